@@ -1,0 +1,2 @@
+//! Prints the events of traces.
+fn main() {}
