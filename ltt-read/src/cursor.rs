@@ -428,7 +428,7 @@ impl Cursor {
     /// As [`next`](Self::next), if the packet to search is damaged.
     pub fn seek_time(&mut self, time: Timestamp) -> Result<(), Error> {
         let trace = self.trace.clone();
-        let index = trace.index(self.tracefile as usize);
+        let index = trace.packet_index(self.tracefile as usize);
         self.last_timestamp = Timestamp::MIN;
         let Some(entry) = index.first_reaching(time) else {
             // Behind the last packet that could be indexed there may be

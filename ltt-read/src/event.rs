@@ -1,15 +1,19 @@
 //! Events: borrowed views of decoded records.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::cursor::{Cursor, Position};
+use crate::field::{Field, Step};
+use crate::layout::program::Scratch;
 use crate::layout::region::Region;
-use crate::layout::walk::Walk;
+use crate::layout::walk::{Walk, scalar_value};
 use crate::packet::Packet;
 use crate::schema::{EventType, EventTypeId, Scope};
 use crate::time::Timestamp;
 use crate::trace::Trace;
 use crate::tracefile::Tracefile;
+use crate::value::{StructView, Value, View};
 use crate::visit::Visitor;
 
 /// The event that a cursor stands on.
@@ -88,40 +92,118 @@ impl<'a> Event<'a> {
     /// event has no such scope.
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
-        let window = self.cursor.window();
-        let end = region.nodes[root].next as usize;
-        let slots = self.cursor.scratch();
-        if scope == Scope::EventHeader {
-            // Reading in order only takes what it needs from the header.
-            let mut scratch = slots.clone();
-            if region.run(window, self.cursor.current().begin, &mut scratch).is_ok() {
-                Walk { nodes: &region.nodes, window, slots: scratch }.siblings(root, end, visitor);
+        let Some(View { window, slots, .. }) = self.view(scope, region) else { return };
+        let (nodes, end) = (&region.nodes, region.nodes[root].next as usize);
+        match slots {
+            Cow::Borrowed(slots) if !region.moves_anchors => {
+                Walk { nodes, window, slots }.siblings(root, end, visitor);
             }
-        } else if region.moves_anchors {
-            let mut scratch = slots.clone();
-            scratch.slots.resize(scratch.slots.len().max(region.slots as usize), 0);
-            Walk { nodes: &region.nodes, window, slots: scratch }.siblings(root, end, visitor);
-        } else {
-            let slots = slots.slots.as_slice();
-            Walk { nodes: &region.nodes, window, slots }.siblings(root, end, visitor);
+            slots => {
+                let mut scratch = Scratch { slots: slots.into_owned(), ..Scratch::default() };
+                scratch.slots.resize(scratch.slots.len().max(region.slots as usize), 0);
+                Walk { nodes, window, slots: scratch }.siblings(root, end, visitor);
+            }
         }
     }
 
-    /// The region and root node of a scope.
+    /// The value of a scope's root structure.
+    pub fn scope(&self, scope: Scope) -> Option<StructView<'a>> {
+        let (region, root) = self.root(scope)?;
+        match self.view(scope, region)?.value(root)? {
+            Value::Struct(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The value of a field, through its handle; `None` if this event is of
+    /// another type or the field is not there.
+    pub fn get(&self, field: &Field) -> Option<Value<'a>> {
+        let (region, _) = self.root_for(field)?;
+        let view = self.view(field.scope, region)?;
+        if !field.gates.iter().all(|g| g.is_open(&view.slots)) {
+            return None;
+        }
+        let node = &region.nodes[field.node as usize];
+        let mut value = if node.is_compound() {
+            self.compound(view, field)?
+        } else {
+            let pos = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+            scalar_value(node, pos, view.window, &view.slots)
+        };
+        for step in &field.rest {
+            value = match (step, value) {
+                (Step::Name(name), Value::Struct(s)) => s.get(name)?,
+                (Step::Index(index), Value::Array(a)) => a.get(*index)?,
+                _ => return None,
+            };
+        }
+        Some(value)
+    }
+
+    /// The value of an integer field as 64 bits (signed ones sign-extended),
+    /// through its handle: the fastest way to read it. `None` if this event is
+    /// of another type, or the field is not there or not an integer of fixed
+    /// length.
+    #[inline]
+    pub fn integer(&self, field: &Field) -> Option<u64> {
+        if field.event_type != self.type_id() || !field.rest.is_empty() {
+            return None;
+        }
+        let read = field.place.integer?;
+        if field.scope == Scope::EventHeader {
+            return self.get(field)?.as_i64().map(|v| v as u64);
+        }
+        let slots = &self.cursor.scratch().slots;
+        if !field.gates.iter().all(|g| g.is_open(slots)) {
+            return None;
+        }
+        let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(read.value(self.cursor.window().data, pos))
+    }
+
+    /// The value of the first field of this name in payload, specific context,
+    /// common context and packet context. Convenient, but looks the name up
+    /// each time; see [`Trace::field`] for handles.
+    pub fn field(&self, name: &str) -> Option<Value<'a>> {
+        let scopes =
+            [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
+        scopes.into_iter().find_map(|s| self.scope(s)?.get(name))
+    }
+
+    fn root_for(&self, field: &Field) -> Option<(&'a Region, usize)> {
+        (field.event_type == self.type_id()).then(|| self.root(field.scope))?
+    }
+
+    /// A compound field, which may be in an array element with an own anchor.
+    fn compound(&self, mut view: View<'a>, field: &Field) -> Option<Value<'a>> {
+        let node = &view.region.nodes[field.node as usize];
+        let place = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        if node.anchor != field.place.anchor {
+            let mut slots = view.slots.into_owned();
+            slots.resize(slots.len().max(view.region.slots as usize), 0);
+            slots[node.anchor as usize] = place - node.offset;
+            view.slots = slots.into();
+        }
+        view.value(field.node as usize)
+    }
+
+    fn view(&self, scope: Scope, region: &'a Region) -> Option<View<'a>> {
+        let window = self.cursor.window();
+        let scratch = self.cursor.scratch();
+        let slots = if scope == Scope::EventHeader {
+            // Reading in order only takes what it needs from the header.
+            let mut scratch = scratch.clone();
+            region.run(window, self.cursor.current().begin, &mut scratch).ok()?;
+            Cow::Owned(scratch.slots)
+        } else {
+            Cow::Borrowed(scratch.slots.as_slice())
+        };
+        Some(View { region, window, slots })
+    }
+
     fn root(&self, scope: Scope) -> Option<(&'a Region, usize)> {
         let trace = &**self.trace();
-        let tables = trace.tables();
-        let stream = &tables.streams[self.packet().stream_class.index()];
-        let body = || tables.body(trace.schema(), self.type_id()).ok();
-        let (region, number) = match scope {
-            Scope::PacketHeader => (tables.packet_header.as_ref()?, 0),
-            Scope::PacketContext => (stream.packet_context.as_ref()?, 0),
-            Scope::EventHeader => (&stream.header.region, 0),
-            Scope::CommonContext => (body()?, 0),
-            Scope::SpecificContext => (body()?, 1),
-            Scope::Payload => (body()?, 2),
-        };
-        let root = region.roots.get(number).copied().flatten()?;
-        Some((region, root as usize))
+        let stream = self.packet().stream_class;
+        trace.tables().scope(trace.schema(), stream, Some(self.type_id()), scope)
     }
 }

@@ -55,6 +55,10 @@ impl Source {
         }
     }
 
+    pub(crate) fn in_memory(bytes: Vec<u8>) -> Source {
+        Source(Bytes::Owned(bytes))
+    }
+
     #[inline(always)]
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.0 {

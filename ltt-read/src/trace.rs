@@ -6,12 +6,13 @@ use std::sync::{Arc, OnceLock};
 use crate::cursor::Cursor;
 use crate::discover::{data_files, find_traces};
 use crate::error::Error;
+use crate::field::{self, Field};
 use crate::index::Index;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
 use crate::metadata::{self, Diagnostic};
 use crate::packet::Packet;
-use crate::schema::{EventType, EventTypeId, Schema, StreamClassId};
+use crate::schema::{EventType, EventTypeId, Schema, Scope, StreamClassId};
 use crate::source::{Access, Source};
 use crate::time::Timestamp;
 use crate::tracefile::{DataFile, Tracefile, split_name};
@@ -114,19 +115,49 @@ impl Trace {
         OpenOptions::new().open(path)
     }
 
+    /// A trace whose files are in memory: the bytes of its metadata, then name
+    /// and bytes of each data stream file. For tests, and for traces that come
+    /// from elsewhere than a file system.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Metadata`] if the metadata cannot be understood.
+    pub fn from_memory(
+        metadata: &[u8],
+        files: impl IntoIterator<Item = (String, Vec<u8>)>,
+    ) -> Result<Arc<Trace>, Error> {
+        let error = |e| Error::Metadata { path: "metadata".into(), source: Box::new(e) };
+        let parsed = metadata::parse(metadata).map_err(error)?;
+        let files = files.into_iter().filter(|(_, bytes)| !bytes.is_empty());
+        let files = files.map(|(name, bytes)| Ok((name.into(), Source::in_memory(bytes))));
+        Trace::new(vec![PathBuf::new()], parsed, files).map(Arc::new)
+    }
+
     fn from_parts(
         paths: Vec<PathBuf>,
         parsed: metadata::Parsed,
         access: Access,
     ) -> Result<Trace, Error> {
+        let mut files = Vec::new();
+        for path in &paths {
+            files.append(&mut data_files(path)?);
+        }
+        let open = |path: PathBuf| Source::open(&path, access).map(|source| (path, source));
+        Trace::new(paths, parsed, files.into_iter().map(open))
+    }
+
+    fn new(
+        paths: Vec<PathBuf>,
+        parsed: metadata::Parsed,
+        files: impl Iterator<Item = Result<(PathBuf, Source), Error>>,
+    ) -> Result<Trace, Error> {
         let metadata::Parsed { schema, warnings, .. } = parsed;
         let tables = Tables::new(&schema)
             .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
         let mut tracefiles: Vec<Tracefile> = Vec::new();
-        for path in &paths {
-            for file in data_files(path)? {
-                add_file(&mut tracefiles, &schema, &tables, &file, access)?;
-            }
+        for file in files {
+            let (path, source) = file?;
+            add_file(&mut tracefiles, &schema, &tables, &path, source);
         }
         for t in &mut tracefiles {
             t.files.sort_by(|a, b| (a.first_begin, &a.path).cmp(&(b.first_begin, &b.path)));
@@ -182,6 +213,14 @@ impl Trace {
         (0..).zip(&self.schema.event_types).filter(named).map(|(i, _)| EventTypeId(i))
     }
 
+    /// The handle of a field of an event type, by its path from the root of a
+    /// scope: `name`, `outer.inner`, `array[2]`, `array[2].inner`. A variant's
+    /// chosen field is reached by option name, or as if the variant were it.
+    /// `None` if there is no such field.
+    pub fn field(&self, event_type: EventTypeId, scope: Scope, path: &str) -> Option<Field> {
+        field::find(&self.schema, &self.tables, event_type, scope, path)
+    }
+
     /// Oddities of the metadata text.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
@@ -201,7 +240,7 @@ impl Trace {
     /// # Panics
     ///
     /// If there is no tracefile of this number.
-    pub fn index(&self, tracefile: usize) -> &Index {
+    pub fn packet_index(&self, tracefile: usize) -> &Index {
         let t = &self.tracefiles[tracefile];
         t.index.get_or_init(|| Index::build(&self.schema, &self.tables, t))
     }
@@ -223,9 +262,8 @@ fn add_file(
     schema: &Schema,
     tables: &Tables,
     path: &Path,
-    access: Access,
-) -> Result<(), Error> {
-    let source = Source::open(path, access)?;
+    source: Source,
+) {
     let first = Packet::read(schema, tables, source.bytes(), 0, 0, &mut Scratch::default()).ok();
     let file_name = path.file_name().unwrap_or_default();
     let mut index_name = file_name.to_owned();
@@ -252,5 +290,4 @@ fn add_file(
             index: OnceLock::new(),
         }),
     }
-    Ok(())
 }

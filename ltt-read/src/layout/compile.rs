@@ -396,13 +396,6 @@ impl Compiler {
     }
 }
 
-impl Node {
-    fn is_compound(&self) -> bool {
-        use NodeKind::{Array, Option, Struct, Variant};
-        matches!(self.kind, Struct | Array { .. } | Variant { .. } | Option { .. })
-    }
-}
-
 fn slot_of(dependency: &Dependency) -> Result<Slot, DecodeError> {
     dependency.slot.map(|s| s.0.into()).ok_or(DecodeError::Unresolved)
 }

@@ -73,7 +73,7 @@ impl Header {
     /// Where a header begins that follows a record ending at `pos`.
     #[inline(always)]
     pub(crate) fn begin(&self, pos: u64) -> u64 {
-        pos + self.align_mask & !self.align_mask
+        (pos + self.align_mask) & !self.align_mask
     }
 
     /// Reads the header that begins at `pos` (aligned). `clock` is the clock's

@@ -17,6 +17,14 @@ pub(crate) struct Node {
     pub(crate) info: FieldInfo,
 }
 
+impl Node {
+    /// Whether it holds other fields.
+    pub(crate) fn is_compound(&self) -> bool {
+        use NodeKind::{Array, Option, Struct, Variant};
+        matches!(self.kind, Struct | Array { .. } | Variant { .. } | Option { .. })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum NodeKind {
     Uint(FixedRead),

@@ -188,7 +188,7 @@ pub(crate) fn run(
         match op {
             Op::Skip(bits) => pos = window.check(pos.saturating_add(*bits))?,
             Op::Align { mask, anchor } => {
-                pos = window.check(pos + mask & !mask)?;
+                pos = window.check((pos + mask) & !mask)?;
                 scratch.slots[*anchor as usize] = pos;
             }
             Op::Save { delta, read, slot } => {
@@ -254,7 +254,7 @@ pub(crate) fn run(
                 scratch.slots[*anchor as usize] = pos;
             }
             Op::ByteBoundary => {
-                if pos % 8 != 0 {
+                if !pos.is_multiple_of(8) {
                     return Err(DecodeError::ByteOrderChange);
                 }
             }
@@ -271,7 +271,7 @@ pub(crate) fn run_element(
     pos: u64,
     scratch: &mut Scratch,
 ) -> Result<u64, DecodeError> {
-    let pos = window.check(pos + element.align_mask & !element.align_mask)?;
+    let pos = window.check((pos + element.align_mask) & !element.align_mask)?;
     scratch.slots[element.anchor as usize] = pos;
     run(&element.ops, window, pos, scratch)
 }

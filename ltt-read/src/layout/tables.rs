@@ -10,7 +10,7 @@ use super::header::Header;
 use super::program::Slot;
 use super::region::{Phase, Region, Start};
 use crate::error::DecodeError;
-use crate::schema::{EventTypeId, FieldKind, Role, Schema, StreamClass, StreamClassId};
+use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
 use crate::time::ClockConverter;
 
 /// How an event body's end is found, one word per event type so that the
@@ -108,6 +108,28 @@ impl Tables {
         body.as_ref().map_err(|e| *e)
     }
 
+    /// The region and root node of a scope, as seen from an event of a stream.
+    pub(crate) fn scope(
+        &self,
+        schema: &Schema,
+        stream: StreamClassId,
+        event: Option<EventTypeId>,
+        scope: Scope,
+    ) -> Option<(&Region, usize)> {
+        let table = &self.streams[stream.index()];
+        let body = || self.body(schema, event?).ok();
+        let (region, number) = match scope {
+            Scope::PacketHeader => (self.packet_header.as_ref()?, 0),
+            Scope::PacketContext => (table.packet_context.as_ref()?, 0),
+            Scope::EventHeader => (&table.header.region, 0),
+            Scope::CommonContext => (body()?, 0),
+            Scope::SpecificContext => (body()?, 1),
+            Scope::Payload => (body()?, 2),
+        };
+        let root = region.roots.get(number).copied().flatten()?;
+        Some((region, root as usize))
+    }
+
     #[inline(always)]
     pub(crate) fn body_size(&self, schema: &Schema, id: EventTypeId) -> BodySize {
         match self.sizes[id.index()].load(Ordering::Relaxed) {
@@ -192,7 +214,12 @@ struct IdTable {
 impl IdTable {
     fn new(ids: Vec<(u64, EventTypeId)>) -> Self {
         let limit = (ids.len() as u64 * 4).max(256);
-        let dense_len = ids.iter().map(|(id, _)| id + 1).filter(|n| *n <= limit).max().unwrap_or(0);
+        let dense_len = ids
+            .iter()
+            .map(|(id, _)| id.saturating_add(1))
+            .filter(|n| *n <= limit)
+            .max()
+            .unwrap_or(0);
         let mut dense = vec![u32::MAX; dense_len as usize];
         let mut sparse = HashMap::new();
         for (id, event) in &ids {

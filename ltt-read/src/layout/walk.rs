@@ -1,10 +1,10 @@
 //! Walks the nodes of a region and tells a visitor what is there.
 
-use super::FixedRead;
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Scratch, Slot, Window, run_element, var_int};
 use crate::bits;
 use crate::schema::Encoding;
+use crate::value::Value;
 use crate::visit::{StrValue, Visitor};
 
 /// Where a walk finds slots. Most regions only read them; those with arrays
@@ -74,7 +74,7 @@ impl<'a, S: Slots> Walk<'a, S> {
                 NodeKind::Variant { chosen } => {
                     let chosen = self.slots.all()[*chosen as usize] as usize;
                     v.begin_variant(info, chosen);
-                    if let Some(option) = self.nth_sibling(i + 1, node.next as usize, chosen) {
+                    if let Some(option) = sibling(nodes, i + 1, node.next as usize, chosen) {
                         self.siblings(option, nodes[option].next as usize, v);
                     }
                     v.end_variant(info);
@@ -94,31 +94,16 @@ impl<'a, S: Slots> Walk<'a, S> {
     }
 
     fn scalar<V: Visitor>(&self, node: &Node, pos: u64, v: &mut V) {
-        let (data, info) = (self.window.data, &node.info);
-        match &node.kind {
-            NodeKind::Uint(read) => v.uint(info, read.raw(data, pos)),
-            NodeKind::Sint(read) => v.sint(info, read.value(data, pos) as i64),
-            NodeKind::Bool(read) => v.boolean(info, read.raw(data, pos) != 0),
-            NodeKind::Bits(read) => v.bits(info, read.raw(data, pos)),
-            NodeKind::Float32(_) | NodeKind::Float64(_) | NodeKind::FloatOther(_) => {
-                v.float(info, float(node, data, pos));
-            }
-            NodeKind::VarUint => v.uint(info, var_int(self.window, pos, false).map_or(0, |v| v.0)),
-            NodeKind::VarSint => {
-                v.sint(info, var_int(self.window, pos, true).map_or(0, |v| v.0) as i64)
-            }
-            NodeKind::Terminated { encoding, end } => {
-                v.string(info, self.terminated(pos, *end, *encoding));
-            }
-            NodeKind::Text { encoding, len } => {
-                let bytes = self.bytes(pos, len.get(self.slots.all()));
-                v.string(info, text(bytes, *encoding));
-            }
-            NodeKind::Blob { len } => v.blob(info, self.bytes(pos, len.get(self.slots.all()))),
-            NodeKind::Struct
-            | NodeKind::Array { .. }
-            | NodeKind::Variant { .. }
-            | NodeKind::Option { .. } => {}
+        let info = &node.info;
+        match scalar_value(node, pos, self.window, self.slots.all()) {
+            Value::Uint(value) => v.uint(info, value),
+            Value::Sint(value) => v.sint(info, value),
+            Value::Bool(value) => v.boolean(info, value),
+            Value::Bits(value) => v.bits(info, value),
+            Value::Float(value) => v.float(info, value),
+            Value::Str(value) => v.string(info, value),
+            Value::Blob(value) => v.blob(info, value),
+            Value::Struct(_) | Value::Array(_) => {} // no scalars
         }
     }
 
@@ -133,7 +118,7 @@ impl<'a, S: Slots> Walk<'a, S> {
         let nodes = self.nodes;
         let node = &nodes[element];
         match how {
-            Elements::Fixed { stride, .. } if !is_compound(node) => {
+            Elements::Fixed { stride, .. } if !node.is_compound() => {
                 for i in 0..len {
                     self.scalar(node, begin + i * stride, v);
                 }
@@ -158,36 +143,61 @@ impl<'a, S: Slots> Walk<'a, S> {
             }
         }
     }
+}
 
-    /// The `n`th of the siblings `first..end`.
-    pub(crate) fn nth_sibling(&self, first: usize, end: usize, n: usize) -> Option<usize> {
-        let mut i = first;
-        for _ in 0..n {
-            i = self.nodes.get(i)?.next as usize;
+/// The `n`th of the siblings `first..end`.
+pub(crate) fn sibling(nodes: &[Node], first: usize, end: usize, n: usize) -> Option<usize> {
+    let mut i = first;
+    for _ in 0..n {
+        i = nodes.get(i)?.next as usize;
+    }
+    (i < end).then_some(i)
+}
+
+/// The value of a field that holds no others, at a place.
+#[inline(always)]
+pub(crate) fn scalar_value<'a>(
+    node: &Node,
+    pos: u64,
+    window: Window<'a>,
+    slots: &[u64],
+) -> Value<'a> {
+    let data = window.data;
+    match &node.kind {
+        NodeKind::Uint(read) => Value::Uint(read.raw(data, pos)),
+        NodeKind::Sint(read) => Value::Sint(read.value(data, pos) as i64),
+        NodeKind::Bool(read) => Value::Bool(read.raw(data, pos) != 0),
+        NodeKind::Bits(read) => Value::Bits(read.raw(data, pos)),
+        NodeKind::Float32(_) | NodeKind::Float64(_) | NodeKind::FloatOther(_) => {
+            Value::Float(float(node, data, pos))
         }
-        (i < end).then_some(i)
+        // A variable-length integer was read without error when the event was found.
+        NodeKind::VarUint => Value::Uint(var_int(window, pos, false).map_or(0, |v| v.0)),
+        NodeKind::VarSint => Value::Sint(var_int(window, pos, true).map_or(0, |v| v.0) as i64),
+        NodeKind::Terminated { encoding, end } => {
+            let end = slots[*end as usize] / 8;
+            let len = end.saturating_sub(pos / 8 + u64::from(encoding.unit()));
+            Value::Str(StrValue { bytes: bytes(data, pos, len), encoding: *encoding })
+        }
+        NodeKind::Text { encoding, len } => {
+            Value::Str(text(bytes(data, pos, len.get(slots)), *encoding))
+        }
+        NodeKind::Blob { len } => Value::Blob(bytes(data, pos, len.get(slots))),
+        NodeKind::Struct
+        | NodeKind::Array { .. }
+        | NodeKind::Variant { .. }
+        | NodeKind::Option { .. } => Value::Blob(&[]),
     }
+}
 
-    fn bytes(&self, pos: u64, len: u64) -> &'a [u8] {
-        let first = (pos / 8) as usize;
-        let end = first.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
-        self.window.data.get(first..end).unwrap_or(&[])
-    }
-
-    fn terminated(&self, pos: u64, end: Slot, encoding: Encoding) -> StrValue<'a> {
-        let end = self.slots.all()[end as usize] / 8;
-        let len = end.saturating_sub(pos / 8 + u64::from(encoding.unit()));
-        StrValue { bytes: self.bytes(pos, len), encoding }
-    }
+fn bytes(data: &[u8], pos: u64, len: u64) -> &[u8] {
+    let first = (pos / 8) as usize;
+    let end = first.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
+    data.get(first..end).unwrap_or(&[])
 }
 
 fn set(scratch: &mut Scratch, slot: Slot, value: u64) {
     scratch.slots[slot as usize] = value;
-}
-
-fn is_compound(node: &Node) -> bool {
-    use NodeKind::{Array, Option, Struct, Variant};
-    matches!(node.kind, Struct | Array { .. } | Variant { .. } | Option { .. })
 }
 
 /// The text of a field of given length: up to the first null code unit.

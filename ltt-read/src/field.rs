@@ -1,0 +1,242 @@
+//! Field handles: look a field up once, read it in every event.
+
+use smallvec::SmallVec;
+
+use crate::layout::FieldInfo;
+use crate::layout::FixedRead;
+use crate::layout::node::{Elements, NodeKind};
+use crate::layout::program::{Len, Slot};
+use crate::layout::region::Region;
+use crate::layout::tables::Tables;
+use crate::layout::walk::sibling;
+use crate::schema::{EventTypeId, Schema, Scope};
+
+/// A field of one event type, found by [`Trace::field`](crate::Trace::field).
+///
+/// Reading through it is a comparison, a table look-up and a load.
+#[derive(Debug, Clone)]
+pub struct Field {
+    pub(crate) event_type: EventTypeId,
+    pub(crate) scope: Scope,
+    pub(crate) node: u32,
+    pub(crate) place: FieldPlace,
+    /// Conditions under which the event has it.
+    pub(crate) gates: SmallVec<[Gate; 1]>,
+    /// Steps that have to be taken in each event anew.
+    pub(crate) rest: Vec<Step>,
+    info: FieldInfo,
+}
+
+/// Where and how its bits are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FieldPlace {
+    pub(crate) anchor: Slot,
+    pub(crate) offset: u64,
+    /// `Some` for fixed-length integers.
+    pub(crate) integer: Option<FixedRead>,
+}
+
+/// What must hold for a field to be there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Gate {
+    /// The variant's or option's slot has this value.
+    Chosen { slot: Slot, value: u64 },
+    /// The array is longer than this.
+    Longer { len: Len, index: u64 },
+}
+
+impl Gate {
+    #[inline]
+    pub(crate) fn is_open(self, slots: &[u64]) -> bool {
+        match self {
+            Gate::Chosen { slot, value } => slots[slot as usize] == value,
+            Gate::Longer { len, index } => len.get(slots) > index,
+        }
+    }
+}
+
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    Name(String),
+    Index(u64),
+}
+
+impl Field {
+    /// The event type that has it.
+    pub fn event_type(&self) -> EventTypeId {
+        self.event_type
+    }
+
+    /// The scope that it is in.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Its name and class. (For a path through an array of elements of dynamic
+    /// size: those of the array.)
+    pub fn info(&self) -> &FieldInfo {
+        &self.info
+    }
+}
+
+/// Splits `a.b[2].c`.
+fn parse(path: &str) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    for part in path.split('.') {
+        let (name, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
+        if name.is_empty() && (indices.is_empty() || !steps.is_empty()) {
+            return None;
+        }
+        if !name.is_empty() {
+            steps.push(Step::Name(name.to_owned()));
+        }
+        while let Some(rest) = indices.strip_prefix('[') {
+            let (index, rest) = rest.split_once(']')?;
+            steps.push(Step::Index(index.parse().ok()?));
+            indices = rest;
+        }
+        if !indices.is_empty() {
+            return None;
+        }
+    }
+    Some(steps)
+}
+
+/// The handle of a field, if the event type has it.
+pub(crate) fn find(
+    schema: &Schema,
+    tables: &Tables,
+    event_type: EventTypeId,
+    scope: Scope,
+    path: &str,
+) -> Option<Field> {
+    let steps = parse(path)?;
+    let stream = schema.event_types.get(event_type.index())?.stream;
+    let (region, root) = tables.scope(schema, stream, Some(event_type), scope)?;
+    let mut at = Walker { region, node: root, base: None, gates: SmallVec::new() };
+    let mut rest = steps.as_slice();
+    while let Some((step, after)) = rest.split_first() {
+        if matches!(at.pass_transparent(step), Pass::Dynamic) {
+            break;
+        }
+        match at.step(step)? {
+            Pass::Through => rest = after,
+            Pass::Dynamic => break,
+        }
+    }
+    let node = &region.nodes[at.node];
+    let (anchor, base) = at.base.unwrap_or((node.anchor, 0));
+    Some(Field {
+        event_type,
+        scope,
+        node: at.node as u32,
+        place: FieldPlace {
+            anchor,
+            offset: base + node.offset,
+            integer: match node.kind {
+                NodeKind::Uint(read) | NodeKind::Sint(read) => Some(read),
+                _ => None,
+            },
+        },
+        gates: at.gates,
+        rest: rest.to_vec(),
+        info: node.info.clone(),
+    })
+}
+
+/// Whether a step could be taken when the handle was made.
+enum Pass {
+    Through,
+    Dynamic,
+}
+
+/// A place in the node table on the way along a path.
+struct Walker<'a> {
+    region: &'a Region,
+    node: usize,
+    /// Within an array element: the array's anchor, and the element's place
+    /// from there.
+    base: Option<(Slot, u64)>,
+    gates: SmallVec<[Gate; 1]>,
+}
+
+impl Walker<'_> {
+    /// Enters options on the way: their content is what a path means.
+    fn pass_transparent(&mut self, step: &Step) -> Pass {
+        loop {
+            match self.region.nodes[self.node].kind {
+                NodeKind::Option { chosen } => {
+                    self.gates.push(Gate::Chosen { slot: chosen, value: 1 });
+                    self.node += 1;
+                }
+                // Which option a step on is in, only the event tells, unless
+                // the step names it.
+                NodeKind::Variant { .. } if !self.names_option(step) => return Pass::Dynamic,
+                _ => return Pass::Through,
+            }
+        }
+    }
+
+    fn names_option(&self, step: &Step) -> bool {
+        matches!(step, Step::Name(name) if self.child(name).is_some())
+    }
+
+    fn child(&self, name: &str) -> Option<(usize, u64)> {
+        let nodes = &self.region.nodes;
+        let (mut i, mut number) = (self.node + 1, 0);
+        while i < nodes[self.node].next as usize {
+            if nodes[i].info.name() == Some(name) {
+                return Some((i, number));
+            }
+            (i, number) = (nodes[i].next as usize, number + 1);
+        }
+        None
+    }
+
+    fn step(&mut self, step: &Step) -> Option<Pass> {
+        let node = &self.region.nodes[self.node];
+        match (step, &node.kind) {
+            (Step::Name(name), NodeKind::Struct) => self.node = self.child(name)?.0,
+            (Step::Name(name), NodeKind::Variant { chosen }) => {
+                let (option, number) = self.child(name)?;
+                self.gates.push(Gate::Chosen { slot: *chosen, value: number });
+                self.node = option;
+            }
+            (Step::Index(_), NodeKind::Array { elements: Elements::Dynamic(_), .. }) => {
+                return Some(Pass::Dynamic);
+            }
+            (
+                Step::Index(index),
+                NodeKind::Array { len, elements: Elements::Fixed { stride, .. } },
+            ) => {
+                self.gates.push(Gate::Longer { len: *len, index: *index });
+                let (anchor, base) = self.base.unwrap_or((node.anchor, 0));
+                let element =
+                    base.checked_add(node.offset)?.checked_add(index.checked_mul(*stride)?)?;
+                self.base = Some((anchor, element));
+                self.node = sibling(&self.region.nodes, self.node + 1, node.next as usize, 0)?;
+            }
+            _ => return None,
+        }
+        Some(Pass::Through)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let name = |s: &str| Step::Name(s.to_owned());
+        assert_eq!(parse("a"), Some(vec![name("a")]));
+        assert_eq!(
+            parse("a.b[2][3].c"),
+            Some(vec![name("a"), name("b"), Step::Index(2), Step::Index(3), name("c")])
+        );
+        for bad in ["", "a.", ".a", "a[", "a[x]", "a[1]b", "a..b"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Values: fields read one at a time, nested ones through views.
+
+use std::borrow::Cow;
+
+use crate::layout::FieldInfo;
+use crate::layout::node::{Elements, Node, NodeKind};
+use crate::layout::program::{Scratch, Window, run_element};
+use crate::layout::region::Region;
+use crate::layout::walk::{scalar_value, sibling};
+use crate::visit::StrValue;
+
+/// The value of a field.
+///
+/// Options and variants are transparent: their value is that of the field
+/// that is there. Enumerations are integers; [`labels`] names them.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// An unsigned integer.
+    Uint(u64),
+    /// A signed integer.
+    Sint(i64),
+    /// A boolean.
+    Bool(bool),
+    /// A bit array or bit map, least significant bit first.
+    Bits(u64),
+    /// A floating-point number.
+    Float(f64),
+    /// A string.
+    Str(StrValue<'a>),
+    /// Bytes.
+    Blob(&'a [u8]),
+    /// A structure.
+    Struct(StructView<'a>),
+    /// An array.
+    Array(ArrayView<'a>),
+}
+
+impl<'a> Value<'a> {
+    /// The number, if it is an integer, boolean or set of bits that is not
+    /// negative.
+    pub fn as_u64(&self) -> Option<u64> {
+        match *self {
+            Value::Uint(v) | Value::Bits(v) => Some(v),
+            Value::Sint(v) => v.try_into().ok(),
+            Value::Bool(v) => Some(v.into()),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is an integer, boolean or set of bits that fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        match *self {
+            Value::Sint(v) => Some(v),
+            _ => self.as_u64()?.try_into().ok(),
+        }
+    }
+
+    /// The number, if it is a floating-point number.
+    pub fn as_f64(&self) -> Option<f64> {
+        if let Value::Float(v) = *self { Some(v) } else { None }
+    }
+
+    /// The text, if it is a string.
+    pub fn as_str(&self) -> Option<StrValue<'a>> {
+        if let Value::Str(v) = *self { Some(v) } else { None }
+    }
+}
+
+/// The labels that an enumeration gives a value, in declaration order.
+///
+/// None if the field is no enumeration; several where ranges overlap.
+pub fn labels(field: &FieldInfo, value: i128) -> impl Iterator<Item = &str> {
+    let mappings = field.class().mappings().unwrap_or(&[]);
+    let has = move |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= value && value <= *h);
+    mappings.iter().filter(move |m| has(&m.ranges)).map(|m| &*m.label)
+}
+
+/// A field within a region whose program has been run.
+#[derive(Debug, Clone)]
+pub(crate) struct View<'a> {
+    pub(crate) region: &'a Region,
+    pub(crate) window: Window<'a>,
+    /// Slots; copied only within arrays whose elements need their own.
+    pub(crate) slots: Cow<'a, [u64]>,
+}
+
+impl<'a> View<'a> {
+    fn node(&self, index: usize) -> &'a Node {
+        &self.region.nodes[index]
+    }
+
+    fn place(&self, node: &Node) -> u64 {
+        self.slots[node.anchor as usize].wrapping_add(node.offset)
+    }
+
+    /// The value of a node; `None` for an absent option.
+    pub(crate) fn value(self, index: usize) -> Option<Value<'a>> {
+        let node = self.node(index);
+        match &node.kind {
+            NodeKind::Struct => Some(Value::Struct(StructView { view: self, index })),
+            NodeKind::Array { len, .. } => {
+                let (len, begin) = (len.get(&self.slots), self.place(node));
+                Some(Value::Array(ArrayView { view: self, index, len, begin }))
+            }
+            NodeKind::Option { chosen } => {
+                let there = self.slots[*chosen as usize] != 0;
+                there.then(|| self.value(index + 1))?
+            }
+            NodeKind::Variant { chosen } => {
+                let chosen = self.slots[*chosen as usize] as usize;
+                let option = sibling(&self.region.nodes, index + 1, node.next as usize, chosen)?;
+                self.value(option)
+            }
+            _ => {
+                let pos = self.place(node);
+                Some(scalar_value(node, pos, self.window, &self.slots))
+            }
+        }
+    }
+}
+
+/// A structure field of an event.
+#[derive(Debug, Clone)]
+pub struct StructView<'a> {
+    view: View<'a>,
+    index: usize,
+}
+
+impl<'a> StructView<'a> {
+    /// Its members that are there, with their values, in decoding order.
+    pub fn members(&self) -> impl Iterator<Item = (&'a FieldInfo, Value<'a>)> + '_ {
+        let nodes = &self.view.region.nodes;
+        let end = nodes[self.index].next as usize;
+        let next = |i: &usize| Some(nodes[*i].next as usize);
+        std::iter::successors(Some(self.index + 1), next)
+            .take_while(move |i| *i < end)
+            .filter_map(|i| Some((&nodes[i].info, self.view.clone().value(i)?)))
+    }
+
+    /// The value of a member; `None` if there is none of this name, or it is
+    /// an absent option.
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        let nodes = &self.view.region.nodes;
+        let end = nodes[self.index].next as usize;
+        let mut i = self.index + 1;
+        while i < end {
+            if nodes[i].info.name() == Some(name) {
+                return self.view.clone().value(i);
+            }
+            i = nodes[i].next as usize;
+        }
+        None
+    }
+}
+
+/// An array field of an event.
+#[derive(Debug, Clone)]
+pub struct ArrayView<'a> {
+    view: View<'a>,
+    index: usize,
+    len: u64,
+    begin: u64,
+}
+
+impl<'a> ArrayView<'a> {
+    /// Number of elements.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// An element. Those of fixed size are found at once, others by passing
+    /// all before them.
+    pub fn get(&self, index: u64) -> Option<Value<'a>> {
+        if index >= self.len {
+            return None;
+        }
+        match self.how() {
+            Elements::Fixed { stride, .. } => self.fixed(self.begin + index * stride),
+            Elements::Dynamic(_) => self.iter().nth(usize::try_from(index).ok()?),
+        }
+    }
+
+    /// All elements in order. Absent options are left out.
+    pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + '_ {
+        let mut pos = self.begin;
+        let mut scratch = None;
+        (0..self.len).filter_map(move |_| match self.how() {
+            Elements::Fixed { stride, .. } => {
+                let at = pos;
+                pos += stride;
+                self.fixed(at)
+            }
+            Elements::Dynamic(element) => {
+                let scratch = scratch.get_or_insert_with(|| Scratch {
+                    slots: self.slots_for_elements(),
+                    ..Scratch::default()
+                });
+                pos = run_element(element, self.view.window, pos, scratch).ok()?;
+                let slots = Cow::Owned(scratch.slots.clone());
+                View { slots, ..self.view.clone() }.value(self.index + 1)
+            }
+        })
+    }
+
+    fn how(&self) -> &'a Elements {
+        match &self.view.node(self.index).kind {
+            NodeKind::Array { elements, .. } => elements,
+            _ => &Elements::Fixed { stride: 0, anchor: 0 },
+        }
+    }
+
+    fn slots_for_elements(&self) -> Vec<u64> {
+        let mut slots = self.view.slots.to_vec();
+        slots.resize(slots.len().max(self.view.region.slots as usize), 0);
+        slots
+    }
+
+    /// The fixed-size element at a place.
+    fn fixed(&self, at: u64) -> Option<Value<'a>> {
+        let Elements::Fixed { anchor, .. } = self.how() else { return None };
+        let node = self.view.node(self.index + 1);
+        if !node.is_compound() {
+            return Some(scalar_value(node, at, self.view.window, &self.view.slots));
+        }
+        let mut slots = self.slots_for_elements();
+        slots[*anchor as usize] = at;
+        View { slots: Cow::Owned(slots), ..self.view.clone() }.value(self.index + 1)
+    }
+}
