@@ -1,0 +1,135 @@
+//! Reads all that can be read of a trace, in every way: what damaged input
+//! must survive.
+
+use std::sync::Arc;
+
+use ltt_read::schema::Scope;
+use ltt_read::{Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, Value, Visitor};
+
+/// What was seen, so that reading cannot be optimised away and ways of reading
+/// can be compared.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub events: u64,
+    pub fields: u64,
+    pub sum: u64,
+    pub errors: Vec<String>,
+}
+
+impl Seen {
+    fn add(&mut self, value: u64) {
+        self.fields += 1;
+        self.sum = self.sum.rotate_left(5) ^ value;
+    }
+}
+
+impl Visitor for Seen {
+    fn uint(&mut self, _: &ltt_read::layout::FieldInfo, value: u64) {
+        self.add(value);
+    }
+    fn sint(&mut self, _: &ltt_read::layout::FieldInfo, value: i64) {
+        self.add(value as u64);
+    }
+    fn boolean(&mut self, _: &ltt_read::layout::FieldInfo, value: bool) {
+        self.add(value.into());
+    }
+    fn bits(&mut self, _: &ltt_read::layout::FieldInfo, value: u64) {
+        self.add(value);
+    }
+    fn float(&mut self, _: &ltt_read::layout::FieldInfo, value: f64) {
+        self.add(value.to_bits());
+    }
+    fn string(&mut self, _: &ltt_read::layout::FieldInfo, value: StrValue<'_>) {
+        value.bytes.iter().for_each(|b| self.add(u64::from(*b)));
+        self.add(value.to_str_lossy().len() as u64);
+    }
+    fn blob(&mut self, _: &ltt_read::layout::FieldInfo, value: &[u8]) {
+        value.iter().for_each(|b| self.add(u64::from(*b)));
+    }
+}
+
+/// Everything of one event, once through a visitor.
+pub fn visit_event(event: Event<'_>, seen: &mut Seen) {
+    seen.events += 1;
+    for scope in Scope::ALL {
+        event.visit(scope, seen);
+    }
+}
+
+/// The same through values.
+pub fn values_of_event(event: Event<'_>, seen: &mut Seen) {
+    seen.events += 1;
+    for scope in Scope::ALL {
+        if let Some(root) = event.scope(scope) {
+            value(&Value::Struct(root), seen);
+        }
+    }
+}
+
+fn value(v: &Value<'_>, seen: &mut Seen) {
+    match v {
+        Value::Uint(v) | Value::Bits(v) => seen.add(*v),
+        Value::Sint(v) => seen.add(*v as u64),
+        Value::Bool(v) => seen.add(u64::from(*v)),
+        Value::Float(v) => seen.add(v.to_bits()),
+        Value::Str(v) => {
+            v.bytes.iter().for_each(|b| seen.add(u64::from(*b)));
+            seen.add(v.to_str_lossy().len() as u64);
+        }
+        Value::Blob(v) => v.iter().for_each(|b| seen.add(u64::from(*b))),
+        Value::Struct(s) => s.members().for_each(|(_, v)| value(&v, seen)),
+        Value::Array(a) => a.iter().for_each(|v| value(&v, seen)),
+        _ => {}
+    }
+}
+
+/// One tracefile, as far as it goes; an error is kept, and reading goes on
+/// where that is possible.
+pub fn read_tracefile(cursor: &mut Cursor, seen: &mut Seen, each: fn(Event<'_>, &mut Seen)) {
+    loop {
+        match cursor.next() {
+            Ok(Some(event)) => each(event, seen),
+            Ok(None) => return,
+            Err(error) => {
+                check_place(&error);
+                seen.errors.push(error.to_string());
+                if !cursor.skip_packet() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn check_place(error: &Error) {
+    let Error::Decode { place, .. } = error else { panic!("not a decoding error: {error}") };
+    assert!(!place.file.as_os_str().is_empty());
+}
+
+/// The whole trace: file by file, in both ways, then merged, then sought.
+pub fn read_all(trace: &Arc<Trace>) -> Seen {
+    let (mut seen, mut values) = (Seen::default(), Seen::default());
+    for n in 0..trace.tracefiles().len() {
+        read_tracefile(&mut trace.cursor(n), &mut seen, visit_event);
+        read_tracefile(&mut trace.cursor(n), &mut values, values_of_event);
+    }
+    assert_eq!(seen, values, "visiting and reading values differ");
+
+    let mut merge = Merge::new(std::slice::from_ref(trace));
+    let (mut merged, mut middle) = (0, None);
+    while let Some(event) = merge.next() {
+        merged += 1;
+        if merged == seen.events / 2 {
+            middle = event.timestamp();
+        }
+    }
+    assert_eq!(merged, seen.events, "merging lost or made events");
+    assert_eq!(merge.errors().len(), seen.errors.len());
+    for time in [Timestamp::MIN, middle.unwrap_or_default(), Timestamp::MAX] {
+        merge.seek(time);
+        if let Some(first) = merge.next() {
+            assert!(first.timestamp().is_none_or(|t| t >= time));
+        }
+    }
+    seen
+}
