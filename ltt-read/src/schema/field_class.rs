@@ -117,6 +117,12 @@ impl Roles {
         Roles(self.0 | 1 << role as u8)
     }
 
+    /// All roles of both sets.
+    #[must_use]
+    pub fn union(self, other: Roles) -> Self {
+        Roles(self.0 | other.0)
+    }
+
     /// Whether the set holds the role.
     pub fn has(self, role: Role) -> bool {
         self.0 & (1 << role as u8) != 0
