@@ -12,6 +12,11 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
+    /// A field of this name and class.
+    pub fn new(name: Option<Arc<str>>, class: Arc<FieldClass>) -> Self {
+        FieldInfo { name, class }
+    }
+
     /// Member or option name; `None` for array elements and roots.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
