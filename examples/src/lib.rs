@@ -2,5 +2,5 @@
 
 #![deny(missing_docs)]
 
-mod reader;
+pub mod reader;
 pub mod text_dump;

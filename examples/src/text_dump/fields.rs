@@ -310,12 +310,8 @@ mod tests {
         enums: EnumStyle::Container,
         palette: None,
     };
-    const LTTV: Style = Style {
-        indices: false,
-        hex: HexCase::Lower,
-        enums: EnumStyle::Bracketed,
-        ..BABELTRACE
-    };
+    const LTTV: Style =
+        Style { indices: false, hex: HexCase::Lower, enums: EnumStyle::Bracketed, ..BABELTRACE };
 
     fn text(style: Style, feed: fn(&mut dyn Visitor)) -> String {
         let mut out = Vec::new();
@@ -362,7 +358,10 @@ mod tests {
 
     #[test]
     fn packet_contexts_without_the_readers_own_fields() {
-        assert_eq!(text(Style { hide_roles: true, ..BABELTRACE }, packet_context), "{ cpu_id = 3 }");
+        assert_eq!(
+            text(Style { hide_roles: true, ..BABELTRACE }, packet_context),
+            "{ cpu_id = 3 }"
+        );
     }
 
     #[test]

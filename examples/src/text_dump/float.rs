@@ -23,7 +23,8 @@ pub(super) fn general(out: &mut Vec<u8>, value: f64) {
     }
     let length = 24 - rest.len();
     let text = &text[..length];
-    let (mantissa, exponent) = text.split_at(text.iter().position(|&c| c == b'e').unwrap_or(length));
+    let (mantissa, exponent) =
+        text.split_at(text.iter().position(|&c| c == b'e').unwrap_or(length));
     let exponent = std::str::from_utf8(exponent.get(1..).unwrap_or_default())
         .ok()
         .and_then(|e| e.parse::<i32>().ok())

@@ -46,7 +46,8 @@ impl Lttv {
         let of_trace = |trace: &Arc<Trace>| {
             let types = &trace.schema().event_types;
             let has_fields = |p: &Option<Arc<_>>| {
-                p.as_ref().is_some_and(|p: &Arc<ltt_read::schema::FieldClass>| !p.members().is_empty())
+                p.as_ref()
+                    .is_some_and(|p: &Arc<ltt_read::schema::FieldClass>| !p.members().is_empty())
             };
             let fields = types.iter().map(|t| has_fields(&t.payload)).collect();
             (trace.path().to_string_lossy().into_owned(), fields)
@@ -73,7 +74,9 @@ impl Lttv {
 /// The channel of a tracefile: its name without the number of the CPU.
 fn channel(tracefile: &str) -> &str {
     match tracefile.rsplit_once('_') {
-        Some((channel, cpu)) if !cpu.is_empty() && cpu.bytes().all(|c| c.is_ascii_digit()) => channel,
+        Some((channel, cpu)) if !cpu.is_empty() && cpu.bytes().all(|c| c.is_ascii_digit()) => {
+            channel
+        }
         _ => tracefile,
     }
 }

@@ -57,9 +57,9 @@ impl FromStr for TimeArg {
             Some(abs) => (true, abs),
             None => (false, text),
         };
-        let (seconds, ns) = abs.split_once('.').map_or(Ok((abs, 0)), |(s, fraction)| {
-            parse_fraction(fraction).map(|ns| (s, ns))
-        })?;
+        let (seconds, ns) = abs
+            .split_once('.')
+            .map_or(Ok((abs, 0)), |(s, fraction)| parse_fraction(fraction).map(|ns| (s, ns)))?;
         let seconds: i128 = digits(seconds)?.parse().map_err(|_| TimeArgError::Range)?;
         let total = seconds.checked_mul(1_000_000_000).map(|s| s + i128::from(ns));
         let total = total.map(|t| if negative { -t } else { t });
@@ -157,10 +157,7 @@ fn parse_fraction(text: &str) -> Result<i32, TimeArgError> {
     Ok(value * 10i32.pow(9 - text.len() as u32))
 }
 
-fn part<'a>(
-    parts: &mut impl Iterator<Item = &'a str>,
-    width: usize,
-) -> Result<i16, TimeArgError> {
+fn part<'a>(parts: &mut impl Iterator<Item = &'a str>, width: usize) -> Result<i16, TimeArgError> {
     let text = parts.next().filter(|t| t.len() == width).ok_or(TimeArgError::Notation)?;
     digits(text)?.parse().map_err(|_| TimeArgError::Notation)
 }
@@ -197,13 +194,32 @@ mod tests {
     #[test]
     fn refusals() {
         for bad in [
-            "", "-", ".5", "1.", "1.1234567891", "1e3", "0x10", " 1", "3:2:8", "03:02.5",
-            "03:02:08:1", "2026-11-21  03:02", "2026-1-21 03:02", "2026-11-21x", "€€€€",
+            "",
+            "-",
+            ".5",
+            "1.",
+            "1.1234567891",
+            "1e3",
+            "0x10",
+            " 1",
+            "3:2:8",
+            "03:02.5",
+            "03:02:08:1",
+            "2026-11-21  03:02",
+            "2026-1-21 03:02",
+            "2026-11-21x",
+            "€€€€",
             "2026-11-2€ 03:02",
         ] {
             assert_eq!(ns(bad), Err(TimeArgError::Notation), "{bad}");
         }
-        for bad in ["2026-13-01", "25:00", "9999-01-01", "9223372037", "99999999999999999999999999999999999999999"] {
+        for bad in [
+            "2026-13-01",
+            "25:00",
+            "9999-01-01",
+            "9223372037",
+            "99999999999999999999999999999999999999999",
+        ] {
             assert_eq!(ns(bad), Err(TimeArgError::Range), "{bad}");
         }
         let time: TimeArg = "03:02".parse().unwrap();

@@ -24,9 +24,8 @@ mod tests {
 
     #[test]
     fn host_and_path() {
-        let name = |schema: &Schema, given, found| {
-            trace_name(schema, Path::new(given), Path::new(found))
-        };
+        let name =
+            |schema: &Schema, given, found| trace_name(schema, Path::new(given), Path::new(found));
         let mut schema = Schema::new(Format::Ctf1);
         assert_eq!(name(&schema, "a", "a"), "");
         assert_eq!(name(&schema, "a", "a/ust/uid"), "ust/uid");
