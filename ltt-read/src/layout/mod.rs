@@ -1,8 +1,30 @@
 //! Layouts: schemas compiled for decoding.
+//!
+//! For each region of a packet (packet header, packet context, event header,
+//! event body) the compiler makes two things from the trees of field classes:
+//!
+//! * a *program* ([`program::Op`]s) that finds the end of the region, checking
+//!   that it stays within the packet, and notes on the way where each dynamic
+//!   part begins (*anchors*) and what lengths and selectors are (*slots*). The
+//!   program of a fixed-size region is one addition;
+//! * a flat table of *nodes* ([`node::Node`]), one per field in decoding
+//!   order, each with its place as an anchor and a constant bit offset.
+//!
+//! Reading a field is then a table look-up and a load; nothing is searched,
+//! and what nobody asks for is never decoded.
+
+pub(crate) mod compile;
+pub(crate) mod header;
+pub(crate) mod node;
+pub(crate) mod program;
+pub(crate) mod region;
+pub(crate) mod tables;
+pub(crate) mod walk;
 
 use std::sync::Arc;
 
-use crate::schema::FieldClass;
+use crate::bits;
+use crate::schema::{BitOrder, ByteOrder, FieldClass, FixedLen};
 
 /// What is known of a field before any event is read: name and class.
 #[derive(Debug, Clone)]
@@ -12,7 +34,7 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
-    /// A field of this name and class.
+    /// A field of this name (none for array elements and roots) and class.
     pub fn new(name: Option<Arc<str>>, class: Arc<FieldClass>) -> Self {
         FieldInfo { name, class }
     }
@@ -23,7 +45,49 @@ impl FieldInfo {
     }
 
     /// Its field class.
-    pub fn class(&self) -> &FieldClass {
+    pub fn class(&self) -> &Arc<FieldClass> {
         &self.class
+    }
+}
+
+/// How to read the bits of a fixed-length field of up to 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FixedRead {
+    bits: u8,
+    big: bool,
+    reversed: bool,
+    signed: bool,
+}
+
+impl FixedRead {
+    pub(crate) fn new(fixed: &FixedLen, signed: bool) -> Self {
+        FixedRead {
+            bits: fixed.bits.clamp(1, 64) as u8,
+            big: fixed.byte_order == ByteOrder::Big,
+            reversed: fixed.bit_order == BitOrder::Reversed,
+            signed,
+        }
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        u32::from(self.bits)
+    }
+
+    /// The bits, zero-extended.
+    #[inline(always)]
+    pub(crate) fn raw(self, data: &[u8], pos: u64) -> u64 {
+        let bits = u32::from(self.bits);
+        let value = match self.big {
+            false => bits::read_le(data, pos, bits),
+            true => bits::read_be(data, pos, bits),
+        };
+        if self.reversed { bits::reverse(value, bits) } else { value }
+    }
+
+    /// The value as 64 bits: sign-extended if the class is signed.
+    #[inline(always)]
+    pub(crate) fn value(self, data: &[u8], pos: u64) -> u64 {
+        let raw = self.raw(data, pos);
+        if self.signed { bits::sign_extend(raw, u32::from(self.bits)) as u64 } else { raw }
     }
 }

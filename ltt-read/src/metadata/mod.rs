@@ -7,6 +7,7 @@
 
 mod ctf2;
 mod diagnostic;
+mod nearest;
 mod packetized;
 mod resolve;
 mod tsdl;

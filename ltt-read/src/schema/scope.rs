@@ -2,9 +2,10 @@
 
 /// A root of the field tree of an event (CTF 1.8 "dynamic scope",
 /// CTF 2 field location origin), in decoding order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Scope {
     /// `trace.packet.header`
+    #[default]
     PacketHeader,
     /// `stream.packet.context`
     PacketContext,

@@ -1,0 +1,499 @@
+//! Cursors: reading one tracefile, event by event.
+
+use std::sync::Arc;
+
+use crate::error::{DecodeError, Error, Place};
+use crate::event::Event;
+use crate::layout::program::{Scratch, Window};
+use crate::layout::tables::{BodySize, StreamTable};
+use crate::notice::{Notice, NoticeKind};
+use crate::packet::Packet;
+use crate::schema::EventTypeId;
+use crate::time::Timestamp;
+use crate::trace::Trace;
+use crate::tracefile::Tracefile;
+
+/// Notices that a cursor keeps until they are taken; later ones are dropped.
+const MAX_NOTICES: usize = 1024;
+
+/// A reader of one tracefile: stands on an event, or before the first, or
+/// after the last.
+///
+/// Cursors are independent of each other and cheap to clone; a clone stands
+/// on the same event.
+///
+/// ```
+/// # fn count(trace: &std::sync::Arc<ltt_read::Trace>) -> Result<u64, ltt_read::Error> {
+/// let mut cursor = trace.cursor(0);
+/// let mut events = 0;
+/// while let Some(event) = cursor.next()? {
+///     println!("{:?} {}", event.timestamp(), event.event_type().name());
+///     events += 1;
+/// }
+/// # Ok(events)
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cursor {
+    trace: Arc<Trace>,
+    tracefile: u32,
+    state: State,
+    /// Which of the tracefile's files is read.
+    file: u32,
+    /// The packet that is read (sound unless `state` is `Start` or `End`).
+    packet: Packet,
+    /// Where its readable content ends, in bits.
+    content_end: u64,
+    /// Where the next event record (or its padding) begins, in bits from the
+    /// packet's begin.
+    next: u64,
+    /// The default clock before that record.
+    clock: u64,
+    scratch: Scratch,
+    current: Current,
+    last_timestamp: Timestamp,
+    notices: Vec<Notice>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before the first packet of `file`.
+    Start,
+    /// In `packet`.
+    Packet,
+    /// An error was met in `packet`; what follows it may be read.
+    Failed,
+    /// Nothing more can be read.
+    End,
+}
+
+/// The event that a cursor stands on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Current {
+    /// Begin of its header, in bits from the packet's begin.
+    pub(crate) begin: u64,
+    pub(crate) event_type: EventTypeId,
+    pub(crate) timestamp: Option<Timestamp>,
+    pub(crate) cycles: u64,
+    /// The clock before its header.
+    clock_before: u64,
+}
+
+/// A place in a tracefile: a cut between two events.
+///
+/// It is plain data, valid for every cursor of the same tracefile, and
+/// ordered as the events are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    file: u32,
+    packet_offset: u64,
+    bit: u64,
+    packet_number: u64,
+    clock: u64,
+    at_end: bool,
+}
+
+impl Cursor {
+    pub(crate) fn new(trace: Arc<Trace>, tracefile: usize) -> Self {
+        assert!(tracefile < trace.tracefiles().len(), "no tracefile {tracefile}");
+        Cursor {
+            trace,
+            tracefile: tracefile as u32,
+            state: State::Start,
+            file: 0,
+            packet: Packet::none(),
+            content_end: 0,
+            next: 0,
+            clock: 0,
+            scratch: Scratch::default(),
+            current: Current {
+                begin: 0,
+                event_type: EventTypeId(0),
+                timestamp: None,
+                cycles: 0,
+                clock_before: 0,
+            },
+            last_timestamp: Timestamp::MIN,
+            notices: Vec::new(),
+        }
+    }
+
+    /// The trace that it reads.
+    pub fn trace(&self) -> &Arc<Trace> {
+        &self.trace
+    }
+
+    /// The tracefile that it reads.
+    pub fn tracefile(&self) -> &Tracefile {
+        &self.trace.tracefiles()[self.tracefile as usize]
+    }
+
+    /// Number of that tracefile in its trace.
+    pub fn tracefile_index(&self) -> usize {
+        self.tracefile as usize
+    }
+
+    /// The packet that it is in.
+    pub fn packet(&self) -> Option<&Packet> {
+        (self.state == State::Packet).then_some(&self.packet)
+    }
+
+    /// Steps to the next event and gives it; `None` after the last.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if the bytes that follow are no sound event record or
+    /// packet. Nothing more is delivered then, unless
+    /// [`skip_packet`](Self::skip_packet) finds a packet to go on with.
+    #[allow(clippy::should_implement_trait)] // events borrow the cursor
+    pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
+        match self.advance()? {
+            true => Ok(Some(Event::new(self))),
+            false => Ok(None),
+        }
+    }
+
+    /// Steps to the next event; false after the last. [`event`](Self::event)
+    /// gives it then.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool, Error> {
+        loop {
+            if self.state == State::Packet && self.next < self.content_end {
+                return match self.read_event() {
+                    Ok(()) => Ok(true),
+                    Err(kind) => Err(self.fail(kind)),
+                };
+            }
+            if !self.next_packet()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The event that it stands on: valid after [`advance`](Self::advance)
+    /// gave true.
+    #[inline(always)]
+    pub fn event(&self) -> Event<'_> {
+        Event::new(self)
+    }
+
+    /// Decodes the record at `next`: header, type, and where its body ends.
+    #[inline(always)]
+    fn read_event(&mut self) -> Result<(), DecodeError> {
+        let trace = &*self.trace;
+        let tables = trace.tables();
+        let table = &tables.streams[self.packet.stream_class.index()];
+        let window = window(trace, self.tracefile, self.file, &self.packet, self.content_end);
+
+        let begin = table.header.begin(self.next);
+        let header = table.header.read(window, begin, self.clock, &mut self.scratch)?;
+        let event_type = table.event(header.id)?;
+        let end = match tables.body_size(trace.schema(), event_type) {
+            BodySize::Fixed(bits) => {
+                self.scratch.slots[table.body_anchor as usize] = header.end;
+                header.end.saturating_add(bits)
+            }
+            BodySize::Dynamic => {
+                self.scratch.slots[table.body_anchor as usize] = header.end;
+                let region = tables.body(trace.schema(), event_type)?;
+                region.run(window, header.end, &mut self.scratch)?
+            }
+        };
+        if end > self.content_end {
+            return Err(DecodeError::BeyondContent { needed: end - self.content_end });
+        }
+        if end == self.next {
+            return Err(DecodeError::EmptyEvent);
+        }
+        let timestamp = table.clock.as_ref().map(|c| c.timestamp(header.clock));
+        self.current = Current {
+            begin,
+            event_type,
+            timestamp,
+            cycles: header.clock,
+            clock_before: self.clock,
+        };
+        self.next = end;
+        self.clock = header.clock;
+        if let Some(now) = timestamp {
+            if now < self.last_timestamp {
+                self.note_backwards(now);
+            }
+            self.last_timestamp = now;
+        }
+        Ok(())
+    }
+
+    /// Enters the packet after the current one; false if there is none.
+    #[inline(never)]
+    fn next_packet(&mut self) -> Result<bool, Error> {
+        let (offset, number, before) = match self.state {
+            State::Start => (0, 0, None),
+            State::Packet if self.packet.missing > 0 => {
+                let missing = self.packet.missing;
+                return Err(self.fail(DecodeError::TruncatedPacket { missing }));
+            }
+            State::Packet => {
+                let p = &self.packet;
+                (p.offset + p.size, p.number + 1, Some(p.clone()))
+            }
+            State::Failed | State::End => return Ok(false),
+        };
+        let files = self.tracefile().files.len() as u32;
+        let len = self.tracefile().files[self.file as usize].source.bytes().len() as u64;
+        if offset < len {
+            return self.enter_packet(offset, number, before).map(|()| true);
+        }
+        if self.file + 1 < files {
+            self.file += 1;
+            return self.enter_packet(0, 0, before).map(|()| true);
+        }
+        self.state = State::End;
+        Ok(false)
+    }
+
+    /// Makes the packet at a place of the current file the current one.
+    fn enter_packet(
+        &mut self,
+        offset: u64,
+        number: u64,
+        before: Option<Packet>,
+    ) -> Result<(), Error> {
+        let trace = self.trace.clone();
+        let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
+        let bytes = file.source.bytes();
+        let packet =
+            Packet::read(trace.schema(), trace.tables(), bytes, offset, number, &mut self.scratch);
+        match packet {
+            Ok(packet) => {
+                let table = &trace.tables().streams[packet.stream_class.index()];
+                self.make_slots(table);
+                self.content_end = packet.readable_bits();
+                self.next = packet.events_begin;
+                self.clock = self.scratch.roles.clock;
+                self.packet = packet;
+                self.state = State::Packet;
+                if let Some(before) = before {
+                    self.compare_counters(&before);
+                }
+                Ok(())
+            }
+            Err((kind, bit)) => {
+                self.state = State::End;
+                let offset = offset.saturating_mul(8).saturating_add(bit);
+                Err(Error::Decode {
+                    place: Place { file: file.path.clone(), packet: number, offset },
+                    kind,
+                })
+            }
+        }
+    }
+
+    fn make_slots(&mut self, table: &StreamTable) {
+        let needed = table.body_anchor as usize + 1;
+        if self.scratch.slots.len() < needed {
+            self.scratch.slots.resize(needed, 0);
+        }
+    }
+
+    /// Notes what the counters of two neighbouring packets say was lost.
+    fn compare_counters(&mut self, before: &Packet) {
+        let p = &self.packet;
+        let difference = |now: u64, then: u64, bits: u8| {
+            let mask = u64::MAX >> (64 - u32::from(bits.clamp(1, 64)));
+            now.wrapping_sub(then) & mask
+        };
+        let lost = match (p.sequence, before.sequence) {
+            (Some(now), Some(then)) => difference(now, then, p.sequence_bits).wrapping_sub(1),
+            _ => 0,
+        };
+        let discarded = match (p.discarded, before.discarded) {
+            (Some(now), Some(then)) => difference(now, then, p.discarded_bits),
+            _ => 0,
+        };
+        let (begin, end) = (before.end, p.begin);
+        // A number that went back is a restarted or swapped packet, not a gap.
+        if lost > 0 && lost < u64::MAX >> 1 {
+            self.note(NoticeKind::LostPackets { count: lost, begin, end });
+        }
+        if discarded > 0 {
+            let end = self.packet.end;
+            self.note(NoticeKind::DiscardedEvents { count: Some(discarded), begin, end });
+        }
+    }
+
+    #[cold]
+    fn note_backwards(&mut self, to: Timestamp) {
+        self.note(NoticeKind::ClockBackwards { from: self.last_timestamp, to });
+    }
+
+    fn note(&mut self, kind: NoticeKind) {
+        if self.notices.len() < MAX_NOTICES {
+            let file = self.tracefile().files[self.file as usize].path.clone();
+            let (packet, offset) = (self.packet.number, self.packet.offset);
+            self.notices.push(Notice { kind, file, packet, offset });
+        }
+    }
+
+    /// Takes the notices that came up since the last call.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// The error for what stands at `next`.
+    #[cold]
+    fn fail(&mut self, kind: DecodeError) -> Error {
+        self.state = State::Failed;
+        // In a cut packet, running out of data means just that.
+        let cut =
+            matches!(kind, DecodeError::BeyondContent { .. } | DecodeError::UnterminatedString);
+        let missing = self.packet.missing;
+        let kind = if cut && missing > 0 { DecodeError::TruncatedPacket { missing } } else { kind };
+        let file = self.tracefile().files[self.file as usize].path.clone();
+        let offset = self.packet.offset.saturating_mul(8).saturating_add(self.next);
+        Error::Decode { place: Place { file, packet: self.packet.number, offset }, kind }
+    }
+
+    /// After an error inside a packet: gives up the rest of it, so that
+    /// reading goes on with the next one. False if there is nothing to go on
+    /// with: the error was about the packet itself, or it is cut.
+    pub fn skip_packet(&mut self) -> bool {
+        if self.state != State::Failed || self.packet.missing > 0 {
+            return false;
+        }
+        self.note(NoticeKind::PacketSkipped);
+        self.state = State::Packet;
+        self.next = self.content_end;
+        true
+    }
+
+    /// The cut before the next event that would be read.
+    pub fn position(&self) -> Position {
+        Position {
+            file: self.file,
+            packet_offset: self.packet.offset,
+            bit: if self.state == State::Start { 0 } else { self.next },
+            packet_number: self.packet.number,
+            clock: self.clock,
+            at_end: self.state == State::End,
+        }
+    }
+
+    /// The cut before the event that it stands on.
+    pub(crate) fn position_of_event(&self) -> Position {
+        Position {
+            file: self.file,
+            packet_offset: self.packet.offset,
+            bit: self.current.begin,
+            packet_number: self.packet.number,
+            clock: self.current.clock_before,
+            at_end: false,
+        }
+    }
+
+    /// Goes to a cut: [`next`](Self::next) gives the event after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if there is no packet where the position says, that
+    /// is, if it came from another tracefile.
+    pub fn seek(&mut self, position: Position) -> Result<(), Error> {
+        self.last_timestamp = Timestamp::MIN;
+        let files = self.tracefile().files.len();
+        self.file = position.file.min(files.saturating_sub(1) as u32);
+        if position.at_end {
+            self.state = State::End;
+            return Ok(());
+        }
+        if position.bit == 0 && position.packet_offset == 0 && position.file == 0 {
+            self.state = State::Start;
+            self.packet = Packet::none();
+            return Ok(());
+        }
+        self.enter_packet(position.packet_offset, position.packet_number, None)?;
+        self.next = position.bit.clamp(self.next, self.content_end);
+        self.clock = position.clock;
+        Ok(())
+    }
+
+    /// Goes before the first event whose timestamp is `time` or later (after
+    /// the last event if there is none), counted in file order.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next), if the packet to search is damaged.
+    pub fn seek_time(&mut self, time: Timestamp) -> Result<(), Error> {
+        let trace = self.trace.clone();
+        let index = trace.index(self.tracefile as usize);
+        self.last_timestamp = Timestamp::MIN;
+        let Some(entry) = index.first_reaching(time) else {
+            // Behind the last packet that could be indexed there may be
+            // damage that must not go unreported.
+            match index.entries().last() {
+                Some(last) => {
+                    self.file = last.file;
+                    self.enter_packet(last.offset, last.number, None)?;
+                    self.next = self.content_end;
+                }
+                None => self.state = State::Start,
+            }
+            return Ok(());
+        };
+        self.file = entry.file;
+        self.enter_packet(entry.offset, entry.number, None)?;
+        while self.advance()? {
+            if self.current.timestamp.is_none_or(|t| t >= time) {
+                let cut = self.position_of_event();
+                self.next = cut.bit;
+                self.clock = cut.clock;
+                self.last_timestamp = Timestamp::MIN;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(crate) fn current(&self) -> &Current {
+        &self.current
+    }
+
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    pub(crate) fn packet_unchecked(&self) -> &Packet {
+        &self.packet
+    }
+
+    pub(crate) fn window(&self) -> Window<'_> {
+        window(&self.trace, self.tracefile, self.file, &self.packet, self.content_end)
+    }
+
+    /// Bytes of its tracefile that lie behind it.
+    pub(crate) fn bytes_done(&self) -> u64 {
+        let files = &self.tracefile().files;
+        if self.state == State::End {
+            return self.tracefile().size();
+        }
+        let before: u64 =
+            files[..self.file as usize].iter().map(|f| f.source.bytes().len() as u64).sum();
+        before + self.packet.offset + self.next / 8
+    }
+}
+
+#[inline(always)]
+fn window<'a>(
+    trace: &'a Trace,
+    tracefile: u32,
+    file: u32,
+    packet: &Packet,
+    end: u64,
+) -> Window<'a> {
+    let bytes = trace.tracefiles()[tracefile as usize].files[file as usize].source.bytes();
+    Window { data: bytes.get(packet.offset as usize..).unwrap_or(&[]), end }
+}

@@ -1,0 +1,67 @@
+//! Finding traces below a directory.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// How deep directories are searched (LTTng's are 5 deep).
+const MAX_DEPTH: usize = 16;
+
+/// The directories at or below `path` that hold a `metadata` file, sorted by
+/// path.
+///
+/// LTTng writes a session as several traces: one in `kernel`, one for each
+/// user or process in `ust/…`. Symbolic links to directories are followed;
+/// hidden directories are not entered.
+///
+/// # Errors
+///
+/// [`Error::Io`] if `path` cannot be read, [`Error::NotATrace`] if nothing is
+/// found.
+pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
+    let path = path.as_ref();
+    let mut found = Vec::new();
+    // A file is no trace, but its name may be given by mistake.
+    if path.is_file() {
+        let reason = "it is a file; give the directory that holds `metadata`";
+        return Err(Error::NotATrace { path: path.to_owned(), reason });
+    }
+    search(path, 0, &mut found)?;
+    if found.is_empty() {
+        let reason = "no `metadata` file in this directory or below";
+        return Err(Error::NotATrace { path: path.to_owned(), reason });
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn search(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let io = |source| Error::Io { path: dir.to_owned(), source };
+    for entry in std::fs::read_dir(dir).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        if name == b"metadata" && path.is_file() {
+            found.push(dir.to_owned());
+        } else if depth < MAX_DEPTH && !name.starts_with(b".") && path.is_dir() {
+            // What cannot be entered below holds no trace that can be read.
+            let _ = search(&path, depth + 1, found);
+        }
+    }
+    Ok(())
+}
+
+/// The data stream files of a trace directory, sorted by name.
+pub(crate) fn data_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    let io = |source| Error::Io { path: dir.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let empty = || path.metadata().is_ok_and(|m| m.len() == 0);
+        if name != b"metadata" && !name.starts_with(b".") && path.is_file() && !empty() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

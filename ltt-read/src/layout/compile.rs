@@ -1,0 +1,412 @@
+//! From trees of field classes to a region's program and nodes.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::node::{Elements, Node, NodeKind};
+use super::program::{Choice, Element, Len, MAX_EMPTY_ELEMENTS, Op, Present, Slot};
+use super::region::{Phase, Region, Start};
+use super::{FieldInfo, FixedRead};
+use crate::error::DecodeError;
+use crate::metadata::limits;
+use crate::schema::{
+    Array, ByteOrder, Dependency, FieldClass, FieldKind, FixedLen, Integer, Length, OptionField,
+    Roles, Selector, Str, Variant,
+};
+
+/// Nodes that one region may have.
+const MAX_NODES: usize = 1 << 20;
+
+/// Compiles the roots of one region, in decoding order.
+///
+/// With `roles`, fields that the reader itself needs are noted by the program.
+pub(crate) fn compile(
+    roots: &[Option<&Arc<FieldClass>>],
+    start: Start,
+    roles: bool,
+) -> Result<Region, DecodeError> {
+    let mut c = Compiler {
+        nodes: Vec::new(),
+        free_slot: start.free_slot.max(start.anchor + 1),
+        moves_anchors: false,
+        roles,
+        depth: 0,
+        at: Place { anchor: start.anchor, offset: 0, phase: start.phase, order: start.order },
+        ops: Vec::new(),
+        pending: 0,
+    };
+    let mut first_nodes = SmallVec::new();
+    for root in roots {
+        first_nodes.push(root.map(|_| c.nodes.len() as u32));
+        if let Some(class) = root {
+            c.field(None, class)?;
+        }
+    }
+    let fixed = (c.ops.is_empty() && c.at.anchor == start.anchor).then_some(c.at.offset);
+    c.flush();
+    Ok(Region {
+        ops: c.ops.into(),
+        nodes: c.nodes.into(),
+        roots: first_nodes,
+        fixed,
+        slots: c.free_slot,
+        moves_anchors: c.moves_anchors,
+        start,
+        end_phase: c.at.phase,
+        end_order: c.at.order,
+    })
+}
+
+/// A position as the compiler knows it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    anchor: Slot,
+    /// Bits from the anchor.
+    offset: u64,
+    phase: Phase,
+    /// Byte order of the field before.
+    order: Option<ByteOrder>,
+}
+
+struct Compiler {
+    nodes: Vec<Node>,
+    free_slot: Slot,
+    moves_anchors: bool,
+    roles: bool,
+    depth: usize,
+    at: Place,
+    ops: Vec<Op>,
+    /// Bits before `at` that no op has skipped yet.
+    pending: u64,
+}
+
+impl Compiler {
+    /// Compiles one field and what it holds; gives how many visitor calls
+    /// reading it costs.
+    fn field(
+        &mut self,
+        name: Option<Arc<str>>,
+        class: &Arc<FieldClass>,
+    ) -> Result<u64, DecodeError> {
+        if self.depth > limits::DEPTH || self.nodes.len() >= MAX_NODES {
+            return Err(DecodeError::TooComplex);
+        }
+        self.depth += 1;
+        self.align(u64::from(class.align.max(1)));
+        let index = self.nodes.len();
+        self.nodes.push(Node {
+            offset: self.at.offset,
+            anchor: self.at.anchor,
+            next: 0,
+            kind: NodeKind::Struct,
+            info: FieldInfo::new(name, class.clone()),
+        });
+        let visits = self.contents(index, class)?;
+        self.nodes[index].next = self.nodes.len() as u32;
+        self.depth -= 1;
+        Ok(visits)
+    }
+
+    fn contents(&mut self, index: usize, class: &Arc<FieldClass>) -> Result<u64, DecodeError> {
+        match &class.kind {
+            FieldKind::BitArray(f) | FieldKind::BitMap(f, _) => {
+                self.nodes[index].kind = NodeKind::Bits(self.fixed(f, false)?.0);
+            }
+            FieldKind::Bool(f, slot) => {
+                let (read, delta) = self.fixed(f, false)?;
+                self.nodes[index].kind = NodeKind::Bool(read);
+                if let Some(slot) = slot {
+                    self.ops.push(Op::Save { delta, read, slot: slot.0.into() });
+                }
+            }
+            FieldKind::Integer(f, int) => self.integer(index, f, int)?,
+            FieldKind::VarInteger(int) => {
+                self.nodes[index].kind =
+                    if int.signed { NodeKind::VarSint } else { NodeKind::VarUint };
+                let roles = if self.roles { int.roles } else { Roles::NONE };
+                let slot = int.slot.map(|s| s.0.into());
+                let signed = int.signed;
+                self.dynamic(Phase::aligned(8), |anchor| Op::VarInt {
+                    signed,
+                    slot,
+                    roles,
+                    anchor,
+                });
+            }
+            FieldKind::Float(f) => self.float(index, f)?,
+            FieldKind::String(s) => self.string(index, s)?,
+            FieldKind::Blob(b) => {
+                let len = self.bytes(&b.length)?;
+                self.nodes[index].kind = NodeKind::Blob { len };
+            }
+            FieldKind::Array(a) => return self.array(index, a),
+            FieldKind::Struct(s) => {
+                let mut visits = 2;
+                for member in &s.members {
+                    visits = u64::saturating_add(
+                        visits,
+                        self.field(Some(member.name.clone()), &member.class)?,
+                    );
+                }
+                return Ok(visits);
+            }
+            FieldKind::Option(o) => return self.option(index, o),
+            FieldKind::Variant(v) => return self.variant(index, v),
+        }
+        Ok(1)
+    }
+
+    /// Skips a fixed-length field of up to 64 bits; gives how to read it and
+    /// how far ahead of the ops so far it is.
+    fn fixed(&mut self, fixed: &FixedLen, signed: bool) -> Result<(FixedRead, u64), DecodeError> {
+        if !(1..=64).contains(&fixed.bits) {
+            return Err(DecodeError::UnsupportedLength { bits: fixed.bits });
+        }
+        self.enter_byte_order(fixed.byte_order);
+        let delta = self.pending;
+        self.skip(fixed.bits.into());
+        Ok((FixedRead::new(fixed, signed), delta))
+    }
+
+    fn integer(
+        &mut self,
+        index: usize,
+        fixed: &FixedLen,
+        int: &Integer,
+    ) -> Result<(), DecodeError> {
+        let (read, delta) = self.fixed(fixed, int.signed)?;
+        self.nodes[index].kind =
+            if int.signed { NodeKind::Sint(read) } else { NodeKind::Uint(read) };
+        if self.roles && !int.roles.is_empty() {
+            self.ops.push(Op::Role { delta, read, roles: int.roles });
+        }
+        if let Some(slot) = int.slot {
+            self.ops.push(Op::Save { delta, read, slot: slot.0.into() });
+        }
+        Ok(())
+    }
+
+    fn float(&mut self, index: usize, fixed: &FixedLen) -> Result<(), DecodeError> {
+        let read = FixedRead::new(fixed, false);
+        self.nodes[index].kind = match fixed.bits {
+            32 => NodeKind::Float32(read),
+            64 => NodeKind::Float64(read),
+            16 | 128 => NodeKind::FloatOther(read),
+            bits => return Err(DecodeError::UnsupportedLength { bits }),
+        };
+        self.enter_byte_order(fixed.byte_order);
+        self.skip(fixed.bits.into());
+        Ok(())
+    }
+
+    fn string(&mut self, index: usize, string: &Str) -> Result<(), DecodeError> {
+        let encoding = string.encoding;
+        self.nodes[index].kind = match &string.length {
+            None => {
+                let unit = encoding.unit() as u8;
+                let end = self.dynamic(Phase::aligned(8), |anchor| Op::Terminated { unit, anchor });
+                NodeKind::Terminated { encoding, end }
+            }
+            Some(length) => NodeKind::Text { encoding, len: self.bytes(length)? },
+        };
+        Ok(())
+    }
+
+    /// Skips `length` bytes.
+    fn bytes(&mut self, length: &Length) -> Result<Len, DecodeError> {
+        match length {
+            Length::Static(n) => {
+                self.skip(n.saturating_mul(8));
+                Ok(Len::Const(*n))
+            }
+            Length::Dynamic(dependency) => {
+                let len = slot_of(dependency)?;
+                let phase = self.at.phase.weaken(8);
+                self.dynamic(phase, |anchor| Op::Bytes { len, anchor });
+                Ok(Len::Slot(len))
+            }
+        }
+    }
+
+    fn array(&mut self, index: usize, array: &Array) -> Result<u64, DecodeError> {
+        let len = match &array.length {
+            Length::Static(n) => Len::Const(*n),
+            Length::Dynamic(dependency) => Len::Slot(slot_of(dependency)?),
+        };
+        self.flush_unless_static(len);
+        // The element, compiled as if it stood alone at an aligned place.
+        let align = u64::from(array.element.align.max(1));
+        let anchor = self.new_slot();
+        let outer = (self.at, std::mem::take(&mut self.ops), std::mem::take(&mut self.pending));
+        self.at = Place { anchor, offset: 0, phase: Phase::aligned(align), order: None };
+        let visits = self.field(None, &array.element)?;
+        let element_end = self.at;
+        let fixed = self.ops.is_empty() && element_end.anchor == anchor;
+        self.flush();
+        let element_ops = std::mem::take(&mut self.ops);
+        (self.at, self.ops, self.pending) = outer;
+
+        let scalar = fixed && self.nodes.len() == index + 2 && !self.nodes[index + 1].is_compound();
+        self.moves_anchors |= !scalar;
+        if !fixed {
+            let element =
+                Arc::new(Element { align_mask: align - 1, anchor, ops: element_ops.into() });
+            self.nodes[index].kind =
+                NodeKind::Array { len, elements: Elements::Dynamic(element.clone()) };
+            let phase = self.at.phase.common(element_end.phase);
+            self.flush();
+            self.dynamic(phase, |anchor| Op::Elements { len, element, anchor });
+            return Ok(2);
+        }
+        let size = element_end.offset;
+        let stride = size.checked_next_multiple_of(align).ok_or(DecodeError::TooComplex)?;
+        self.nodes[index].kind =
+            NodeKind::Array { len, elements: Elements::Fixed { stride, anchor } };
+        match len {
+            Len::Const(0) => Ok(2),
+            Len::Const(n) => {
+                let all_visits = n.saturating_mul(visits);
+                if visits > size.max(1) && all_visits > MAX_EMPTY_ELEMENTS
+                    || size == 0 && n > MAX_EMPTY_ELEMENTS
+                {
+                    return Err(DecodeError::ArrayTooLong { len: n });
+                }
+                self.skip((n - 1).saturating_mul(stride).saturating_add(size));
+                self.at.order = element_end.order;
+                Ok(all_visits.saturating_add(2))
+            }
+            Len::Slot(len) => {
+                let same =
+                    1u64.checked_shl((stride | size | 1 << 63).trailing_zeros()).unwrap_or(1);
+                let phase = self.at.phase.weaken(same);
+                self.dynamic(phase, |anchor| Op::Array { len, size, stride, visits, anchor });
+                self.at.order = element_end.order;
+                Ok(2)
+            }
+        }
+    }
+
+    fn option(&mut self, index: usize, option: &OptionField) -> Result<u64, DecodeError> {
+        let selector = slot_of(&option.selector)?;
+        let present = match &option.present {
+            Selector::Bool => Present::NonZero,
+            Selector::Ranges(ranges) => Present::Ranges(ranges.as_slice().into()),
+        };
+        let signed = is_signed(&option.present);
+        let chosen = self.new_slot();
+        self.nodes[index].kind = NodeKind::Option { chosen };
+        self.flush();
+        let (ops, end) = self.branch(None, &option.class)?;
+        let phase = self.at.phase.common(end.phase);
+        let ops = ops.into();
+        self.dynamic(phase, |anchor| Op::Option { selector, signed, present, chosen, ops, anchor });
+        Ok(2)
+    }
+
+    fn variant(&mut self, index: usize, variant: &Variant) -> Result<u64, DecodeError> {
+        let selector = slot_of(&variant.selector)?;
+        let signed = variant.options.iter().flat_map(|o| &o.ranges).any(|(low, _)| *low < 0);
+        let chosen = self.new_slot();
+        self.nodes[index].kind = NodeKind::Variant { chosen };
+        self.flush();
+        let mut options = Vec::with_capacity(variant.options.len());
+        let mut end: Option<Phase> = None;
+        for option in &variant.options {
+            let (ops, after) = self.branch(option.name.clone(), &option.class)?;
+            end = Some(end.map_or(after.phase, |e| e.common(after.phase)));
+            options.push(Choice { ranges: option.ranges.clone(), ops: ops.into() });
+        }
+        let phase = end.unwrap_or(self.at.phase);
+        let options = options.into();
+        self.dynamic(phase, |anchor| Op::Variant { selector, signed, options, chosen, anchor });
+        Ok(2)
+    }
+
+    /// Compiles a field that may follow here, as a program of its own; leaves
+    /// the place as it was.
+    fn branch(
+        &mut self,
+        name: Option<Arc<str>>,
+        class: &Arc<FieldClass>,
+    ) -> Result<(Vec<Op>, Place), DecodeError> {
+        let outer = (self.at, std::mem::take(&mut self.ops), self.pending);
+        self.pending = 0;
+        self.field(name, class)?;
+        self.flush();
+        let end = self.at;
+        let ops = std::mem::take(&mut self.ops);
+        (self.at, self.ops, self.pending) = outer;
+        Ok((ops, end))
+    }
+
+    fn new_slot(&mut self) -> Slot {
+        self.free_slot += 1;
+        self.free_slot - 1
+    }
+
+    fn skip(&mut self, bits: u64) {
+        self.at.offset = self.at.offset.saturating_add(bits);
+        self.at.phase = self.at.phase.plus(bits);
+        self.pending = self.pending.saturating_add(bits);
+    }
+
+    fn flush(&mut self) {
+        if self.pending > 0 {
+            self.ops.push(Op::Skip(std::mem::take(&mut self.pending)));
+        }
+    }
+
+    fn flush_unless_static(&mut self, len: Len) {
+        if matches!(len, Len::Slot(_)) {
+            self.flush();
+        }
+    }
+
+    fn align(&mut self, align: u64) {
+        if self.at.phase.modulus >= align {
+            self.skip(self.at.phase.rest.wrapping_neg() & (align - 1));
+        } else {
+            self.dynamic(Phase::aligned(align), |anchor| Op::Align { mask: align - 1, anchor });
+        }
+    }
+
+    /// Adds an op after which the position is known only as a new anchor.
+    fn dynamic(&mut self, phase: Phase, op: impl FnOnce(Slot) -> Op) -> Slot {
+        self.flush();
+        let anchor = self.new_slot();
+        self.ops.push(op(anchor));
+        self.at = Place { anchor, offset: 0, phase, order: None };
+        anchor
+    }
+
+    /// CTF forbids neighbouring fields of different byte order in one byte.
+    fn enter_byte_order(&mut self, order: ByteOrder) {
+        let phase = self.at.phase;
+        if self.at.order.is_some_and(|before| before != order) {
+            if phase.modulus < 8 {
+                self.flush();
+                self.ops.push(Op::ByteBoundary);
+            } else if !phase.rest.is_multiple_of(8) {
+                self.flush();
+                self.ops.push(Op::Fail(DecodeError::ByteOrderChange));
+            }
+        }
+        self.at.order = Some(order);
+    }
+}
+
+impl Node {
+    fn is_compound(&self) -> bool {
+        use NodeKind::{Array, Option, Struct, Variant};
+        matches!(self.kind, Struct | Array { .. } | Variant { .. } | Option { .. })
+    }
+}
+
+fn slot_of(dependency: &Dependency) -> Result<Slot, DecodeError> {
+    dependency.slot.map(|s| s.0.into()).ok_or(DecodeError::Unresolved)
+}
+
+fn is_signed(selector: &Selector) -> bool {
+    matches!(selector, Selector::Ranges(ranges) if ranges.iter().any(|(low, _)| *low < 0))
+}

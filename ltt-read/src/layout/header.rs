@@ -1,0 +1,203 @@
+//! Event headers: id and time of the next event record, as fast as possible.
+//!
+//! Nearly all headers are either fixed or, as LTTng's, a small fixed part
+//! whose first field selects one of two fixed rests. For those a *plan* of
+//! bit offsets is made from the header's program; anything else runs the
+//! program itself.
+
+use super::FixedRead;
+use super::program::{Op, Scratch, Window};
+use super::region::Region;
+use crate::error::DecodeError;
+use crate::schema::{Role, Roles};
+use crate::time::update_clock;
+
+/// A field at a constant distance from the header's begin.
+#[derive(Debug, Clone, Copy)]
+struct Located {
+    offset: u64,
+    read: FixedRead,
+}
+
+/// A header, or a part of one, whose fields all have constant offsets.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    id: Option<Located>,
+    clock: Option<Located>,
+    /// End, in bits from the header's begin.
+    end: u64,
+}
+
+/// One of the rests that the selector chooses from.
+#[derive(Debug, Clone, Copy)]
+struct Rest {
+    low: u64,
+    high: u64,
+    part: Part,
+}
+
+#[derive(Debug)]
+enum Plan {
+    /// Only constant offsets.
+    Fixed(Part),
+    /// A selector, then one of several rests.
+    Selected { first: Part, selector: Located, rests: Box<[Rest]> },
+    /// Anything else: run the program.
+    Program,
+}
+
+/// A compiled event header.
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub(crate) region: Region,
+    plan: Plan,
+    align_mask: u64,
+}
+
+/// What an event header says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeaderValues {
+    pub(crate) id: Option<u64>,
+    /// The default clock after the header.
+    pub(crate) clock: u64,
+    /// Where the header ends.
+    pub(crate) end: u64,
+}
+
+impl Header {
+    pub(crate) fn new(region: Region, align: u32) -> Self {
+        let plan = plan(&region.ops).unwrap_or(Plan::Program);
+        Header { region, plan, align_mask: u64::from(align.max(1)) - 1 }
+    }
+
+    /// Where a header begins that follows a record ending at `pos`.
+    #[inline(always)]
+    pub(crate) fn begin(&self, pos: u64) -> u64 {
+        pos + self.align_mask & !self.align_mask
+    }
+
+    /// Reads the header that begins at `pos` (aligned). `clock` is the clock's
+    /// value before it.
+    #[inline(always)]
+    pub(crate) fn read(
+        &self,
+        window: Window<'_>,
+        pos: u64,
+        clock: u64,
+        scratch: &mut Scratch,
+    ) -> Result<HeaderValues, DecodeError> {
+        let values = match &self.plan {
+            Plan::Fixed(part) => part.read(window, pos, None, clock),
+            Plan::Selected { first, selector, rests } => {
+                let at_first = first.read(window, pos, None, clock);
+                let value = selector.read.raw(window.data, pos + selector.offset);
+                let rest = rests.iter().find(|r| r.low <= value && value <= r.high);
+                let Some(rest) = rest else {
+                    return Err(no_option(window, at_first.end, value));
+                };
+                rest.part.read(window, pos, at_first.id, at_first.clock)
+            }
+            Plan::Program => return self.run(window, pos, clock, scratch),
+        };
+        if values.end > window.end {
+            return Err(DecodeError::BeyondContent { needed: values.end - window.end });
+        }
+        Ok(values)
+    }
+
+    #[inline(never)]
+    fn run(
+        &self,
+        window: Window<'_>,
+        pos: u64,
+        clock: u64,
+        scratch: &mut Scratch,
+    ) -> Result<HeaderValues, DecodeError> {
+        scratch.roles.clear();
+        scratch.roles.clock = clock;
+        let end = self.region.run(window, pos, scratch)?;
+        Ok(HeaderValues {
+            id: scratch.roles.get(Role::EventTypeId),
+            clock: scratch.roles.clock,
+            end,
+        })
+    }
+}
+
+#[cold]
+fn no_option(window: Window<'_>, end: u64, value: u64) -> DecodeError {
+    if end > window.end {
+        return DecodeError::BeyondContent { needed: end - window.end };
+    }
+    DecodeError::NoVariantOption { value: value.into() }
+}
+
+impl Part {
+    #[inline(always)]
+    fn read(&self, window: Window<'_>, pos: u64, id: Option<u64>, clock: u64) -> HeaderValues {
+        HeaderValues {
+            id: match &self.id {
+                Some(l) => Some(l.read.raw(window.data, pos + l.offset)),
+                None => id,
+            },
+            clock: match &self.clock {
+                Some(l) => {
+                    update_clock(clock, l.read.raw(window.data, pos + l.offset), l.read.bits())
+                }
+                None => clock,
+            },
+            end: pos + self.end,
+        }
+    }
+}
+
+/// The plan of a header program, if it has one of the simple forms.
+fn plan(ops: &[Op]) -> Option<Plan> {
+    let (first, saves, variant) = part(ops, 0)?;
+    let Some(Op::Variant { selector, signed: false, options, .. }) = variant else {
+        return variant.is_none().then_some(Plan::Fixed(first));
+    };
+    let (_, selector) = saves.into_iter().find(|(slot, _)| slot == selector)?;
+    let mut rests = Vec::new();
+    for option in options.iter() {
+        let (rest, _, None) = part(&option.ops, first.end)? else { return None };
+        for (low, high) in &option.ranges {
+            rests.push(Rest {
+                low: (*low).try_into().ok()?,
+                high: (*high).try_into().ok()?,
+                part: rest,
+            });
+        }
+    }
+    Some(Plan::Selected { first, selector, rests: rests.into() })
+}
+
+/// The constant part at the begin of a program, the fields that it saves, and
+/// the variant that ends it.
+#[allow(clippy::type_complexity)] // three parts of one answer, used once
+fn part(ops: &[Op], begin: u64) -> Option<(Part, Vec<(u32, Located)>, Option<&Op>)> {
+    let (mut part, mut saves) = (Part { end: begin, ..Part::default() }, Vec::new());
+    for (i, op) in ops.iter().enumerate() {
+        match op {
+            Op::Skip(bits) => part.end = part.end.checked_add(*bits)?,
+            Op::Save { delta, read, slot } => {
+                saves.push((*slot, Located { offset: part.end + delta, read: *read }));
+            }
+            Op::Role { delta, read, roles } => {
+                let located = Located { offset: part.end + delta, read: *read };
+                if roles.has(Role::EventTypeId) {
+                    part.id = Some(located);
+                }
+                if roles.has(Role::ClockTimestamp) && part.clock.replace(located).is_some() {
+                    return None; // each update counts: leave it to the program
+                }
+                let known = [Role::EventTypeId, Role::ClockTimestamp];
+                debug_assert!(known.iter().any(|r| roles.has(*r)) || *roles != Roles::NONE);
+            }
+            Op::Variant { .. } if i + 1 == ops.len() => return Some((part, saves, Some(op))),
+            _ => return None,
+        }
+    }
+    // A size that could overflow a position is no plan.
+    (part.end < 1 << 32).then_some((part, saves, None))
+}

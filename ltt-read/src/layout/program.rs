@@ -1,0 +1,414 @@
+//! Programs: find where a region ends and where its dynamic parts begin.
+
+use std::sync::Arc;
+
+use super::FixedRead;
+use crate::error::DecodeError;
+use crate::schema::{RangeSet, Role, Roles};
+use crate::time::update_clock;
+
+/// Index into [`Scratch::slots`]: a value slot or an anchor.
+pub(crate) type Slot = u32;
+
+/// How many elements of no size an array may have (they cost time, not data).
+pub(crate) const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
+
+/// One step of a program. `delta` is the distance in bits from the position
+/// that the program has reached so far.
+#[derive(Debug, Clone)]
+pub(crate) enum Op {
+    /// Fixed-size fields.
+    Skip(u64),
+    /// Padding that depends on the data before it.
+    Align { mask: u64, anchor: Slot },
+    /// Keeps the value of a length or selector.
+    Save { delta: u64, read: FixedRead, slot: Slot },
+    /// Keeps a value that the reader itself needs.
+    Role { delta: u64, read: FixedRead, roles: Roles },
+    /// A variable-length integer.
+    VarInt { signed: bool, slot: Option<Slot>, roles: Roles, anchor: Slot },
+    /// A null-terminated string with code units of `unit` bytes.
+    Terminated { unit: u8, anchor: Slot },
+    /// A string or blob of dynamic length.
+    Bytes { len: Slot, anchor: Slot },
+    /// A dynamic number of fixed-size elements, `visits` fields in each.
+    Array { len: Slot, size: u64, stride: u64, visits: u64, anchor: Slot },
+    /// Elements of dynamic size.
+    Elements { len: Len, element: Arc<Element>, anchor: Slot },
+    /// One of several programs.
+    Variant { selector: Slot, signed: bool, options: Arc<[Choice]>, chosen: Slot, anchor: Slot },
+    /// A program or nothing.
+    Option {
+        selector: Slot,
+        signed: bool,
+        present: Present,
+        chosen: Slot,
+        ops: Arc<[Op]>,
+        anchor: Slot,
+    },
+    /// The bit order changes here: fine at a byte boundary only.
+    ByteBoundary,
+    /// Reaching this is an error.
+    Fail(DecodeError),
+}
+
+/// A number of elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Len {
+    Const(u64),
+    Slot(Slot),
+}
+
+impl Len {
+    #[inline(always)]
+    pub(crate) fn get(self, slots: &[u64]) -> u64 {
+        match self {
+            Len::Const(n) => n,
+            Len::Slot(s) => slots[s as usize],
+        }
+    }
+}
+
+/// What each element of an [`Op::Elements`] array runs.
+#[derive(Debug)]
+pub(crate) struct Element {
+    pub(crate) align_mask: u64,
+    /// Where the element's begin is noted.
+    pub(crate) anchor: Slot,
+    pub(crate) ops: Box<[Op]>,
+}
+
+/// An option of an [`Op::Variant`].
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) ranges: RangeSet,
+    pub(crate) ops: Box<[Op]>,
+}
+
+/// When an [`Op::Option`] is there.
+#[derive(Debug, Clone)]
+pub(crate) enum Present {
+    NonZero,
+    Ranges(Arc<[(i128, i128)]>),
+}
+
+/// What programs note on their way.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
+    /// Value slots, then anchors (bit positions in the packet).
+    pub(crate) slots: Vec<u64>,
+    /// Values of the fields with roles, of the last packet header and context
+    /// or of the last event header.
+    pub(crate) roles: RoleValues,
+}
+
+/// Values of fields that have roles.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RoleValues {
+    seen: u16,
+    values: [u64; 11],
+    /// The default clock, updated by each timestamp field.
+    pub(crate) clock: u64,
+    /// Width of the discarded events counter, in bits.
+    pub(crate) discarded_bits: u8,
+    /// Width of the packet sequence number, in bits.
+    pub(crate) sequence_bits: u8,
+}
+
+impl RoleValues {
+    const EACH: [Role; 10] = [
+        Role::PacketMagic,
+        Role::StreamClassId,
+        Role::StreamId,
+        Role::PacketTotalLength,
+        Role::PacketContentLength,
+        Role::ClockTimestamp,
+        Role::PacketEndTimestamp,
+        Role::DiscardedEvents,
+        Role::PacketSequence,
+        Role::EventTypeId,
+    ];
+
+    pub(crate) fn get(&self, role: Role) -> Option<u64> {
+        (self.seen >> role as u8 & 1 == 1).then(|| self.values[role as usize])
+    }
+
+    /// Forgets all but the clock.
+    pub(crate) fn clear(&mut self) {
+        self.seen = 0;
+    }
+
+    fn note(&mut self, roles: Roles, value: u64, bits: u32) {
+        for role in Self::EACH.into_iter().filter(|r| roles.has(*r)) {
+            self.seen |= 1 << role as u8;
+            self.values[role as usize] = value;
+            match role {
+                Role::ClockTimestamp => self.clock = update_clock(self.clock, value, bits),
+                Role::DiscardedEvents => self.discarded_bits = bits as u8,
+                Role::PacketSequence => self.sequence_bits = bits as u8,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The bytes of a packet and where its content ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window<'a> {
+    pub(crate) data: &'a [u8],
+    /// In bits from the start of `data`; never beyond its end.
+    pub(crate) end: u64,
+}
+
+impl Window<'_> {
+    #[inline(always)]
+    fn check(self, pos: u64) -> Result<u64, DecodeError> {
+        if pos <= self.end {
+            Ok(pos)
+        } else {
+            Err(DecodeError::BeyondContent { needed: pos - self.end })
+        }
+    }
+
+    /// Bytes that lie wholly before the content's end.
+    fn whole_bytes(&self) -> &[u8] {
+        &self.data[..((self.end / 8) as usize).min(self.data.len())]
+    }
+}
+
+/// Runs a program from `pos`; gives the position of its end, which is within
+/// the window.
+pub(crate) fn run(
+    ops: &[Op],
+    window: Window<'_>,
+    mut pos: u64,
+    scratch: &mut Scratch,
+) -> Result<u64, DecodeError> {
+    for op in ops {
+        match op {
+            Op::Skip(bits) => pos = window.check(pos.saturating_add(*bits))?,
+            Op::Align { mask, anchor } => {
+                pos = window.check(pos + mask & !mask)?;
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Save { delta, read, slot } => {
+                let at = checked_field(window, pos, *delta, *read)?;
+                scratch.slots[*slot as usize] = read.value(window.data, at);
+            }
+            Op::Role { delta, read, roles } => {
+                let at = checked_field(window, pos, *delta, *read)?;
+                scratch.roles.note(*roles, read.value(window.data, at), read.bits());
+            }
+            Op::VarInt { signed, slot, roles, anchor } => {
+                let (value, end) = var_int(window, pos, *signed)?;
+                let bits = ((end - pos) / 8 * 7).min(64) as u32;
+                scratch.roles.note(*roles, value, bits);
+                if let Some(slot) = slot {
+                    scratch.slots[*slot as usize] = value;
+                }
+                pos = end;
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Terminated { unit, anchor } => {
+                pos = after_terminator(window, pos, usize::from(*unit))?;
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Bytes { len, anchor } => {
+                let bits = scratch.slots[*len as usize].saturating_mul(8);
+                pos = window.check(pos.saturating_add(bits))?;
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Array { len, size, stride, visits, anchor } => {
+                let len = scratch.slots[*len as usize];
+                pos = after_array(window, pos, len, *size, *stride, *visits)?;
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Elements { len, element, anchor } => {
+                let len = len.get(&scratch.slots);
+                if len > window.end - pos + MAX_EMPTY_ELEMENTS {
+                    return Err(DecodeError::ArrayTooLong { len });
+                }
+                for _ in 0..len {
+                    pos = run_element(element, window, pos, scratch)?;
+                }
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Variant { selector, signed, options, chosen, anchor } => {
+                let value = widen(scratch.slots[*selector as usize], *signed);
+                let index = options.iter().position(|o| in_ranges(&o.ranges, value));
+                let index = index.ok_or(DecodeError::NoVariantOption { value })?;
+                scratch.slots[*chosen as usize] = index as u64;
+                pos = run(&options[index].ops, window, pos, scratch)?;
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Option { selector, signed, present, chosen, ops, anchor } => {
+                let raw = scratch.slots[*selector as usize];
+                let there = match present {
+                    Present::NonZero => raw != 0,
+                    Present::Ranges(ranges) => in_ranges(ranges, widen(raw, *signed)),
+                };
+                scratch.slots[*chosen as usize] = u64::from(there);
+                if there {
+                    pos = run(ops, window, pos, scratch)?;
+                }
+                scratch.slots[*anchor as usize] = pos;
+            }
+            Op::ByteBoundary => {
+                if pos % 8 != 0 {
+                    return Err(DecodeError::ByteOrderChange);
+                }
+            }
+            Op::Fail(error) => return Err(*error),
+        }
+    }
+    Ok(pos)
+}
+
+/// Runs the program of one element, after the padding before it.
+pub(crate) fn run_element(
+    element: &Element,
+    window: Window<'_>,
+    pos: u64,
+    scratch: &mut Scratch,
+) -> Result<u64, DecodeError> {
+    let pos = window.check(pos + element.align_mask & !element.align_mask)?;
+    scratch.slots[element.anchor as usize] = pos;
+    run(&element.ops, window, pos, scratch)
+}
+
+/// The position of a fixed-length field, if all of it is within the window.
+fn checked_field(
+    window: Window<'_>,
+    pos: u64,
+    delta: u64,
+    read: FixedRead,
+) -> Result<u64, DecodeError> {
+    let at = pos.saturating_add(delta);
+    window.check(at.saturating_add(u64::from(read.bits())))?;
+    Ok(at)
+}
+
+/// The end of `len` fixed-size elements that begin at `pos`.
+#[inline(always)]
+fn after_array(
+    window: Window<'_>,
+    pos: u64,
+    len: u64,
+    size: u64,
+    stride: u64,
+    visits: u64,
+) -> Result<u64, DecodeError> {
+    if len == 0 {
+        return Ok(pos);
+    }
+    // Elements that hold fields without bits cost time that no data pays for.
+    if visits > size.max(1) && len.saturating_mul(visits) > MAX_EMPTY_ELEMENTS
+        || size == 0 && len > MAX_EMPTY_ELEMENTS
+    {
+        return Err(DecodeError::ArrayTooLong { len });
+    }
+    let bits = (len - 1).saturating_mul(stride).saturating_add(size);
+    window.check(pos.saturating_add(bits))
+}
+
+/// The value and the end of a variable-length integer (CTF 2 "variable-length
+/// integer field decoding procedure": LEB128).
+pub(crate) fn var_int(
+    window: Window<'_>,
+    pos: u64,
+    signed: bool,
+) -> Result<(u64, u64), DecodeError> {
+    let bytes = window.whole_bytes().get((pos / 8) as usize..).unwrap_or(&[]);
+    let (mut value, mut shift) = (0u64, 0u32);
+    for (i, &byte) in bytes.iter().enumerate() {
+        let part = u64::from(byte & 0x7f);
+        let last = byte & 0x80 == 0;
+        // The tenth byte has room for one bit (and its sign extension).
+        let fits = match shift {
+            0..=56 => true,
+            63 => last && (part <= 1 && !signed || signed && (part == 0 || part == 0x7f)),
+            _ => false,
+        };
+        if !fits {
+            return Err(DecodeError::OversizedInteger);
+        }
+        value |= part << shift;
+        shift += 7;
+        if last {
+            if signed && shift < 64 {
+                value = crate::bits::sign_extend(value, shift) as u64;
+            }
+            return Ok((value, pos + 8 * (i as u64 + 1)));
+        }
+    }
+    Err(DecodeError::BeyondContent { needed: 8 })
+}
+
+/// The position after the null code unit of a string that begins at `pos`.
+#[inline(always)]
+fn after_terminator(window: Window<'_>, pos: u64, unit: usize) -> Result<u64, DecodeError> {
+    let bytes = window.whole_bytes().get((pos / 8) as usize..).unwrap_or(&[]);
+    let len = match unit {
+        1 => memchr::memchr(0, bytes),
+        _ => bytes.chunks_exact(unit).position(|u| u.iter().all(|b| *b == 0)).map(|i| i * unit),
+    };
+    match len {
+        Some(len) => Ok(pos + 8 * (len + unit) as u64),
+        None => Err(DecodeError::UnterminatedString),
+    }
+}
+
+fn widen(raw: u64, signed: bool) -> i128 {
+    if signed { i128::from(raw as i64) } else { i128::from(raw) }
+}
+
+fn in_ranges(ranges: &[(i128, i128)], value: i128) -> bool {
+    ranges.iter().any(|(low, high)| *low <= value && value <= *high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(data: &[u8]) -> Window<'_> {
+        Window { data, end: data.len() as u64 * 8 }
+    }
+
+    #[test]
+    fn variable_length_integers() {
+        let v = |data: &[u8], signed| var_int(window(data), 0, signed);
+        assert_eq!(v(&[0x00], false), Ok((0, 8)));
+        assert_eq!(v(&[0xff, 0x7f], false), Ok((16383, 16)));
+        assert_eq!(v(&[0x7f], true).map(|(v, _)| v as i64), Ok(-1));
+        assert_eq!(v(&[0xff, 0x00], true).map(|(v, _)| v as i64), Ok(127));
+        let mut max = [0xff; 10];
+        max[9] = 1;
+        assert_eq!(v(&max, false), Ok((u64::MAX, 80)));
+        max[9] = 2;
+        assert_eq!(v(&max, false), Err(DecodeError::OversizedInteger));
+        max[9] = 0x7f;
+        assert_eq!(v(&max, true), Ok((u64::MAX, 80)));
+        assert_eq!(v(&[0x80; 11], false), Err(DecodeError::OversizedInteger));
+        assert_eq!(v(&[0x80; 3], false), Err(DecodeError::BeyondContent { needed: 8 }));
+    }
+
+    #[test]
+    fn terminators_of_each_width() {
+        let data = [b'a', 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(after_terminator(window(&data), 0, 1), Ok(16));
+        assert_eq!(after_terminator(window(&data), 0, 2), Ok(32));
+        assert_eq!(after_terminator(window(&data), 0, 4), Ok(64));
+        assert_eq!(after_terminator(window(b"abc"), 0, 1), Err(DecodeError::UnterminatedString));
+    }
+
+    #[test]
+    fn array_lengths_near_the_limits_are_errors_not_overflows() {
+        let w = window(&[0; 8]);
+        for len in [9, 1 << 32, 1 << 61, u64::MAX] {
+            assert!(after_array(w, 0, len, 8, 8, 1).is_err(), "{len}");
+        }
+        assert_eq!(after_array(w, 0, 8, 8, 8, 1), Ok(64));
+        assert_eq!(after_array(w, 0, 100, 0, 0, 1), Ok(0));
+        assert!(after_array(w, 0, 1 << 32, 0, 0, 1).is_err());
+    }
+}

@@ -1,0 +1,246 @@
+//! All layouts of a trace, and the tables that lead from ids to them.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::HashMap;
+
+use super::compile::compile;
+use super::header::Header;
+use super::program::Slot;
+use super::region::{Phase, Region, Start};
+use crate::error::DecodeError;
+use crate::schema::{EventTypeId, FieldKind, Role, Schema, StreamClass, StreamClassId};
+use crate::time::ClockConverter;
+
+/// How an event body's end is found, one word per event type so that the
+/// decoding loop touches little memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodySize {
+    /// Always this many bits.
+    Fixed(u64),
+    /// Its layout's program tells (or there is no sound layout).
+    Dynamic,
+}
+
+/// Compiled layouts of one schema.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) packet_header: Option<Region>,
+    /// Node of the UUID in the packet header.
+    pub(crate) uuid_node: Option<u32>,
+    pub(crate) streams: Box<[StreamTable]>,
+    stream_ids: HashMap<u64, StreamClassId>,
+    bodies: Box<[OnceLock<Result<Region, DecodeError>>]>,
+    /// 0: not compiled yet; 1: dynamic; otherwise fixed size + 2.
+    sizes: Box<[AtomicU32]>,
+}
+
+/// Compiled layouts of one stream class.
+#[derive(Debug)]
+pub(crate) struct StreamTable {
+    pub(crate) packet_context: Option<Region>,
+    pub(crate) header: Header,
+    pub(crate) clock: Option<ClockConverter>,
+    event_ids: IdTable,
+    /// The slot where the begin of an event's body is noted.
+    pub(crate) body_anchor: Slot,
+}
+
+impl Tables {
+    pub(crate) fn new(schema: &Schema) -> Result<Tables, DecodeError> {
+        // Value slots first, then anchors.
+        let slots = |n: u16| Slot::from(n);
+        let streams = schema.stream_classes.iter().map(|s| slots(s.stream_slots));
+        let events = schema.event_types.iter().map(|e| slots(e.event_slots));
+        let first = slots(schema.trace_slots).max(streams.chain(events).max().unwrap_or(0));
+
+        let start = Start {
+            anchor: first,
+            free_slot: first + 1,
+            phase: Phase::aligned(1 << 31),
+            order: None,
+        };
+        let packet_header =
+            schema.packet_header.as_ref().map(|c| compile(&[Some(c)], start, true)).transpose()?;
+        let uuid_node = packet_header.as_ref().and_then(uuid_node);
+        let after_header = packet_header.as_ref().map_or(start, following);
+        let streams = (schema.stream_classes.iter().enumerate())
+            .map(|(i, s)| StreamTable::new(schema, StreamClassId(i as u32), s, after_header))
+            .collect::<Result<_, _>>()?;
+        let ids = schema.stream_classes.iter().zip(0..).map(|(s, i)| (s.id, StreamClassId(i)));
+        Ok(Tables {
+            packet_header,
+            uuid_node,
+            streams,
+            stream_ids: ids.collect(),
+            bodies: schema.event_types.iter().map(|_| OnceLock::new()).collect(),
+            sizes: schema.event_types.iter().map(|_| AtomicU32::new(0)).collect(),
+        })
+    }
+
+    /// The stream class that a packet header names. Without an id there must
+    /// be a single class, or one with the id 0.
+    pub(crate) fn stream(&self, id: Option<u64>) -> Result<StreamClassId, DecodeError> {
+        if id.is_none() && self.streams.len() == 1 {
+            return Ok(StreamClassId(0));
+        }
+        let id = id.unwrap_or(0);
+        self.stream_ids.get(&id).copied().ok_or(DecodeError::UnknownStreamClass { id })
+    }
+
+    /// The layout of an event type's body, compiled when first asked for.
+    pub(crate) fn body(&self, schema: &Schema, id: EventTypeId) -> Result<&Region, DecodeError> {
+        let body = self.bodies[id.index()].get_or_init(|| {
+            let event = &schema.event_types[id.index()];
+            let class = &schema.stream_classes[event.stream.index()];
+            let table = &self.streams[event.stream.index()];
+            let roots = [&class.common_context, &event.specific_context, &event.payload];
+            let header = &table.header.region;
+            let start = Start {
+                anchor: table.body_anchor,
+                free_slot: table.body_anchor + 1,
+                phase: header.end_phase,
+                order: header.end_order,
+            };
+            compile(&roots.map(Option::as_ref), start, false)
+        });
+        body.as_ref().map_err(|e| *e)
+    }
+
+    #[inline(always)]
+    pub(crate) fn body_size(&self, schema: &Schema, id: EventTypeId) -> BodySize {
+        match self.sizes[id.index()].load(Ordering::Relaxed) {
+            0 => self.compile_size(schema, id),
+            1 => BodySize::Dynamic,
+            n => BodySize::Fixed(u64::from(n - 2)),
+        }
+    }
+
+    #[cold]
+    fn compile_size(&self, schema: &Schema, id: EventTypeId) -> BodySize {
+        let fixed = self.body(schema, id).ok().and_then(|region| region.fixed);
+        let code = fixed.and_then(|bits| u32::try_from(bits).ok()?.checked_add(2)).unwrap_or(1);
+        self.sizes[id.index()].store(code, Ordering::Relaxed);
+        if code == 1 { BodySize::Dynamic } else { BodySize::Fixed(u64::from(code - 2)) }
+    }
+}
+
+impl StreamTable {
+    fn new(
+        schema: &Schema,
+        id: StreamClassId,
+        class: &StreamClass,
+        start: Start,
+    ) -> Result<Self, DecodeError> {
+        let packet_context =
+            class.packet_context.as_ref().map(|c| compile(&[Some(c)], start, true)).transpose()?;
+        let after = packet_context.as_ref().map_or(start, following);
+        // Records follow each other: only the header's own alignment is known.
+        let align = class.event_header.as_ref().map_or(1, |h| h.align);
+        let start = Start { phase: Phase::aligned(align.into()), order: None, ..after };
+        let region = compile(&[class.event_header.as_ref()], start, true)?;
+        let body_anchor = region.slots;
+        let events = schema.event_types.iter().zip(0..).filter(|(e, _)| e.stream == id);
+        let clock = class.default_clock.and_then(|c| schema.clocks.get(c as usize));
+        Ok(StreamTable {
+            packet_context,
+            header: Header::new(region, align),
+            clock: clock.map(ClockConverter::new),
+            event_ids: IdTable::new(events.map(|(e, i)| (e.id, EventTypeId(i))).collect()),
+            body_anchor,
+        })
+    }
+
+    /// The event type that an event header names. Without an id there must be
+    /// a single type, or one with the id 0.
+    #[inline(always)]
+    pub(crate) fn event(&self, id: Option<u64>) -> Result<EventTypeId, DecodeError> {
+        self.event_ids.get(id)
+    }
+}
+
+/// The start of a region that follows another one directly.
+fn following(region: &Region) -> Start {
+    Start {
+        anchor: region.slots,
+        free_slot: region.slots + 1,
+        phase: region.end_phase,
+        order: region.end_order,
+    }
+}
+
+fn uuid_node(region: &Region) -> Option<u32> {
+    let has = |kind: &FieldKind| match kind {
+        FieldKind::Array(a) => a.roles.has(Role::Uuid),
+        FieldKind::Blob(b) => b.roles.has(Role::Uuid),
+        _ => false,
+    };
+    let index = region.nodes.iter().position(|n| has(&n.info.class().kind))?;
+    Some(index as u32)
+}
+
+/// From event ids to event types: an array for small ids, a map for outliers.
+#[derive(Debug)]
+struct IdTable {
+    /// `u32::MAX` = none.
+    dense: Box<[u32]>,
+    sparse: HashMap<u64, EventTypeId>,
+    only: Option<EventTypeId>,
+}
+
+impl IdTable {
+    fn new(ids: Vec<(u64, EventTypeId)>) -> Self {
+        let limit = (ids.len() as u64 * 4).max(256);
+        let dense_len = ids.iter().map(|(id, _)| id + 1).filter(|n| *n <= limit).max().unwrap_or(0);
+        let mut dense = vec![u32::MAX; dense_len as usize];
+        let mut sparse = HashMap::new();
+        for (id, event) in &ids {
+            match dense.get_mut(usize::try_from(*id).unwrap_or(usize::MAX)) {
+                Some(entry) => *entry = event.0,
+                None => drop(sparse.insert(*id, *event)),
+            }
+        }
+        let only = if let [(_, event)] = ids[..] { Some(event) } else { None };
+        IdTable { dense: dense.into(), sparse, only }
+    }
+
+    #[inline(always)]
+    fn get(&self, id: Option<u64>) -> Result<EventTypeId, DecodeError> {
+        let id = match id {
+            Some(id) => id,
+            None => match self.only {
+                Some(event) => return Ok(event),
+                None => 0,
+            },
+        };
+        match self.dense.get(id as usize) {
+            Some(&event) if event != u32::MAX && id <= u64::from(u32::MAX) => {
+                Ok(EventTypeId(event))
+            }
+            _ => self.get_sparse(id),
+        }
+    }
+
+    #[cold]
+    fn get_sparse(&self, id: u64) -> Result<EventTypeId, DecodeError> {
+        self.sparse.get(&id).copied().ok_or(DecodeError::UnknownEventType { id })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_near_and_far() {
+        let far = u64::MAX;
+        let table = IdTable::new(vec![(3, EventTypeId(0)), (far, EventTypeId(1))]);
+        assert_eq!(table.get(Some(3)), Ok(EventTypeId(0)));
+        assert_eq!(table.get(Some(far)), Ok(EventTypeId(1)));
+        assert_eq!(table.get(Some(4)), Err(DecodeError::UnknownEventType { id: 4 }));
+        assert_eq!(table.get(None), Err(DecodeError::UnknownEventType { id: 0 }));
+        let single = IdTable::new(vec![(7, EventTypeId(5))]);
+        assert_eq!(single.get(None), Ok(EventTypeId(5)));
+    }
+}

@@ -1,0 +1,281 @@
+//! All tracefiles of several traces, in time order.
+
+use std::sync::Arc;
+
+use crate::cursor::Cursor;
+use crate::error::Error;
+use crate::event::Event;
+use crate::notice::Notice;
+use crate::time::Timestamp;
+use crate::trace::Trace;
+
+/// Merges the events of many tracefiles into one sequence, ordered by
+/// timestamp; events of one time by trace, tracefile and place in it. Events
+/// without a time come before all others.
+///
+/// A tracefile whose next packet is damaged ends there; the error is kept for
+/// [`errors`](Self::errors) and the others go on. After damage within a packet
+/// its next packet is read.
+///
+/// ```no_run
+/// let traces = ltt_read::open_all("my-session")?;
+/// let mut merge = ltt_read::Merge::new(&traces);
+/// while let Some(event) = merge.next() {
+///     println!("{:?} {}", event.timestamp(), event.event_type().name());
+/// }
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Merge {
+    cursors: Vec<Cursor>,
+    /// Number of each cursor's trace.
+    traces: Vec<usize>,
+    tree: Tournament,
+    /// The cursor whose event was given last, to be advanced first.
+    pending: Option<u32>,
+    errors: Vec<Error>,
+    notices: Vec<Notice>,
+    bytes_total: u64,
+}
+
+impl Merge {
+    /// All tracefiles of these traces, from their beginning.
+    pub fn new(traces: &[Arc<Trace>]) -> Self {
+        let mut cursors = Vec::new();
+        let mut numbers = Vec::new();
+        for (number, trace) in traces.iter().enumerate() {
+            for tracefile in 0..trace.tracefiles().len() {
+                cursors.push(trace.cursor(tracefile));
+                numbers.push(number);
+            }
+        }
+        let bytes_total = cursors.iter().map(|c| c.tracefile().size()).sum();
+        let mut merge = Merge {
+            tree: Tournament::new(cursors.len()),
+            cursors,
+            traces: numbers,
+            pending: None,
+            errors: Vec::new(),
+            notices: Vec::new(),
+            bytes_total,
+        };
+        merge.load_all();
+        merge
+    }
+
+    /// The next event in time order; `None` after the last.
+    #[allow(clippy::should_implement_trait)] // events borrow the merge
+    #[inline]
+    pub fn next(&mut self) -> Option<Event<'_>> {
+        if let Some(last) = self.pending {
+            let key = match self.cursors[last as usize].advance() {
+                Ok(true) => key(&self.cursors[last as usize], last),
+                other => self.settle(last, other),
+            };
+            self.tree.replace_winner(key);
+        }
+        let winner = self.tree.winner();
+        if winner == END {
+            self.pending = None;
+            return None;
+        }
+        let number = winner as u32;
+        self.pending = Some(number);
+        Some(self.cursors[number as usize].event())
+    }
+
+    /// Number of the trace that the last event came from.
+    pub fn trace_index(&self) -> usize {
+        self.pending.map_or(0, |n| self.traces[n as usize])
+    }
+
+    /// Goes before the first event of each tracefile whose timestamp is `time`
+    /// or later.
+    pub fn seek(&mut self, time: Timestamp) {
+        for number in 0..self.cursors.len() {
+            if let Err(error) = self.cursors[number].seek_time(time) {
+                self.errors.push(error);
+                self.cursors[number].skip_packet();
+            }
+        }
+        self.load_all();
+    }
+
+    /// Errors that ended tracefiles or spoilt packets so far.
+    pub fn errors(&self) -> &[Error] {
+        &self.errors
+    }
+
+    /// Takes the notices of all tracefiles that came up since the last call.
+    pub fn drain_notices(&mut self) -> Vec<Notice> {
+        let mut notices = std::mem::take(&mut self.notices);
+        for cursor in &mut self.cursors {
+            notices.append(&mut cursor.take_notices());
+        }
+        notices
+    }
+
+    /// Bytes of all data stream files read so far, and in total.
+    pub fn progress(&self) -> (u64, u64) {
+        (self.cursors.iter().map(Cursor::bytes_done).sum(), self.bytes_total)
+    }
+
+    fn load_all(&mut self) {
+        self.pending = None;
+        for number in 0..self.cursors.len() as u32 {
+            let step = self.cursors[number as usize].advance();
+            let key = self.settle(number, step);
+            self.tree.set(number as usize, key);
+        }
+        self.tree.play_all();
+    }
+
+    /// The key of a cursor after a step, recovering from errors.
+    #[cold]
+    fn settle(&mut self, number: u32, mut step: Result<bool, Error>) -> u128 {
+        let cursor = &mut self.cursors[number as usize];
+        loop {
+            match step {
+                Ok(true) => return key(cursor, number),
+                Ok(false) => return END,
+                Err(error) => {
+                    self.errors.push(error);
+                    if !cursor.skip_packet() {
+                        return END;
+                    }
+                    step = cursor.advance();
+                }
+            }
+        }
+    }
+}
+
+/// Greater than every key of an event.
+const END: u128 = u128::MAX;
+
+/// Time, then number, as one integer that compares in two instructions.
+#[inline(always)]
+fn key(cursor: &Cursor, number: u32) -> u128 {
+    let ns = cursor.current().timestamp.map_or(i64::MIN, Timestamp::ns);
+    let ordered = (ns as u64) ^ 1 << 63;
+    u128::from(ordered) << 64 | u128::from(number)
+}
+
+/// A tournament tree: the least of k keys, replacing it in log₂ k steps.
+///
+/// Streams are bursty, so the least other key is kept as well: as long as the
+/// winner's next key stays below it, nothing is played at all.
+#[derive(Debug)]
+struct Tournament {
+    /// Node 1 is the root; leaf `i` is at `leaves + i`.
+    nodes: Vec<u128>,
+    leaves: usize,
+    runner_up: u128,
+}
+
+impl Tournament {
+    fn new(k: usize) -> Self {
+        let leaves = k.next_power_of_two().max(2);
+        Tournament { nodes: vec![END; 2 * leaves], leaves, runner_up: END }
+    }
+
+    fn set(&mut self, leaf: usize, key: u128) {
+        self.nodes[self.leaves + leaf] = key;
+    }
+
+    fn play_all(&mut self) {
+        for i in (1..self.leaves).rev() {
+            self.nodes[i] = self.nodes[2 * i].min(self.nodes[2 * i + 1]);
+        }
+        self.find_runner_up();
+    }
+
+    #[inline(always)]
+    fn winner(&self) -> u128 {
+        self.nodes[1]
+    }
+
+    /// Gives the winner's leaf a new key.
+    #[inline(always)]
+    fn replace_winner(&mut self, key: u128) {
+        if key < self.runner_up {
+            self.nodes[1] = key;
+            return;
+        }
+        let leaf = self.leaves + (self.nodes[1] as u32) as usize;
+        self.replay(leaf, key);
+    }
+
+    fn replay(&mut self, leaf: usize, key: u128) {
+        let mut i = leaf;
+        self.nodes[i] = key;
+        let mut least = key;
+        while i > 1 {
+            least = least.min(self.nodes[i ^ 1]);
+            i /= 2;
+            self.nodes[i] = least;
+        }
+        self.find_runner_up();
+    }
+
+    /// The least key off the winner's path.
+    fn find_runner_up(&mut self) {
+        let mut runner_up = END;
+        if self.nodes[1] != END {
+            let mut i = self.leaves + (self.nodes[1] as u32) as usize;
+            while i > 1 {
+                runner_up = runner_up.min(self.nodes[i ^ 1]);
+                i /= 2;
+            }
+        }
+        self.runner_up = runner_up;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key_of(ns: u64, number: u32) -> u128 {
+        u128::from(ns) << 64 | u128::from(number)
+    }
+
+    /// Against sorting everything, for many shapes of input.
+    #[test]
+    fn tournament_agrees_with_sorting() {
+        let mut seed = 1u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            seed >> 33
+        };
+        for k in [1usize, 2, 3, 4, 5, 8, 13, 64] {
+            let streams: Vec<Vec<u64>> = (0..k)
+                .map(|_| {
+                    let mut s: Vec<u64> = (0..random() % 50).map(|_| random() % 100).collect();
+                    s.sort();
+                    s
+                })
+                .collect();
+            let mut expected: Vec<u128> = (streams.iter().enumerate())
+                .flat_map(|(n, s)| s.iter().map(move |t| key_of(*t, n as u32)))
+                .collect();
+            expected.sort();
+
+            let mut tree = Tournament::new(k);
+            let mut next = vec![1; k];
+            for (n, s) in streams.iter().enumerate() {
+                tree.set(n, s.first().map_or(END, |t| key_of(*t, n as u32)));
+            }
+            tree.play_all();
+            let mut merged = Vec::new();
+            while tree.winner() != END {
+                merged.push(tree.winner());
+                let n = tree.winner() as u32 as usize;
+                let key = streams[n].get(next[n]).map_or(END, |t| key_of(*t, n as u32));
+                next[n] += 1;
+                tree.replace_winner(key);
+            }
+            assert_eq!(merged, expected, "{k} streams");
+        }
+    }
+}

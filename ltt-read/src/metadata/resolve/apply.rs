@@ -1,0 +1,160 @@
+//! Writes slot numbers into the class trees.
+
+use std::sync::Arc;
+
+use super::{Level, Link, Plan, rank};
+use crate::metadata::{Diagnostic, Span};
+use crate::schema::{FieldClass, FieldKind, Length, Schema, SlotId};
+
+/// Members and options that may be copied because a class that is used in many
+/// places needs different slots in each.
+const MOST_COPIES: usize = 1 << 20;
+
+/// Root classes that may be changed, in decoding order.
+type RootsMut<'a> = [Option<&'a mut Arc<FieldClass>>; 6];
+
+/// Numbers the slots and sets them in targets and dependent fields.
+pub(super) fn apply(plan: &Plan, schema: &mut Schema) -> Result<(), Diagnostic> {
+    let mut editor = Editor { copies: MOST_COPIES };
+    let (trace, next) = number(&plan.trace, 0)?;
+    schema.trace_slots = next;
+    let roots = [schema.packet_header.as_mut(), None, None, None, None, None];
+    editor.set(&plan.trace, roots, &[&trace])?;
+
+    let mut streams = Vec::with_capacity(plan.streams.len());
+    for (class, level) in schema.stream_classes.iter_mut().zip(&plan.streams) {
+        let (slots, next) = number(level, schema.trace_slots)?;
+        class.stream_slots = next;
+        let context = class.packet_context.as_mut();
+        let common = class.common_context.as_mut();
+        let roots = [None, context, class.event_header.as_mut(), common, None, None];
+        editor.set(level, roots, &[&trace, &slots])?;
+        streams.push((slots, next));
+    }
+
+    let no_stream = (Vec::new(), schema.trace_slots);
+    for (event, level) in schema.event_types.iter_mut().zip(&plan.events) {
+        let (stream, first) = streams.get(event.stream.index()).unwrap_or(&no_stream);
+        let (slots, next) = number(level, *first)?;
+        event.event_slots = next;
+        let context = event.specific_context.as_mut();
+        let roots = [None, None, None, None, context, event.payload.as_mut()];
+        editor.set(level, roots, &[&trace, stream, &slots])?;
+    }
+    Ok(())
+}
+
+fn number(level: &Level, first: u16) -> Result<(Vec<SlotId>, u16), Diagnostic> {
+    level.targets.number(first).ok_or_else(|| {
+        let span = level.links.first().map_or(Span::default(), |l| l.span);
+        Diagnostic::error(span, format!("more than {} length and selector fields", u16::MAX))
+    })
+}
+
+struct Editor {
+    copies: usize,
+}
+
+impl Editor {
+    /// Sets the slots in all targets and dependent fields of a level. `slots`
+    /// are those of the targets of the outer levels and then of this one.
+    fn set(
+        &mut self,
+        level: &Level,
+        mut roots: RootsMut<'_>,
+        slots: &[&[SlotId]],
+    ) -> Result<(), Diagnostic> {
+        for ((scope, place), &id) in &level.targets.ids {
+            let slot = Some(slots[rank(*scope)][id as usize]);
+            let root = roots[*scope as usize].as_deref_mut();
+            let Some(class) = self.descend(root, place, Span::default())? else { continue };
+            match &mut class.kind {
+                FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => i.slot = slot,
+                FieldKind::Bool(_, s) => *s = slot,
+                _ => {}
+            }
+        }
+        for link in &level.links {
+            let slot = slots[rank(link.target_scope)][link.target as usize];
+            self.set_link(roots[link.scope as usize].as_deref_mut(), link, slot)?;
+        }
+        Ok(())
+    }
+
+    fn set_link(
+        &mut self,
+        root: Option<&mut Arc<FieldClass>>,
+        link: &Link,
+        slot: SlotId,
+    ) -> Result<(), Diagnostic> {
+        let Some(class) = self.descend(root, &link.place, link.span)? else { return Ok(()) };
+        let dependency = match &mut class.kind {
+            FieldKind::String(s) => dynamic(s.length.as_mut()),
+            FieldKind::Blob(b) => dynamic(Some(&mut b.length)),
+            FieldKind::Array(a) => dynamic(Some(&mut a.length)),
+            FieldKind::Option(o) => Some(&mut o.selector),
+            FieldKind::Variant(v) => {
+                if let Some(sets) = &link.ranges {
+                    for (option, ranges) in v.options.iter_mut().zip(sets) {
+                        option.ranges.clone_from(ranges);
+                    }
+                }
+                Some(&mut v.selector)
+            }
+            _ => None,
+        };
+        if let Some(dependency) = dependency {
+            dependency.slot = Some(slot);
+        }
+        Ok(())
+    }
+
+    /// The class at a place, made this use site's own.
+    fn descend<'a>(
+        &mut self,
+        root: Option<&'a mut Arc<FieldClass>>,
+        place: &[u32],
+        span: Span,
+    ) -> Result<Option<&'a mut FieldClass>, Diagnostic> {
+        let Some(root) = root else { return Ok(None) };
+        let mut class = self.own(root, span)?;
+        for &index in place {
+            let child = match &mut class.kind {
+                FieldKind::Struct(s) => s.members.get_mut(index as usize).map(|m| &mut m.class),
+                FieldKind::Variant(v) => v.options.get_mut(index as usize).map(|o| &mut o.class),
+                FieldKind::Array(a) => Some(&mut a.element),
+                FieldKind::Option(o) => Some(&mut o.class),
+                _ => None,
+            };
+            let Some(child) = child else { return Ok(None) };
+            class = self.own(child, span)?;
+        }
+        Ok(Some(class))
+    }
+
+    fn own<'a>(
+        &mut self,
+        class: &'a mut Arc<FieldClass>,
+        span: Span,
+    ) -> Result<&'a mut FieldClass, Diagnostic> {
+        if Arc::strong_count(class) > 1 {
+            let parts = match &class.kind {
+                FieldKind::Struct(s) => s.members.len(),
+                FieldKind::Variant(v) => v.options.iter().map(|o| 1 + o.ranges.len()).sum(),
+                _ => 0,
+            };
+            self.copies = self.copies.checked_sub(parts).ok_or_else(|| {
+                let what = "field classes with lengths or selectors are reused too often";
+                Diagnostic::error(span, format!("{what} (limit: {MOST_COPIES} members)"))
+            })?;
+        }
+        Ok(Arc::make_mut(class))
+    }
+}
+
+fn dynamic(length: Option<&mut Length>) -> Option<&mut crate::schema::Dependency> {
+    match length {
+        Some(Length::Dynamic(dependency)) => Some(dependency),
+        _ => None,
+    }
+}

@@ -1,0 +1,156 @@
+//! Whether the fields that were found can serve as a length or selector.
+
+use hashbrown::HashMap;
+
+use super::Place;
+use super::locate::Locator;
+use crate::schema::{FieldClass, FieldKind, Integer, Mapping, RangeSet, Selector, Variant};
+
+/// What a dependent field needs of its target.
+#[derive(Clone, Copy)]
+pub(super) enum Use<'s> {
+    /// A number of bytes or elements.
+    Length,
+    /// The choice of a variant's option.
+    Variant(&'s Variant),
+    /// Whether an optional field is there.
+    Option(&'s Selector),
+}
+
+impl Use<'_> {
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Use::Length => "length",
+            Use::Variant(_) | Use::Option(_) => "selector",
+        }
+    }
+}
+
+/// Checks the targets of one dependency. For a variant whose options are
+/// chosen by label, gives the ranges for each option.
+pub(super) fn check(
+    targets: &[(Place, &FieldClass)],
+    needed: Use<'_>,
+    locator: &mut Locator<'_>,
+) -> Result<Option<Vec<RangeSet>>, String> {
+    let mut signed = None;
+    for (_, class) in targets {
+        let wanted = match needed {
+            Use::Length => "an unsigned integer",
+            Use::Variant(_) | Use::Option(Selector::Ranges(_)) => "an integer",
+            Use::Option(Selector::Bool) => "a boolean",
+        };
+        let fits = match (needed, integer(class)) {
+            (Use::Option(Selector::Bool), _) => matches!(class.kind, FieldKind::Bool(..)),
+            (Use::Length, Some(i)) => !i.signed,
+            (_, i) => i.is_some(),
+        };
+        if !fits {
+            return Err(format!("must be {wanted}, but leads to {}", kind(class)));
+        }
+        if let Some(i) = integer(class)
+            && *signed.get_or_insert(i.signed) != i.signed
+        {
+            return Err("is signed in one variant option and unsigned in another".into());
+        }
+    }
+    let signed = signed.unwrap_or(false);
+    match needed {
+        Use::Length | Use::Option(Selector::Bool) => Ok(None),
+        Use::Option(Selector::Ranges(ranges)) => check_ranges(ranges, signed).map(|()| None),
+        Use::Variant(variant) if variant.options.iter().any(|o| o.label.is_some()) => {
+            let [(_, class)] = targets else {
+                return Err("leads to several enumerations, in different variant options".into());
+            };
+            let Some(mappings) = class.mappings() else {
+                return Err(format!("must be an enumeration, but leads to {}", kind(class)));
+            };
+            ranges_by_label(variant, mappings, locator).map(Some)
+        }
+        Use::Variant(variant) => {
+            variant.options.iter().try_for_each(|o| check_ranges(&o.ranges, signed)).map(|()| None)
+        }
+    }
+}
+
+fn integer(class: &FieldClass) -> Option<&Integer> {
+    match &class.kind {
+        FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => Some(i),
+        _ => None,
+    }
+}
+
+/// Ranges must be within what the selector can hold, else a decoder that
+/// compares 64-bit values would misread them.
+fn check_ranges(ranges: &RangeSet, signed: bool) -> Result<(), String> {
+    let (sign, least, most) = match signed {
+        true => ("signed", i128::from(i64::MIN), i128::from(i64::MAX)),
+        false => ("unsigned", 0, i128::from(u64::MAX)),
+    };
+    match ranges.iter().find(|(low, high)| *low < least || *high > most) {
+        Some((low, high)) => {
+            Err(format!("is {sign}, but is compared with the range {low} to {high}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The ranges of the mappings that choose each option.
+///
+/// Producers disagree whether the underscore that keeps an identifier from
+/// being a reserved word belongs to the label, so it is ignored when only that
+/// makes names match.
+fn ranges_by_label(
+    variant: &Variant,
+    mappings: &[Mapping],
+    locator: &mut Locator<'_>,
+) -> Result<Vec<RangeSet>, String> {
+    let mut by_label: HashMap<&str, Vec<&Mapping>> = HashMap::with_capacity(mappings.len());
+    for mapping in mappings {
+        by_label.entry(&*mapping.label).or_default().push(mapping);
+    }
+    let mut sets = Vec::with_capacity(variant.options.len());
+    for option in &variant.options {
+        let Some(label) = option.label.as_deref() else {
+            sets.push(option.ranges.clone());
+            continue;
+        };
+        let chosen = by_label
+            .get(label)
+            .or_else(|| by_label.get(format!("_{label}").as_str()))
+            .or_else(|| by_label.get(label.strip_prefix('_')?));
+        let Some(chosen) = chosen else {
+            let labels = mappings.iter().map(|m| &*m.label).take(1000);
+            let hint = match super::super::nearest::nearest(label, labels) {
+                Some(name) => format!("; did you mean `{name}`?"),
+                None => String::new(),
+            };
+            return Err(format!("the enumeration has no label `{label}`{hint}"));
+        };
+        let ranges: RangeSet = chosen.iter().flat_map(|m| m.ranges.iter().copied()).collect();
+        if !locator.try_spend(ranges.len()) {
+            return Err("too many ranges".into());
+        }
+        sets.push(ranges);
+    }
+    locator.try_spend(mappings.len());
+    Ok(sets)
+}
+
+/// A field class in words.
+pub(super) fn kind(class: &FieldClass) -> &'static str {
+    match &class.kind {
+        FieldKind::BitArray(_) => "a bit array",
+        FieldKind::BitMap(..) => "a bit map",
+        FieldKind::Bool(..) => "a boolean",
+        FieldKind::Integer(_, i) | FieldKind::VarInteger(i) if i.signed => "a signed integer",
+        FieldKind::Integer(..) | FieldKind::VarInteger(_) => "an unsigned integer",
+        FieldKind::Float(_) => "a floating-point number",
+        FieldKind::String(_) => "a string",
+        FieldKind::Blob(_) => "a BLOB",
+        FieldKind::Array(_) => "an array",
+        FieldKind::Struct(_) => "a structure",
+        FieldKind::Option(_) => "an optional field",
+        FieldKind::Variant(_) => "a variant",
+    }
+}

@@ -1,0 +1,89 @@
+//! Anomalies that do not stop reading.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::time::Timestamp;
+
+/// Something noteworthy in a data stream, with its place. Reading goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// What happened.
+    pub kind: NoticeKind,
+    /// The file.
+    pub file: Arc<Path>,
+    /// Number of the packet in its file, from 0.
+    pub packet: u64,
+    /// Offset in bytes from the start of the file.
+    pub offset: u64,
+}
+
+/// The kinds of [`Notice`]s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoticeKind {
+    /// The tracer had to discard event records.
+    DiscardedEvents {
+        /// How many, if it counted them.
+        count: Option<u64>,
+        /// They came not before this.
+        begin: Option<Timestamp>,
+        /// They came not after this.
+        end: Option<Timestamp>,
+    },
+    /// Whole packets are missing (a gap in the sequence numbers).
+    LostPackets {
+        /// How many.
+        count: u64,
+        /// End of the packet before the gap.
+        begin: Option<Timestamp>,
+        /// Begin of the packet after the gap.
+        end: Option<Timestamp>,
+    },
+    /// The clock of a stream went back.
+    ClockBackwards {
+        /// Time before.
+        from: Timestamp,
+        /// Time after: less.
+        to: Timestamp,
+    },
+    /// An index file exists but was not used.
+    IndexIgnored {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// After an error in a packet, reading goes on with the next one.
+    PacketSkipped,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: packet {}, byte {}: ", self.file.display(), self.packet, self.offset)?;
+        let between =
+            |f: &mut fmt::Formatter<'_>, begin: &Option<_>, end: &Option<_>| match (begin, end) {
+                (Some(b), Some(e)) => write!(f, " between {b} and {e}"),
+                (None, Some(e)) => write!(f, " before {e}"),
+                (Some(b), None) => write!(f, " after {b}"),
+                (None, None) => Ok(()),
+            };
+        match &self.kind {
+            NoticeKind::DiscardedEvents { count, begin, end } => {
+                match count {
+                    Some(n) => write!(f, "the tracer discarded {n} events")?,
+                    None => write!(f, "the tracer discarded events")?,
+                }
+                between(f, begin, end)
+            }
+            NoticeKind::LostPackets { count, begin, end } => {
+                write!(f, "{count} packets are missing")?;
+                between(f, begin, end)
+            }
+            NoticeKind::ClockBackwards { from, to } => {
+                write!(f, "the clock went back from {from} to {to}")
+            }
+            NoticeKind::IndexIgnored { reason } => write!(f, "index file not used: {reason}"),
+            NoticeKind::PacketSkipped => write!(f, "the rest of this packet was skipped"),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Packets: header and context, sizes, times and counters.
+
+use crate::error::DecodeError;
+use crate::layout::node::NodeKind;
+use crate::layout::program::{Len, Scratch, Window};
+use crate::layout::region::Region;
+use crate::layout::tables::Tables;
+use crate::schema::{Role, Schema, StreamClassId};
+use crate::time::Timestamp;
+use crate::uuid::Uuid;
+
+const MAGIC: u64 = 0xc1fc_1fc1;
+
+/// What the header and context of a packet say, and what follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Packet {
+    /// Number in its file, from 0.
+    pub number: u64,
+    /// Offset of its first byte in its file.
+    pub offset: u64,
+    /// Size in bytes, padding included, as declared; without a declaration,
+    /// the rest of the file.
+    pub size: u64,
+    /// Size in bits of header, context and event records, as declared.
+    pub content_bits: u64,
+    /// Where the first event record (or its padding) begins, in bits from the
+    /// packet's begin.
+    pub events_begin: u64,
+    /// How many of its bytes the file lacks: 0 for a whole packet.
+    pub missing: u64,
+    /// Stream class of its event records.
+    pub stream_class: StreamClassId,
+    /// Id of the data stream within its class.
+    pub stream_id: Option<u64>,
+    /// Clock value at its begin.
+    pub begin_cycles: Option<u64>,
+    /// Clock value at its end.
+    pub end_cycles: Option<u64>,
+    /// Time at its begin.
+    pub begin: Option<Timestamp>,
+    /// Time at its end.
+    pub end: Option<Timestamp>,
+    /// Event records discarded so far (a running count of its tracefile).
+    pub discarded: Option<u64>,
+    /// Width of that counter in bits.
+    pub discarded_bits: u8,
+    /// Sequence number.
+    pub sequence: Option<u64>,
+    /// Width of that number in bits.
+    pub sequence_bits: u8,
+}
+
+/// Why there is no packet, and how many bits into it that was found.
+pub(crate) type PacketError = (DecodeError, u64);
+
+impl Packet {
+    /// Reads the packet that begins at a byte of a file.
+    ///
+    /// `scratch` keeps the places and values of header and context fields.
+    pub(crate) fn read(
+        schema: &Schema,
+        tables: &Tables,
+        file: &[u8],
+        offset: u64,
+        number: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Packet, PacketError> {
+        let data = file.get(offset as usize..).unwrap_or(&[]);
+        let available = data.len() as u64 * 8;
+        let window = Window { data, end: available };
+        scratch.roles = Default::default();
+
+        let mut pos = 0;
+        if let Some(region) = &tables.packet_header {
+            pos = region.run(window, pos, scratch).map_err(|e| (e, 0))?;
+            if let Some(found) = scratch.roles.get(Role::PacketMagic)
+                && found != MAGIC
+            {
+                return Err((DecodeError::Magic { found }, 0));
+            }
+            check_uuid(schema, tables, region, window, scratch).map_err(|e| (e, 0))?;
+        }
+        let header_roles = scratch.roles;
+        let stream = header_roles.get(Role::StreamClassId);
+        let stream_class = tables.stream(stream).map_err(|e| (e, pos))?;
+        let table = &tables.streams[stream_class.index()];
+        if let Some(region) = &table.packet_context {
+            pos = region.run(window, pos, scratch).map_err(|e| (e, pos))?;
+        }
+        let roles = scratch.roles;
+        let (total, content) = sizes(
+            roles.get(Role::PacketTotalLength),
+            roles.get(Role::PacketContentLength),
+            pos,
+            available,
+        )
+        .map_err(|e| (e, pos))?;
+
+        let time = |cycles: Option<u64>| Some(table.clock.as_ref()?.timestamp(cycles?));
+        let begin_cycles = roles.get(Role::ClockTimestamp).map(|_| roles.clock);
+        let end_cycles = roles.get(Role::PacketEndTimestamp);
+        Ok(Packet {
+            number,
+            offset,
+            size: total / 8,
+            content_bits: content,
+            events_begin: pos,
+            missing: (total / 8).saturating_sub(data.len() as u64),
+            stream_class,
+            stream_id: roles.get(Role::StreamId),
+            begin_cycles,
+            end_cycles,
+            begin: time(begin_cycles),
+            end: time(end_cycles),
+            discarded: roles.get(Role::DiscardedEvents),
+            discarded_bits: roles.discarded_bits,
+            sequence: roles.get(Role::PacketSequence),
+            sequence_bits: roles.sequence_bits,
+        })
+    }
+
+    /// No packet: what a cursor holds before it has read one.
+    pub(crate) fn none() -> Packet {
+        Packet {
+            number: 0,
+            offset: 0,
+            size: 0,
+            content_bits: 0,
+            events_begin: 0,
+            missing: 0,
+            stream_class: StreamClassId(0),
+            stream_id: None,
+            begin_cycles: None,
+            end_cycles: None,
+            begin: None,
+            end: None,
+            discarded: None,
+            discarded_bits: 0,
+            sequence: None,
+            sequence_bits: 0,
+        }
+    }
+
+    /// Where reading its events must end, in bits: the content's end, or the
+    /// file's if that comes first.
+    pub(crate) fn readable_bits(&self) -> u64 {
+        let present = (self.size - self.missing).saturating_mul(8);
+        self.content_bits.min(present)
+    }
+}
+
+/// Total and content size in bits of a packet that declares them or not, of
+/// which `read` bits have been read (CTF 1.8.3 section 5.2).
+fn sizes(
+    total: Option<u64>,
+    content: Option<u64>,
+    read: u64,
+    available: u64,
+) -> Result<(u64, u64), DecodeError> {
+    let (total, content) = match (total, content) {
+        (Some(t), Some(c)) => (t, c),
+        (Some(t), None) => (t, t),
+        (None, Some(c)) => (c, c),
+        (None, None) => (available, available),
+    };
+    if !total.is_multiple_of(8) {
+        return Err(DecodeError::PacketSizeNotBytes { bits: total });
+    }
+    if content > total {
+        return Err(DecodeError::ContentBeyondPacket { content, total });
+    }
+    if content < read || total == 0 {
+        return Err(DecodeError::PacketTooSmall { bits: content, needed: read.max(8) });
+    }
+    Ok((total, content))
+}
+
+fn check_uuid(
+    schema: &Schema,
+    tables: &Tables,
+    region: &Region,
+    window: Window<'_>,
+    scratch: &Scratch,
+) -> Result<(), DecodeError> {
+    let (Some(expected), Some(node)) = (schema.uuid, tables.uuid_node) else { return Ok(()) };
+    let node = &region.nodes[node as usize];
+    let (NodeKind::Array { len, .. } | NodeKind::Blob { len }) = &node.kind else { return Ok(()) };
+    let Len::Const(16) = len else { return Ok(()) };
+    let first = ((scratch.slots[node.anchor as usize] + node.offset) / 8) as usize;
+    let bytes = window.data.get(first..).and_then(|b| b.first_chunk::<16>());
+    match bytes {
+        Some(bytes) if Uuid(*bytes) != expected => {
+            Err(DecodeError::Uuid { found: Uuid(*bytes), expected })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_and_missing_sizes() {
+        assert_eq!(sizes(Some(800), Some(700), 64, 8000), Ok((800, 700)));
+        assert_eq!(sizes(Some(800), None, 64, 8000), Ok((800, 800)));
+        assert_eq!(sizes(None, Some(800), 64, 8000), Ok((800, 800)));
+        assert_eq!(sizes(None, None, 64, 8000), Ok((8000, 8000)));
+        assert!(sizes(Some(801), None, 0, 8000).is_err());
+        assert!(sizes(Some(800), Some(801), 0, 8000).is_err());
+        assert!(sizes(Some(800), Some(10), 64, 8000).is_err());
+        assert!(sizes(Some(0), Some(0), 0, 8000).is_err());
+    }
+}

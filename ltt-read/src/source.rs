@@ -1,0 +1,65 @@
+//! The bytes of a file: mapped, or read into memory.
+//!
+//! This is the only module of the crate with `unsafe` code.
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::error::Error;
+
+/// How the bytes of data stream files are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Access {
+    /// Map the file into memory. Nothing is read before it is needed, and
+    /// reading does not copy. If another process *truncates* the file while it
+    /// is mapped, touching the lost part ends this process (`SIGBUS`); do not
+    /// use it for files that are being rewritten.
+    #[default]
+    Map,
+    /// Read the whole file into memory when it is opened. Safe whatever
+    /// happens to the file, but memory grows with the trace.
+    Read,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(memmap2::Mmap),
+    Owned(Vec<u8>),
+}
+
+/// The bytes of one file.
+#[derive(Debug)]
+pub(crate) struct Source(Bytes);
+
+impl Source {
+    pub(crate) fn open(path: &Path, access: Access) -> Result<Source, Error> {
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        if access == Access::Read {
+            return std::fs::read(path).map(|v| Source(Bytes::Owned(v))).map_err(io);
+        }
+        let file = File::open(path).map_err(io)?;
+        if file.metadata().map_err(io)?.len() == 0 {
+            return Ok(Source(Bytes::Owned(Vec::new())));
+        }
+        // SAFETY: the mapping is private and read-only. What remains is that
+        // another process may change or truncate the file. Changed bytes are
+        // harmless: they are plain integers that every use re-checks against
+        // the slice's length. Truncation raises SIGBUS, which `Access::Map`
+        // documents as the caller's choice; `Access::Read` avoids it.
+        #[allow(unsafe_code)]
+        let mapped = unsafe { memmap2::Mmap::map(&file) };
+        match mapped {
+            Ok(map) => Ok(Source(Bytes::Mapped(map))),
+            // Some file systems cannot map: reading works everywhere.
+            Err(_) => std::fs::read(path).map(|v| Source(Bytes::Owned(v))).map_err(io),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(vec) => vec,
+        }
+    }
+}

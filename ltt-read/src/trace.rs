@@ -1,0 +1,256 @@
+//! Traces: a schema and the tracefiles that follow it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use crate::cursor::Cursor;
+use crate::discover::{data_files, find_traces};
+use crate::error::Error;
+use crate::index::Index;
+use crate::layout::program::Scratch;
+use crate::layout::tables::Tables;
+use crate::metadata::{self, Diagnostic};
+use crate::packet::Packet;
+use crate::schema::{EventType, EventTypeId, Schema, StreamClassId};
+use crate::source::{Access, Source};
+use crate::time::Timestamp;
+use crate::tracefile::{DataFile, Tracefile, split_name};
+use crate::uuid::Uuid;
+
+/// A trace: what one tracer recorded in one session.
+///
+/// It is immutable and shared by reference count between all that read it:
+/// any number of [`Cursor`]s, in any threads.
+#[derive(Debug)]
+pub struct Trace {
+    paths: Vec<PathBuf>,
+    schema: Schema,
+    tables: Tables,
+    tracefiles: Vec<Tracefile>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// How to open traces.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenOptions {
+    access: Access,
+}
+
+impl OpenOptions {
+    /// The defaults: files are mapped.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How to reach the bytes of data stream files.
+    #[must_use]
+    pub fn access(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Opens the trace in one directory. See [`Trace::open`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Trace::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Arc<Trace>, Error> {
+        let path = path.as_ref();
+        let parsed = parse_metadata(path)?;
+        Ok(Arc::new(Trace::from_parts(vec![path.to_owned()], parsed, self.access)?))
+    }
+
+    /// Opens all traces at or below a directory. See [`open_all`].
+    ///
+    /// # Errors
+    ///
+    /// As [`open_all`].
+    pub fn open_all(&self, path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
+        let mut groups: Vec<(Vec<PathBuf>, metadata::Parsed)> = Vec::new();
+        for dir in find_traces(path)? {
+            let parsed = parse_metadata(&dir)?;
+            let uuid = parsed.schema.uuid;
+            let same = groups.iter_mut().find(|(_, p)| uuid.is_some() && p.schema.uuid == uuid);
+            match same {
+                Some((dirs, known)) => {
+                    dirs.push(dir);
+                    // Metadata grows during a session: the longest knows all.
+                    if parsed.schema.event_types.len() > known.schema.event_types.len() {
+                        *known = parsed;
+                    }
+                }
+                None => groups.push((vec![dir], parsed)),
+            }
+        }
+        let open = |(dirs, parsed)| Trace::from_parts(dirs, parsed, self.access).map(Arc::new);
+        groups.into_iter().map(open).collect()
+    }
+}
+
+/// Opens all traces at or below a directory, e.g. of a whole LTTng session.
+///
+/// Directories whose traces have the same UUID are one trace: LTTng makes
+/// them when it rotates a session.
+///
+/// # Errors
+///
+/// [`Error::NotATrace`] if there is no trace, otherwise whatever keeps one of
+/// them from being opened.
+pub fn open_all(path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
+    OpenOptions::new().open_all(path)
+}
+
+impl Trace {
+    /// Opens the trace in one directory: the one with its `metadata` file.
+    ///
+    /// Only the metadata and the first packet of each file are read. Damage
+    /// in data stream files is reported when it is reached, not here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if files cannot be opened, [`Error::Metadata`] if the
+    /// metadata cannot be understood.
+    pub fn open(path: impl AsRef<Path>) -> Result<Arc<Trace>, Error> {
+        OpenOptions::new().open(path)
+    }
+
+    fn from_parts(
+        paths: Vec<PathBuf>,
+        parsed: metadata::Parsed,
+        access: Access,
+    ) -> Result<Trace, Error> {
+        let metadata::Parsed { schema, warnings, .. } = parsed;
+        let tables = Tables::new(&schema)
+            .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
+        let mut tracefiles: Vec<Tracefile> = Vec::new();
+        for path in &paths {
+            for file in data_files(path)? {
+                add_file(&mut tracefiles, &schema, &tables, &file, access)?;
+            }
+        }
+        for t in &mut tracefiles {
+            t.files.sort_by(|a, b| (a.first_begin, &a.path).cmp(&(b.first_begin, &b.path)));
+            let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            t.name = name(&t.files[0].path);
+            let rotated = t.files.iter().any(|f| name(&f.path) != t.name);
+            let (channel, cpu) = split_name(&t.name, rotated);
+            (t.channel, t.cpu) = (channel.to_owned(), cpu);
+        }
+        tracefiles.sort_by(|a, b| {
+            let key = |t: &Tracefile| (t.channel.clone(), t.cpu, t.files[0].path.clone());
+            key(a).cmp(&key(b))
+        });
+        Ok(Trace { paths, schema, tables, tracefiles, warnings })
+    }
+
+    /// What its metadata declares.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Its (first) directory.
+    pub fn path(&self) -> &Path {
+        &self.paths[0]
+    }
+
+    /// All directories that it is made of.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Its UUID.
+    pub fn uuid(&self) -> Option<Uuid> {
+        self.schema.uuid
+    }
+
+    /// Its tracefiles, sorted by channel and CPU.
+    pub fn tracefiles(&self) -> &[Tracefile] {
+        &self.tracefiles
+    }
+
+    /// An event type.
+    pub fn event_type(&self, id: EventTypeId) -> &EventType {
+        &self.schema.event_types[id.index()]
+    }
+
+    /// All event types of this name (streams may each have one).
+    pub fn event_types_named<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = EventTypeId> + 'a {
+        let named = move |(_, e): &(u32, &EventType)| e.name() == name;
+        (0..).zip(&self.schema.event_types).filter(named).map(|(i, _)| EventTypeId(i))
+    }
+
+    /// Oddities of the metadata text.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// A cursor before the first event of a tracefile.
+    ///
+    /// # Panics
+    ///
+    /// If there is no tracefile of this number.
+    pub fn cursor(self: &Arc<Self>, tracefile: usize) -> Cursor {
+        Cursor::new(self.clone(), tracefile)
+    }
+
+    /// The packet index of a tracefile, made when first asked for.
+    ///
+    /// # Panics
+    ///
+    /// If there is no tracefile of this number.
+    pub fn index(&self, tracefile: usize) -> &Index {
+        let t = &self.tracefiles[tracefile];
+        t.index.get_or_init(|| Index::build(&self.schema, &self.tables, t))
+    }
+
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+}
+
+fn parse_metadata(dir: &Path) -> Result<metadata::Parsed, Error> {
+    let path = dir.join("metadata");
+    let bytes = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+    metadata::parse(&bytes).map_err(|e| Error::Metadata { path, source: Box::new(e) })
+}
+
+/// Adds a file to the tracefile that its first packet belongs to.
+fn add_file(
+    tracefiles: &mut Vec<Tracefile>,
+    schema: &Schema,
+    tables: &Tables,
+    path: &Path,
+    access: Access,
+) -> Result<(), Error> {
+    let source = Source::open(path, access)?;
+    let first = Packet::read(schema, tables, source.bytes(), 0, 0, &mut Scratch::default()).ok();
+    let file_name = path.file_name().unwrap_or_default();
+    let mut index_name = file_name.to_owned();
+    index_name.push(".idx");
+    let file = DataFile {
+        path: path.into(),
+        index_path: path.with_file_name("index").join(index_name),
+        first_begin: first.as_ref().map(|p| p.begin.unwrap_or(Timestamp::MIN)),
+        source,
+    };
+    let (class, id): (Option<StreamClassId>, _) =
+        first.map_or((None, None), |p| (Some(p.stream_class), p.stream_id));
+    // Without a stream id, nothing tells that two files are one stream.
+    let same = |t: &&mut Tracefile| id.is_some() && t.stream_class == class && t.stream_id == id;
+    match tracefiles.iter_mut().find(same) {
+        Some(t) => t.files.push(file),
+        None => tracefiles.push(Tracefile {
+            name: String::new(),
+            channel: String::new(),
+            cpu: None,
+            stream_class: class,
+            stream_id: id,
+            files: vec![file],
+            index: OnceLock::new(),
+        }),
+    }
+    Ok(())
+}

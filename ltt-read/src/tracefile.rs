@@ -1,0 +1,103 @@
+//! Tracefiles: one data stream each, in one or more files.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use crate::index::Index;
+use crate::schema::StreamClassId;
+use crate::source::Source;
+use crate::time::Timestamp;
+
+/// One data stream of a trace: what one CPU (or other source) wrote to one
+/// channel. When the tracer rotated its files, they are all parts of it.
+#[derive(Debug)]
+pub struct Tracefile {
+    pub(crate) name: String,
+    pub(crate) channel: String,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) stream_class: Option<StreamClassId>,
+    pub(crate) stream_id: Option<u64>,
+    /// In time order.
+    pub(crate) files: Vec<DataFile>,
+    pub(crate) index: OnceLock<Index>,
+}
+
+/// One file of a tracefile.
+#[derive(Debug)]
+pub(crate) struct DataFile {
+    pub(crate) path: Arc<Path>,
+    pub(crate) source: Source,
+    /// Where LTTng would have put its index.
+    pub(crate) index_path: PathBuf,
+    pub(crate) first_begin: Option<Timestamp>,
+}
+
+impl Tracefile {
+    /// The name of its (first) file, e.g. `channel0_3`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The channel's name, as far as file names tell: `channel0` for
+    /// `channel0_3`.
+    pub fn channel(&self) -> &str {
+        &self.channel
+    }
+
+    /// The CPU, as far as file names tell: 3 for `channel0_3`.
+    pub fn cpu(&self) -> Option<u32> {
+        self.cpu
+    }
+
+    /// Class of the stream, `None` if its first packet is damaged. (Packets of
+    /// several classes in one file are read all the same; each
+    /// [`Packet`](crate::Packet) tells its own.)
+    pub fn stream_class(&self) -> Option<StreamClassId> {
+        self.stream_class
+    }
+
+    /// Id of the stream within its class, where packets tell it.
+    pub fn stream_id(&self) -> Option<u64> {
+        self.stream_id
+    }
+
+    /// The files that hold it, in time order.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|f| &*f.path)
+    }
+
+    /// Size of all its files in bytes.
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|f| f.source.bytes().len() as u64).sum()
+    }
+}
+
+/// Channel, CPU and file number of a file name as LTTng makes them:
+/// `CHANNEL_CPU` or, with rotated tracefiles, `CHANNEL_CPU_NUMBER`.
+pub(crate) fn split_name(name: &str, rotated: bool) -> (&str, Option<u32>) {
+    let number = |s: &str| s.bytes().all(|b| b.is_ascii_digit()).then(|| s.parse().ok()).flatten();
+    let Some((rest, last)) = name.rsplit_once('_') else { return (name, None) };
+    let Some(last) = number(last) else { return (name, None) };
+    if rotated
+        && let Some((channel, cpu)) = rest.rsplit_once('_')
+        && let Some(cpu) = number(cpu)
+    {
+        return (channel, Some(cpu));
+    }
+    (rest, Some(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert_eq!(split_name("channel0_3", false), ("channel0", Some(3)));
+        assert_eq!(split_name("my_chan_11", false), ("my_chan", Some(11)));
+        assert_eq!(split_name("chan_2_0", true), ("chan", Some(2)));
+        assert_eq!(split_name("stream", false), ("stream", None));
+        assert_eq!(split_name("a_b", false), ("a_b", None));
+        assert_eq!(split_name("a_99999999999", false), ("a_99999999999", None));
+    }
+}
