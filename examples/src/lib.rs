@@ -1,1 +1,6 @@
 //! Shared parts of the example programs.
+
+#![deny(missing_docs)]
+
+pub mod reader;
+pub mod text_dump;

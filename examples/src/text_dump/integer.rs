@@ -1,0 +1,119 @@
+//! Integer fields: base, width, and the labels of enumerations.
+
+use ltt_read::schema::{DisplayBase, FieldClass, FieldKind, Integer};
+
+use super::number::{self, HexCase};
+
+/// An integer as recorded, from a signed or an unsigned field.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Value {
+    Unsigned(u64),
+    Signed(i64),
+}
+
+impl Value {
+    /// The same value in a type that holds both.
+    pub(super) fn wide(self) -> i128 {
+        match self {
+            Value::Unsigned(v) => v.into(),
+            Value::Signed(v) => v.into(),
+        }
+    }
+
+    /// Appends it in base 10.
+    #[inline]
+    pub(super) fn decimal(self, out: &mut Vec<u8>) {
+        match self {
+            Value::Unsigned(v) => number::decimal(out, v),
+            Value::Signed(v) => number::signed(out, v),
+        }
+    }
+
+    /// Appends it in its preferred base, with prefix: `0x…` of whole nibbles,
+    /// `0…` of whole octal digits, `0b…` with all its bits. Negative values
+    /// show their two's complement in those.
+    #[inline]
+    pub(super) fn write(self, out: &mut Vec<u8>, base: DisplayBase, bits: u32, case: HexCase) {
+        let raw = match self {
+            Value::Unsigned(v) => v,
+            Value::Signed(v) => v.cast_unsigned(),
+        };
+        match base {
+            DisplayBase::Decimal => self.decimal(out),
+            DisplayBase::Hexadecimal => {
+                out.extend_from_slice(b"0x");
+                number::hexadecimal(out, low_bits(raw, bits.next_multiple_of(4)), case);
+            }
+            DisplayBase::Octal => {
+                let shown = match self {
+                    Value::Signed(_) => low_bits(raw, bits.next_multiple_of(3)),
+                    Value::Unsigned(_) => raw,
+                };
+                out.push(b'0');
+                number::octal(out, shown);
+            }
+            DisplayBase::Binary => {
+                out.extend_from_slice(b"0b");
+                number::binary(out, raw, bits);
+            }
+        }
+    }
+}
+
+fn low_bits(value: u64, bits: u32) -> u64 {
+    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
+}
+
+/// The integer properties of a class and its length in bits (that of a
+/// variable-length integer is the largest that it can have).
+#[inline]
+pub(super) fn properties(class: &FieldClass) -> Option<(&Integer, u32)> {
+    match &class.kind {
+        FieldKind::Integer(fixed, integer) => Some((integer, fixed.bits)),
+        FieldKind::VarInteger(integer) => Some((integer, 64)),
+        _ => None,
+    }
+}
+
+/// The labels that an enumeration has for a value, in declaration order.
+pub(super) fn labels(integer: &Integer, value: Value) -> impl Iterator<Item = &str> {
+    let value = value.wide();
+    integer
+        .mappings
+        .iter()
+        .flat_map(|mappings| mappings.iter())
+        .filter(move |m| m.ranges.iter().any(|&(low, high)| low <= value && value <= high))
+        .map(|m| &*m.label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: Value, base: DisplayBase, bits: u32) -> String {
+        let mut out = Vec::new();
+        value.write(&mut out, base, bits, HexCase::Upper);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn negative_values_in_other_bases() {
+        use DisplayBase::{Binary, Hexadecimal, Octal};
+        assert_eq!(text(Value::Signed(-1), Hexadecimal, 32), "0xFFFFFFFF");
+        assert_eq!(text(Value::Signed(-1), Hexadecimal, 5), "0xFF");
+        assert_eq!(text(Value::Signed(-1), Hexadecimal, 62), "0xFFFFFFFFFFFFFFFF");
+        assert_eq!(text(Value::Signed(-1), Octal, 8), "0777");
+        assert_eq!(text(Value::Signed(-1), Octal, 64), "01777777777777777777777");
+        assert_eq!(text(Value::Signed(-2), Binary, 4), "0b1110");
+    }
+
+    #[test]
+    fn positive_values_in_other_bases() {
+        use DisplayBase::{Binary, Decimal, Hexadecimal, Octal};
+        assert_eq!(text(Value::Unsigned(0), Octal, 32), "00");
+        assert_eq!(text(Value::Unsigned(0o644), Octal, 16), "0644");
+        assert_eq!(text(Value::Unsigned(0xC406043), Hexadecimal, 32), "0xC406043");
+        assert_eq!(text(Value::Unsigned(2), Binary, 8), "0b00000010");
+        assert_eq!(text(Value::Signed(-7), Decimal, 8), "-7");
+    }
+}

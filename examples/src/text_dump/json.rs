@@ -1,0 +1,312 @@
+//! One JSON object a line, for other programs.
+//!
+//! | field | as |
+//! |---|---|
+//! | integer | number with all its digits, also beyond 2⁵³ |
+//! | enumeration | `{"value":4,"labels":["RANGE"]}` |
+//! | boolean | `true`, `false` |
+//! | bit array | number |
+//! | bit map | `{"value":5,"flags":["a","c"]}` |
+//! | float | shortest number that reads back the same; `"nan"`, `"inf"`, `"-inf"` |
+//! | string | string, U+FFFD where its bytes are not sound text |
+//! | blob | string of hexadecimal digits |
+//! | structure, array | object, array |
+//! | variant | `{"option":"name","value":…}`; the number of an option without name |
+//! | option | the value, or `null` |
+
+use std::io::Write;
+use std::sync::Arc;
+
+use ltt_read::layout::FieldInfo;
+use ltt_read::schema::{FieldKind, Scope};
+use ltt_read::{StrValue, Visitor};
+
+use super::EventText;
+use super::integer::{self, Value};
+use super::nesting::{Around, Nesting};
+use super::pretty::shown_scopes;
+use super::{number, quote};
+use crate::reader::{Event, Trace};
+
+/// Prints events as JSON objects.
+#[derive(Debug)]
+pub struct Json {
+    /// For each trace, what each of its event types decides.
+    types: Vec<Vec<TypeText>>,
+    /// Of each trace the quoted path.
+    paths: Vec<Vec<u8>>,
+    nesting: Nesting,
+}
+
+/// The part of an object that the event type decides.
+#[derive(Debug)]
+struct TypeText {
+    /// `,"name":…,"id":…`
+    name: Vec<u8>,
+    scopes: Vec<(Scope, &'static str)>,
+}
+
+impl Json {
+    /// Prints events of these traces.
+    pub fn new(traces: &[Arc<Trace>]) -> Self {
+        let types = |trace: &Arc<Trace>| {
+            let schema = trace.schema();
+            let text = |event_type| {
+                let mut name = b",\"name\":".to_vec();
+                let event_type: &ltt_read::schema::EventType = event_type;
+                quote::json_quoted(&mut name, event_type.name());
+                name.extend_from_slice(b",\"id\":");
+                number::decimal(&mut name, event_type.id);
+                let scopes = shown_scopes(schema, event_type);
+                TypeText { name, scopes: scopes.into_iter().map(|s| (s, key(s))).collect() }
+            };
+            schema.event_types.iter().map(text).collect()
+        };
+        let path = |trace: &Arc<Trace>| {
+            let mut path = Vec::new();
+            quote::json_quoted(&mut path, &trace.path().to_string_lossy());
+            path
+        };
+        Json {
+            types: traces.iter().map(types).collect(),
+            paths: traces.iter().map(path).collect(),
+            nesting: Nesting::default(),
+        }
+    }
+}
+
+/// The object key of a scope.
+fn key(scope: Scope) -> &'static str {
+    match scope {
+        Scope::PacketHeader => ",\"packet_header\":",
+        Scope::PacketContext => ",\"packet_context\":",
+        Scope::EventHeader => ",\"event_header\":",
+        Scope::CommonContext => ",\"common_context\":",
+        Scope::SpecificContext => ",\"specific_context\":",
+        Scope::Payload => ",\"fields\":",
+    }
+}
+
+impl EventText for Json {
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"timestamp\":");
+        match event.timestamp() {
+            Some(time) => number::signed(out, time.ns()),
+            None => out.extend_from_slice(b"null"),
+        }
+        if let Some(cycles) = event.cycles() {
+            out.extend_from_slice(b",\"cycles\":");
+            number::decimal(out, cycles);
+        }
+        let trace = event.trace_index();
+        out.extend_from_slice(b",\"trace\":");
+        out.extend_from_slice(&self.paths[trace]);
+        let tracefile = event.tracefile();
+        out.extend_from_slice(b",\"tracefile\":");
+        quote::json_quoted(out, tracefile.name());
+        if let Some(cpu) = tracefile.cpu() {
+            out.extend_from_slice(b",\"cpu\":");
+            number::decimal(out, cpu.into());
+        }
+        let text = &self.types[trace][event.type_id().index()];
+        out.extend_from_slice(&text.name);
+        for (scope, key) in &text.scopes {
+            if event.has_scope(*scope) {
+                out.extend_from_slice(key.as_bytes());
+                event.visit(*scope, &mut Values { out, nesting: &mut self.nesting });
+            }
+        }
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+/// Appends one scope as a JSON value.
+struct Values<'a> {
+    out: &'a mut Vec<u8>,
+    nesting: &'a mut Nesting,
+}
+
+impl Values<'_> {
+    /// What comes before a value: comma and key.
+    #[inline]
+    fn lead(&mut self, field: &FieldInfo) {
+        let (around, index) = self.nesting.next();
+        let listed = matches!(around, Around::Struct | Around::Array);
+        if listed && index > 0 {
+            self.out.push(b',');
+        }
+        if around == Around::Struct {
+            quote::json_quoted(self.out, field.name().unwrap_or_default());
+            self.out.push(b':');
+        }
+    }
+
+    #[inline]
+    fn integer(&mut self, field: &FieldInfo, value: Value) {
+        self.lead(field);
+        match integer::properties(field.class()) {
+            Some((integer, _)) if integer.mappings.is_some() => {
+                self.out.extend_from_slice(b"{\"value\":");
+                value.decimal(self.out);
+                self.names("labels", integer::labels(integer, value));
+                self.out.push(b'}');
+            }
+            _ => value.decimal(self.out),
+        }
+    }
+
+    fn names<'n>(&mut self, key: &str, names: impl Iterator<Item = &'n str>) {
+        self.out.extend_from_slice(b",\"");
+        self.out.extend_from_slice(key.as_bytes());
+        self.out.extend_from_slice(b"\":[");
+        for (i, name) in names.enumerate() {
+            if i > 0 {
+                self.out.push(b',');
+            }
+            quote::json_quoted(self.out, name);
+        }
+        self.out.push(b']');
+    }
+
+    fn begin(&mut self, field: &FieldInfo, open: &[u8], around: Around) {
+        self.lead(field);
+        self.out.extend_from_slice(open);
+        self.nesting.enter(around);
+    }
+
+    fn end(&mut self, close: &[u8]) {
+        self.nesting.leave();
+        self.out.extend_from_slice(close);
+    }
+}
+
+impl Visitor for Values<'_> {
+    #[inline]
+    fn uint(&mut self, field: &FieldInfo, value: u64) {
+        self.integer(field, Value::Unsigned(value));
+    }
+
+    #[inline]
+    fn sint(&mut self, field: &FieldInfo, value: i64) {
+        self.integer(field, Value::Signed(value));
+    }
+
+    fn boolean(&mut self, field: &FieldInfo, value: bool) {
+        self.lead(field);
+        self.out.extend_from_slice(if value { b"true" } else { b"false" });
+    }
+
+    fn bits(&mut self, field: &FieldInfo, value: u64) {
+        self.lead(field);
+        let FieldKind::BitMap(_, flags) = &field.class().kind else {
+            return number::decimal(self.out, value);
+        };
+        self.out.extend_from_slice(b"{\"value\":");
+        number::decimal(self.out, value);
+        let set = |low: i128, high: i128| (low.max(0)..=high.min(63)).any(|b| value >> b & 1 != 0);
+        let on = flags.iter().filter(|f| f.ranges.iter().any(|&(low, high)| set(low, high)));
+        self.names("flags", on.map(|f| &*f.name));
+        self.out.push(b'}');
+    }
+
+    fn float(&mut self, field: &FieldInfo, value: f64) {
+        self.lead(field);
+        let single = matches!(&field.class().kind, FieldKind::Float(f) if f.bits <= 32);
+        // Writing to a vector cannot fail.
+        let _ = match (value.is_finite(), single) {
+            (false, _) if value.is_nan() => self.out.write_all(b"\"nan\""),
+            (false, _) if value > 0.0 => self.out.write_all(b"\"inf\""),
+            (false, _) => self.out.write_all(b"\"-inf\""),
+            // A 32-bit value needs fewer digits to be told from its neighbours.
+            (true, true) => write!(self.out, "{:?}", value as f32),
+            (true, false) => write!(self.out, "{value:?}"),
+        };
+    }
+
+    fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {
+        self.lead(field);
+        quote::json_quoted(self.out, &value.to_str_lossy());
+    }
+
+    fn blob(&mut self, field: &FieldInfo, value: &[u8]) {
+        self.lead(field);
+        self.out.push(b'"');
+        for &byte in value {
+            quote::byte_hex(self.out, byte);
+        }
+        self.out.push(b'"');
+    }
+
+    #[inline]
+    fn begin_struct(&mut self, field: &FieldInfo) {
+        self.begin(field, b"{", Around::Struct);
+    }
+
+    #[inline]
+    fn end_struct(&mut self, _field: &FieldInfo) {
+        self.end(b"}");
+    }
+
+    fn begin_array(&mut self, field: &FieldInfo, _len: u64) {
+        self.begin(field, b"[", Around::Array);
+    }
+
+    fn end_array(&mut self, _field: &FieldInfo) {
+        self.end(b"]");
+    }
+
+    fn begin_variant(&mut self, field: &FieldInfo, option: usize) {
+        self.begin(field, b"{\"option\":", Around::Wrapper);
+        let name = match &field.class().kind {
+            FieldKind::Variant(v) => v.options.get(option).and_then(|o| o.name.as_deref()),
+            _ => None,
+        };
+        match name {
+            Some(name) => quote::json_quoted(self.out, name),
+            None => number::decimal(self.out, option as u64),
+        }
+        self.out.extend_from_slice(b",\"value\":");
+    }
+
+    fn end_variant(&mut self, _field: &FieldInfo) {
+        self.end(b"}");
+    }
+
+    fn begin_option(&mut self, field: &FieldInfo, present: bool) {
+        self.begin(field, if present { b"" } else { b"null" }, Around::Wrapper);
+    }
+
+    fn end_option(&mut self, _field: &FieldInfo) {
+        self.end(b"");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_fields::{every_kind, nested};
+    use super::*;
+
+    fn text(feed: fn(&mut dyn Visitor)) -> String {
+        let mut out = Vec::new();
+        feed(&mut Values { out: &mut out, nesting: &mut Nesting::default() });
+        let text = String::from_utf8(out).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        text
+    }
+
+    #[test]
+    fn leaves() {
+        assert_eq!(
+            text(every_kind),
+            r#"{"u":18446744073709551615,"s":-7,"x":48879,"en":{"value":4,"labels":["RANGE","OVERLAP"]},"un":{"value":9,"labels":[]},"b":true,"ba":6,"bm":{"value":5,"flags":["low","two"]},"f":0.1,"d":1e300,"nan":"nan","str":"a\"\nb","wide":"hé","blob":"00ff"}"#
+        );
+    }
+
+    #[test]
+    fn containers() {
+        assert_eq!(
+            text(nested),
+            r#"{"st":{},"arr":[{"a":1},{"a":2}],"none":[],"var":{"option":"one","value":3},"opt":4,"nil":null}"#
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! Printing events as text: what the program `text_dump` is made of.
+//!
+//! A format implements [`EventText`]: it appends one line for each event to a
+//! buffer of bytes. All that an event type decides (its name, its trace, which
+//! scopes it has) is spelt once, when the format is made.
+
+pub mod clock_text;
+mod fields;
+mod float;
+mod integer;
+pub mod json;
+pub mod lttv;
+mod nesting;
+pub mod notice_text;
+pub mod number;
+pub mod options;
+pub mod output;
+pub mod palette;
+pub mod pretty;
+mod pretty_head;
+mod quote;
+pub mod time_arg;
+pub mod trace_name;
+
+#[cfg(test)]
+mod test_fields;
+
+use crate::reader::Event;
+
+/// A way to print events, one line each.
+pub trait EventText {
+    /// Appends the line of an event, with its line break.
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>);
+}

@@ -1,0 +1,131 @@
+//! Which names and header fields babeltrace's text shows.
+
+/// A group of names, as `--names` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum NameGroup {
+    /// No names.
+    None,
+    /// All names.
+    All,
+    /// Names of payload fields.
+    Payload,
+    /// Names of the scopes themselves (`event.fields = …`).
+    Scope,
+    /// Names of the fields before the event name.
+    Header,
+    /// Names of context fields.
+    Context,
+}
+
+/// The names that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Names {
+    /// Those of payload fields.
+    pub payload: bool,
+    /// Those of the scopes.
+    pub scope: bool,
+    /// Those of the fields before the event name.
+    pub header: bool,
+    /// Those of context fields.
+    pub context: bool,
+}
+
+impl Names {
+    /// Exactly the named groups; the usual ones if no group is named.
+    pub fn of(groups: &[NameGroup]) -> Self {
+        if groups.is_empty() {
+            return Names { payload: true, scope: false, header: false, context: true };
+        }
+        let has = |g| groups.contains(&g) || groups.contains(&NameGroup::All);
+        Names {
+            payload: has(NameGroup::Payload),
+            scope: has(NameGroup::Scope),
+            header: has(NameGroup::Header),
+            context: has(NameGroup::Context),
+        }
+    }
+}
+
+/// A header field, as `--fields` spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum HeaderField {
+    /// No header field.
+    None,
+    /// All header fields.
+    All,
+    /// Host name and path of the trace.
+    Trace,
+    /// Environment entry `hostname`.
+    #[value(name = "trace:hostname")]
+    Hostname,
+    /// Environment entry `domain`.
+    #[value(name = "trace:domain")]
+    Domain,
+    /// Environment entry `procname`.
+    #[value(name = "trace:procname")]
+    Procname,
+    /// Environment entry `vpid`.
+    #[value(name = "trace:vpid")]
+    Vpid,
+    /// Log level.
+    Loglevel,
+    /// Eclipse Modeling Framework URI.
+    Emf,
+    /// Call site: accepted, as no recorded trace has any.
+    Callsite,
+}
+
+/// The header fields that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeaderFields {
+    /// Host name and path of the trace.
+    pub trace: bool,
+    /// Environment entry `hostname`.
+    pub hostname: bool,
+    /// Environment entry `domain`.
+    pub domain: bool,
+    /// Environment entry `procname`.
+    pub procname: bool,
+    /// Environment entry `vpid`.
+    pub vpid: bool,
+    /// Log level.
+    pub loglevel: bool,
+    /// Eclipse Modeling Framework URI.
+    pub emf: bool,
+}
+
+impl HeaderFields {
+    /// Exactly the named fields; the usual ones if none is named.
+    pub fn of(fields: &[HeaderField]) -> Self {
+        use HeaderField::{Domain, Emf, Hostname, Loglevel, Procname, Trace, Vpid};
+        let usual = [Hostname, Procname, Vpid];
+        let fields = if fields.is_empty() { &usual } else { fields };
+        let has = |f| fields.contains(&f) || fields.contains(&HeaderField::All);
+        HeaderFields {
+            trace: has(Trace),
+            hostname: has(Hostname),
+            domain: has(Domain),
+            procname: has(Procname),
+            vpid: has(Vpid),
+            loglevel: has(Loglevel),
+            emf: has(Emf),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_replace_the_defaults() {
+        let usual = Names::of(&[]);
+        assert!(usual.payload && usual.context && !usual.scope && !usual.header);
+        let scope = Names::of(&[NameGroup::Scope]);
+        assert!(scope.scope && !scope.payload);
+        assert!(!Names::of(&[NameGroup::None]).payload);
+        assert!(HeaderFields::of(&[]).hostname && !HeaderFields::of(&[]).trace);
+        assert!(!HeaderFields::of(&[HeaderField::Trace]).hostname);
+        assert!(HeaderFields::of(&[HeaderField::All]).emf);
+    }
+}

@@ -1,0 +1,192 @@
+//! What babeltrace's text has before the fields of an event and that only
+//! depends on the event type: trace, log level, name.
+
+use ltt_read::schema::{EnvValue, EventType, Schema};
+
+use super::options::{HeaderFields, Names};
+use super::palette::Palette;
+
+/// Names of the log levels 0 to 14, as LTTng calls them.
+const LOG_LEVELS: [&str; 15] = [
+    "TRACE_EMERG",
+    "TRACE_ALERT",
+    "TRACE_CRIT",
+    "TRACE_ERR",
+    "TRACE_WARNING",
+    "TRACE_NOTICE",
+    "TRACE_INFO",
+    "TRACE_DEBUG_SYSTEM",
+    "TRACE_DEBUG_PROGRAM",
+    "TRACE_DEBUG_PROCESS",
+    "TRACE_DEBUG_MODULE",
+    "TRACE_DEBUG_UNIT",
+    "TRACE_DEBUG_FUNCTION",
+    "TRACE_DEBUG_LINE",
+    "TRACE_DEBUG",
+];
+
+/// Spells the head of an event type's lines, from behind the timestamp up to
+/// the first scope.
+pub(super) struct Head<'a> {
+    pub(super) names: Names,
+    pub(super) fields: HeaderFields,
+    pub(super) palette: Palette,
+    pub(super) trace_name: &'a str,
+    pub(super) schema: &'a Schema,
+}
+
+impl Head<'_> {
+    pub(super) fn of(&self, event_type: &EventType) -> String {
+        let stream = &self.schema.stream_classes[event_type.stream.index()];
+        let mut line = Line {
+            text: String::new(),
+            names: self.names.header,
+            // A timestamp without name ends in a blank, one with a name needs
+            // a comma after it.
+            commas: stream.default_clock.is_some() && self.names.header,
+            origin: false,
+            palette: self.palette,
+        };
+        if self.fields.trace {
+            line.field("trace", "", self.trace_name);
+            line.origin = false;
+            if line.names {
+                line.text.push_str(", ");
+            }
+        }
+        let env = |wanted: bool, name| self.schema.env(name).filter(|_| wanted);
+        if let Some(host) = env(self.fields.hostname, "hostname") {
+            line.field("trace:hostname", "", &host.to_string());
+        }
+        if let Some(domain) = env(self.fields.domain, "domain") {
+            line.field("trace:domain", ":", &domain.to_string());
+        }
+        if let Some(procname) = env(self.fields.procname, "procname") {
+            line.field("trace:procname", ":", &procname.to_string());
+        }
+        if let Some(EnvValue::Int(vpid)) = env(self.fields.vpid, "vpid") {
+            line.field("trace:vpid", ":", &format!("({vpid})"));
+        }
+        if self.fields.loglevel
+            && let Some(level) = event_type.log_level
+            && let Some(name) = usize::try_from(level).ok().and_then(|l| LOG_LEVELS.get(l))
+        {
+            line.field("loglevel", ":", &format!("{name} ({level})"));
+        }
+        if self.fields.emf
+            && let Some(uri) = &event_type.emf_uri
+        {
+            line.field("model.emf.uri", ":", uri);
+        }
+        line.finish(event_type.identity.name.as_deref())
+    }
+}
+
+struct Line {
+    text: String,
+    /// Fields have names.
+    names: bool,
+    /// A comma comes before each field.
+    commas: bool,
+    /// Something that says where the event is from has been printed.
+    origin: bool,
+    palette: Palette,
+}
+
+impl Line {
+    /// A header field. `glue` joins it to the one before if there are no
+    /// names.
+    fn field(&mut self, name: &str, glue: &str, value: &str) {
+        if self.commas {
+            self.text.push_str(", ");
+        }
+        if self.names {
+            self.name(name);
+        } else if self.origin {
+            self.text.push_str(glue);
+        }
+        self.text.push_str(value);
+        self.origin = true;
+    }
+
+    fn name(&mut self, name: &str) {
+        for part in [self.palette.heading, name, self.palette.reset, " = "] {
+            self.text.push_str(part);
+        }
+    }
+
+    /// The event name, which comes last.
+    fn finish(mut self, event_name: Option<&str>) -> String {
+        if self.origin && !self.names {
+            self.text.push(' ');
+        }
+        if self.commas {
+            self.text.push_str(", ");
+        }
+        if self.names {
+            self.name("name");
+        }
+        let code = match event_name {
+            Some(_) => self.palette.event_name,
+            None => self.palette.unknown,
+        };
+        let end = if self.names { ", " } else { ": " };
+        for part in [code, event_name.unwrap_or("<unknown>"), self.palette.reset, end] {
+            self.text.push_str(part);
+        }
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ltt_read::schema::{Format, StreamClass, StreamClassId};
+
+    use super::*;
+    use crate::text_dump::options::{HeaderField, NameGroup};
+
+    fn head(clock: bool, names: &[NameGroup], fields: &[HeaderField], trace_name: &str) -> String {
+        let mut schema = Schema::new(Format::Ctf1);
+        let mut stream = StreamClass::new(0);
+        stream.default_clock = clock.then_some(0);
+        schema.stream_classes.push(stream);
+        if !trace_name.is_empty() {
+            let text = |s: &str| EnvValue::Str(s.to_owned());
+            schema.env = vec![
+                ("hostname".into(), text("vm")),
+                ("domain".into(), text("ust")),
+                ("procname".into(), text("app")),
+                ("vpid".into(), EnvValue::Int(77)),
+            ];
+        }
+        let mut event_type = EventType::new(StreamClassId(0), 1, "ev");
+        event_type.log_level = Some(13);
+        event_type.emf_uri = Some("http://x".into());
+        let (names, fields) = (Names::of(names), HeaderFields::of(fields));
+        Head { names, fields, palette: Palette::PLAIN, trace_name, schema: &schema }.of(&event_type)
+    }
+
+    /// All lines were printed by babeltrace2 for traces like these.
+    #[test]
+    fn commas_and_colons() {
+        use HeaderField::{All, Domain, Emf, Hostname, Loglevel, Trace};
+        let names = &[NameGroup::All];
+        assert_eq!(head(true, &[], &[], "vm/k"), "vm:app:(77) ev: ");
+        assert_eq!(
+            head(true, &[], &[All], "vm/k"),
+            "vm/kvm:ust:app:(77):TRACE_DEBUG_LINE (13):http://x ev: "
+        );
+        assert_eq!(
+            head(true, names, &[All], "vm/k"),
+            ", trace = vm/k, , trace:hostname = vm, trace:domain = ust, trace:procname = app, \
+             trace:vpid = (77), loglevel = TRACE_DEBUG_LINE (13), model.emf.uri = http://x, \
+             name = ev, "
+        );
+        assert_eq!(head(false, &[], &[Trace, Domain], ""), "ev: ");
+        assert_eq!(head(false, names, &[Trace, Hostname], ""), "trace = , name = ev, ");
+        assert_eq!(head(false, names, &[Domain], "x"), "trace:domain = ustname = ev, ");
+        assert_eq!(head(true, &[], &[Trace], "vm/k"), "vm/kev: ");
+        assert_eq!(head(true, &[], &[Loglevel, Emf], ""), "TRACE_DEBUG_LINE (13):http://x ev: ");
+        assert_eq!(head(true, &[], &[HeaderField::None], "x"), "ev: ");
+    }
+}

@@ -1,0 +1,168 @@
+//! The command line. Options that babeltrace2 has too are spelt as there.
+
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_examples::text_dump::options::{HeaderField, HeaderFields, NameGroup, Names};
+use lttv_examples::text_dump::palette::Color;
+use lttv_examples::text_dump::pretty::PrettyOptions;
+use lttv_examples::text_dump::time_arg::{TimeArg, TimeRange};
+
+/// Print the events of traces as text, in time order
+///
+/// Each TRACE is a directory; all traces in it, however deep, are read. Without
+/// TRACE the small kernel trace that comes with this program is printed.
+#[derive(Debug, clap::Parser)]
+#[command(name = "text_dump", version, after_long_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    /// Directories that hold traces
+    #[arg(value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+
+    /// How events are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+
+    /// Skip events before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) begin: Option<TimeArg>,
+
+    /// Stop after the events of this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) end: Option<TimeArg>,
+
+    /// Same as --begin=BEGIN --end=END; may stand in square brackets
+    #[arg(long, value_name = "BEGIN,END", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["begin", "end"])]
+    pub(crate) timerange: Option<TimeRange>,
+
+    /// Print times in cycles of the clock
+    #[arg(long)]
+    clock_cycles: bool,
+
+    /// Print times in seconds since the epoch (lttv: always, unless another
+    /// style is chosen)
+    #[arg(long)]
+    clock_seconds: bool,
+
+    /// Print dates with times
+    #[arg(long)]
+    clock_date: bool,
+
+    /// Take and print times in UTC instead of the local time zone
+    #[arg(long)]
+    clock_gmt: bool,
+
+    /// Do not print the time since the event before (babeltrace)
+    #[arg(long)]
+    no_delta: bool,
+
+    /// Names to print (babeltrace) [default: payload,context]
+    #[arg(short, long, value_name = "NAME,…", value_enum, value_delimiter = ',')]
+    names: Vec<NameGroup>,
+
+    /// Header fields to print (babeltrace)
+    /// [default: trace:hostname,trace:procname,trace:vpid]
+    #[arg(short, long, value_name = "FIELD,…", value_enum, value_delimiter = ',')]
+    fields: Vec<HeaderField>,
+
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: Color,
+
+    /// Write to a file instead of standard output
+    #[arg(short, short_alias = 'w', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Read and order everything, but only print how many events there are
+    #[arg(long)]
+    pub(crate) count: bool,
+}
+
+/// A form of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// channel.event: sec.nsec (trace/tracefile), context = value { field = value }
+    #[default]
+    Lttv,
+    /// Byte for byte what babeltrace2 prints
+    Babeltrace,
+    /// One object a line
+    Json,
+}
+
+const AFTER_HELP: &str = "\
+Times:
+  YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a civil time (local, unless --clock-gmt)
+  hh:mm[:ss[.NANO]]                on the day on which the traces begin
+  [-]SEC[.NANO]                    seconds since the origin of the clock
+Events that have no time are left out when a begin or an end is given.
+
+JSON objects have `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
+`cpu`, `name`, `id`, and those of `packet_context`, `common_context`, `specific_context` and
+`fields` that the event has. Integers have all their digits, beyond 2^53 too. Enumerations are
+{\"value\":4,\"labels\":[\"RANGE\"]}, bit maps {\"value\":5,\"flags\":[\"a\"]}, variants
+{\"option\":\"name\",\"value\":…}; blobs are strings of hexadecimal digits, absent options null;
+floats that are no numbers are the strings \"nan\", \"inf\" and \"-inf\".
+
+Exit status: 0 if everything was read; 1 if a trace could not be opened or a stream ended in an
+error (what came before it is printed, and so are the other streams); 2 for a wrong command line.";
+
+impl Cli {
+    /// The time zone of times given and printed.
+    pub(crate) fn zone(&self) -> TimeZone {
+        if self.clock_gmt { TimeZone::UTC } else { TimeZone::system() }
+    }
+
+    /// How to print timestamps.
+    pub(crate) fn clock(&self) -> ClockText {
+        let style = if self.clock_cycles {
+            ClockStyle::Cycles
+        } else if self.clock_seconds {
+            ClockStyle::Seconds
+        } else if self.clock_date {
+            ClockStyle::DateTime
+        } else if self.format == Format::Babeltrace {
+            ClockStyle::TimeOfDay
+        } else {
+            ClockStyle::Seconds
+        };
+        ClockText::new(style, self.zone())
+    }
+
+    /// Options of babeltrace's text.
+    pub(crate) fn pretty(&self, colored: bool) -> PrettyOptions {
+        PrettyOptions {
+            names: Names::of(&self.names),
+            fields: HeaderFields::of(&self.fields),
+            delta: !self.no_delta,
+            colored,
+        }
+    }
+
+    /// First and last time wanted.
+    pub(crate) fn bounds(&self) -> (Option<&TimeArg>, Option<&TimeArg>) {
+        match &self.timerange {
+            Some(range) => (Some(&range.begin), Some(&range.end)),
+            None => (self.begin.as_ref(), self.end.as_ref()),
+        }
+    }
+
+    /// The traces to read: those given, else the one that comes with the
+    /// examples.
+    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, String> {
+        if !self.traces.is_empty() {
+            return Ok(self.traces.clone());
+        }
+        let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
+        if built_from.is_dir() {
+            return Ok(vec![built_from]);
+        }
+        let here = std::env::current_dir().map_err(|e| e.to_string())?;
+        let mut candidates = here.ancestors().map(|dir| dir.join("examples/traces/kernel"));
+        let found = candidates.find(|path| path.is_dir());
+        let missing = "no TRACE given, and the bundled examples/traces/kernel is not there";
+        found.map(|path| vec![path]).ok_or_else(|| missing.to_owned())
+    }
+}
