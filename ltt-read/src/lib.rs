@@ -7,5 +7,7 @@ pub mod metadata;
 pub mod schema;
 pub mod uuid;
 mod visit;
+#[cfg(feature = "writer")]
+pub mod writer;
 
 pub use visit::{StrValue, Visitor};
