@@ -24,6 +24,8 @@ mod tracefile;
 pub mod uuid;
 mod value;
 mod visit;
+#[cfg(feature = "writer")]
+pub mod writer;
 
 pub use cursor::{Cursor, Position};
 pub use discover::find_traces;

@@ -168,6 +168,21 @@ impl Schema {
         }
     }
 
+    /// Adds an event type with the next free id of its stream class.
+    pub fn add_event_type(
+        &mut self,
+        stream: StreamClassId,
+        name: &str,
+        payload: FieldClass,
+    ) -> EventTypeId {
+        let ids = self.event_types.iter().filter(|e| e.stream == stream).map(|e| e.id);
+        let id = ids.max().map_or(0, |last| last + 1);
+        let index = EventTypeId(self.event_types.len() as u32);
+        let payload = Some(Arc::new(payload));
+        self.event_types.push(EventType { payload, ..EventType::new(stream, id, name) });
+        index
+    }
+
     /// The stream class of an event type.
     pub fn stream_of(&self, id: EventTypeId) -> &StreamClass {
         &self.stream_classes[self.event_types[id.index()].stream.index()]

@@ -1,0 +1,324 @@
+//! What dynamic fields demand of the lengths and selectors that they depend
+//! on, and where those are. This reads locations by itself, not as the
+//! decoder does, so that each checks the other.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::error::{Misfit, Problem};
+use super::fit::{encoded, range_of};
+use super::value::Value;
+use crate::schema::{
+    Dependency, FieldClass, FieldKind, Length, LocationOrigin, PathStep, RangeSet, Scope, Selector,
+    Struct, VariantOption,
+};
+
+type Classes = [Option<Arc<FieldClass>>; 6];
+
+/// What a field demands of the length or selector that it depends on.
+#[derive(Debug)]
+pub(super) enum Demand<'a> {
+    /// To be this number.
+    Length(u64),
+    /// To be this boolean.
+    Bool(bool),
+    /// To be in the ranges.
+    In(&'a RangeSet),
+    /// Not to be in the ranges.
+    NotIn(&'a RangeSet),
+    /// To select this option.
+    Option(&'a VariantOption),
+}
+
+/// A demand and the length or selector that it concerns.
+#[derive(Debug)]
+pub(super) struct Demanded<'a> {
+    pub(super) demand: Demand<'a>,
+    /// Scope of the length or selector.
+    pub(super) scope: Scope,
+    /// Parts that lead to it from the root of its scope.
+    pub(super) path: Vec<usize>,
+    /// Its class.
+    pub(super) class: &'a FieldClass,
+    location: &'a Dependency,
+    /// The scope of the dependent field.
+    pub(super) user_scope: Scope,
+    /// Names that lead to the dependent field.
+    pub(super) user: Vec<String>,
+}
+
+impl Demanded<'_> {
+    pub(super) fn location_text(&self) -> String {
+        location_text(self.location)
+    }
+}
+
+impl Demand<'_> {
+    /// The ranges of an option: its own, or for a hand-made CTF 1.8 schema
+    /// those of its label in the selector's enumeration.
+    fn option_ranges<'b>(option: &'b VariantOption, class: &'b FieldClass) -> &'b [(i128, i128)] {
+        if !option.ranges.is_empty() {
+            return &option.ranges;
+        }
+        let label = option.label.as_ref().or(option.name.as_ref());
+        let mappings = class.mappings().unwrap_or_default();
+        mappings.iter().find(|m| Some(&m.label) == label).map_or(&[], |m| &m.ranges)
+    }
+
+    /// Whether a number satisfies it.
+    pub(super) fn allows(&self, number: i128, class: &FieldClass) -> bool {
+        match self {
+            Demand::Length(n) => i128::from(*n) == number,
+            Demand::Bool(b) => *b == (number != 0),
+            Demand::In(ranges) => holds(ranges, number),
+            Demand::NotIn(ranges) => !holds(ranges, number),
+            Demand::Option(option) => holds(Self::option_ranges(option, class), number),
+        }
+    }
+
+    /// A number that satisfies it.
+    pub(super) fn choose(&self, class: &FieldClass) -> Option<i128> {
+        match self {
+            Demand::Length(n) => Some((*n).into()),
+            Demand::Bool(b) => Some((*b).into()),
+            Demand::In(ranges) => ranges.first().map(|r| r.0),
+            Demand::Option(option) => Self::option_ranges(option, class).first().map(|r| r.0),
+            Demand::NotIn(ranges) => {
+                let (low, high) = match &class.kind {
+                    FieldKind::Integer(f, i) => range_of(i.signed, f.bits),
+                    FieldKind::VarInteger(i) => range_of(i.signed, 64),
+                    _ => (0, 1),
+                };
+                let beside = ranges.iter().flat_map(|&(first, last)| [first - 1, last + 1]);
+                let mut candidates = std::iter::once(0).chain(beside);
+                candidates.find(|&n| (low..=high).contains(&n) && !holds(ranges, n))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Demand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Demand::Length(n) => write!(f, "{n}"),
+            Demand::Bool(b) => write!(f, "{b}"),
+            Demand::In(ranges) => write!(f, "one of {ranges:?}"),
+            Demand::NotIn(ranges) => write!(f, "none of {ranges:?}"),
+            Demand::Option(option) => {
+                write!(f, "the selector of option {:?}", option.name.as_deref().unwrap_or(""))
+            }
+        }
+    }
+}
+
+fn holds(ranges: &[(i128, i128)], number: i128) -> bool {
+    ranges.iter().any(|&(first, last)| (first..=last).contains(&number))
+}
+
+fn location_text(location: &Dependency) -> String {
+    let origin = match location.origin {
+        LocationOrigin::Scope(scope) => Some(scope.ctf2_name()),
+        LocationOrigin::Parent | LocationOrigin::Enclosing => None,
+    };
+    let steps = location.path.iter().map(|step| match step {
+        PathStep::Name(name) => &**name,
+        PathStep::Parent => "<parent>",
+    });
+    origin.into_iter().chain(steps).collect::<Vec<_>>().join(".")
+}
+
+/// All demands of one scope, in decoding order.
+pub(super) fn demands_of<'a>(
+    classes: &'a Classes,
+    values: &[Value; 6],
+    scope: Scope,
+) -> Result<Vec<Demanded<'a>>, Misfit> {
+    let mut walk = Walk { classes, values, scope, path: vec![], frames: vec![], found: vec![] };
+    if let Some(class) = &classes[scope as usize] {
+        walk.field(class, &values[scope as usize])?;
+    }
+    Ok(walk.found)
+}
+
+struct Walk<'a, 'v> {
+    classes: &'a Classes,
+    values: &'v [Value; 6],
+    scope: Scope,
+    /// Parts that lead to the field being looked at.
+    path: Vec<usize>,
+    /// The structures around it.
+    frames: Vec<Frame<'a>>,
+    found: Vec<Demanded<'a>>,
+}
+
+/// A structure that encloses the field being looked at.
+struct Frame<'a> {
+    class: &'a Struct,
+    /// The member that leads on.
+    member: usize,
+    /// Length of the path to the structure.
+    depth: usize,
+}
+
+impl<'a> Walk<'a, '_> {
+    fn field(&mut self, class: &'a FieldClass, value: &Value) -> Result<(), Misfit> {
+        match (&class.kind, value) {
+            (FieldKind::Struct(s), Value::Struct(values)) => {
+                for (i, (member, value)) in s.members.iter().zip(values).enumerate() {
+                    self.frames.push(Frame { class: s, member: i, depth: self.path.len() });
+                    let done = self.part(i, &member.class, value);
+                    self.frames.pop();
+                    done.map_err(|e| e.within(&member.name))?;
+                }
+            }
+            (FieldKind::Array(a), Value::Array(elements)) => {
+                self.length(&a.length, elements.len())?;
+                for (i, element) in elements.iter().enumerate() {
+                    self.part(i, &a.element, element).map_err(|e| e.at(i))?;
+                }
+            }
+            (FieldKind::Blob(b), Value::Bytes(bytes)) => self.length(&b.length, bytes.len())?,
+            (FieldKind::String(s), value) => {
+                if let Some(length) = &s.length {
+                    self.length(length, encoded(s.encoding, value).len())?;
+                }
+            }
+            (FieldKind::Option(o), Value::Option(content)) => {
+                let present = content.is_some();
+                let demand = match &o.present {
+                    Selector::Bool => Demand::Bool(present),
+                    Selector::Ranges(ranges) if present => Demand::In(ranges),
+                    Selector::Ranges(ranges) => Demand::NotIn(ranges),
+                };
+                self.demand(&o.selector, demand)?;
+                if let Some(content) = content {
+                    self.part(0, &o.class, content)?;
+                }
+            }
+            (FieldKind::Variant(v), Value::Variant { option, value }) => {
+                let chosen = v.options.get(*option).ok_or(Problem::NoOption(*option))?;
+                self.demand(&v.selector, Demand::Option(chosen))?;
+                self.part(0, &chosen.class, value)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, index: usize, class: &'a FieldClass, value: &Value) -> Result<(), Misfit> {
+        self.path.push(index);
+        let done = self.field(class, value);
+        self.path.pop();
+        done
+    }
+
+    fn length(&mut self, length: &'a Length, found: usize) -> Result<(), Misfit> {
+        match length {
+            Length::Static(_) => Ok(()),
+            Length::Dynamic(location) => self.demand(location, Demand::Length(found as u64)),
+        }
+    }
+
+    fn demand(&mut self, location: &'a Dependency, demand: Demand<'a>) -> Result<(), Misfit> {
+        let located = self.locate(location);
+        let unresolved = || Problem::Unresolved(location_text(location));
+        let (scope, path, class) = located.ok_or_else(unresolved)?;
+        let user = self.frames.iter().map(|f| f.class.members[f.member].name.to_string());
+        let user = user.collect();
+        let user_scope = self.scope;
+        self.found.push(Demanded { demand, scope, path, class, location, user_scope, user });
+        Ok(())
+    }
+
+    /// The place that a location means, seen from the current field.
+    fn locate(&self, location: &Dependency) -> Option<(Scope, Vec<usize>, &'a FieldClass)> {
+        // A step up cancels the step down before it; what remains goes up from
+        // the structure around the field.
+        let mut names: Vec<&str> = Vec::new();
+        let mut ups = 0;
+        for step in &location.path {
+            match step {
+                PathStep::Name(name) => names.push(name),
+                PathStep::Parent if names.pop().is_none() => ups += 1,
+                PathStep::Parent => {}
+            }
+        }
+        match location.origin {
+            LocationOrigin::Scope(scope) => {
+                let root = self.classes[scope as usize].as_deref()?;
+                let FieldKind::Struct(root) = &root.kind else { return None };
+                self.follow(scope, Vec::new(), root, &names)
+            }
+            LocationOrigin::Parent => {
+                let frame = self.frames.iter().rev().nth(ups)?;
+                self.follow(self.scope, self.path[..frame.depth].to_vec(), frame.class, &names)
+            }
+            LocationOrigin::Enclosing => {
+                let first = names.first()?;
+                let before =
+                    |f: &&Frame<'_>| f.class.members[..f.member].iter().any(|m| &*m.name == *first);
+                let frame = self.frames.iter().rev().find(before)?;
+                self.follow(self.scope, self.path[..frame.depth].to_vec(), frame.class, &names)
+            }
+        }
+    }
+
+    /// Goes down by member names, and through arrays, options and variants on
+    /// the way: to the element being written, the content, the chosen option.
+    fn follow(
+        &self,
+        scope: Scope,
+        mut path: Vec<usize>,
+        mut within: &'a Struct,
+        names: &[&str],
+    ) -> Option<(Scope, Vec<usize>, &'a FieldClass)> {
+        let mut names = names.iter().peekable();
+        loop {
+            let name = names.next()?;
+            let index = within.members.iter().position(|m| &*m.name == *name)?;
+            path.push(index);
+            let mut class = &*within.members[index].class;
+            within = loop {
+                match &class.kind {
+                    FieldKind::Struct(inner) => break inner,
+                    FieldKind::Array(a) => {
+                        path.push(self.element_on_the_way(scope, &path)?);
+                        class = &a.element;
+                    }
+                    FieldKind::Option(o) => {
+                        path.push(0);
+                        class = &o.class;
+                    }
+                    FieldKind::Variant(v) => {
+                        let Value::Variant { option, .. } = self.value_at(scope, &path)? else {
+                            return None;
+                        };
+                        let chosen = v.options.get(*option)?;
+                        // TSDL paths name the option, those of CTF 2 do not.
+                        names.next_if(|n| Some(**n) == chosen.name.as_deref());
+                        path.push(0);
+                        class = &chosen.class;
+                    }
+                    _ if names.peek().is_none() => return Some((scope, path, class)),
+                    _ => return None,
+                }
+            };
+        }
+    }
+
+    /// The element of the array at `path` that is written just now: the one
+    /// around the current field, or else the last one.
+    fn element_on_the_way(&self, scope: Scope, path: &[usize]) -> Option<usize> {
+        if scope == self.scope && self.path.starts_with(path) && self.path.len() > path.len() {
+            return Some(self.path[path.len()]);
+        }
+        match self.value_at(scope, path)? {
+            Value::Array(elements) => elements.len().checked_sub(1),
+            _ => None,
+        }
+    }
+
+    fn value_at(&self, scope: Scope, path: &[usize]) -> Option<&Value> {
+        path.iter().try_fold(&self.values[scope as usize], |value, &i| value.part(i))
+    }
+}

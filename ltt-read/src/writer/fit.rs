@@ -1,0 +1,262 @@
+//! Fits values to field classes: after this they have the class's shape, with
+//! nothing named and no number out of range, but perhaps still automatic ones.
+
+use std::borrow::Cow;
+
+use super::error::{Misfit, Problem};
+use super::value::Value;
+use crate::schema::{Encoding, FieldClass, FieldKind, Integer, Length, Str, Struct};
+
+/// Nesting that values may have; it bounds every recursion of the writer.
+pub(super) const DEPTH: usize = 64;
+/// Elements that an automatic array may get.
+const AUTO_ELEMENTS: u64 = 1 << 16;
+
+type Fitted = Result<Value, Misfit>;
+
+/// Whether a class is nested at most [`DEPTH`] deep.
+pub(super) fn shallow(class: &FieldClass) -> bool {
+    fn within(class: &FieldClass, depth: usize) -> bool {
+        depth > 0
+            && match &class.kind {
+                FieldKind::Array(a) => within(&a.element, depth - 1),
+                FieldKind::Struct(s) => s.members.iter().all(|m| within(&m.class, depth - 1)),
+                FieldKind::Option(o) => within(&o.class, depth - 1),
+                FieldKind::Variant(v) => v.options.iter().all(|o| within(&o.class, depth - 1)),
+                _ => true,
+            }
+    }
+    within(class, DEPTH)
+}
+
+/// Gives a value the shape of its class.
+pub(super) fn fit(class: &FieldClass, value: Value) -> Fitted {
+    fit_at(class, value, 0)
+}
+
+fn fit_at(class: &FieldClass, value: Value, depth: usize) -> Fitted {
+    if depth > DEPTH {
+        return Err(Problem::TooDeep.into());
+    }
+    let depth = depth + 1;
+    match (&class.kind, value) {
+        (FieldKind::Integer(f, i), v) => integer(v, i, f.bits),
+        (FieldKind::VarInteger(i), v) => integer(v, i, 64),
+        (FieldKind::Bool(..), v @ (Value::Bool(_) | Value::Auto)) => Ok(v),
+        (FieldKind::BitArray(f) | FieldKind::BitMap(f, _), v) => match v {
+            Value::Auto => Ok(Value::Bits(0)),
+            Value::Bits(n) | Value::Uint(n) => {
+                unsigned_fits(n, f.bits)?;
+                Ok(Value::Bits(n))
+            }
+            Value::Sint(n) => match u64::try_from(n) {
+                Ok(n) if unsigned_fits(n, f.bits).is_ok() => Ok(Value::Bits(n)),
+                _ => Err(does_not_fit(n.into(), f.bits, false)),
+            },
+            other => Err(kind("bits", &other)),
+        },
+        (FieldKind::Float(f), v) => match (f.bits, v) {
+            (16 | 32 | 64 | 128, Value::Auto) => Ok(Value::Float(0.0)),
+            (16 | 32 | 64 | 128, v @ Value::Float(_)) => Ok(v),
+            (16 | 32 | 64 | 128, other) => Err(kind("a floating-point number", &other)),
+            (bits, _) => Err(Problem::Size(bits).into()),
+        },
+        (FieldKind::String(s), v) => string(s, v),
+        (FieldKind::Blob(b), Value::Auto) => match b.length {
+            Length::Static(n) if n > AUTO_ELEMENTS => Err(count(n, 0)),
+            Length::Static(n) => Ok(Value::Bytes(vec![0; n as usize])),
+            Length::Dynamic(_) => Ok(Value::Bytes(Vec::new())),
+        },
+        (FieldKind::Blob(b), Value::Bytes(bytes)) => match b.length {
+            Length::Static(n) if n != bytes.len() as u64 => Err(count(n, bytes.len())),
+            _ => Ok(Value::Bytes(bytes)),
+        },
+        (FieldKind::Array(a), v) => {
+            let elements = match (v, &a.length) {
+                (Value::Array(elements), Length::Static(n)) if elements.len() as u64 != *n => {
+                    return Err(count(*n, elements.len()));
+                }
+                (Value::Array(elements), _) => elements,
+                (Value::Auto, Length::Static(n)) if *n > AUTO_ELEMENTS => return Err(count(*n, 0)),
+                (Value::Auto, Length::Static(n)) => vec![Value::Auto; *n as usize],
+                (Value::Auto, Length::Dynamic(_)) => Vec::new(),
+                (other, _) => return Err(kind("an array", &other)),
+            };
+            let fitted = elements.into_iter().enumerate();
+            let fitted = fitted.map(|(i, v)| fit_at(&a.element, v, depth).map_err(|e| e.at(i)));
+            Ok(Value::Array(fitted.collect::<Result<_, _>>()?))
+        }
+        (FieldKind::Struct(s), v) => {
+            let values = members(s, v)?.into_iter().zip(&s.members);
+            let fitted =
+                values.map(|(v, m)| fit_at(&m.class, v, depth).map_err(|e| e.within(&m.name)));
+            Ok(Value::Struct(fitted.collect::<Result<_, _>>()?))
+        }
+        (FieldKind::Option(_), v @ (Value::Auto | Value::Option(None))) => {
+            drop(v);
+            Ok(Value::Option(None))
+        }
+        (FieldKind::Option(o), Value::Option(Some(content))) => {
+            Ok(Value::present(fit_at(&o.class, *content, depth)?))
+        }
+        (FieldKind::Variant(v), value) => {
+            let (option, content) = match value {
+                Value::Variant { option, value } => (option, *value),
+                Value::Auto => (0, Value::Auto),
+                other => return Err(kind("a variant", &other)),
+            };
+            let chosen = v.options.get(option).ok_or(Problem::NoOption(option))?;
+            let content = fit_at(&chosen.class, content, depth)
+                .map_err(|e| e.within(chosen.name.as_deref().unwrap_or("?")))?;
+            Ok(Value::variant(option, content))
+        }
+        (FieldKind::Bool(..), other) => Err(kind("a boolean", &other)),
+        (FieldKind::Blob(_), other) => Err(kind("bytes", &other)),
+        (FieldKind::Option(_), other) => Err(kind("an option", &other)),
+    }
+}
+
+fn kind(expected: &'static str, found: &Value) -> Misfit {
+    Problem::Kind { expected, found: found.kind_name() }.into()
+}
+
+fn count(expected: u64, found: usize) -> Misfit {
+    Problem::Count { expected, found: found as u64 }.into()
+}
+
+fn does_not_fit(value: i128, bits: u32, signed: bool) -> Misfit {
+    Problem::DoesNotFit { value, bits, signed }.into()
+}
+
+/// The smallest and greatest number of an integer class.
+pub(super) fn range_of(signed: bool, bits: u32) -> (i128, i128) {
+    let bits = bits.clamp(1, 64);
+    match signed {
+        true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        false => (0, (1 << bits) - 1),
+    }
+}
+
+fn unsigned_fits(value: u64, bits: u32) -> Result<(), Misfit> {
+    integer_of(value.into(), false, bits).map(drop)
+}
+
+/// A number as the value of an integer class.
+pub(super) fn integer_of(number: i128, signed: bool, bits: u32) -> Fitted {
+    let (low, high) = range_of(signed, bits);
+    if bits > 64 {
+        return Err(Problem::Size(bits).into());
+    }
+    if !(low..=high).contains(&number) {
+        return Err(does_not_fit(number, bits, signed));
+    }
+    // In range, so neither conversion cuts anything.
+    Ok(if signed { Value::Sint(number as i64) } else { Value::Uint(number as u64) })
+}
+
+fn integer(value: Value, class: &Integer, bits: u32) -> Fitted {
+    match value {
+        Value::Auto => Ok(value),
+        Value::Leb128 { .. } if !class.signed => Ok(value),
+        Value::Uint(n) => integer_of(n.into(), class.signed, bits),
+        Value::Sint(n) => integer_of(n.into(), class.signed, bits),
+        other => Err(kind("an integer", &other)),
+    }
+}
+
+/// The members of a structure value in order.
+fn members(class: &Struct, value: Value) -> Result<Vec<Value>, Misfit> {
+    match value {
+        Value::Auto => Ok(vec![Value::Auto; class.members.len()]),
+        Value::Struct(values) if values.len() == class.members.len() => Ok(values),
+        Value::Struct(values) => Err(count(class.members.len() as u64, values.len())),
+        Value::Fields(fields) => {
+            let mut values = vec![Value::Auto; class.members.len()];
+            for (name, value) in fields {
+                let index = class.members.iter().position(|m| *m.name == *name);
+                let index = index.ok_or_else(|| Problem::NoMember(name.into_owned()))?;
+                values[index] = value;
+            }
+            Ok(values)
+        }
+        other => Err(kind("a structure", &other)),
+    }
+}
+
+fn string(class: &Str, value: Value) -> Fitted {
+    let value = match value {
+        Value::Auto => Value::Str(String::new()),
+        v @ (Value::Str(_) | Value::Bytes(_)) => v,
+        other => return Err(kind("text", &other)),
+    };
+    let bytes = encoded(class.encoding, &value);
+    match class.length {
+        Some(Length::Static(n)) if bytes.len() as u64 > n => Err(count(n, bytes.len())),
+        None => {
+            let unit = class.encoding.unit() as usize;
+            let units = bytes.chunks(unit);
+            let sound = units.clone().all(|u| u.len() == unit && u.iter().any(|&b| b != 0));
+            if sound { Ok(value) } else { Err(Problem::NullInText.into()) }
+        }
+        _ => Ok(value),
+    }
+}
+
+/// The bytes of a string value, without terminator or padding.
+pub(super) fn encoded(encoding: Encoding, value: &Value) -> Cow<'_, [u8]> {
+    let text = match value {
+        Value::Bytes(bytes) => return Cow::Borrowed(bytes),
+        Value::Str(text) => text,
+        _ => return Cow::Borrowed(&[]),
+    };
+    let utf16 = |unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect();
+    let utf32 = |unit: fn(u32) -> [u8; 4]| text.chars().flat_map(|c| unit(c.into())).collect();
+    Cow::Owned(match encoding {
+        Encoding::Utf8 => return Cow::Borrowed(text.as_bytes()),
+        Encoding::Utf16Be => utf16(u16::to_be_bytes),
+        Encoding::Utf16Le => utf16(u16::to_le_bytes),
+        Encoding::Utf32Be => utf32(u32::to_be_bytes),
+        Encoding::Utf32Le => utf32(u32::to_le_bytes),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::ByteOrder::Little;
+
+    #[test]
+    fn members_by_name_and_by_order() {
+        let class = FieldClass::structure([
+            ("a", FieldClass::uint(8, Little)),
+            ("b", FieldClass::sint(16, Little)),
+        ]);
+        let expected = Value::structure([Value::Uint(1), Value::Sint(-2)]);
+        let by_name = Value::fields([("b", -2), ("a", 1)]);
+        assert_eq!(fit(&class, by_name).unwrap(), expected);
+        assert_eq!(fit(&class, Value::structure([1.into(), (-2).into()])).unwrap(), expected);
+        assert!(fit(&class, Value::fields([("c", 1)])).is_err());
+        assert!(fit(&class, Value::structure([1.into()])).is_err());
+        assert!(fit(&class, Value::fields([("a", 256)])).is_err());
+        assert!(fit(&class, Value::fields([("b", 32768)])).is_err());
+    }
+
+    #[test]
+    fn extremes_of_64_bits() {
+        assert_eq!(range_of(false, 64), (0, u64::MAX.into()));
+        assert_eq!(range_of(true, 64), (i64::MIN.into(), i64::MAX.into()));
+    }
+
+    #[test]
+    fn null_terminated_text() {
+        let wide = FieldClass::new(
+            FieldKind::String(Str { encoding: Encoding::Utf16Le, length: None }),
+            8,
+        );
+        assert!(fit(&wide, "aé𝄞".into()).is_ok());
+        assert!(fit(&wide, "a\0".into()).is_err());
+        assert!(fit(&wide, Value::Bytes(vec![1, 0, 2])).is_err());
+        assert_eq!(&*encoded(Encoding::Utf16Be, &"é".into()), [0, 0xe9]);
+        assert_eq!(&*encoded(Encoding::Utf32Le, &"𝄞".into()), [0x1e, 0xd1, 1, 0]);
+    }
+}

@@ -1,0 +1,277 @@
+//! Event headers: the first of their possible shapes that can carry the id
+//! and the timestamp. LTTng's compact and extended headers need no case of
+//! their own: they are two shapes of one variant.
+
+use std::sync::Arc;
+
+use super::bits::BitWriter;
+use super::encode::{Mark, encode};
+use super::error::WriteError;
+use super::roles::{clock_after, clock_after_field, fill_timestamp, for_each_role};
+use super::scopes::Scopes;
+use super::value::Value;
+use crate::schema::{
+    Dependency, EventTypeId, FieldClass, FieldKind, Length, LocationOrigin, Role, Schema, Scope,
+    StreamClassId,
+};
+
+/// Shapes that are considered.
+const SHAPES: usize = 64;
+
+/// What an event header has to carry.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carried {
+    /// Id of the event type.
+    pub(super) id: u64,
+    /// Clock value before.
+    pub(super) clock: u64,
+    /// Clock value of the event.
+    pub(super) timestamp: u64,
+}
+
+/// The event headers of one stream.
+#[derive(Debug)]
+pub(super) struct Headers {
+    class: Option<Arc<FieldClass>>,
+    shapes: Vec<Value>,
+    /// Whether timestamps matter at all.
+    clock: bool,
+    /// Whether the event header needs no id.
+    single: bool,
+    /// Whether headers can be encoded beforehand.
+    templated: bool,
+    /// By event type; `None` until needed.
+    templates: Vec<Option<Vec<Template>>>,
+}
+
+/// An encoded header that lacks only its timestamp.
+#[derive(Debug)]
+struct Template {
+    bits: BitWriter,
+    clocks: Vec<Mark>,
+}
+
+impl Headers {
+    pub(super) fn new(schema: &Schema, stream: StreamClassId) -> Self {
+        let stream_class = &schema.stream_classes[stream.index()];
+        let class = stream_class.event_header.clone();
+        let shapes = class.as_deref().map_or(vec![Value::Auto], shapes);
+        Headers {
+            shapes,
+            clock: stream_class.default_clock.is_some(),
+            single: schema.event_types.iter().filter(|e| e.stream == stream).count() == 1,
+            templated: class.as_deref().is_none_or(|c| c.align >= 8 && is_template(c, c.align)),
+            templates: schema.event_types.iter().map(|_| None).collect(),
+            class,
+        }
+    }
+
+    /// Whether [`Headers::put`] can be used.
+    pub(super) fn templated(&self) -> bool {
+        self.templated
+    }
+
+    /// Appends the header of an event. Only if templated.
+    pub(super) fn put(
+        &mut self,
+        w: &mut BitWriter,
+        event_type: EventTypeId,
+        carried: Carried,
+    ) -> Result<(), WriteError> {
+        let index = event_type.index();
+        if self.templates[index].is_none() {
+            self.templates[index] = Some(self.make_templates(carried.id)?);
+        }
+        let Carried { clock, timestamp, .. } = carried;
+        let templates = self.templates[index].as_deref().unwrap_or_default();
+        let fits = |t: &&Template| {
+            let after = t.clocks.iter().fold(clock, |c, m| clock_after(c, m.bits(), timestamp));
+            !self.clock || after == timestamp
+        };
+        let gap = WriteError::ClockGap { from: clock, to: timestamp };
+        let template = templates.iter().find(fits).ok_or(gap)?;
+        w.align(self.class.as_ref().map_or(1, |c| c.align));
+        let base = w.position();
+        w.append(&template.bits);
+        for mark in &template.clocks {
+            mark.overwrite(w, base, timestamp);
+        }
+        Ok(())
+    }
+
+    fn make_templates(&self, id: u64) -> Result<Vec<Template>, WriteError> {
+        let mut templates = Vec::new();
+        for shape in &self.shapes {
+            let mut scopes = Scopes::default();
+            let at_zero = Carried { id, clock: 0, timestamp: 0 };
+            let carries = self.settle(&mut scopes, shape.clone(), at_zero, &[Scope::EventHeader]);
+            let (mut bits, mut marks) = (BitWriter::default(), Vec::new());
+            if let (Ok(()), Some(class)) = (&carries, &self.class) {
+                encode(&mut bits, class, &scopes.values[Scope::EventHeader as usize], &mut marks)
+                    .map_err(|e| e.in_scope(Scope::EventHeader))?;
+            }
+            if carries.is_ok() {
+                marks.retain(|m| m.roles.has(Role::ClockTimestamp));
+                templates.push(Template { bits, clocks: marks });
+            }
+        }
+        if templates.is_empty() {
+            return Err(WriteError::NoRoomForId { what: "event type", id });
+        }
+        Ok(templates)
+    }
+
+    /// Sets the event header, and completes it and the given other scopes.
+    /// `header` is what the user wants of it.
+    pub(super) fn settle_any(
+        &self,
+        scopes: &mut Scopes,
+        header: Value,
+        carried: Carried,
+        complete: &[Scope],
+    ) -> Result<(), WriteError> {
+        if header != Value::Auto || self.class.is_none() {
+            return self.settle(scopes, header, carried, complete);
+        }
+        let mut first_error = None;
+        for shape in &self.shapes {
+            let mut attempt = scopes.clone();
+            match self.settle(&mut attempt, shape.clone(), carried, complete) {
+                Ok(()) => {
+                    *scopes = attempt;
+                    return Ok(());
+                }
+                Err(e) => first_error = first_error.or(Some(e)),
+            }
+        }
+        Err(first_error.unwrap_or(WriteError::NoRoomForId { what: "event type", id: carried.id }))
+    }
+
+    fn settle(
+        &self,
+        scopes: &mut Scopes,
+        header: Value,
+        carried: Carried,
+        complete: &[Scope],
+    ) -> Result<(), WriteError> {
+        let Carried { id, clock, timestamp } = carried;
+        scopes.set(Scope::EventHeader, self.class.as_ref(), header)?;
+        let slot = Scope::EventHeader as usize;
+        if let Some(class) = &self.class {
+            fill(class, &mut scopes.values[slot], carried);
+        }
+        scopes.complete(complete)?;
+        let (mut last_id, mut after) = (None, clock);
+        if let Some(class) = &self.class {
+            for_each_role(class, &mut scopes.values[slot], &mut |roles, bits, value| {
+                if roles.has(Role::EventTypeId) {
+                    last_id = value.number();
+                }
+                if roles.has(Role::ClockTimestamp) {
+                    after = clock_after_field(after, bits, value);
+                }
+            });
+        }
+        if last_id.map_or(!self.single, |last| last != i128::from(id)) {
+            return Err(WriteError::NoRoomForId { what: "event type", id });
+        }
+        if self.clock && after != timestamp {
+            return Err(WriteError::ClockGap { from: clock, to: timestamp });
+        }
+        Ok(())
+    }
+}
+
+/// Gives the id to the last field for it (readers let the last one win; those
+/// before may be selectors), and the timestamp to all fields for it.
+fn fill(class: &FieldClass, header: &mut Value, carried: Carried) {
+    let mut ids = 0;
+    for_each_role(class, header, &mut |roles, _, _| {
+        ids += usize::from(roles.has(Role::EventTypeId));
+    });
+    let mut clock = carried.clock;
+    for_each_role(class, header, &mut |roles, bits, value| {
+        if roles.has(Role::EventTypeId) {
+            ids -= 1;
+            let fits = bits.is_none_or(|bits| bits >= 64 || carried.id >> bits == 0);
+            if ids == 0 && *value == Value::Auto && fits {
+                *value = Value::Uint(carried.id);
+            }
+        }
+        if roles.has(Role::ClockTimestamp) {
+            fill_timestamp(clock, carried.timestamp, bits, value);
+            clock = clock_after_field(clock, bits, value);
+        }
+    });
+}
+
+/// All combinations of variant options and of presence that a class allows, in
+/// order; other fields are automatic.
+fn shapes(class: &FieldClass) -> Vec<Value> {
+    match &class.kind {
+        FieldKind::Struct(s) => {
+            let mut all = vec![Vec::new()];
+            for member in &s.members {
+                let parts = shapes(&member.class);
+                let longer = all.iter().flat_map(|before: &Vec<Value>| {
+                    parts.iter().map(|part| [&before[..], std::slice::from_ref(part)].concat())
+                });
+                all = longer.take(SHAPES).collect();
+            }
+            all.into_iter().map(Value::Struct).collect()
+        }
+        FieldKind::Variant(v) => {
+            let options = v.options.iter().enumerate();
+            let shaped =
+                options.flat_map(|(i, o)| shapes(&o.class).into_iter().map(move |s| (i, s)));
+            shaped.map(|(i, s)| Value::variant(i, s)).take(SHAPES).collect()
+        }
+        FieldKind::Option(o) => {
+            let present = shapes(&o.class).into_iter().map(Value::present);
+            std::iter::once(Value::absent()).chain(present).take(SHAPES).collect()
+        }
+        _ => vec![Value::Auto],
+    }
+}
+
+/// Whether the encoding depends neither on the position (inner alignments are
+/// at most the outer one) nor on values outside the header, and every
+/// timestamp has its fixed place.
+fn is_template(class: &FieldClass, align: u32) -> bool {
+    let inside =
+        |d: &Dependency| !matches!(d.origin, LocationOrigin::Scope(s) if s != Scope::EventHeader);
+    let length = |l: &Length| match l {
+        Length::Static(_) => true,
+        Length::Dynamic(d) => inside(d),
+    };
+    class.align <= align
+        && match &class.kind {
+            FieldKind::VarInteger(i) => !i.roles.has(Role::ClockTimestamp),
+            FieldKind::String(s) => s.length.as_ref().is_none_or(length),
+            FieldKind::Blob(b) => length(&b.length),
+            FieldKind::Array(a) => length(&a.length) && is_template(&a.element, align),
+            FieldKind::Struct(s) => s.members.iter().all(|m| is_template(&m.class, align)),
+            FieldKind::Option(o) => inside(&o.selector) && is_template(&o.class, align),
+            FieldKind::Variant(v) => {
+                inside(&v.selector) && v.options.iter().all(|o| is_template(&o.class, align))
+            }
+            _ => true,
+        }
+}
+
+/// Whether some length or selector under a class is in the event header.
+pub(super) fn needs_header(class: &FieldClass) -> bool {
+    let there = |d: &Dependency| d.origin == LocationOrigin::Scope(Scope::EventHeader);
+    let length = |l: &Length| matches!(l, Length::Dynamic(d) if there(d));
+    match &class.kind {
+        FieldKind::String(s) => s.length.as_ref().is_some_and(length),
+        FieldKind::Blob(b) => length(&b.length),
+        FieldKind::Array(a) => length(&a.length) || needs_header(&a.element),
+        FieldKind::Struct(s) => s.members.iter().any(|m| needs_header(&m.class)),
+        FieldKind::Option(o) => there(&o.selector) || needs_header(&o.class),
+        FieldKind::Variant(v) => {
+            there(&v.selector) || v.options.iter().any(|o| needs_header(&o.class))
+        }
+        _ => false,
+    }
+}

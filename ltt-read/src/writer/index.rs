@@ -1,0 +1,85 @@
+//! LTTng's packet index files (`index/NAME.idx`), version 1.1.
+
+use std::io::{self, Write};
+
+const MAGIC: u32 = 0xC1F1_DCC1;
+const VERSION: (u32, u32) = (1, 1);
+/// Bytes of an entry: nine fields of 64 bits.
+const ENTRY_BYTES: u32 = 72;
+
+/// What is known of a written packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacketInfo {
+    /// Bytes from the start of the stream.
+    pub offset: u64,
+    /// Size in bits, padding included.
+    pub total_bits: u64,
+    /// Size in bits, padding excluded.
+    pub content_bits: u64,
+    /// Clock value at its begin.
+    pub begin: u64,
+    /// Clock value at its end.
+    pub end: u64,
+    /// Running count of discarded event records.
+    pub discarded: u64,
+    /// Id of the stream class.
+    pub stream_class: u64,
+    /// Id of the stream within its class.
+    pub stream: u64,
+    /// Sequence number.
+    pub sequence: u64,
+}
+
+/// Writes an index file of these packets.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_index(mut out: impl Write, packets: &[PacketInfo]) -> io::Result<()> {
+    for word in [MAGIC, VERSION.0, VERSION.1, ENTRY_BYTES] {
+        out.write_all(&word.to_be_bytes())?;
+    }
+    for p in packets {
+        let fields = [
+            p.offset,
+            p.total_bits,
+            p.content_bits,
+            p.begin,
+            p.end,
+            p.discarded,
+            p.stream_class,
+            p.stream,
+            p.sequence,
+        ];
+        for field in fields {
+            out.write_all(&field.to_be_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout() {
+        let packet = PacketInfo {
+            offset: 1,
+            total_bits: 2,
+            content_bits: 3,
+            begin: 4,
+            end: 5,
+            discarded: 6,
+            stream_class: 7,
+            stream: 8,
+            sequence: 9,
+        };
+        let mut bytes = Vec::new();
+        write_index(&mut bytes, &[packet]).unwrap();
+        assert_eq!(bytes[..16], [0xc1, 0xf1, 0xdc, 0xc1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 72]);
+        assert_eq!(bytes.len(), 16 + 72);
+        let numbers = bytes[16..].chunks(8).map(|c| u64::from(c[7]));
+        assert!(numbers.eq(1..=9));
+    }
+}

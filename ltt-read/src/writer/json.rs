@@ -1,0 +1,99 @@
+//! Just enough JSON output: objects and arrays in the order of writing, which
+//! CTF 2 mappings and environments keep.
+
+use std::fmt::{Display, Write};
+
+/// A JSON string.
+pub(super) fn string(text: &str) -> String {
+    let mut json = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => json.push_str("\\\""),
+            '\\' => json.push_str("\\\\"),
+            '\n' => json.push_str("\\n"),
+            c if u32::from(c) < 0x20 => {
+                // Writing to a string cannot fail.
+                let _ = write!(json, "\\u{:04x}", u32::from(c));
+            }
+            c => json.push(c),
+        }
+    }
+    json.push('"');
+    json
+}
+
+/// A JSON array of what is JSON text already.
+pub(super) fn array<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+    let mut json = String::from('[');
+    for (i, item) in items.into_iter().enumerate() {
+        let _ = write!(json, "{}{item}", if i > 0 { "," } else { "" });
+    }
+    json.push(']');
+    json
+}
+
+/// A JSON object.
+#[derive(Debug)]
+pub(super) struct Object(String);
+
+impl Object {
+    pub(super) fn new() -> Self {
+        Object(String::from("{"))
+    }
+
+    /// An object of which property `type` comes first.
+    pub(super) fn of_type(name: &str) -> Self {
+        let mut object = Object::new();
+        object.text("type", name);
+        object
+    }
+
+    /// A property that is JSON text (or a number) already.
+    pub(super) fn raw(&mut self, key: &str, value: impl Display) -> &mut Self {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        let _ = write!(self.0, "{}:{value}", string(key));
+        self
+    }
+
+    /// A string property.
+    pub(super) fn text(&mut self, key: &str, value: &str) -> &mut Self {
+        self.raw(key, string(value))
+    }
+
+    /// A string property, if there is one.
+    pub(super) fn maybe_text(&mut self, key: &str, value: Option<&str>) -> &mut Self {
+        if let Some(value) = value {
+            self.text(key, value);
+        }
+        self
+    }
+
+    /// A property, if there is one.
+    pub(super) fn maybe_raw(&mut self, key: &str, value: Option<impl Display>) -> &mut Self {
+        if let Some(value) = value {
+            self.raw(key, value);
+        }
+        self
+    }
+
+    /// The finished text.
+    pub(super) fn end(&mut self) -> String {
+        self.0.push('}');
+        std::mem::take(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested() {
+        let mut object = Object::of_type("a\"b\u{1}");
+        object.raw("n", array([1, 2])).maybe_text("no", None);
+        assert_eq!(object.end(), r#"{"type":"a\"b\u0001","n":[1,2]}"#);
+        assert_eq!(Object::new().end(), "{}");
+    }
+}

@@ -1,0 +1,120 @@
+//! The values under the six roots, and the consistency of lengths and
+//! selectors with the fields that depend on them.
+
+use std::sync::Arc;
+
+use super::demands::{Demanded, demands_of};
+use super::error::{Misfit, Problem, WriteError};
+use super::fit::{fit, integer_of};
+use super::value::Value;
+use crate::schema::{FieldClass, FieldKind, Scope};
+
+/// A class and a value for each scope.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Scopes {
+    pub(super) classes: [Option<Arc<FieldClass>>; 6],
+    pub(super) values: [Value; 6],
+}
+
+impl Scopes {
+    /// Sets the value of a scope, fitted to its class.
+    pub(super) fn set(
+        &mut self,
+        scope: Scope,
+        class: Option<&Arc<FieldClass>>,
+        value: Value,
+    ) -> Result<(), WriteError> {
+        let fitted = match (class, value) {
+            (Some(class), value) => fit(class, value),
+            (None, Value::Auto) => Ok(Value::Auto),
+            (None, Value::Struct(m)) if m.is_empty() => Ok(Value::Auto),
+            (None, _) => Err(Problem::NoMember(scope.ctf2_name().to_owned()).into()),
+        };
+        self.classes[scope as usize] = class.cloned();
+        self.values[scope as usize] = fitted.map_err(|e| e.in_scope(scope))?;
+        Ok(())
+    }
+
+    /// Settles all lengths and selectors of some scopes, then gives zero to
+    /// what is still automatic.
+    pub(super) fn complete(&mut self, scopes: &[Scope]) -> Result<(), WriteError> {
+        let classes = self.classes.clone();
+        let mut demands = Vec::new();
+        for &scope in scopes {
+            let found = demands_of(&classes, &self.values, scope);
+            demands.extend(found.map_err(|e| e.in_scope(scope))?);
+        }
+        for demanded in &demands {
+            self.settle(demanded).map_err(|problem| {
+                let steps = demanded.user.iter().rev();
+                let misfit = steps.fold(Misfit::from(problem), |e, step| e.within(step));
+                misfit.in_scope(demanded.user_scope)
+            })?;
+        }
+        for &scope in scopes {
+            if let Some(class) = &classes[scope as usize] {
+                zero_automatic(class, &mut self.values[scope as usize]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives one length or selector the demanded value, or checks that it has
+    /// it.
+    fn settle(&mut self, demanded: &Demanded<'_>) -> Result<(), Problem> {
+        let Demanded { class, demand, .. } = demanded;
+        let unresolved = || Problem::Unresolved(demanded.location_text());
+        let mut slot = Some(&mut self.values[demanded.scope as usize]);
+        for &index in &demanded.path {
+            slot = slot.and_then(|value| value.part_mut(index));
+        }
+        let slot = slot.ok_or_else(unresolved)?;
+        if *slot == Value::Auto {
+            *slot = number_for(class, demand.choose(class)).ok_or_else(unresolved)?;
+        }
+        let found = slot.number().ok_or_else(unresolved)?;
+        if demand.allows(found, class) {
+            return Ok(());
+        }
+        let location = demanded.location_text();
+        Err(Problem::Contradiction { location, found, wanted: demand.to_string() })
+    }
+}
+
+/// A number as the value of an integer or boolean class.
+fn number_for(class: &FieldClass, number: Option<i128>) -> Option<Value> {
+    match &class.kind {
+        FieldKind::Integer(f, i) => integer_of(number?, i.signed, f.bits).ok(),
+        FieldKind::VarInteger(i) => integer_of(number?, i.signed, 64).ok(),
+        FieldKind::Bool(..) => Some(Value::Bool(number? != 0)),
+        _ => None,
+    }
+}
+
+/// Zero for every automatic value that is left.
+fn zero_automatic(class: &FieldClass, value: &mut Value) {
+    match (&class.kind, value) {
+        (_, value @ Value::Auto) => {
+            if let Some(zero) = number_for(class, Some(0)) {
+                *value = zero;
+            }
+        }
+        (FieldKind::Struct(s), Value::Struct(values)) => {
+            for (member, value) in s.members.iter().zip(values) {
+                zero_automatic(&member.class, value);
+            }
+        }
+        (FieldKind::Array(a), Value::Array(elements)) => {
+            for element in elements {
+                zero_automatic(&a.element, element);
+            }
+        }
+        (FieldKind::Option(o), Value::Option(Some(content))) => zero_automatic(&o.class, content),
+        (FieldKind::Variant(v), Value::Variant { option, value }) => {
+            if let Some(chosen) = v.options.get(*option) {
+                zero_automatic(&chosen.class, value);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,528 @@
+//! Writing one data stream: packets of event records.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::bits::BitWriter;
+use super::encode::{Mark, encode};
+use super::error::{Misfit, Problem, WriteError};
+use super::fit::shallow;
+use super::header::{Carried, Headers, needs_header};
+use super::index::{PacketInfo, write_index};
+use super::roles::{
+    Lengths, PACKET_MAGIC, clock_after_field, fill_timestamp, fill_uuid, for_each_role,
+};
+use super::scopes::Scopes;
+use super::value::Value;
+use crate::schema::{EventType, EventTypeId, Role, Schema, Scope, StreamClass, StreamClassId};
+use crate::uuid::Uuid;
+
+/// Bytes after which a packet ends, unless told otherwise.
+const PACKET_LIMIT: u64 = 1 << 20;
+
+/// An event record to be written.
+///
+/// ```
+/// # use ltt_read::{schema::EventTypeId, writer::{Record, Value}};
+/// let record = Record {
+///     common_context: Value::fields([("vpid", 12), ("vtid", 13)]),
+///     payload: Value::fields([("count", 3)]),
+///     ..Record::new(EventTypeId(0), 1_000_000)
+/// };
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Its type.
+    pub event_type: EventTypeId,
+    /// Clock value, in cycles.
+    pub timestamp: u64,
+    /// The event header. Leave it automatic, unless it has members without a
+    /// role.
+    pub header: Value,
+    /// The context that all event types of the stream class share.
+    pub common_context: Value,
+    /// The context of this event type.
+    pub specific_context: Value,
+    /// The payload.
+    pub payload: Value,
+}
+
+impl Record {
+    /// A record with nothing but automatic values.
+    pub fn new(event_type: EventTypeId, timestamp: u64) -> Self {
+        Record {
+            event_type,
+            timestamp,
+            header: Value::Auto,
+            common_context: Value::Auto,
+            specific_context: Value::Auto,
+            payload: Value::Auto,
+        }
+    }
+}
+
+/// Writes one data stream to anything that takes bytes.
+///
+/// Packets begin and end by themselves as events are written; call
+/// [`StreamWriter::finish`] at last. An event that is refused leaves the
+/// stream as it was.
+#[derive(Debug)]
+#[must_use = "a stream is complete only when finished"]
+pub struct StreamWriter<W> {
+    schema: Arc<Schema>,
+    class: StreamClassId,
+    name: String,
+    out: W,
+    index: Option<PathBuf>,
+    limit: u64,
+    padded: bool,
+    stream_id: u64,
+    packet_header: Value,
+    packet_context: Value,
+    discarded: u64,
+    sequence: u64,
+    lengths: Lengths,
+    headers: Headers,
+    /// Event types of which a length or selector is in the event header.
+    header_needed: Vec<bool>,
+    offset: u64,
+    packets: Vec<PacketInfo>,
+    open: Option<Open>,
+    w: BitWriter,
+    marks: Vec<Mark>,
+    scopes: Scopes,
+}
+
+/// The packet being written.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    begin: u64,
+    /// Clock value that a reader has.
+    clock: u64,
+    /// Greatest timestamp.
+    end: u64,
+    events: u64,
+}
+
+impl<W: Write> StreamWriter<W> {
+    /// A stream of a class of the schema. The name is that of its file, for
+    /// error messages.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such class, or a reader could not tell it from others.
+    pub fn new(
+        schema: Arc<Schema>,
+        class: StreamClassId,
+        name: &str,
+        out: W,
+    ) -> Result<Self, WriteError> {
+        let Some(stream) = schema.stream_classes.get(class.index()) else {
+            return Err(WriteError::NotInStream { what: "stream class", index: class.0 });
+        };
+        check_depths(&schema, stream, class)?;
+        let needed = |class: &Option<_>| class.as_deref().is_some_and(needs_header);
+        let common = needed(&stream.common_context);
+        let needed = |e: &EventType| common || needed(&e.specific_context) || needed(&e.payload);
+        Ok(StreamWriter {
+            name: name.to_owned(),
+            out,
+            index: None,
+            limit: PACKET_LIMIT,
+            padded: false,
+            stream_id: 0,
+            packet_header: Value::Auto,
+            packet_context: Value::Auto,
+            discarded: 0,
+            sequence: 0,
+            lengths: Lengths::of(stream),
+            headers: Headers::new(&schema, class),
+            header_needed: schema.event_types.iter().map(needed).collect(),
+            offset: 0,
+            packets: Vec::new(),
+            open: None,
+            w: BitWriter::default(),
+            marks: Vec::new(),
+            scopes: Scopes::default(),
+            schema,
+            class,
+        })
+    }
+
+    /// Ends packets before they exceed this many bytes (1 MiB by default).
+    pub fn with_packet_limit(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Pads every packet to the limit, as LTTng does.
+    pub fn with_padding(mut self) -> Self {
+        self.padded = true;
+        self
+    }
+
+    /// Sets the id of the stream within its class (LTTng: the CPU).
+    pub fn with_stream_id(mut self, id: u64) -> Self {
+        self.stream_id = id;
+        self
+    }
+
+    /// Sets members of the packet context that have no role, for all packets.
+    pub fn with_packet_context(mut self, context: Value) -> Self {
+        self.packet_context = context;
+        self
+    }
+
+    /// Sets members of the packet header that have no role, for all packets.
+    pub fn with_packet_header(mut self, header: Value) -> Self {
+        self.packet_header = header;
+        self
+    }
+
+    /// Also writes a packet index to this file when finished.
+    pub(super) fn with_index(mut self, path: PathBuf) -> Self {
+        self.index = Some(path);
+        self
+    }
+
+    /// Sets the running count of discarded event records, as the packet that
+    /// is open now, or else the next one, will tell it.
+    pub fn set_discarded(&mut self, count: u64) {
+        self.discarded = count;
+    }
+
+    /// Sets the sequence number of the next packet: a jump looks like lost
+    /// packets.
+    pub fn set_packet_sequence(&mut self, number: u64) {
+        self.sequence = number;
+    }
+
+    /// The packets that have been ended.
+    pub fn packets(&self) -> &[PacketInfo] {
+        &self.packets
+    }
+
+    /// Writes an event record that has only a payload.
+    ///
+    /// # Errors
+    ///
+    /// See [`StreamWriter::record`].
+    pub fn event(
+        &mut self,
+        event_type: EventTypeId,
+        timestamp: u64,
+        payload: impl Into<Value>,
+    ) -> Result<(), WriteError> {
+        self.record(Record { payload: payload.into(), ..Record::new(event_type, timestamp) })
+    }
+
+    /// Writes an event record.
+    ///
+    /// # Errors
+    ///
+    /// If a value does not suit its class, if lengths or selectors contradict
+    /// the fields that depend on them, if the headers cannot carry id or
+    /// timestamp, or if `out` fails.
+    pub fn record(&mut self, record: Record) -> Result<(), WriteError> {
+        let Record { event_type, timestamp, header, .. } = record;
+        let schema = self.schema.clone();
+        let class = self.event_class(&schema, event_type)?;
+        let common = schema.stream_classes[self.class.index()].common_context.as_ref();
+        self.scopes.set(Scope::CommonContext, common, record.common_context)?;
+        let specific = class.specific_context.as_ref();
+        self.scopes.set(Scope::SpecificContext, specific, record.specific_context)?;
+        self.scopes.set(Scope::Payload, class.payload.as_ref(), record.payload)?;
+        let templated = header == Value::Auto
+            && self.headers.templated()
+            && !self.header_needed[event_type.index()];
+        self.append(class, timestamp, |stream, carried| {
+            if templated {
+                stream.headers.put(&mut stream.w, event_type, carried)?;
+                stream.scopes.complete(&BODY)?;
+            } else {
+                let mut scopes = stream.scopes.clone();
+                let all = &Scope::ALL[Scope::EventHeader as usize..];
+                stream.headers.settle_any(&mut scopes, header.clone(), carried, all)?;
+                stream.scopes = scopes;
+                stream.encode_scope(Scope::EventHeader)?;
+            }
+            BODY.iter().try_for_each(|&scope| stream.encode_scope(scope))
+        })
+    }
+
+    /// Writes an event record of which contexts and payload are encoded
+    /// already: the fast way for generators. `align` is the alignment in bits
+    /// of the first of them, at least 8; nothing in `body` is checked.
+    ///
+    /// # Errors
+    ///
+    /// As [`StreamWriter::record`].
+    pub fn encoded_event(
+        &mut self,
+        event_type: EventTypeId,
+        timestamp: u64,
+        align: u32,
+        body: &[u8],
+    ) -> Result<(), WriteError> {
+        let schema = self.schema.clone();
+        let class = self.event_class(&schema, event_type)?;
+        self.append(class, timestamp, |stream, carried| {
+            if stream.headers.templated() {
+                stream.headers.put(&mut stream.w, event_type, carried)?;
+            } else {
+                let (header, only) = (Value::Auto, &[Scope::EventHeader]);
+                stream.headers.settle_any(&mut stream.scopes, header, carried, only)?;
+                stream.encode_scope(Scope::EventHeader)?;
+            }
+            if !body.is_empty() {
+                stream.w.align(align.max(8));
+                stream.w.put_bytes(body);
+            }
+            Ok(())
+        })
+    }
+
+    /// Begins a packet at a clock value before its first event. Without this
+    /// it begins at the first event.
+    ///
+    /// # Errors
+    ///
+    /// If the packet context cannot tell these values, or `out` fails.
+    pub fn begin_packet(&mut self, begin: u64) -> Result<(), WriteError> {
+        if let Some(open) = self.open {
+            self.end_packet(open.end)?;
+        }
+        if !self.packets.is_empty() && !self.lengths.total && !self.lengths.content {
+            return Err(WriteError::OnePacket);
+        }
+        self.w.clear();
+        self.marks.clear();
+        let schema = self.schema.clone();
+        let stream = &schema.stream_classes[self.class.index()];
+        let (header, context) = (self.packet_header.clone(), self.packet_context.clone());
+        self.scopes.set(Scope::PacketHeader, schema.packet_header.as_ref(), header)?;
+        self.scopes.set(Scope::PacketContext, stream.packet_context.as_ref(), context)?;
+        let clock = self.fill_packet(&schema, stream, begin)?;
+        self.scopes.complete(&PACKET)?;
+        PACKET.iter().try_for_each(|&scope| self.encode_scope(scope))?;
+        self.open = Some(Open { begin, clock, end: begin, events: 0 });
+        Ok(())
+    }
+
+    /// Ends the packet that is open, if one is, at a clock value.
+    ///
+    /// # Errors
+    ///
+    /// If the packet context cannot tell these values, or `out` fails.
+    pub fn end_packet(&mut self, end: u64) -> Result<(), WriteError> {
+        let Some(open) = self.open else { return Ok(()) };
+        let content_bits = self.w.position();
+        let bytes = match self.padded && self.lengths.total && self.lengths.content {
+            true => self.limit.max(content_bits.div_ceil(8)),
+            false => content_bits.div_ceil(8),
+        };
+        let total_bits = bytes * 8;
+        if total_bits != content_bits && !(self.lengths.total && self.lengths.content) {
+            return Err(WriteError::Unpaddable);
+        }
+        for mark in &self.marks {
+            let mut late = |number| {
+                mark.overwrite_whole(&mut self.w, number)
+                    .map_err(|e| Misfit::from(e).in_scope(Scope::PacketContext))
+            };
+            if mark.roles.has(Role::PacketTotalLength) {
+                late(total_bits)?;
+            } else if mark.roles.has(Role::PacketContentLength) {
+                late(content_bits)?;
+            } else if mark.roles.has(Role::PacketEndTimestamp) {
+                late(end)?;
+            } else if mark.roles.has(Role::DiscardedEvents) {
+                // A counter may wrap.
+                mark.overwrite(&mut self.w, 0, self.discarded);
+            }
+        }
+        self.out.write_all(self.w.bytes()).map_err(WriteError::io(&self.name))?;
+        let padding = bytes - self.w.bytes().len() as u64;
+        std::io::copy(&mut std::io::Read::take(std::io::repeat(0), padding), &mut self.out)
+            .map_err(WriteError::io(&self.name))?;
+        self.packets.push(PacketInfo {
+            offset: self.offset,
+            total_bits,
+            content_bits,
+            begin: open.begin,
+            end,
+            discarded: self.discarded,
+            stream_class: self.schema.stream_classes[self.class.index()].id,
+            stream: self.stream_id,
+            sequence: self.sequence,
+        });
+        self.offset += bytes;
+        self.sequence += 1;
+        self.open = None;
+        Ok(())
+    }
+
+    /// Ends the last packet and gives back what was written to.
+    ///
+    /// # Errors
+    ///
+    /// As [`StreamWriter::end_packet`].
+    pub fn finish(mut self) -> Result<W, WriteError> {
+        if let Some(open) = self.open {
+            self.end_packet(open.end)?;
+        }
+        self.out.flush().map_err(WriteError::io(&self.name))?;
+        if let Some(path) = &self.index {
+            let io = || WriteError::io(path.display().to_string());
+            let mut bytes = Vec::new();
+            write_index(&mut bytes, &self.packets).map_err(io())?;
+            std::fs::write(path, bytes).map_err(io())?;
+        }
+        Ok(self.out)
+    }
+
+    fn event_class<'s>(
+        &self,
+        schema: &'s Schema,
+        event_type: EventTypeId,
+    ) -> Result<&'s EventType, WriteError> {
+        let class = schema.event_types.get(event_type.index()).filter(|e| e.stream == self.class);
+        class.ok_or(WriteError::NotInStream { what: "event type", index: event_type.0 })
+    }
+
+    /// Appends one record by `put`, in another packet if it does not fit in
+    /// this one.
+    fn append(
+        &mut self,
+        class: &EventType,
+        timestamp: u64,
+        mut put: impl FnMut(&mut Self, Carried) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let mut begun = false;
+        loop {
+            if self.open.is_none() {
+                self.begin_packet(timestamp)?;
+                begun = true;
+            }
+            let Some(mut open) = self.open else { continue };
+            let before = self.w.checkpoint();
+            let marks = self.marks.len();
+            let carried = Carried { id: class.id, clock: open.clock, timestamp };
+            let done = put(self, carried);
+            self.marks.truncate(marks);
+            let end = self.w.position();
+            let several = self.lengths.total || self.lengths.content;
+            let full = several && end > self.limit.saturating_mul(8);
+            let event = || class.name().to_owned();
+            let refused = match done {
+                Err(e) => Some(e),
+                Ok(()) if end == before.position() => Some(WriteError::Empty { event: event() }),
+                Ok(()) if full && open.events == 0 => {
+                    Some(WriteError::TooLarge { event: event(), limit: self.limit })
+                }
+                Ok(()) => None,
+            };
+            if let Some(error) = refused {
+                self.w.rollback(before);
+                if begun {
+                    self.open = None;
+                }
+                return Err(error);
+            }
+            if full {
+                self.w.rollback(before);
+                self.end_packet(open.end)?;
+                continue;
+            }
+            open.clock = timestamp;
+            open.end = open.end.max(timestamp);
+            open.events += 1;
+            self.open = Some(open);
+            return Ok(());
+        }
+    }
+
+    fn encode_scope(&mut self, scope: Scope) -> Result<(), WriteError> {
+        let slot = scope as usize;
+        match &self.scopes.classes[slot] {
+            Some(class) => encode(&mut self.w, class, &self.scopes.values[slot], &mut self.marks)
+                .map_err(|e| e.in_scope(scope)),
+            None => Ok(()),
+        }
+    }
+
+    /// Fills packet header and context by roles; returns the clock value that
+    /// a reader has after them.
+    fn fill_packet(
+        &mut self,
+        schema: &Schema,
+        stream: &StreamClass,
+        begin: u64,
+    ) -> Result<u64, WriteError> {
+        let (stream_id, sequence) = (self.stream_id, self.sequence);
+        let (mut class_told, mut clock, mut timed) = (None, 0, false);
+        for scope in PACKET {
+            let Some(class) = self.scopes.classes[scope as usize].clone() else { continue };
+            let value = &mut self.scopes.values[scope as usize];
+            fill_uuid(&class, value, schema.uuid.unwrap_or(Uuid([0; 16])));
+            for_each_role(&class, value, &mut |roles, bits, value| {
+                if roles.has(Role::ClockTimestamp) {
+                    fill_timestamp(clock, begin, bits, value);
+                    clock = clock_after_field(clock, bits, value);
+                    timed = true;
+                }
+                let known = match roles {
+                    r if r.has(Role::PacketMagic) => PACKET_MAGIC,
+                    r if r.has(Role::StreamClassId) => stream.id,
+                    r if r.has(Role::StreamId) => stream_id,
+                    r if r.has(Role::PacketSequence) => sequence,
+                    _ => return,
+                };
+                if *value == Value::Auto {
+                    let bits = bits.unwrap_or(64);
+                    let cut = if bits < 64 { known & ((1 << bits) - 1) } else { known };
+                    *value = Value::Uint(cut);
+                }
+                if roles.has(Role::StreamClassId) {
+                    class_told = value.number();
+                }
+            });
+        }
+        let id = i128::from(stream.id);
+        if class_told.map_or(schema.stream_classes.len() > 1, |told| told != id) {
+            return Err(WriteError::NoRoomForId { what: "stream class", id: stream.id });
+        }
+        if timed && stream.default_clock.is_some() && clock != begin {
+            return Err(WriteError::ClockGap { from: 0, to: begin });
+        }
+        Ok(clock)
+    }
+}
+
+const PACKET: [Scope; 2] = [Scope::PacketHeader, Scope::PacketContext];
+const BODY: [Scope; 3] = [Scope::CommonContext, Scope::SpecificContext, Scope::Payload];
+
+/// Refuses classes so deep that walking them could exhaust the stack.
+fn check_depths(
+    schema: &Schema,
+    stream: &StreamClass,
+    class: StreamClassId,
+) -> Result<(), WriteError> {
+    let events = schema.event_types.iter().filter(|e| e.stream == class);
+    let of_stream = [
+        (Scope::PacketHeader, &schema.packet_header),
+        (Scope::PacketContext, &stream.packet_context),
+        (Scope::EventHeader, &stream.event_header),
+        (Scope::CommonContext, &stream.common_context),
+    ];
+    let of_events = events.flat_map(|e| {
+        [(Scope::SpecificContext, &e.specific_context), (Scope::Payload, &e.payload)]
+    });
+    for (scope, class) in of_stream.into_iter().chain(of_events) {
+        if class.as_ref().is_some_and(|class| !shallow(class)) {
+            return Err(Misfit::from(Problem::TooDeep).in_scope(scope));
+        }
+    }
+    Ok(())
+}
