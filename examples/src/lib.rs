@@ -2,5 +2,4 @@
 
 #![deny(missing_docs)]
 
-pub mod reader;
 pub mod text_dump;

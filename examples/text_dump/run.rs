@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lttv_examples::reader::{Merge, Timestamp, Trace, open_all};
+use ltt_read::{Merge, Timestamp, Trace, open_all};
 use lttv_examples::text_dump::EventText;
 use lttv_examples::text_dump::clock_text::ClockText;
 use lttv_examples::text_dump::json::Json;
@@ -37,7 +37,7 @@ pub(crate) enum RunError {
     #[error("{0}")]
     NoTrace(String),
     #[error(transparent)]
-    Open(#[from] lttv_examples::reader::Error),
+    Open(#[from] ltt_read::Error),
     #[error("{option}: {source}")]
     Time { option: &'static str, source: TimeArgError },
     #[error("{}: {source}", path.display())]
@@ -67,8 +67,8 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
         merge: Merge::new(&traces),
         bounds,
     };
-    for notice in traces.iter().flat_map(|t| t.notices()) {
-        dump.progress.message(&warning(notice, &mut dump.warning_clock));
+    for warning in traces.iter().flat_map(|t| t.warnings()) {
+        dump.progress.message(&format!("warning: metadata: {}", warning.message));
     }
     if let Some(begin) = bounds.begin {
         dump.merge.seek(begin);
@@ -98,7 +98,7 @@ fn open(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>), RunError> {
     let mut names = Vec::new();
     for path in cli.paths().map_err(RunError::NoTrace)? {
         for trace in open_all(&path)? {
-            names.push(trace_name(trace.schema(), &path, trace.path()));
+            names.push(trace_name(trace.schema(), &path, trace.paths()));
             traces.push(trace);
         }
     }

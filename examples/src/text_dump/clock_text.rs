@@ -1,9 +1,9 @@
 //! Timestamps as text.
 
 use jiff::tz::TimeZone;
+use ltt_read::Timestamp;
 
 use super::number;
-use crate::reader::Timestamp;
 
 const NS_PER_S: u64 = 1_000_000_000;
 

@@ -18,24 +18,28 @@ use std::io::Write;
 use std::sync::Arc;
 
 use ltt_read::layout::FieldInfo;
-use ltt_read::schema::{FieldKind, Scope};
-use ltt_read::{StrValue, Visitor};
+use ltt_read::schema::{EventType, FieldKind, Schema, Scope};
+use ltt_read::{Event, StrValue, Trace, Visitor};
 
 use super::EventText;
 use super::integer::{self, Value};
 use super::nesting::{Around, Nesting};
+use super::per_trace::PerTrace;
 use super::pretty::shown_scopes;
 use super::{number, quote};
-use crate::reader::{Event, Trace};
 
 /// Prints events as JSON objects.
 #[derive(Debug)]
 pub struct Json {
-    /// For each trace, what each of its event types decides.
-    types: Vec<Vec<TypeText>>,
-    /// Of each trace the quoted path.
-    paths: Vec<Vec<u8>>,
+    traces: PerTrace<TraceText>,
     nesting: Nesting,
+}
+
+/// What objects of one trace have in common.
+#[derive(Debug)]
+struct TraceText {
+    quoted_path: Vec<u8>,
+    types: Vec<TypeText>,
 }
 
 /// The part of an object that the event type decides.
@@ -49,29 +53,25 @@ struct TypeText {
 impl Json {
     /// Prints events of these traces.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
-        let types = |trace: &Arc<Trace>| {
+        let traces = PerTrace::new(traces, |_, trace| {
+            let mut quoted_path = Vec::new();
+            quote::json_quoted(&mut quoted_path, &trace.path().to_string_lossy());
             let schema = trace.schema();
-            let text = |event_type| {
-                let mut name = b",\"name\":".to_vec();
-                let event_type: &ltt_read::schema::EventType = event_type;
-                quote::json_quoted(&mut name, event_type.name());
-                name.extend_from_slice(b",\"id\":");
-                number::decimal(&mut name, event_type.id);
-                let scopes = shown_scopes(schema, event_type);
-                TypeText { name, scopes: scopes.into_iter().map(|s| (s, key(s))).collect() }
-            };
-            schema.event_types.iter().map(text).collect()
-        };
-        let path = |trace: &Arc<Trace>| {
-            let mut path = Vec::new();
-            quote::json_quoted(&mut path, &trace.path().to_string_lossy());
-            path
-        };
-        Json {
-            types: traces.iter().map(types).collect(),
-            paths: traces.iter().map(path).collect(),
-            nesting: Nesting::default(),
-        }
+            let types = schema.event_types.iter().map(|t| TypeText::new(schema, t)).collect();
+            TraceText { quoted_path, types }
+        });
+        Json { traces, nesting: Nesting::default() }
+    }
+}
+
+impl TypeText {
+    fn new(schema: &Schema, event_type: &EventType) -> Self {
+        let mut name = b",\"name\":".to_vec();
+        quote::json_quoted(&mut name, event_type.name());
+        name.extend_from_slice(b",\"id\":");
+        number::decimal(&mut name, event_type.id);
+        let scopes = shown_scopes(schema, event_type);
+        TypeText { name, scopes: scopes.into_iter().map(|s| (s, key(s))).collect() }
     }
 }
 
@@ -89,6 +89,8 @@ fn key(scope: Scope) -> &'static str {
 
 impl EventText for Json {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+        let Some(TraceText { quoted_path, types }) = self.traces.of(event.trace()) else { return };
+        let Some(text) = types.get(event.type_id().index()) else { return };
         out.extend_from_slice(b"{\"timestamp\":");
         match event.timestamp() {
             Some(time) => number::signed(out, time.ns()),
@@ -98,9 +100,8 @@ impl EventText for Json {
             out.extend_from_slice(b",\"cycles\":");
             number::decimal(out, cycles);
         }
-        let trace = event.trace_index();
         out.extend_from_slice(b",\"trace\":");
-        out.extend_from_slice(&self.paths[trace]);
+        out.extend_from_slice(quoted_path);
         let tracefile = event.tracefile();
         out.extend_from_slice(b",\"tracefile\":");
         quote::json_quoted(out, tracefile.name());
@@ -108,13 +109,10 @@ impl EventText for Json {
             out.extend_from_slice(b",\"cpu\":");
             number::decimal(out, cpu.into());
         }
-        let text = &self.types[trace][event.type_id().index()];
         out.extend_from_slice(&text.name);
         for (scope, key) in &text.scopes {
-            if event.has_scope(*scope) {
-                out.extend_from_slice(key.as_bytes());
-                event.visit(*scope, &mut Values { out, nesting: &mut self.nesting });
-            }
+            out.extend_from_slice(key.as_bytes());
+            event.visit(*scope, &mut Values { out, nesting: &mut self.nesting });
         }
         out.extend_from_slice(b"}\n");
     }

@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::Scope;
+use ltt_read::schema::{FieldClass, Scope};
+use ltt_read::{Event, Trace};
 
 use super::EventText;
 use super::clock_text::{ClockStyle, ClockText};
@@ -15,7 +16,7 @@ use super::fields::{EnumStyle, Fields, Style};
 use super::nesting::Nesting;
 use super::number::{self, HexCase};
 use super::palette::Palette;
-use crate::reader::{Event, Trace};
+use super::per_trace::PerTrace;
 
 /// Prints events as LTTV did.
 #[derive(Debug)]
@@ -24,10 +25,16 @@ pub struct Lttv {
     palette: Palette,
     contexts: Style,
     payload: Style,
-    /// Of each trace the path, and for each event type whether its payload
-    /// has members.
-    traces: Vec<(String, Vec<bool>)>,
+    traces: PerTrace<TraceText>,
     nesting: Nesting,
+}
+
+/// What lines of one trace have in common.
+#[derive(Debug)]
+struct TraceText {
+    path: String,
+    /// Whether each event type's payload has members.
+    has_fields: Vec<bool>,
 }
 
 impl Lttv {
@@ -43,21 +50,23 @@ impl Lttv {
             enums: EnumStyle::Bracketed,
             palette: colored.then_some(palette),
         };
-        let of_trace = |trace: &Arc<Trace>| {
+        let traces = PerTrace::new(traces, |_, trace| {
+            let has_members = |p: &FieldClass| !p.members().is_empty();
             let types = &trace.schema().event_types;
-            let has_fields = |p: &Option<Arc<_>>| {
-                p.as_ref()
-                    .is_some_and(|p: &Arc<ltt_read::schema::FieldClass>| !p.members().is_empty())
-            };
-            let fields = types.iter().map(|t| has_fields(&t.payload)).collect();
-            (trace.path().to_string_lossy().into_owned(), fields)
-        };
+            TraceText {
+                path: trace.path().to_string_lossy().into_owned(),
+                has_fields: types
+                    .iter()
+                    .map(|t| t.payload.as_deref().is_some_and(has_members))
+                    .collect(),
+            }
+        });
         Lttv {
             clock,
             palette,
             contexts: Style { columns: true, ..payload },
             payload,
-            traces: traces.iter().map(of_trace).collect(),
+            traces,
             nesting: Nesting::default(),
         }
     }
@@ -71,53 +80,27 @@ impl Lttv {
     }
 }
 
-/// The channel of a tracefile: its name without the number of the CPU.
-fn channel(tracefile: &str) -> &str {
-    match tracefile.rsplit_once('_') {
-        Some((channel, cpu)) if !cpu.is_empty() && cpu.bytes().all(|c| c.is_ascii_digit()) => {
-            channel
-        }
-        _ => tracefile,
-    }
-}
-
 impl EventText for Lttv {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let tracefile = event.tracefile().name();
-        out.extend_from_slice(channel(tracefile).as_bytes());
+        let tracefile = event.tracefile();
+        out.extend_from_slice(tracefile.channel().as_bytes());
         out.push(b'.');
         let Palette { event_name, timestamp, reset, .. } = self.palette;
         for part in [event_name, event.event_type().name(), reset, ": ", timestamp] {
             out.extend_from_slice(part.as_bytes());
         }
         self.time(event, out);
-        let (path, has_fields) = &self.traces[event.trace_index()];
-        for part in [reset, " (", path, "/", tracefile, ")"] {
+        let Some(TraceText { path, has_fields }) = self.traces.of(event.trace()) else { return };
+        for part in [reset, " (", path, "/", tracefile.name(), ")"] {
             out.extend_from_slice(part.as_bytes());
         }
         for scope in [Scope::CommonContext, Scope::SpecificContext] {
-            if event.has_scope(scope) {
-                event.visit(scope, &mut Fields::new(out, &mut self.nesting, &self.contexts));
-            }
+            event.visit(scope, &mut Fields::new(out, &mut self.nesting, &self.contexts));
         }
-        if has_fields[event.type_id().index()] && event.has_scope(Scope::Payload) {
+        if has_fields.get(event.type_id().index()) == Some(&true) {
             out.push(b' ');
             event.visit(Scope::Payload, &mut Fields::new(out, &mut self.nesting, &self.payload));
         }
         out.push(b'\n');
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn channels() {
-        assert_eq!(channel("channel0_12"), "channel0");
-        assert_eq!(channel("my_channel_3"), "my_channel");
-        assert_eq!(channel("stream"), "stream");
-        assert_eq!(channel("my_"), "my_");
-        assert_eq!(channel("a_b"), "a_b");
     }
 }

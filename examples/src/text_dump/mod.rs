@@ -16,8 +16,10 @@ pub mod number;
 pub mod options;
 pub mod output;
 pub mod palette;
+mod per_trace;
 pub mod pretty;
 mod pretty_head;
+mod pretty_time;
 mod quote;
 pub mod time_arg;
 pub mod trace_name;
@@ -25,7 +27,7 @@ pub mod trace_name;
 #[cfg(test)]
 mod test_fields;
 
-use crate::reader::Event;
+use ltt_read::Event;
 
 /// A way to print events, one line each.
 pub trait EventText {

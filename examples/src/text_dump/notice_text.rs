@@ -1,6 +1,6 @@
 //! Warnings about what the tracer or the reader had to leave out.
 
-use crate::reader::{Notice, NoticeKind, Timestamp};
+use ltt_read::{Notice, NoticeKind, Timestamp};
 
 use super::clock_text::ClockText;
 

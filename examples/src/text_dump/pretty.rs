@@ -4,16 +4,18 @@
 use std::sync::Arc;
 
 use ltt_read::schema::{EventType, FieldClass, Schema, Scope};
+use ltt_read::{Event, Trace};
 
 use super::EventText;
-use super::clock_text::{ClockStyle, ClockText};
+use super::clock_text::ClockText;
 use super::fields::{EnumStyle, Fields, Style, is_internal};
 use super::nesting::Nesting;
-use super::number::{self, HexCase};
+use super::number::HexCase;
 use super::options::{HeaderFields, Names};
 use super::palette::Palette;
+use super::per_trace::PerTrace;
 use super::pretty_head::Head;
-use crate::reader::{Event, Trace};
+use super::pretty_time::PrettyTime;
 
 /// What can be chosen about the text.
 #[derive(Debug, Clone, Copy)]
@@ -31,16 +33,11 @@ pub struct PrettyOptions {
 /// Prints events as babeltrace2 does.
 #[derive(Debug)]
 pub struct Pretty {
-    clock: ClockText,
-    delta: bool,
-    names_in_header: bool,
-    palette: Palette,
+    time: PrettyTime,
     styles: ScopeStyles,
-    /// For each trace, what each of its event types decides.
-    types: Vec<Vec<TypeText>>,
+    /// What each event type decides.
+    types: PerTrace<Vec<TypeText>>,
     nesting: Nesting,
-    /// Time of the last event in nanoseconds or cycles.
-    last: Option<u64>,
 }
 
 /// Styles of packet context, other contexts, payload.
@@ -78,104 +75,34 @@ impl Pretty {
             enums: EnumStyle::Container,
             palette: options.colored.then_some(palette),
         };
-        let types = traces.iter().zip(trace_names).map(|(trace, trace_name)| {
-            let schema = trace.schema();
+        let types = PerTrace::new(traces, |i, trace| {
             let PrettyOptions { names, fields, .. } = *options;
-            let head = Head { names, fields, palette, trace_name, schema };
-            schema.event_types.iter().map(|t| TypeText::new(&head, t)).collect()
+            let trace_name = trace_names.get(i).map_or("", |n| n);
+            let head = Head { names, fields, palette, trace_name, schema: trace.schema() };
+            head.schema.event_types.iter().map(|t| TypeText::new(&head, t)).collect()
         });
         Pretty {
-            clock,
-            delta: options.delta,
-            names_in_header: options.names.header,
-            palette,
+            time: PrettyTime::new(clock, options.names.header, options.delta, palette),
             styles: ScopeStyles {
                 packet: Style { hide_roles: true, ..style },
                 context: style,
                 payload: Style { names: options.names.payload, ..style },
             },
-            types: types.collect(),
+            types,
             nesting: Nesting::default(),
-            last: None,
-        }
-    }
-
-    fn timestamp(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let Palette { heading, timestamp, reset, .. } = self.palette;
-        let name = |out: &mut Vec<u8>, name: &str| {
-            for part in [heading, name, reset, " = "] {
-                out.extend_from_slice(part.as_bytes());
-            }
-        };
-        if self.names_in_header {
-            name(out, "timestamp");
-        } else {
-            out.push(b'[');
-        }
-        out.extend_from_slice(timestamp.as_bytes());
-        let cycles = self.clock.style() == ClockStyle::Cycles;
-        let now = if cycles {
-            let now = event.cycles();
-            number::padded(out, now.unwrap_or(0), 20);
-            now
-        } else {
-            match event.timestamp() {
-                Some(time) => self.clock.time(out, time),
-                None => out.extend_from_slice(b"??:??:??.?????????"),
-            }
-            event.timestamp().map(|t| t.ns().cast_unsigned())
-        };
-        out.extend_from_slice(reset.as_bytes());
-        if !self.names_in_header {
-            out.extend_from_slice(b"] ");
-        }
-        if self.delta {
-            if self.names_in_header {
-                out.extend_from_slice(b", ");
-                name(out, "delta");
-            } else {
-                out.push(b'(');
-            }
-            let delta = now.zip(self.last).map(|(now, last)| now.wrapping_sub(last));
-            write_delta(out, delta, cycles);
-            if !self.names_in_header {
-                out.extend_from_slice(b") ");
-            }
-        }
-        self.last = now.or(self.last);
-    }
-}
-
-/// A time that went back shows as a huge one, as in babeltrace.
-fn write_delta(out: &mut Vec<u8>, delta: Option<u64>, cycles: bool) {
-    match delta {
-        None if cycles => out.extend_from_slice(b"+????????????"),
-        None => out.extend_from_slice(b"+?.?????????"),
-        Some(delta) if cycles => {
-            out.push(b'+');
-            number::padded(out, delta, 12);
-        }
-        Some(delta) => {
-            out.push(b'+');
-            number::decimal(out, delta / 1_000_000_000);
-            out.push(b'.');
-            number::nanoseconds(out, (delta % 1_000_000_000) as u32);
         }
     }
 }
 
 impl EventText for Pretty {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let (trace, id) = (event.trace_index(), event.type_id().index());
-        if self.types[trace][id].has_clock {
-            self.timestamp(event, out);
+        let types = self.types.of(event.trace());
+        let Some(text) = types.and_then(|types| types.get(event.type_id().index())) else { return };
+        if text.has_clock {
+            self.time.event(event, out);
         }
-        let text = &self.types[trace][id];
         out.extend_from_slice(text.head.as_bytes());
         for (scope, lead) in &text.scopes {
-            if !event.has_scope(*scope) {
-                continue;
-            }
             let style = match scope {
                 Scope::PacketContext => &self.styles.packet,
                 Scope::Payload => &self.styles.payload,
@@ -226,24 +153,4 @@ pub(super) fn shown_scopes(schema: &Schema, event_type: &EventType) -> Vec<Scope
     .into_iter()
     .filter_map(|(scope, shown)| shown.then_some(scope))
     .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn delta(delta: Option<u64>, cycles: bool) -> String {
-        let mut out = Vec::new();
-        write_delta(&mut out, delta, cycles);
-        String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn deltas() {
-        assert_eq!(delta(None, false), "+?.?????????");
-        assert_eq!(delta(None, true), "+????????????");
-        assert_eq!(delta(Some(1_000_000_731), false), "+1.000000731");
-        assert_eq!(delta(Some(731), true), "+000000000731");
-        assert_eq!(delta(Some(0u64.wrapping_sub(2)), false), "+18446744073.709551614");
-    }
 }

@@ -4,8 +4,7 @@ use std::str::FromStr;
 
 use jiff::civil;
 use jiff::tz::TimeZone;
-
-use crate::reader::Timestamp;
+use ltt_read::Timestamp;
 
 /// A time as a person writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,14 +1,17 @@
 //! What a trace is called in the output.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ltt_read::schema::Schema;
 
 /// The name that babeltrace gives a trace: its host, and where it lies below
-/// the path that the user gave.
-pub fn trace_name(schema: &Schema, given: &Path, found: &Path) -> String {
+/// the path that the user gave (not if it lies in several places).
+pub fn trace_name(schema: &Schema, given: &Path, found: &[PathBuf]) -> String {
     let host = schema.env_str("hostname").unwrap_or("");
-    let below = found.strip_prefix(given).unwrap_or(Path::new("")).to_string_lossy();
+    let below = match found {
+        [only] => only.strip_prefix(given).unwrap_or(Path::new("")).to_string_lossy(),
+        _ => "".into(),
+    };
     match (host.is_empty(), below.is_empty()) {
         (_, true) => host.to_owned(),
         (true, false) => below.into_owned(),
@@ -24,13 +27,16 @@ mod tests {
 
     #[test]
     fn host_and_path() {
-        let name =
-            |schema: &Schema, given, found| trace_name(schema, Path::new(given), Path::new(found));
+        let name = |schema: &Schema, given, found: &str| {
+            let found: Vec<_> = found.split(' ').map(PathBuf::from).collect();
+            trace_name(schema, Path::new(given), &found)
+        };
         let mut schema = Schema::new(Format::Ctf1);
         assert_eq!(name(&schema, "a", "a"), "");
         assert_eq!(name(&schema, "a", "a/ust/uid"), "ust/uid");
         schema.env.push(("hostname".into(), EnvValue::Str("vm".into())));
         assert_eq!(name(&schema, "a", "a"), "vm");
         assert_eq!(name(&schema, "a/", "a/kernel"), "vm/kernel");
+        assert_eq!(name(&schema, "a", "a/1 a/2"), "vm");
     }
 }

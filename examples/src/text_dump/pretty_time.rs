@@ -1,0 +1,104 @@
+//! What babeltrace's lines begin with: the time, and how much of it passed
+//! since the event before.
+
+use ltt_read::Event;
+
+use super::clock_text::{ClockStyle, ClockText};
+use super::number;
+use super::palette::Palette;
+
+/// Prints times. All that is the same on each line is spelt once.
+#[derive(Debug)]
+pub(super) struct PrettyTime {
+    clock: ClockText,
+    before: String,
+    after: String,
+    /// What is before and after the time passed, if that is shown.
+    delta: Option<(String, &'static str)>,
+    /// Time of the last event in nanoseconds or cycles.
+    last: Option<u64>,
+}
+
+impl PrettyTime {
+    /// With or without names, with or without the time passed.
+    pub(super) fn new(clock: ClockText, names: bool, delta: bool, palette: Palette) -> Self {
+        let Palette { heading, timestamp, reset, .. } = palette;
+        let name = |name| format!("{heading}{name}{reset} = ");
+        let before = if names { name("timestamp") } else { "[".to_owned() };
+        PrettyTime {
+            clock,
+            before: before + timestamp,
+            after: format!("{reset}{}", if names { "" } else { "] " }),
+            delta: delta.then(|| match names {
+                true => (format!(", {}", name("delta")), ""),
+                false => ("(".to_owned(), ") "),
+            }),
+            last: None,
+        }
+    }
+
+    /// Appends the time of an event.
+    #[inline]
+    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+        let cycles = self.clock.style() == ClockStyle::Cycles;
+        out.extend_from_slice(self.before.as_bytes());
+        let time = event.timestamp();
+        let now = if cycles {
+            let now = event.cycles();
+            number::padded(out, now.unwrap_or(0), 20);
+            now
+        } else {
+            match time {
+                Some(time) => self.clock.time(out, time),
+                None => out.extend_from_slice(b"??:??:??.?????????"),
+            }
+            time.map(|t| t.ns().cast_unsigned())
+        };
+        out.extend_from_slice(self.after.as_bytes());
+        if let Some((before, after)) = &self.delta {
+            out.extend_from_slice(before.as_bytes());
+            let delta = now.zip(self.last).map(|(now, last)| now.wrapping_sub(last));
+            write_delta(out, delta, cycles);
+            out.extend_from_slice(after.as_bytes());
+            self.last = now.or(self.last);
+        }
+    }
+}
+
+/// A time that went back shows as a huge one, as in babeltrace.
+fn write_delta(out: &mut Vec<u8>, delta: Option<u64>, cycles: bool) {
+    match delta {
+        None if cycles => out.extend_from_slice(b"+????????????"),
+        None => out.extend_from_slice(b"+?.?????????"),
+        Some(delta) if cycles => {
+            out.push(b'+');
+            number::padded(out, delta, 12);
+        }
+        Some(delta) => {
+            out.push(b'+');
+            number::decimal(out, delta / 1_000_000_000);
+            out.push(b'.');
+            number::nanoseconds(out, (delta % 1_000_000_000) as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(delta: Option<u64>, cycles: bool) -> String {
+        let mut out = Vec::new();
+        write_delta(&mut out, delta, cycles);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn deltas() {
+        assert_eq!(delta(None, false), "+?.?????????");
+        assert_eq!(delta(None, true), "+????????????");
+        assert_eq!(delta(Some(1_000_000_731), false), "+1.000000731");
+        assert_eq!(delta(Some(731), true), "+000000000731");
+        assert_eq!(delta(Some(0u64.wrapping_sub(2)), false), "+18446744073.709551614");
+    }
+}
