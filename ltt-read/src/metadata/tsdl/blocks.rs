@@ -79,6 +79,9 @@ impl<'a> Parser<'a> {
             Keyword::Stream => self.block(Self::stream).within(span, "in `stream` block"),
             Keyword::Event => self.block(Self::event).within(span, "in `event` block"),
             Keyword::Callsite => self.block(Self::callsite).within(span, "in `callsite` block"),
+            Keyword::Align | Keyword::Const => {
+                Err(self.unexpected("a block (such as `event`) or a type declaration"))
+            }
             _ => self.type_declaration(),
         }
     }
@@ -125,11 +128,14 @@ impl<'a> Parser<'a> {
         if let TokenKind::Keyword(Keyword::Typealias | Keyword::Typedef) = self.token.kind {
             return self.type_alias();
         }
-        let (_, name) = self.declaration("type")?;
-        match name {
-            Some(name) => Err(Error::new(name.span, "expected `;`: there are no fields here")),
-            None => self.semicolon(),
+        let start = self.token.span;
+        self.whole_type("a type")?;
+        match self.token.kind {
+            // Forgotten in texts that other readers accept.
+            TokenKind::Keyword(_) => self.warn(self.since(start), "expected `;` after this type"),
+            _ => self.semicolon()?,
         }
+        Ok(())
     }
 
     /// Takes `:= TYPE;` of a scope's root structure.

@@ -76,6 +76,10 @@ impl<'a> Parser<'a> {
         let (ty, name) = self.declaration("type")?;
         let Some(mut name) = name else { return Err(self.unexpected("a name for the type")) };
         loop {
+            if is_c_type(self.slice(name.span)) {
+                return Err(Error::new(name.span, "expected a name that is no type of C")
+                    .help("`typealias` can give a type of C another meaning"));
+            }
             let ty = self.array_suffix_or_alias(ty.clone(), name.span)?;
             self.declare(Namespace::Alias, self.slice(name.span).into(), name.span, &ty)?;
             if !self.accept(TokenKind::Comma) {
@@ -293,14 +297,25 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a field of this class never takes a bit.
+/// Whether a word is part of C's type names.
+fn is_c_type(word: &str) -> bool {
+    matches!(
+        word,
+        "_Bool" | "_Complex" | "_Imaginary" | "char" | "double" | "float" | "int" | "long"
+            | "short" | "signed" | "unsigned" | "void"
+    )
+}
+
+/// Whether a field of this class never takes a bit, not even for alignment.
 pub(super) fn is_empty(class: &Arc<FieldClass>) -> bool {
+    if class.align > 1 {
+        return false;
+    }
     match &class.kind {
         FieldKind::Struct(s) => s.members.iter().all(|m| is_empty(&m.class)),
         FieldKind::Array(a) => {
             matches!(a.length, Length::Static(0)) || is_empty(&a.element)
         }
-        FieldKind::String(Str { length: Some(Length::Static(0)), .. }) => true,
         _ => false,
     }
 }

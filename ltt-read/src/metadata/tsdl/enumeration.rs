@@ -7,7 +7,7 @@ use super::literal;
 use super::parser::Parser;
 use super::scalars::address;
 use super::scope::{Namespace, Type};
-use super::token::TokenKind;
+use super::token::{Keyword, TokenKind};
 use crate::metadata::Span;
 use crate::schema::{FieldClass, FieldKind, FixedLen, Integer, Mapping};
 
@@ -33,7 +33,12 @@ impl<'a> Parser<'a> {
     fn enumeration_body(&mut self, keyword: Span) -> Result<Type> {
         let start = self.token.span;
         let container = match self.accept(TokenKind::Colon) {
-            true => self.whole_type("an integer type")?,
+            true => match self.token.kind {
+                TokenKind::Identifier | TokenKind::Keyword(Keyword::Integer | Keyword::Const) => {
+                    self.whole_type("an integer type")?
+                }
+                _ => return Err(self.unexpected("an integer type")),
+            },
             false => self.scopes.find(Namespace::Alias, "int").cloned().ok_or_else(|| {
                 let message = "an `enum` without integer type needs the type alias `int`";
                 Error::new(keyword, message).help("write `enum : TYPE { … }`")
