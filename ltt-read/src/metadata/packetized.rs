@@ -1,8 +1,248 @@
 //! Packetized metadata (CTF 1.8.3 section 7.1, CTF 2 section "metadata stream").
+//!
+//! A metadata stream is plain text, or packets: a header of 37 bytes, text,
+//! padding. The byte order of the magic number is that of all headers.
 
-use super::MetadataError;
+use super::{Diagnostic, MetadataError, Span};
+use crate::schema::ByteOrder;
+use crate::uuid::Uuid;
+
+const MAGIC: u32 = 0x75d1_1d57;
+const HEADER_SIZE: usize = 37;
+
+/// A packet header, as far as anyone needs to know.
+#[derive(Clone, Copy)]
+struct Header {
+    uuid: Uuid,
+    version: (u8, u8),
+    /// Header and text, in bytes.
+    content_size: usize,
+    /// Header, text and padding, in bytes.
+    packet_size: usize,
+}
 
 /// The text of a metadata file, taken out of its packets if it has any.
 pub(super) fn unpack(bytes: &[u8]) -> Result<String, MetadataError> {
-    Ok(String::from_utf8_lossy(bytes).into_owned())
+    if bytes.is_empty() {
+        return Err(error("the metadata is empty".into()));
+    }
+    let unpacked = match byte_order(bytes) {
+        Some(byte_order) => {
+            Some(unpack_packets(bytes, byte_order).map_err(|(packet, offset, message)| {
+                error(format!("metadata packet {packet} at byte {offset}: {message}"))
+            })?)
+        }
+        None => None,
+    };
+    let bytes = unpacked.as_deref().unwrap_or(bytes);
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // Comments and strings may hold anything; what is no UTF-8 elsewhere is
+    // refused by the parsers.
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    if let Some(at) = memchr::memchr(0, text.as_bytes()) {
+        let message = "a null character: this is no metadata text";
+        return Err(MetadataError::new(
+            &text,
+            vec![Diagnostic::error(Span::new(at, at + 1), message)],
+        ));
+    }
+    if text.trim_ascii().is_empty() {
+        return Err(error("the metadata has no text".into()));
+    }
+    Ok(text)
+}
+
+fn error(message: String) -> MetadataError {
+    MetadataError::new("", vec![Diagnostic::error(Span::default(), message)])
+}
+
+/// The byte order of packet headers, if the file is packetized.
+fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
+    let magic = bytes.first_chunk()?;
+    if u32::from_le_bytes(*magic) == MAGIC {
+        Some(ByteOrder::Little)
+    } else if u32::from_be_bytes(*magic) == MAGIC {
+        Some(ByteOrder::Big)
+    } else {
+        None
+    }
+}
+
+/// The texts of all packets. Errors come with packet number and offset.
+fn unpack_packets(
+    bytes: &[u8],
+    byte_order: ByteOrder,
+) -> Result<Vec<u8>, (usize, usize, String)> {
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut first: Option<Header> = None;
+    let mut offset = 0;
+    for number in 1.. {
+        let packet = &bytes[offset..];
+        if packet.is_empty() {
+            break;
+        }
+        let fail = |message| (number, offset, message);
+        let header = header(packet, byte_order).map_err(fail)?;
+        let first = *first.get_or_insert(header);
+        if header.uuid != first.uuid {
+            let message = format!("UUID {} differs from {} of packet 1", header.uuid, first.uuid);
+            return Err(fail(message));
+        }
+        if header.version != first.version {
+            let ((a, b), (c, d)) = (header.version, first.version);
+            return Err(fail(format!("version {a}.{b} differs from {c}.{d} of packet 1")));
+        }
+        let Some(content) = packet.get(HEADER_SIZE..header.content_size) else {
+            let missing = header.content_size - packet.len();
+            return Err(fail(format!("the file ends {missing} bytes before the end of the text")));
+        };
+        text.extend_from_slice(content);
+        // A file that ends in the padding of its last packet has lost nothing.
+        offset += header.packet_size.min(packet.len());
+    }
+    Ok(text)
+}
+
+/// Reads and checks the header of a packet.
+fn header(packet: &[u8], byte_order: ByteOrder) -> Result<Header, String> {
+    let Some(header) = packet.first_chunk::<HEADER_SIZE>() else {
+        return Err(format!(
+            "the header has {HEADER_SIZE} bytes, but the file ends after {}",
+            packet.len()
+        ));
+    };
+    let u32_at = |at: usize| {
+        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        match byte_order {
+            ByteOrder::Little => u32::from_le_bytes(bytes),
+            ByteOrder::Big => u32::from_be_bytes(bytes),
+        }
+    };
+    if u32_at(0) != MAGIC {
+        return Err(format!("expected magic number {MAGIC:#x}, found {:#x}", u32_at(0)));
+    }
+    let size_at = |at, what| match u32_at(at) {
+        bits if bits % 8 != 0 => Err(format!("the {what} size, {bits} bits, is not whole bytes")),
+        bits => Ok(bits as usize / 8),
+    };
+    let content_size = size_at(24, "content")?;
+    let packet_size = size_at(28, "packet")?;
+    let [compression, encryption, checksum, major, minor] =
+        [header[32], header[33], header[34], header[35], header[36]];
+    if !matches!((major, minor), (1, 8) | (2, _)) {
+        return Err(format!("expected version 1.8 or 2.0, found {major}.{minor}"));
+    }
+    for (what, scheme) in
+        [("compression", compression), ("encryption", encryption), ("checksum", checksum)]
+    {
+        if scheme != 0 {
+            return Err(format!("{what} scheme {scheme} is not supported"));
+        }
+    }
+    if content_size < HEADER_SIZE {
+        return Err(format!(
+            "a content size of {content_size} bytes is less than the header's {HEADER_SIZE}"
+        ));
+    }
+    if packet_size < content_size {
+        return Err(format!(
+            "a packet size of {packet_size} bytes is less than the content's {content_size}"
+        ));
+    }
+    let mut uuid = [0; 16];
+    uuid.copy_from_slice(&header[4..20]);
+    Ok(Header { uuid: Uuid(uuid), version: (major, minor), content_size, packet_size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(byte_order: ByteOrder, text: &str, padding: usize) -> Vec<u8> {
+        let content = (HEADER_SIZE + text.len()) * 8;
+        let u32 = |n: usize| match byte_order {
+            ByteOrder::Little => (n as u32).to_le_bytes(),
+            ByteOrder::Big => (n as u32).to_be_bytes(),
+        };
+        let mut packet = u32(MAGIC as usize).to_vec();
+        packet.extend([7; 16]);
+        packet.extend([0; 4]);
+        packet.extend(u32(content));
+        packet.extend(u32(content + padding * 8));
+        packet.extend([0, 0, 0, 1, 8]);
+        packet.extend(text.as_bytes());
+        packet.resize(packet.len() + padding, 0);
+        packet
+    }
+
+    fn message(bytes: &[u8]) -> String {
+        unpack(bytes).unwrap_err().diagnostics[0].message.clone()
+    }
+
+    #[test]
+    fn plain_text() {
+        assert_eq!(unpack(b"/* CTF 1.8 */ x").unwrap(), "/* CTF 1.8 */ x");
+        assert_eq!(unpack(b"\xef\xbb\xbftrace").unwrap(), "trace");
+        assert_eq!(unpack(b"\"\xff\"").unwrap(), "\"\u{fffd}\"");
+        assert_eq!(message(b""), "the metadata is empty");
+        assert_eq!(message(b" \n"), "the metadata has no text");
+        let error = unpack(b"a\nb\0").unwrap_err();
+        assert_eq!((error.places[0].line, error.places[0].column), (2, 2));
+    }
+
+    #[test]
+    fn packets_of_both_byte_orders() {
+        for byte_order in [ByteOrder::Little, ByteOrder::Big] {
+            let mut bytes = packet(byte_order, "tra", 5);
+            bytes.extend(packet(byte_order, "", 3));
+            bytes.extend(packet(byte_order, "ce", 0));
+            assert_eq!(unpack(&bytes).unwrap(), "trace");
+        }
+    }
+
+    #[test]
+    fn a_cut_outside_of_padding_is_an_error() {
+        let one = packet(ByteOrder::Little, "trace", 4);
+        let two = [one.clone(), one.clone()].concat();
+        for len in 4..two.len() {
+            if (one.len() - 4..=one.len()).contains(&len) || len >= two.len() - 4 {
+                assert!(unpack(&two[..len]).is_ok(), "{len}: only padding is cut");
+                continue;
+            }
+            let text = message(&two[..len]);
+            let expected = match len < one.len() {
+                true => "metadata packet 1 at byte 0: the ",
+                false => "metadata packet 2 at byte 46: the ",
+            };
+            assert!(text.starts_with(expected), "{len}: {text}");
+        }
+    }
+
+    #[test]
+    fn wrong_headers() {
+        let good = packet(ByteOrder::Little, "trace", 1);
+        for (at, value, expected) in [
+            (24, 0x51, "the content size, 337 bits, is not whole bytes"),
+            (24, 0x20, "a content size of 4 bytes is less than the header's 37"),
+            (28, 0x5a, "the packet size, 346 bits, is not whole bytes"),
+            (28, 0x48, "a packet size of 41 bytes is less than the content's 42"),
+            (32, 1, "compression scheme 1 is not supported"),
+            (33, 2, "encryption scheme 2 is not supported"),
+            (34, 3, "checksum scheme 3 is not supported"),
+            (35, 3, "expected version 1.8 or 2.0, found 3.8"),
+            (36, 7, "expected version 1.8 or 2.0, found 1.7"),
+        ] {
+            let mut bytes = good.clone();
+            bytes[at] = value;
+            bytes[25] = u8::from(at != 24 || value != 0x20);
+            assert_eq!(message(&bytes), format!("metadata packet 1 at byte 0: {expected}"));
+        }
+        for (at, expected) in [(0, "expected magic number 0x75d11d57"), (4, "UUID 08070707-")] {
+            let mut bytes = [good.clone(), good.clone()].concat();
+            bytes[good.len() + at] = 8;
+            let text = message(&bytes);
+            assert!(text.starts_with("metadata packet 2 at byte 43: "), "{text}");
+            assert!(text.contains(expected), "{text}");
+        }
+    }
 }

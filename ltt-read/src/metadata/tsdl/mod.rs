@@ -1,11 +1,54 @@
-//! Front end.
+//! TSDL, the metadata language of CTF 1.8: text to [`Schema`].
+//!
+//! [`lexer`] makes tokens; the [`parser`] works on them in one pass with one
+//! token of look-ahead and builds field classes at once: [`blocks`] calls
+//! [`declarations`], which calls [`compound`], [`enumeration`] and
+//! [`scalars`]. [`assemble`] puts what the blocks declared together, with the
+//! [`roles`] that follow from names and clock mappings. Locations of lengths
+//! and tags stay paths; they are resolved with those of CTF 2.
 
-use super::Diagnostic;
-use crate::schema::{Format, Schema};
+mod assemble;
+mod attributes;
+mod blocks;
+mod compound;
+mod declarations;
+mod enumeration;
+mod error;
+mod lexer;
+mod literal;
+mod parser;
+mod roles;
+mod scalars;
+mod scope;
+#[cfg(test)]
+mod tests;
+mod token;
 
+use super::{Diagnostic, Span};
+use crate::schema::{ByteOrder, Schema};
+use parser::Parser;
+
+/// Parses the text of a metadata stream. Locations are not resolved yet.
 pub(super) fn parse(
-    _text: &str,
-    _warnings: &mut Vec<Diagnostic>,
+    text: &str,
+    warnings: &mut Vec<Diagnostic>,
 ) -> Result<Schema, Vec<Diagnostic>> {
-    Ok(Schema::new(Format::Ctf1))
+    if u32::try_from(text.len()).is_err() {
+        let message = "metadata of 4 GiB and more is not supported";
+        return Err(vec![Diagnostic::error(Span::default(), message)]);
+    }
+    let native = parser::native_byte_order(text).unwrap_or(ByteOrder::Little);
+    let mut parser = Parser::new(text, native);
+    parser.run();
+    // What is missing can only be told if all that is there was understood.
+    let schema = parser.errors.is_empty().then(|| parser.assemble());
+    warnings.append(&mut parser.warnings);
+    warnings.sort_by_key(|w| w.span.start);
+    match schema {
+        Some(schema) if parser.errors.is_empty() => Ok(schema),
+        _ => {
+            parser.errors.sort_by_key(|e| e.span.start);
+            Err(parser.errors)
+        }
+    }
 }

@@ -1,0 +1,176 @@
+//! From what the blocks declare to a schema.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::blocks::{Declared, EventBlock, StreamBlock};
+use super::declarations::is_empty;
+use super::error::Error;
+use super::parser::Parser;
+use super::roles::{ClockRoles, event_header, first_clock, has_integer};
+use crate::metadata::Span;
+use crate::schema::{
+    ClockClass, ClockOrigin, EventType, FieldClass, Format, Schema, StreamClass, StreamClassId,
+};
+
+impl Parser<'_> {
+    /// Puts the schema together; errors are left in `errors`.
+    pub(super) fn assemble(&mut self) -> Schema {
+        let mut schema = Schema::new(Format::Ctf1);
+        schema.native_byte_order = self.native;
+        let Declared { trace, env, clocks, mut clock_names, mut streams, events, .. } =
+            std::mem::take(&mut self.declared);
+        match trace {
+            Some(trace) => {
+                schema.uuid = trace.uuid;
+                schema.packet_header = trace.packet_header.map(|root| self.packet_header(&root));
+            }
+            None => self.record(
+                Error::new(Span::default(), "there is no `trace` block")
+                    .help("CTF 1.8 metadata declares version and byte order in a `trace` block"),
+            ),
+        }
+        schema.env = env;
+        schema.clocks = clocks;
+        self.check_clock_maps(&clock_names);
+        if streams.is_empty() && !events.is_empty() {
+            // The only stream class need not be declared.
+            streams.push(StreamBlock::default());
+        }
+        let mut by_id = HashMap::new();
+        for stream in &streams {
+            let class = self.stream_class(stream, &mut schema.clocks, &mut clock_names);
+            if by_id.insert(class.id, schema.stream_classes.len()).is_some() {
+                let message = format!("a second `stream` block with id {}", class.id);
+                self.record(Error::new(stream.span, message));
+            }
+            schema.stream_classes.push(class);
+        }
+        self.event_types(events, &by_id, &mut schema);
+        schema
+    }
+
+    fn check_clock_maps(&mut self, clocks: &HashMap<Arc<str>, usize>) {
+        let mut unknown: Vec<_> = self
+            .clock_maps
+            .values()
+            .filter(|m| !clocks.contains_key(m.clock))
+            .map(|m| (m.span, m.clock))
+            .collect();
+        unknown.sort_unstable_by_key(|(span, _)| span.start);
+        unknown.dedup();
+        for (span, clock) in unknown.into_iter().take(5) {
+            self.record(Error::new(span, format!("there is no clock `{clock}`")));
+        }
+    }
+
+    fn stream_class(
+        &mut self,
+        block: &StreamBlock,
+        clocks: &mut Vec<ClockClass>,
+        clock_names: &mut HashMap<Arc<str>, usize>,
+    ) -> StreamClass {
+        let mut stream = StreamClass::new(block.id.unwrap_or(0));
+        let header = block.event_header.as_ref();
+        let context = block.packet_context.as_ref();
+        let mapped = |root: Option<&(Arc<FieldClass>, Span)>| {
+            root.and_then(|(class, _)| first_clock(class, &self.clock_maps))
+        };
+        let mut clock = mapped(header).or(mapped(context)).map(str::to_owned);
+        if clock.is_none() {
+            clock = self.implicit_clock(header, context, clocks);
+            if let Some(name) = &clock {
+                clock_names.entry(name.as_str().into()).or_insert(clocks.len() - 1);
+            }
+        }
+        stream.default_clock =
+            clock.as_deref().and_then(|name| clock_names.get(name)).map(|n| *n as u32);
+        let maps = std::mem::take(&mut self.clock_maps);
+        let roles = ClockRoles { maps: &maps, clock: clock.as_deref() };
+        let header_ticks = header.is_some_and(|(h, _)| first_clock(h, &maps).is_some());
+        let implicit = clock.is_some() && !header_ticks;
+        stream.packet_context = context.map(|root| self.packet_context(root, &roles));
+        stream.event_header = header.map(|(root, _)| event_header(root, &roles, implicit));
+        stream.common_context = block.event_context.as_ref().map(|(class, _)| class.clone());
+        self.clock_maps = maps;
+        stream
+    }
+
+    /// The clock of a stream class without mapped fields that has fields
+    /// named like timestamps: the only one of the trace.
+    fn implicit_clock(
+        &mut self,
+        header: Option<&(Arc<FieldClass>, Span)>,
+        context: Option<&(Arc<FieldClass>, Span)>,
+        clocks: &mut Vec<ClockClass>,
+    ) -> Option<String> {
+        let has = |root: Option<&(Arc<FieldClass>, Span)>, name| {
+            root.filter(|(class, _)| has_integer(class, name)).map(|(_, span)| *span)
+        };
+        let span = has(header, "timestamp")
+            .or(has(context, "timestamp_begin"))
+            .or(has(context, "timestamp_end"))?;
+        match clocks.as_slice() {
+            [] => {
+                // Nothing is known of it but that it ticks.
+                let clock =
+                    ClockClass { origin: ClockOrigin::Unknown, ..ClockClass::new("default") };
+                clocks.push(clock);
+                Some("default".into())
+            }
+            [clock] => Some(clock.name.to_string()),
+            _ => {
+                self.warn(span, "timestamps here are mapped to none of the clocks: ignored");
+                None
+            }
+        }
+    }
+
+    fn event_types(
+        &mut self,
+        events: Vec<EventBlock>,
+        by_id: &HashMap<u64, usize>,
+        schema: &mut Schema,
+    ) {
+        let only = match schema.stream_classes.as_slice() {
+            [stream] => stream.id,
+            _ => 0,
+        };
+        let no_bits = |class: &Option<Arc<FieldClass>>| class.as_ref().is_none_or(is_empty);
+        let empty_start: Vec<bool> = schema
+            .stream_classes
+            .iter()
+            .map(|s| no_bits(&s.event_header) && no_bits(&s.common_context))
+            .collect();
+        let mut ids = HashSet::with_capacity(events.len());
+        schema.event_types.reserve_exact(events.len());
+        for event in events {
+            let (stream_id, span) = event.stream.unwrap_or((only, event.span));
+            let Some(&index) = by_id.get(&stream_id) else {
+                self.record(Error::new(span, format!("there is no stream with id {stream_id}")));
+                continue;
+            };
+            let id = event.id.unwrap_or(0);
+            if !ids.insert((index, id)) {
+                let message = format!("a second event with id {id} in stream {stream_id}");
+                self.record(Error::new(event.span, message));
+            }
+            if empty_start[index] && no_bits(&event.context) && no_bits(&event.fields) {
+                let message = "records of this event have no data at all: they cannot be told apart";
+                self.record(Error::new(event.span, message));
+            }
+            schema.event_types.push(EventType {
+                id,
+                stream: StreamClassId(index as u32),
+                identity: event.identity,
+                log_level: event.log_level,
+                emf_uri: event.emf_uri,
+                specific_context: event.context,
+                payload: event.fields,
+                attributes: None,
+                event_slots: 0,
+            });
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Lexical scopes: where names of types are looked up.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
+
+use crate::schema::FieldClass;
+
+/// A type as the parser knows it.
+#[derive(Debug, Clone)]
+pub(super) struct Type {
+    pub(super) class: Arc<FieldClass>,
+    /// Whether arrays of it are strings: an 8-bit, byte-aligned integer with
+    /// an encoding.
+    pub(super) is_character: bool,
+    /// Whether it is a variant that still needs a tag.
+    pub(super) lacks_tag: bool,
+    /// Classes in the tree below and including this one, shared ones counted
+    /// each time.
+    pub(super) nodes: u32,
+    /// Depth of that tree.
+    pub(super) depth: u32,
+}
+
+impl Type {
+    /// A type that holds no other.
+    pub(super) fn leaf(class: FieldClass) -> Self {
+        Type {
+            class: Arc::new(class),
+            is_character: false,
+            lacks_tag: false,
+            nodes: 1,
+            depth: 1,
+        }
+    }
+}
+
+/// The four name spaces of types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Namespace {
+    Alias,
+    Struct,
+    Variant,
+    Enum,
+}
+
+impl Namespace {
+    /// How people call a type of this name space.
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Namespace::Alias => "type alias",
+            Namespace::Struct => "struct",
+            Namespace::Variant => "variant",
+            Namespace::Enum => "enum",
+        }
+    }
+}
+
+/// The scopes around the place that is being parsed, innermost last.
+#[derive(Debug)]
+pub(super) struct Scopes<'a>(Vec<[HashMap<Cow<'a, str>, Type>; 4]>);
+
+impl<'a> Scopes<'a> {
+    /// Just the outermost scope.
+    pub(super) fn new() -> Self {
+        Scopes(vec![Default::default()])
+    }
+
+    pub(super) fn enter(&mut self) {
+        self.0.push(Default::default());
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.0.pop();
+    }
+
+    /// Leaves all but the outermost scope.
+    pub(super) fn leave_all(&mut self) {
+        self.0.truncate(1);
+    }
+
+    /// Declares a name in the innermost scope; false if it is taken there.
+    pub(super) fn declare(&mut self, space: Namespace, name: Cow<'a, str>, ty: Type) -> bool {
+        let Some(scope) = self.0.last_mut() else { return false };
+        scope[space as usize].try_insert(name, ty).is_ok()
+    }
+
+    /// The type of this name that is declared nearest.
+    pub(super) fn find(&self, space: Namespace, name: &str) -> Option<&Type> {
+        self.0.iter().rev().find_map(|scope| scope[space as usize].get(name))
+    }
+}
+
+/// A set of names that is small most of the time.
+#[derive(Debug, Default)]
+pub(super) struct Names<'a> {
+    few: SmallVec<[&'a str; 16]>,
+    many: HashSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    /// Adds a name; false if it was there.
+    pub(super) fn insert(&mut self, name: &'a str) -> bool {
+        if self.many.is_empty() {
+            if self.few.contains(&name) {
+                return false;
+            }
+            if self.few.len() < 16 {
+                self.few.push(name);
+                return true;
+            }
+            self.many = self.few.iter().copied().collect();
+        }
+        self.many.insert(name)
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.few.contains(&name) || self.many.contains(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beyond_the_small_size() {
+        let text: Vec<String> = (0..40).map(|i| format!("n{i}")).collect();
+        let mut names = Names::default();
+        for name in &text {
+            assert!(names.insert(name));
+            assert!(!names.insert(name));
+        }
+        assert!(names.contains("n3") && names.contains("n39") && !names.contains("n40"));
+    }
+
+    #[test]
+    fn inner_names_hide_outer_ones() {
+        let mut scopes = Scopes::new();
+        let ty = |bits| Type::leaf(FieldClass::uint(bits, crate::schema::ByteOrder::Little));
+        assert!(scopes.declare(Namespace::Alias, "a".into(), ty(8)));
+        scopes.enter();
+        assert!(scopes.declare(Namespace::Alias, "a".into(), ty(16)));
+        assert!(!scopes.declare(Namespace::Alias, "a".into(), ty(32)));
+        assert_eq!(scopes.find(Namespace::Alias, "a").unwrap().class.align, 8);
+        assert_eq!(scopes.find(Namespace::Alias, "a").unwrap().class, ty(16).class);
+        scopes.leave();
+        assert_eq!(scopes.find(Namespace::Alias, "a").unwrap().class, ty(8).class);
+        assert!(scopes.find(Namespace::Struct, "a").is_none());
+    }
+}
