@@ -199,8 +199,11 @@ impl Cursor {
             }
             BodySize::Dynamic => {
                 self.scratch.slots[table.body_anchor as usize] = header.end;
-                let region = tables.body(trace.schema(), event_type)?;
-                region.run(window, header.end, &mut self.scratch)?
+                let body = tables.body(trace.schema(), event_type)?;
+                if body.needs_header {
+                    table.header.region.run(window, begin, &mut self.scratch)?;
+                }
+                body.region.run(window, header.end, &mut self.scratch)?
             }
         };
         if end > self.content_end {
@@ -209,7 +212,13 @@ impl Cursor {
         if end == self.next {
             return Err(DecodeError::EmptyEvent);
         }
-        let timestamp = table.clock.as_ref().map(|c| c.timestamp(header.clock));
+        let timestamp = match &table.clock {
+            Some(clock) => match clock.timestamp(header.clock) {
+                None => return Err(DecodeError::TimeOverflow { cycles: header.clock }),
+                time => time,
+            },
+            None => None,
+        };
         self.current = Current {
             begin,
             event_type,
@@ -243,52 +252,56 @@ impl Cursor {
             }
             State::Failed | State::End => return Ok(false),
         };
+        let clock = before.as_ref().and_then(|p| p.end_cycles).unwrap_or(self.clock);
         let files = self.tracefile().files.len() as u32;
         let len = self.tracefile().files[self.file as usize].source.bytes().len() as u64;
         if offset < len {
-            return self.enter_packet(offset, number, before).map(|()| true);
-        }
-        if self.file + 1 < files {
+            self.enter_packet(offset, number, clock)?;
+        } else if self.file + 1 < files {
             self.file += 1;
-            return self.enter_packet(0, 0, before).map(|()| true);
+            self.enter_packet(0, 0, clock)?;
+        } else {
+            self.state = State::End;
+            return Ok(false);
         }
-        self.state = State::End;
-        Ok(false)
+        if let Some(before) = before {
+            self.compare_counters(&before);
+        }
+        Ok(true)
     }
 
     /// Makes the packet at a place of the current file the current one.
-    fn enter_packet(
-        &mut self,
-        offset: u64,
-        number: u64,
-        before: Option<Packet>,
-    ) -> Result<(), Error> {
+    /// `clock` is the default clock before it.
+    fn enter_packet(&mut self, offset: u64, number: u64, clock: u64) -> Result<(), Error> {
         let trace = self.trace.clone();
         let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
         let bytes = file.source.bytes();
-        let packet =
-            Packet::read(trace.schema(), trace.tables(), bytes, offset, number, &mut self.scratch);
-        match packet {
+        let (schema, tables) = (trace.schema(), trace.tables());
+        match Packet::read(schema, tables, bytes, offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
-                let table = &trace.tables().streams[packet.stream_class.index()];
-                self.make_slots(table);
+                self.make_slots(&tables.streams[packet.stream_class.index()]);
                 self.content_end = packet.readable_bits();
                 self.next = packet.events_begin;
-                self.clock = self.scratch.roles.clock;
+                self.clock = packet.clock;
                 self.packet = packet;
                 self.state = State::Packet;
-                if let Some(before) = before {
-                    self.compare_counters(&before);
+                if let Some(found) = self.packet.wrong_magic {
+                    self.note(NoticeKind::WrongMagic { found });
+                }
+                if let Some(found) = self.packet.wrong_uuid {
+                    self.note(NoticeKind::WrongUuid { found });
                 }
                 Ok(())
             }
-            Err((kind, bit)) => {
-                self.state = State::End;
-                let offset = offset.saturating_mul(8).saturating_add(bit);
-                Err(Error::Decode {
-                    place: Place { file: file.path.clone(), packet: number, offset },
-                    kind,
-                })
+            Err(error) => {
+                // What the packet is not is unknown, but perhaps where it ends.
+                self.state = if error.size.is_some() { State::Failed } else { State::End };
+                self.packet =
+                    Packet { offset, number, size: error.size.unwrap_or(0), ..Packet::none() };
+                (self.next, self.content_end) = (0, 0);
+                let offset = offset.saturating_mul(8).saturating_add(error.bit);
+                let place = Place { file: file.path.clone(), packet: number, offset };
+                Err(Error::Decode { place, kind: error.kind })
             }
         }
     }
@@ -414,7 +427,7 @@ impl Cursor {
             self.packet = Packet::none();
             return Ok(());
         }
-        self.enter_packet(position.packet_offset, position.packet_number, None)?;
+        self.enter_packet(position.packet_offset, position.packet_number, position.clock)?;
         self.next = position.bit.clamp(self.next, self.content_end);
         self.clock = position.clock;
         Ok(())
@@ -436,7 +449,7 @@ impl Cursor {
             match index.entries().last() {
                 Some(last) => {
                     self.file = last.file;
-                    self.enter_packet(last.offset, last.number, None)?;
+                    self.enter_packet(last.offset, last.number, last.clock_before)?;
                     self.next = self.content_end;
                 }
                 None => self.state = State::Start,
@@ -444,7 +457,12 @@ impl Cursor {
             return Ok(());
         };
         self.file = entry.file;
-        self.enter_packet(entry.offset, entry.number, None)?;
+        self.enter_packet(entry.offset, entry.number, entry.clock_before)?;
+        self.skip_to(time)
+    }
+
+    /// Goes on to before the next event whose timestamp is `time` or later.
+    pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
         while self.advance()? {
             if self.current.timestamp.is_none_or(|t| t >= time) {
                 let cut = self.position_of_event();

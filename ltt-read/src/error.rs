@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::metadata::MetadataError;
-use crate::uuid::Uuid;
 
 /// Why a trace could not be opened, or why reading a tracefile stopped.
 #[derive(Debug, thiserror::Error)]
@@ -76,20 +75,6 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The first field of a packet is not the CTF magic number.
-    #[error("wrong packet magic number {found:#x}, expected 0xc1fc1fc1")]
-    Magic {
-        /// What stands there.
-        found: u64,
-    },
-    /// The packet belongs to another trace.
-    #[error("packet of trace {found}, expected trace {expected}")]
-    Uuid {
-        /// UUID in the packet header.
-        found: Uuid,
-        /// UUID in the metadata.
-        expected: Uuid,
-    },
     /// The packet header names a stream class that the metadata lacks.
     #[error("no stream class has the id {id}")]
     UnknownStreamClass {
@@ -156,6 +141,12 @@ pub enum DecodeError {
     ArrayTooLong {
         /// Its length.
         len: u64,
+    },
+    /// A clock value is so large that its time cannot be told.
+    #[error("the clock value {cycles} is beyond the range of times")]
+    TimeOverflow {
+        /// The clock's value.
+        cycles: u64,
     },
     /// An event record of no bits at all: reading it would never end.
     #[error("an event record of this type has no bits")]

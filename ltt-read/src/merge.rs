@@ -92,10 +92,11 @@ impl Merge {
     /// Goes before the first event of each tracefile whose timestamp is `time`
     /// or later.
     pub fn seek(&mut self, time: Timestamp) {
-        for number in 0..self.cursors.len() {
-            if let Err(error) = self.cursors[number].seek_time(time) {
+        for cursor in &mut self.cursors {
+            let mut step = cursor.seek_time(time);
+            while let Err(error) = step {
                 self.errors.push(error);
-                self.cursors[number].skip_packet();
+                step = if cursor.skip_packet() { cursor.skip_to(time) } else { Ok(()) };
             }
         }
         self.load_all();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::time::Timestamp;
+use crate::uuid::Uuid;
 
 /// Something noteworthy in a data stream, with its place. Reading goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,16 @@ pub enum NoticeKind {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// The first field of a packet is not the CTF magic number 0xC1FC1FC1.
+    WrongMagic {
+        /// What stands there.
+        found: u64,
+    },
+    /// A packet says that it belongs to another trace.
+    WrongUuid {
+        /// What stands there.
+        found: Uuid,
+    },
     /// After an error in a packet, reading goes on with the next one.
     PacketSkipped,
 }
@@ -83,6 +94,12 @@ impl fmt::Display for Notice {
                 write!(f, "the clock went back from {from} to {to}")
             }
             NoticeKind::IndexIgnored { reason } => write!(f, "index file not used: {reason}"),
+            NoticeKind::WrongMagic { found } => {
+                write!(f, "wrong packet magic number {found:#x}, expected 0xc1fc1fc1")
+            }
+            NoticeKind::WrongUuid { found } => {
+                write!(f, "this packet is of another trace: {found}")
+            }
             NoticeKind::PacketSkipped => write!(f, "the rest of this packet was skipped"),
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::error::DecodeError;
 use crate::layout::node::NodeKind;
-use crate::layout::program::{Len, Scratch, Window};
+use crate::layout::program::{Len, RoleValues, Scratch, Window};
 use crate::layout::region::Region;
 use crate::layout::tables::Tables;
 use crate::schema::{Role, Schema, StreamClassId};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, update_clock};
 use crate::uuid::Uuid;
 
 const MAGIC: u64 = 0xc1fc_1fc1;
@@ -49,57 +49,74 @@ pub struct Packet {
     pub sequence: Option<u64>,
     /// Width of that number in bits.
     pub sequence_bits: u8,
+    /// Its magic number, if that is not CTF's.
+    pub wrong_magic: Option<u64>,
+    /// Its trace UUID, if that is not the trace's.
+    pub wrong_uuid: Option<Uuid>,
+    /// The default clock where its events begin, in cycles.
+    pub clock: u64,
 }
 
-/// Why there is no packet, and how many bits into it that was found.
-pub(crate) type PacketError = (DecodeError, u64);
+/// Why there is no packet.
+#[derive(Debug)]
+pub(crate) struct PacketError {
+    pub(crate) kind: DecodeError,
+    /// How many bits into the packet that was found.
+    pub(crate) bit: u64,
+    /// Its size in bytes, if it tells one that can be believed.
+    pub(crate) size: Option<u64>,
+}
 
 impl Packet {
     /// Reads the packet that begins at a byte of a file.
     ///
-    /// `scratch` keeps the places and values of header and context fields.
+    /// `clock` is the default clock's value before it; `scratch` keeps the
+    /// places and values of header and context fields.
     pub(crate) fn read(
         schema: &Schema,
         tables: &Tables,
         file: &[u8],
         offset: u64,
         number: u64,
+        clock: u64,
         scratch: &mut Scratch,
     ) -> Result<Packet, PacketError> {
         let data = file.get(offset as usize..).unwrap_or(&[]);
         let available = data.len() as u64 * 8;
         let window = Window { data, end: available };
-        scratch.roles = Default::default();
+        scratch.roles = RoleValues::at(clock);
+        let early = |kind, bit| PacketError { kind, bit, size: None };
 
         let mut pos = 0;
+        let (mut wrong_magic, mut wrong_uuid) = (None, None);
         if let Some(region) = &tables.packet_header {
-            pos = region.run(window, pos, scratch).map_err(|e| (e, 0))?;
-            if let Some(found) = scratch.roles.get(Role::PacketMagic)
-                && found != MAGIC
-            {
-                return Err((DecodeError::Magic { found }, 0));
-            }
-            check_uuid(schema, tables, region, window, scratch).map_err(|e| (e, 0))?;
+            pos = region.run(window, pos, scratch).map_err(|kind| early(kind, 0))?;
+            wrong_magic = scratch.roles.get(Role::PacketMagic).filter(|found| *found != MAGIC);
+            let uuid = uuid(tables, region, window, scratch);
+            wrong_uuid = uuid.filter(|found| schema.uuid.is_some_and(|u| u != *found));
         }
-        let header_roles = scratch.roles;
-        let stream = header_roles.get(Role::StreamClassId);
-        let stream_class = tables.stream(stream).map_err(|e| (e, pos))?;
+        let stream = scratch.roles.get(Role::StreamClassId);
+        let stream_class = tables.stream(stream).map_err(|kind| early(kind, pos))?;
         let table = &tables.streams[stream_class.index()];
         if let Some(region) = &table.packet_context {
-            pos = region.run(window, pos, scratch).map_err(|e| (e, pos))?;
+            pos = region.run(window, pos, scratch).map_err(|kind| early(kind, pos))?;
         }
         let roles = scratch.roles;
-        let (total, content) = sizes(
-            roles.get(Role::PacketTotalLength),
-            roles.get(Role::PacketContentLength),
-            pos,
-            available,
-        )
-        .map_err(|e| (e, pos))?;
+        let declared = roles.get(Role::PacketTotalLength);
+        let content = roles.get(Role::PacketContentLength);
+        let error = |kind| {
+            // With a sound size, what follows the packet can be read.
+            let sound =
+                |bits: &u64| bits.is_multiple_of(8) && *bits >= pos.max(8) && *bits <= available;
+            PacketError { kind, bit: pos, size: declared.filter(sound).map(|bits| bits / 8) }
+        };
+        let (total, content) = sizes(declared, content, pos, available).map_err(error)?;
 
-        let time = |cycles: Option<u64>| Some(table.clock.as_ref()?.timestamp(cycles?));
+        let time = |cycles: Option<u64>| table.clock.as_ref()?.timestamp(cycles?);
         let begin_cycles = roles.get(Role::ClockTimestamp).map(|_| roles.clock);
         let end_cycles = roles.get(Role::PacketEndTimestamp);
+        let end_cycles =
+            end_cycles.map(|end| update_clock(roles.clock, end, roles.end_bits.into()));
         Ok(Packet {
             number,
             offset,
@@ -117,6 +134,9 @@ impl Packet {
             discarded_bits: roles.discarded_bits,
             sequence: roles.get(Role::PacketSequence),
             sequence_bits: roles.sequence_bits,
+            wrong_magic,
+            wrong_uuid,
+            clock: roles.clock,
         })
     }
 
@@ -139,6 +159,9 @@ impl Packet {
             discarded_bits: 0,
             sequence: None,
             sequence_bits: 0,
+            wrong_magic: None,
+            wrong_uuid: None,
+            clock: 0,
         }
     }
 
@@ -176,25 +199,13 @@ fn sizes(
     Ok((total, content))
 }
 
-fn check_uuid(
-    schema: &Schema,
-    tables: &Tables,
-    region: &Region,
-    window: Window<'_>,
-    scratch: &Scratch,
-) -> Result<(), DecodeError> {
-    let (Some(expected), Some(node)) = (schema.uuid, tables.uuid_node) else { return Ok(()) };
-    let node = &region.nodes[node as usize];
-    let (NodeKind::Array { len, .. } | NodeKind::Blob { len }) = &node.kind else { return Ok(()) };
-    let Len::Const(16) = len else { return Ok(()) };
+/// The trace UUID in a packet header.
+fn uuid(tables: &Tables, region: &Region, window: Window<'_>, scratch: &Scratch) -> Option<Uuid> {
+    let node = &region.nodes[tables.uuid_node? as usize];
+    let (NodeKind::Array { len, .. } | NodeKind::Blob { len }) = &node.kind else { return None };
+    let Len::Const(16) = len else { return None };
     let first = ((scratch.slots[node.anchor as usize] + node.offset) / 8) as usize;
-    let bytes = window.data.get(first..).and_then(|b| b.first_chunk::<16>());
-    match bytes {
-        Some(bytes) if Uuid(*bytes) != expected => {
-            Err(DecodeError::Uuid { found: Uuid(*bytes), expected })
-        }
-        _ => Ok(()),
-    }
+    window.data.get(first..)?.first_chunk::<16>().map(|bytes| Uuid(*bytes))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// A point in time: nanoseconds since the Unix epoch, or since the origin of
 /// a clock that has no absolute one.
 ///
-/// The range is that of `i64`: about the years 1678 to 2262. Times outside it
-/// saturate.
+/// The range is that of `i64`: about the years 1678 to 2262. A record whose
+/// time is outside it cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
@@ -46,42 +46,68 @@ pub(crate) struct ClockConverter {
     frequency: u64,
     offset_seconds: i64,
     offset_cycles: i64,
+    wraps: bool,
 }
 
 impl ClockConverter {
     pub(crate) fn new(clock: &ClockClass) -> Self {
-        let base = i128::from(clock.offset_seconds) * i128::from(NS_PER_S)
-            + i128::from(clock.offset_cycles);
-        let base_ns = if clock.frequency == NS_PER_S { i64::try_from(base).ok() } else { None };
+        let base = clock.offset_ns();
         ClockConverter {
-            base_ns,
+            base_ns: if clock.frequency == NS_PER_S { base } else { None },
             frequency: clock.frequency.max(1),
             offset_seconds: clock.offset_seconds,
             offset_cycles: clock.offset_cycles,
+            wraps: base.is_none(),
         }
     }
 
-    /// The time of a cycle count.
+    /// The time of a cycle count; `None` if it is beyond the range of
+    /// timestamps. (If the clock's offset alone is, all its times are taken
+    /// modulo 2⁶⁴: they still compare with each other.)
     #[inline(always)]
-    pub(crate) fn timestamp(&self, cycles: u64) -> Timestamp {
+    pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
         if let Some(base) = self.base_ns
             && let Ok(cycles) = i64::try_from(cycles)
         {
-            return Timestamp(base.saturating_add(cycles));
+            return base.checked_add(cycles).map(Timestamp);
         }
         self.general(cycles)
     }
 
     #[inline(never)]
-    fn general(&self, cycles: u64) -> Timestamp {
+    fn general(&self, cycles: u64) -> Option<Timestamp> {
         let cycles = i128::from(cycles) + i128::from(self.offset_cycles);
-        let frequency = i128::from(self.frequency);
-        // Seconds first: the product then stays within 128 bits whatever the
-        // frequency.
-        let seconds = i128::from(self.offset_seconds) + cycles.div_euclid(frequency);
-        let rest = cycles.rem_euclid(frequency) * i128::from(NS_PER_S) / frequency;
-        let ns = seconds * i128::from(NS_PER_S) + rest;
-        Timestamp(i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX }))
+        let ns = exact_ns(self.offset_seconds, cycles, self.frequency);
+        match i64::try_from(ns) {
+            Ok(ns) => Some(Timestamp(ns)),
+            Err(_) if self.wraps => Some(Timestamp(ns as i64)),
+            Err(_) => None,
+        }
+    }
+}
+
+/// `seconds` and `cycles` together in nanoseconds, rounded down.
+fn exact_ns(seconds: i64, cycles: i128, frequency: u64) -> i128 {
+    let frequency = i128::from(frequency);
+    // Seconds first: the product then stays within 128 bits whatever the
+    // frequency.
+    let seconds = i128::from(seconds) + cycles.div_euclid(frequency);
+    let rest = cycles.rem_euclid(frequency) * i128::from(NS_PER_S) / frequency;
+    seconds * i128::from(NS_PER_S) + rest
+}
+
+impl ClockClass {
+    /// The time of its zero in nanoseconds from its origin; `None` if that is
+    /// beyond the range of [`Timestamp`]: then its timestamps are taken modulo
+    /// 2⁶⁴ ns.
+    pub fn offset_ns(&self) -> Option<i64> {
+        let cycles = i128::from(self.offset_cycles);
+        exact_ns(self.offset_seconds, cycles, self.frequency.max(1)).try_into().ok()
+    }
+
+    /// The time of a cycle count; `None` if it is beyond the range.
+    pub fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
+        ClockConverter::new(self).timestamp(cycles)
     }
 }
 
@@ -112,14 +138,24 @@ mod tests {
 
     #[test]
     fn conversions() {
-        assert_eq!(clock(NS_PER_S, 2, 5).timestamp(7).ns(), 2_000_000_012);
-        assert_eq!(clock(NS_PER_S, 0, -10).timestamp(3).ns(), -7);
-        assert_eq!(clock(1000, 1, 500).timestamp(250).ns(), 1_750_000_000);
-        assert_eq!(clock(3, 0, 0).timestamp(1).ns(), 333_333_333);
-        assert_eq!(clock(3_000_000_000, 0, 0).timestamp(u64::MAX).ns(), 6_148_914_691_236_517_205);
-        assert_eq!(clock(1, 0, 0).timestamp(u64::MAX), Timestamp::MAX);
-        assert_eq!(clock(1, i64::MIN, i64::MIN).timestamp(0), Timestamp::MIN);
-        assert_eq!(clock(NS_PER_S, i64::MAX, 0).timestamp(0), Timestamp::MAX);
+        let ns = |c: ClockConverter, cycles| c.timestamp(cycles).map(Timestamp::ns);
+        assert_eq!(ns(clock(NS_PER_S, 2, 5), 7), Some(2_000_000_012));
+        assert_eq!(ns(clock(NS_PER_S, 0, -10), 3), Some(-7));
+        assert_eq!(ns(clock(1000, 1, 500), 250), Some(1_750_000_000));
+        assert_eq!(ns(clock(3, 0, 0), 1), Some(333_333_333));
+        assert_eq!(ns(clock(3_000_000_000, 0, 0), u64::MAX), Some(6_148_914_691_236_517_205));
+    }
+
+    #[test]
+    fn times_out_of_range() {
+        assert_eq!(clock(1, 0, 0).timestamp(u64::MAX), None);
+        assert_eq!(clock(NS_PER_S, 0, 0).timestamp(u64::MAX), None);
+        assert_eq!(clock(NS_PER_S, 0, i64::MAX).timestamp(1), None);
+        // An absurd offset wraps, as a whole.
+        let absurd = clock(NS_PER_S, 1_351_530_929_945_824_323, 1_234_567);
+        let first = absurd.timestamp(0).unwrap();
+        assert_eq!(absurd.timestamp(9).unwrap().ns() - first.ns(), 9);
+        assert!(clock(1, i64::MIN, i64::MIN).timestamp(u64::MAX).is_some());
     }
 
     #[test]

@@ -264,7 +264,7 @@ fn add_file(
     path: &Path,
     source: Source,
 ) {
-    let first = Packet::read(schema, tables, source.bytes(), 0, 0, &mut Scratch::default()).ok();
+    let first = Packet::read(schema, tables, source.bytes(), 0, 0, 0, &mut Scratch::default()).ok();
     let file_name = path.file_name().unwrap_or_default();
     let mut index_name = file_name.to_owned();
     index_name.push(".idx");

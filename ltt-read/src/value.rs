@@ -132,7 +132,7 @@ impl<'a> StructView<'a> {
     pub fn members(&self) -> impl Iterator<Item = (&'a FieldInfo, Value<'a>)> + '_ {
         let nodes = &self.view.region.nodes;
         let end = nodes[self.index].next as usize;
-        let next = |i: &usize| Some(nodes[*i].next as usize);
+        let next = |i: &usize| nodes.get(*i).map(|n| n.next as usize);
         std::iter::successors(Some(self.index + 1), next)
             .take_while(move |i| *i < end)
             .filter_map(|i| Some((&nodes[i].info, self.view.clone().value(i)?)))

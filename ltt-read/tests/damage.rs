@@ -63,27 +63,26 @@ fn lttng_stream() -> Vec<u8> {
 
 /// Streams without packet headers: one packet, ending with the file.
 fn dynamic_stream() -> Vec<u8> {
-    let mut s = vec![0u8]; // nested
+    let pad = |s: &mut Vec<u8>| s.resize(s.len().next_multiple_of(4), 0);
+    let mut s = vec![0u8]; // nested; its fields are aligned to 4 bytes
+    pad(&mut s);
     s.extend([2, 1]); // n, m
     for _ in 0..2 {
+        pad(&mut s);
         s.extend(b"\x02ab\0c\0"); // k, names
-        while s.len() % 4 != 0 {
-            s.push(0);
-        }
+        pad(&mut s);
         s.extend([0xe0, 0, 0, 0, 1, 2, 0, 0, 0x40, 0, 0, 0, 3, 4]); // pairs
     }
-    while s.len() % 4 != 0 {
-        s.push(0);
-    }
+    pad(&mut s);
     s.extend([0x20, 0, 0, 0, 5, 6]); // flat
-    s.extend([1, 2, 77, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9][..2].iter()); // chosen: A
-    s.extend([77, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    s.extend([1, 2, 77]); // chosen: A
+    s.extend([77, 0, 1, 2, 3, 4, 5, 6]); // odd and wide, bit-packed
     s
 }
 
 fn ctf2_stream() -> Vec<u8> {
     let mut s = vec![0, 5]; // scalars, time 5
-    s.extend([0x20, 0xff, 0x0f, 0x1f]);
+    s.extend([0x20, 0xff, 0x0f]);
     s.extend([0u8; 8]);
     s.extend([0xff, 0x7f]);
     s.extend(1.5f64.to_le_bytes());
@@ -117,7 +116,11 @@ fn truncation_at_every_byte_keeps_what_was_before() {
         // A cut between packets is no damage; anywhere else it is told.
         let at_edge = cut == 0 || cut == whole.len() / 2;
         assert_eq!(seen.errors.is_empty(), at_edge, "cut at {cut}: {:?}", seen.errors);
-        assert!(seen.errors.iter().all(|e| e.starts_with("stream_0: packet ")), "{:?}", seen.errors);
+        assert!(
+            seen.errors.iter().all(|e| e.starts_with("stream_0: packet ")),
+            "{:?}",
+            seen.errors
+        );
         read_all(&trace(LTTNG, &whole[..cut]));
     }
     for (metadata, whole) in [(DYNAMIC, dynamic_stream()), (CTF2, ctf2_stream())] {

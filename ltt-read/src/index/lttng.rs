@@ -68,25 +68,29 @@ fn entries(
             tables.stream(Some(field(6))).map_err(|_| "it names an unknown stream class")?;
         let clock = tables.streams[class.index()].clock.as_ref();
         let clock = clock.ok_or("its stream class has no clock")?;
+        let time = |i| clock.timestamp(field(i)).ok_or("a time is out of range");
         entries.push(IndexEntry {
             file: number,
             number: entries.len() as u64,
             offset,
             size: bits / 8,
-            begin: clock.timestamp(field(3)),
-            end: clock.timestamp(field(4)),
+            begin: time(3)?,
+            end: time(4)?,
+            clock_before: 0,
         });
         next = offset.checked_add(bits / 8).ok_or("a packet is too large")?;
     }
     if next != data.len() as u64 {
         return Err("it does not cover the whole file");
     }
-    // It fits the file's size; now see whether it is about this very file.
+    // It fits the file's size; now see whether its clock values are whole (so
+    // that a packet can be entered without those before it), and whether it is about this very file.
     for entry in [entries.first(), entries.last()].into_iter().flatten() {
         let mut scratch = Scratch::default();
-        let packet = Packet::read(schema, tables, data, entry.offset, entry.number, &mut scratch)
-            .map_err(|_| "there is no packet where it says")?;
-        if packet.size != entry.size || packet.begin.is_some_and(|b| b != entry.begin) {
+        let packet =
+            Packet::read(schema, tables, data, entry.offset, entry.number, 0, &mut scratch)
+                .map_err(|_| "there is no packet where it says")?;
+        if packet.size != entry.size || packet.begin != Some(entry.begin) {
             return Err("it disagrees with the packets");
         }
     }

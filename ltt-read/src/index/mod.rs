@@ -30,6 +30,8 @@ pub struct IndexEntry {
     pub begin: Timestamp,
     /// Time at its end, or the latest one that it may have.
     pub end: Timestamp,
+    /// The default clock before it, in cycles.
+    pub(crate) clock_before: u64,
 }
 
 /// The packets of one tracefile, in file order.
@@ -47,14 +49,17 @@ impl Index {
     pub(crate) fn build(schema: &Schema, tables: &Tables, tracefile: &Tracefile) -> Index {
         let late_events = quirks::events_after_packet_end(schema);
         let mut index = Index { late_events, ..Index::default() };
+        let mut clock = 0;
         for (number, file) in tracefile.files.iter().enumerate() {
             let number = number as u32;
             match lttng::read(schema, tables, file, number) {
                 Ok(Some(entries)) => index.entries.extend(entries),
-                Ok(None) => index.entries.extend(scan::packets(schema, tables, file, number)),
+                Ok(None) => {
+                    index.entries.extend(scan::packets(schema, tables, file, number, &mut clock))
+                }
                 Err(notice) => {
                     index.notices.push(notice);
-                    index.entries.extend(scan::packets(schema, tables, file, number));
+                    index.entries.extend(scan::packets(schema, tables, file, number, &mut clock));
                 }
             }
         }

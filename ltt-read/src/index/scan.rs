@@ -8,35 +8,44 @@ use crate::schema::Schema;
 use crate::time::Timestamp;
 use crate::tracefile::DataFile;
 
-/// Reads header and context of each packet of a file.
+/// Reads header and context of each packet of a file. `clock` is the default
+/// clock before it, and then after it.
 pub(super) fn packets(
     schema: &Schema,
     tables: &Tables,
     file: &DataFile,
-    number: u32,
+    file_number: u32,
+    clock: &mut u64,
 ) -> Vec<IndexEntry> {
     let bytes = file.source.bytes();
     let mut scratch = Scratch::default();
-    let mut entries: Vec<IndexEntry> = Vec::new();
-    let mut offset = 0;
+    let mut entries = Vec::new();
+    let (mut offset, mut number) = (0, 0);
     while offset < bytes.len() as u64 {
-        let in_file = entries.len() as u64;
-        let Ok(p) = Packet::read(schema, tables, bytes, offset, in_file, &mut scratch) else {
-            break;
-        };
-        let begin = p.begin.unwrap_or(Timestamp::MIN);
-        // Without both times, nothing is known; an end before the begin stands
-        // for "unknown, but not later than the next packet's begin".
-        let unknown = if p.begin.is_some() { Timestamp::MIN } else { Timestamp::MAX };
-        entries.push(IndexEntry {
-            file: number,
-            number: in_file,
-            offset,
-            size: p.size,
-            begin,
-            end: p.end.unwrap_or(unknown),
-        });
-        offset += p.size;
+        match Packet::read(schema, tables, bytes, offset, number, *clock, &mut scratch) {
+            Ok(p) => {
+                let begin = p.begin.unwrap_or(Timestamp::MIN);
+                // Without both times, nothing is known; an end before the begin
+                // stands for "unknown, but not later than the next begin".
+                let unknown = if p.begin.is_some() { Timestamp::MIN } else { Timestamp::MAX };
+                entries.push(IndexEntry {
+                    file: file_number,
+                    number,
+                    offset,
+                    size: p.size,
+                    begin,
+                    end: p.end.unwrap_or(unknown),
+                    clock_before: *clock,
+                });
+                *clock = p.end_cycles.unwrap_or(p.clock);
+                offset += p.size;
+            }
+            Err(error) => match error.size {
+                Some(size) => offset += size,
+                None => break,
+            },
+        }
+        number += 1;
     }
     entries
 }

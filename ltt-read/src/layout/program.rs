@@ -52,6 +52,38 @@ pub(crate) enum Op {
     Fail(DecodeError),
 }
 
+/// Calls `each` with the value slots that a program writes.
+pub(crate) fn slots_saved(ops: &[Op], each: &mut impl FnMut(Slot)) {
+    for op in ops {
+        match op {
+            Op::Save { slot, .. } | Op::VarInt { slot: Some(slot), .. } => each(*slot),
+            _ => for_nested(op, &mut |ops| slots_saved(ops, each)),
+        }
+    }
+}
+
+/// Calls `each` with the value slots that a program reads.
+pub(crate) fn slots_read(ops: &[Op], each: &mut impl FnMut(Slot)) {
+    for op in ops {
+        match op {
+            Op::Bytes { len, .. } | Op::Array { len, .. } => each(*len),
+            Op::Elements { len: Len::Slot(len), .. } => each(*len),
+            Op::Variant { selector, .. } | Op::Option { selector, .. } => each(*selector),
+            _ => {}
+        }
+        for_nested(op, &mut |ops| slots_read(ops, each));
+    }
+}
+
+fn for_nested(op: &Op, each: &mut dyn FnMut(&[Op])) {
+    match op {
+        Op::Elements { element, .. } => each(&element.ops),
+        Op::Variant { options, .. } => options.iter().for_each(|o| each(&o.ops)),
+        Op::Option { ops, .. } => each(ops),
+        _ => {}
+    }
+}
+
 /// A number of elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Len {
@@ -113,6 +145,8 @@ pub(crate) struct RoleValues {
     pub(crate) discarded_bits: u8,
     /// Width of the packet sequence number, in bits.
     pub(crate) sequence_bits: u8,
+    /// Width of the packet's end time, in bits.
+    pub(crate) end_bits: u8,
 }
 
 impl RoleValues {
@@ -128,6 +162,11 @@ impl RoleValues {
         Role::PacketSequence,
         Role::EventTypeId,
     ];
+
+    /// Nothing but a clock value.
+    pub(crate) fn at(clock: u64) -> Self {
+        RoleValues { clock, ..Self::default() }
+    }
 
     pub(crate) fn get(&self, role: Role) -> Option<u64> {
         (self.seen >> role as u8 & 1 == 1).then(|| self.values[role as usize])
@@ -145,6 +184,7 @@ impl RoleValues {
             match role {
                 Role::ClockTimestamp => self.clock = update_clock(self.clock, value, bits),
                 Role::DiscardedEvents => self.discarded_bits = bits as u8,
+                Role::PacketEndTimestamp => self.end_bits = bits as u8,
                 Role::PacketSequence => self.sequence_bits = bits as u8,
                 _ => {}
             }

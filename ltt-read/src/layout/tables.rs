@@ -4,10 +4,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use super::compile::compile;
 use super::header::Header;
-use super::program::Slot;
+use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Phase, Region, Start};
 use crate::error::DecodeError;
 use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
@@ -31,9 +32,18 @@ pub(crate) struct Tables {
     pub(crate) uuid_node: Option<u32>,
     pub(crate) streams: Box<[StreamTable]>,
     stream_ids: HashMap<u64, StreamClassId>,
-    bodies: Box<[OnceLock<Result<Region, DecodeError>>]>,
+    bodies: Box<[OnceLock<Result<Body, DecodeError>>]>,
     /// 0: not compiled yet; 1: dynamic; otherwise fixed size + 2.
     sizes: Box<[AtomicU32]>,
+}
+
+/// The compiled layout of one event type's contexts and payload.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) region: Region,
+    /// Whether a length or selector is in the event header: then the header's
+    /// program has to run, its plan does not keep them.
+    pub(crate) needs_header: bool,
 }
 
 /// Compiled layouts of one stream class.
@@ -90,7 +100,7 @@ impl Tables {
     }
 
     /// The layout of an event type's body, compiled when first asked for.
-    pub(crate) fn body(&self, schema: &Schema, id: EventTypeId) -> Result<&Region, DecodeError> {
+    pub(crate) fn body(&self, schema: &Schema, id: EventTypeId) -> Result<&Body, DecodeError> {
         let body = self.bodies[id.index()].get_or_init(|| {
             let event = &schema.event_types[id.index()];
             let class = &schema.stream_classes[event.stream.index()];
@@ -103,7 +113,12 @@ impl Tables {
                 phase: header.end_phase,
                 order: header.end_order,
             };
-            compile(&roots.map(Option::as_ref), start, false)
+            let region = compile(&roots.map(Option::as_ref), start, false)?;
+            let mut saved = SmallVec::<[Slot; 4]>::new();
+            slots_saved(&header.ops, &mut |slot| saved.push(slot));
+            let mut needs_header = false;
+            slots_read(&region.ops, &mut |slot| needs_header |= saved.contains(&slot));
+            Ok(Body { region, needs_header })
         });
         body.as_ref().map_err(|e| *e)
     }
@@ -117,7 +132,7 @@ impl Tables {
         scope: Scope,
     ) -> Option<(&Region, usize)> {
         let table = &self.streams[stream.index()];
-        let body = || self.body(schema, event?).ok();
+        let body = || Some(&self.body(schema, event?).ok()?.region);
         let (region, number) = match scope {
             Scope::PacketHeader => (self.packet_header.as_ref()?, 0),
             Scope::PacketContext => (table.packet_context.as_ref()?, 0),
@@ -141,7 +156,7 @@ impl Tables {
 
     #[cold]
     fn compile_size(&self, schema: &Schema, id: EventTypeId) -> BodySize {
-        let fixed = self.body(schema, id).ok().and_then(|region| region.fixed);
+        let fixed = self.body(schema, id).ok().and_then(|body| body.region.fixed);
         let code = fixed.and_then(|bits| u32::try_from(bits).ok()?.checked_add(2)).unwrap_or(1);
         self.sizes[id.index()].store(code, Ordering::Relaxed);
         if code == 1 { BodySize::Dynamic } else { BodySize::Fixed(u64::from(code - 2)) }

@@ -69,10 +69,7 @@ fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
 }
 
 /// The texts of all packets. Errors come with packet number and offset.
-fn unpack_packets(
-    bytes: &[u8],
-    byte_order: ByteOrder,
-) -> Result<Vec<u8>, (usize, usize, String)> {
+fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> Result<Vec<u8>, (usize, usize, String)> {
     let mut text = Vec::with_capacity(bytes.len());
     let mut first: Option<Header> = None;
     let mut offset = 0;

@@ -171,7 +171,9 @@ impl<'a> Parser<'a> {
                 trace.packet_header = parser.root(name)?;
                 return Ok(());
             }
-            let Some(value) = parser.known_value(name, &["major", "minor", "uuid", "byte_order"], "`trace`")? else {
+            let Some(value) =
+                parser.known_value(name, &["major", "minor", "uuid", "byte_order"], "`trace`")?
+            else {
                 return Ok(());
             };
             match name.path[0] {
@@ -245,9 +247,8 @@ impl<'a> Parser<'a> {
     }
 
     fn clock(&mut self, keyword: Span) -> Result<()> {
-        let known = [
-            "name", "uuid", "description", "freq", "precision", "offset_s", "offset", "absolute",
-        ];
+        let known =
+            ["name", "uuid", "description", "freq", "precision", "offset_s", "offset", "absolute"];
         let mut clock = ClockClass { origin: ClockOrigin::Unknown, ..ClockClass::new("") };
         let mut named = false;
         let mut cycles = 0u64;
@@ -330,7 +331,8 @@ impl<'a> Parser<'a> {
                 ["context"] => event.context = parser.root(name)?.map(|root| root.0),
                 ["name"] => {
                     let value = parser.attribute_value()?;
-                    event.identity.name = Some(value.text("the name of the event")?.as_ref().into());
+                    event.identity.name =
+                        Some(value.text("the name of the event")?.as_ref().into());
                 }
                 ["id"] => {
                     let value = parser.attribute_value()?;

@@ -27,13 +27,7 @@ pub(super) struct Type {
 impl Type {
     /// A type that holds no other.
     pub(super) fn leaf(class: FieldClass) -> Self {
-        Type {
-            class: Arc::new(class),
-            is_character: false,
-            lacks_tag: false,
-            nodes: 1,
-            depth: 1,
-        }
+        Type { class: Arc::new(class), is_character: false, lacks_tag: false, nodes: 1, depth: 1 }
     }
 }
 
