@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::common::{attributes, refuse_extensions};
-use super::json::{IntKind, Node, Object, Result};
+use super::json::{IntKind, Names, Node, Object, Result};
 use super::location::location;
 use super::scalar::{blob, fixed, flags, integer, ranges, text};
 use crate::metadata::nearest::nearest;
@@ -197,7 +197,7 @@ impl Classes {
         let kind =
             type_name.word(KINDS).map_err(|d| d.within(type_name.span(), "in property `type`"))?;
         let name = type_name.as_str().unwrap_or_default();
-        let built = self.of_kind(node, kind, name);
+        let built = self.of_kind(node, kind);
         let built = built.map_err(|d| d.within(node.span(), format!("in `{name}` field class")))?;
         if built.depth > limits::DEPTH {
             let levels = limits::DEPTH;
@@ -213,8 +213,8 @@ impl Classes {
         self.aliases.get(name).cloned()
     }
 
-    fn of_kind(&mut self, node: Node<'_>, kind: Kind, name: &str) -> Result<Built> {
-        let object = node.object(&format!("a `{name}` field class"), kind.properties())?;
+    fn of_kind(&mut self, node: Node<'_>, kind: Kind) -> Result<Built> {
+        let object = node.object("a field class of this type", kind.properties())?;
         refuse_extensions(&object)?;
         let mut contents = Contents::NONE;
         let kind = match kind {
@@ -358,7 +358,7 @@ impl Classes {
             let object = member.object("a structure member class", known)?;
             refuse_extensions(&object)?;
             let name = object.read_needed("name", Node::str)?;
-            names.add(object.need("name")?, name, "member")?;
+            names.add(name).map_err(|()| already(&object, name, "member"))?;
             let within = |d: Diagnostic| d.within(member.span(), format!("in member `{name}`"));
             let built = object.read_needed("field-class", |n| self.class(n)).map_err(within)?;
             contents.add(&built);
@@ -397,7 +397,7 @@ impl Classes {
             refuse_extensions(&object)?;
             let name = object.read("name", Node::str)?;
             if let Some(name) = name {
-                names.add(object.need("name")?, name, "option")?;
+                names.add(name).map_err(|()| already(&object, name, "option"))?;
             }
             let within = |d: Diagnostic| {
                 let what = match name {
@@ -423,17 +423,9 @@ impl Classes {
     }
 }
 
-/// Names that may be used once.
-#[derive(Default)]
-struct Names<'a>(hashbrown::HashSet<&'a str>);
-
-impl<'a> Names<'a> {
-    fn add(&mut self, node: Node<'_>, name: &'a str, what: &str) -> Result<()> {
-        match self.0.insert(name) {
-            true => Ok(()),
-            false => Err(node.error(format!("there is another {what} `{name}`"))),
-        }
-    }
+fn already(object: &Object<'_>, name: &str, what: &str) -> Diagnostic {
+    let node = object.get("name").unwrap_or(object.node);
+    node.error(format!("there is another {what} `{name}`"))
 }
 
 fn static_length(object: &Object<'_>) -> Result<Length> {

@@ -240,7 +240,8 @@ impl Reader {
                 let id = n.str()?;
                 let clock = self.clocks.get(id).copied();
                 clock.map(Some).ok_or_else(|| {
-                    let ids: Vec<&str> = self.clocks.keys().map(|k| &**k).take(8).collect();
+                    let ids: Vec<&str> =
+                        self.schema.clocks.iter().map(|c| &*c.name).take(8).collect();
                     let error =
                         n.error(format!("there is no clock class with the id `{id}` so far"));
                     match ids.is_empty() {
@@ -294,8 +295,8 @@ impl Reader {
             return Err(object.get("id").unwrap_or(node).error(message));
         }
         stream.event_types += 1;
-        let mut event = EventType::new(stream.index, id, "");
-        event.identity = identity(&object)?;
+        let mut event =
+            EventType { identity: identity(&object)?, ..EventType::new(stream.index, id, "") };
         if let Some(node) = object.get("attributes") {
             event.attributes = object.read("attributes", attributes)?;
             event.log_level = log_level(node, &mut self.classes.warnings);
@@ -336,6 +337,7 @@ impl Reader {
             }
         }
         if !errors.is_empty() {
+            errors.sort_by_key(|e: &Diagnostic| e.span.start);
             return Err(errors);
         }
         if let Some(order) = self.classes.byte_order {
