@@ -12,6 +12,8 @@ mod json;
 mod location;
 mod scalar;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
