@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::common::{attributes, refuse_extensions};
+use super::draft;
 use super::json::{IntKind, Names, Node, Object, Result};
 use super::location::location;
 use super::scalar::{blob, fixed, flags, integer, ranges, text};
@@ -55,7 +56,7 @@ impl Contents {
 
 /// The kinds of field classes, by the value of their `type` property.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     BitArray,
     BitMap,
     Bool,
@@ -182,7 +183,9 @@ impl Classes {
         if let Some(name) = node.as_str() {
             return self.alias(name).ok_or_else(|| {
                 let error = node.error(format!("there is no field class alias `{name}` so far"));
-                match nearest(name, self.aliases.keys().map(|k| &**k).take(1000)) {
+                let mut known: Vec<&str> = self.aliases.keys().map(|k| &**k).collect();
+                known.sort_unstable();
+                match nearest(name, known) {
                     Some(near) => error.with_help(format!("did you mean `{near}`?")),
                     None => error,
                 }
@@ -194,9 +197,13 @@ impl Classes {
         let Some(type_name) = node.peek("type") else {
             return Err(node.error("missing property `type`"));
         };
-        let kind =
-            type_name.word(KINDS).map_err(|d| d.within(type_name.span(), "in property `type`"))?;
         let name = type_name.as_str().unwrap_or_default();
+        let kind = match draft::KINDS.iter().find(|(k, _)| *k == name) {
+            Some((_, kind)) => *kind,
+            None => type_name
+                .word(KINDS)
+                .map_err(|d| d.within(type_name.span(), "in property `type`"))?,
+        };
         let built = self.of_kind(node, kind);
         let built = built.map_err(|d| d.within(node.span(), format!("in `{name}` field class")))?;
         if built.depth > limits::DEPTH {

@@ -6,6 +6,7 @@
 use hashbrown::HashSet;
 use smallvec::SmallVec;
 
+use super::draft::present_name;
 use super::syntax::{Kind, Tree, Value};
 use crate::metadata::nearest::nearest;
 use crate::metadata::{Diagnostic, Span};
@@ -72,6 +73,10 @@ impl<'a> Node<'a> {
 
     pub(super) fn is_null(self) -> bool {
         self.value().kind == Kind::Null
+    }
+
+    pub(super) fn is_array(self) -> bool {
+        matches!(self.value().kind, Kind::Array(_))
     }
 
     pub(super) fn is_object(self) -> bool {
@@ -158,7 +163,9 @@ impl<'a> Node<'a> {
         let mut values: SmallVec<[Option<Node<'a>>; 14]> = SmallVec::from_elem(None, known.len());
         for entry in self.properties(what)? {
             let name = entry.name;
-            let Some(i) = known.iter().position(|k| *k == name) else {
+            let position = |name: &str| known.iter().position(|k| *k == name);
+            let index = position(name).or_else(|| position(present_name(name)?));
+            let Some(i) = index else {
                 let error = entry.name_error(format!("{what} has no property `{name}`"));
                 return Err(match nearest(name, known.iter().copied()) {
                     Some(near) => error.with_help(format!("did you mean `{near}`?")),

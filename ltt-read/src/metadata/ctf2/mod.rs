@@ -7,6 +7,7 @@
 mod attributes;
 mod class;
 mod common;
+mod draft;
 mod fragment;
 mod json;
 mod location;

@@ -248,6 +248,32 @@ fn unknown_roles_and_log_levels_are_warnings() {
 }
 
 #[test]
+fn spellings_of_drafts_are_understood() {
+    let (schema, _) = schema(&[
+        PREAMBLE,
+        r#"{"type": "trace-class", "uuid": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]}"#,
+        r#"{"type": "clock-class", "name": "mono", "frequency": 1}"#,
+        r#"{"type": "data-stream-class", "default-clock-class-name": "mono",
+            "event-record-header-field-class": {"type": "structure", "member-classes": [
+                {"name": "id", "field-class": {"type": "fixed-length-unsigned-enumeration",
+                    "length": 8, "byte-order": "big-endian", "mappings": {"a": [[0, 1]]}}},
+                {"name": "s", "field-class": {"type": "dynamic-length-string",
+                    "length-field-location": ["event-record-header", "id"]}}]}}"#,
+        r#"{"type": "event-record-class",
+            "user-attributes": {"babeltrace.org,2020": {"log-level": "critical"}}}"#,
+    ]);
+    assert!(schema.uuid.is_some());
+    let stream = &schema.stream_classes[0];
+    assert_eq!(stream.default_clock, Some(0));
+    let header = stream.event_header.as_ref().unwrap().members();
+    assert_eq!(header[0].class.mappings().unwrap().len(), 1);
+    let FieldKind::String(s) = &header[1].class.kind else { panic!() };
+    let Some(Length::Dynamic(d)) = &s.length else { panic!() };
+    assert_eq!(d.origin, LocationOrigin::Scope(Scope::EventHeader));
+    assert_eq!(schema.event_types[0].log_level, Some(2));
+}
+
+#[test]
 fn errors_in_classes_are_at_the_culprit() {
     class_error("23", "23", "expected a field class");
     class_error("{}", "{}", "missing property `type`");
