@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use ltt_read::metadata::{self, MetadataError};
+use proptest::prelude::*;
 use serde_json::Value;
 
 fn shared() -> PathBuf {
@@ -68,16 +69,15 @@ fn verdicts_and_places_of_the_shared_cases() {
 
 #[test]
 fn metadata_of_the_shared_traces() {
-    // Drafts are not CTF 2, and a mutation may be of the metadata.
+    // A mutation may be of the metadata. Drafts of CTF 2 are read although
+    // they need not be.
     let cases = cases("ctf", |name, case| {
-        case["ctf"] == 2 && !name.starts_with("tc-") && !name.starts_with("gen-mut-")
+        let wanted = case["expect"] != "either" || name.starts_with("tc-CTF2-7.0-");
+        case["ctf"] == 2 && wanted && !name.starts_with("gen-mut-")
     });
     let mut wrong = Vec::new();
     let mut checked = 0;
-    for (name, case) in &cases {
-        if case["expect"] == "either" {
-            continue;
-        }
+    for (name, _) in &cases {
         for path in metadata_files(&shared().join("traces/ctf").join(name)) {
             let text = std::fs::read(&path).expect("metadata can be read");
             // Of those in packets, others' tests take care.
@@ -108,4 +108,70 @@ fn metadata_files(dir: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// A metadata stream with every kind of fragment and field class.
+const EVERYTHING: &str = include_str!("data/everything.ctf2");
+
+/// Pieces of text that matter to the parser.
+const PIECES: &[&str] = &[
+    "\u{1e}",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\\",
+    "\\u",
+    "null",
+    "true",
+    "-",
+    "0",
+    "1e9",
+    "18446744073709551615",
+    "-9223372036854775808",
+    "999999999999999999999",
+    "\"type\"",
+    "\"path\"",
+    "\"n\"",
+    "\"u8\"",
+    "\"structure\"",
+    "\u{0}",
+    "é",
+];
+
+/// Replaces `len` bytes at a place by a piece of text.
+fn mutate(text: &mut Vec<u8>, at: usize, len: usize, piece: usize) {
+    let at = at % (text.len() + 1);
+    let end = (at + len).min(text.len());
+    text.splice(at..end, PIECES[piece % PIECES.len()].bytes());
+}
+
+#[test]
+fn the_text_with_everything_is_accepted() {
+    let parsed = metadata::parse(EVERYTHING.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(parsed.warnings, []);
+    assert!(parsed.schema.event_types.iter().any(|e| e.event_slots > 4));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever is done to metadata, it is accepted or refused with a place.
+    #[test]
+    fn mutated_metadata_is_handled(
+        edits in prop::collection::vec((any::<usize>(), 0usize..12, any::<usize>()), 1..4)
+    ) {
+        let mut text = EVERYTHING.as_bytes().to_vec();
+        for (at, len, piece) in edits {
+            mutate(&mut text, at, len, piece);
+        }
+        if let Err(e) = metadata::parse(&text) {
+            let first = &e.diagnostics[0];
+            prop_assert!(first.span.start as usize <= text.len() * 3);
+            prop_assert!(!e.to_string().is_empty());
+        }
+    }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::common::{attributes, refuse_extensions};
-use super::json::{IntKind, Node, Object, Result};
+use super::draft;
+use super::json::{IntKind, Names, Node, Object, Result};
 use super::location::location;
 use super::scalar::{blob, fixed, flags, integer, ranges, text};
 use crate::metadata::nearest::nearest;
@@ -55,7 +56,7 @@ impl Contents {
 
 /// The kinds of field classes, by the value of their `type` property.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     BitArray,
     BitMap,
     Bool,
@@ -182,7 +183,9 @@ impl Classes {
         if let Some(name) = node.as_str() {
             return self.alias(name).ok_or_else(|| {
                 let error = node.error(format!("there is no field class alias `{name}` so far"));
-                match nearest(name, self.aliases.keys().map(|k| &**k).take(1000)) {
+                let mut known: Vec<&str> = self.aliases.keys().map(|k| &**k).collect();
+                known.sort_unstable();
+                match nearest(name, known) {
                     Some(near) => error.with_help(format!("did you mean `{near}`?")),
                     None => error,
                 }
@@ -194,10 +197,14 @@ impl Classes {
         let Some(type_name) = node.peek("type") else {
             return Err(node.error("missing property `type`"));
         };
-        let kind =
-            type_name.word(KINDS).map_err(|d| d.within(type_name.span(), "in property `type`"))?;
         let name = type_name.as_str().unwrap_or_default();
-        let built = self.of_kind(node, kind, name);
+        let kind = match draft::KINDS.iter().find(|(k, _)| *k == name) {
+            Some((_, kind)) => *kind,
+            None => type_name
+                .word(KINDS)
+                .map_err(|d| d.within(type_name.span(), "in property `type`"))?,
+        };
+        let built = self.of_kind(node, kind);
         let built = built.map_err(|d| d.within(node.span(), format!("in `{name}` field class")))?;
         if built.depth > limits::DEPTH {
             let levels = limits::DEPTH;
@@ -213,8 +220,8 @@ impl Classes {
         self.aliases.get(name).cloned()
     }
 
-    fn of_kind(&mut self, node: Node<'_>, kind: Kind, name: &str) -> Result<Built> {
-        let object = node.object(&format!("a `{name}` field class"), kind.properties())?;
+    fn of_kind(&mut self, node: Node<'_>, kind: Kind) -> Result<Built> {
+        let object = node.object("a field class of this type", kind.properties())?;
         refuse_extensions(&object)?;
         let mut contents = Contents::NONE;
         let kind = match kind {
@@ -358,7 +365,7 @@ impl Classes {
             let object = member.object("a structure member class", known)?;
             refuse_extensions(&object)?;
             let name = object.read_needed("name", Node::str)?;
-            names.add(object.need("name")?, name, "member")?;
+            names.add(name).map_err(|()| already(&object, name, "member"))?;
             let within = |d: Diagnostic| d.within(member.span(), format!("in member `{name}`"));
             let built = object.read_needed("field-class", |n| self.class(n)).map_err(within)?;
             contents.add(&built);
@@ -397,7 +404,7 @@ impl Classes {
             refuse_extensions(&object)?;
             let name = object.read("name", Node::str)?;
             if let Some(name) = name {
-                names.add(object.need("name")?, name, "option")?;
+                names.add(name).map_err(|()| already(&object, name, "option"))?;
             }
             let within = |d: Diagnostic| {
                 let what = match name {
@@ -423,17 +430,9 @@ impl Classes {
     }
 }
 
-/// Names that may be used once.
-#[derive(Default)]
-struct Names<'a>(hashbrown::HashSet<&'a str>);
-
-impl<'a> Names<'a> {
-    fn add(&mut self, node: Node<'_>, name: &'a str, what: &str) -> Result<()> {
-        match self.0.insert(name) {
-            true => Ok(()),
-            false => Err(node.error(format!("there is another {what} `{name}`"))),
-        }
-    }
+fn already(object: &Object<'_>, name: &str, what: &str) -> Diagnostic {
+    let node = object.get("name").unwrap_or(object.node);
+    node.error(format!("there is another {what} `{name}`"))
 }
 
 fn static_length(object: &Object<'_>) -> Result<Length> {

@@ -125,18 +125,7 @@ impl Reader {
         })?;
         refuse_extensions(&object)?;
         object.read("attributes", attributes)?;
-        self.schema.uuid = object.read("uuid", |n| {
-            let wrong = || n.unexpected("an array of 16 bytes");
-            let array = n.array()?;
-            if array.len() != 16 {
-                return Err(wrong());
-            }
-            let mut uuid = [0; 16];
-            for (byte, n) in uuid.iter_mut().zip(array.iter()) {
-                *byte = u8::try_from(n.uint()?).map_err(|_| n.unexpected("a byte, 0 to 255"))?;
-            }
-            Ok(Uuid(uuid))
-        })?;
+        self.schema.uuid = object.read("uuid", uuid)?;
         Ok(())
     }
 
@@ -148,6 +137,7 @@ impl Reader {
             "uid",
             "environment",
             "packet-header-field-class",
+            "uuid", // of drafts
             "attributes",
             "extensions",
         ];
@@ -157,6 +147,7 @@ impl Reader {
             return Err(node.error("there is another trace class before"));
         }
         self.schema.identity = identity(&object)?;
+        self.schema.uuid = self.schema.uuid.or(object.read("uuid", uuid)?);
         self.schema.attributes = object.read("attributes", attributes)?;
         if let Some(env) = object.read("environment", environment)? {
             self.schema.env = env;
@@ -181,20 +172,24 @@ impl Reader {
             "precision",
             "accuracy",
             "description",
+            "uuid", // of drafts
             "attributes",
             "extensions",
         ];
         let object = node.object("a clock class", known)?;
         refuse_extensions(&object)?;
-        let id = object.read_needed("id", Node::str)?;
+        // Drafts refer to clock classes by name.
+        let is_draft = object.get("id").is_none() && object.get("name").is_some();
+        let id = object.read_needed(if is_draft { "name" } else { "id" }, Node::str)?;
         let index = self.schema.clocks.len() as u32;
         if self.clocks.insert(id.into(), index).is_some() {
             let message = format!("there is another clock class with the id `{id}`");
-            return Err(object.need("id")?.error(message));
+            return Err(object.get("id").unwrap_or(node).error(message));
         }
         let mut clock = ClockClass::new(id);
         clock.identity = identity(&object)?;
         clock.uuid = clock.identity.uid.as_deref().and_then(|uid| uid.parse().ok());
+        clock.uuid = clock.uuid.or(object.read("uuid", uuid)?);
         clock.frequency = object.read_needed("frequency", |n| match n.uint()? {
             0 => Err(n.unexpected("a frequency above 0")),
             hertz => Ok(hertz),
@@ -240,7 +235,8 @@ impl Reader {
                 let id = n.str()?;
                 let clock = self.clocks.get(id).copied();
                 clock.map(Some).ok_or_else(|| {
-                    let ids: Vec<&str> = self.clocks.keys().map(|k| &**k).take(8).collect();
+                    let ids: Vec<&str> =
+                        self.schema.clocks.iter().map(|c| &*c.name).take(8).collect();
                     let error =
                         n.error(format!("there is no clock class with the id `{id}` so far"));
                     match ids.is_empty() {
@@ -294,8 +290,8 @@ impl Reader {
             return Err(object.get("id").unwrap_or(node).error(message));
         }
         stream.event_types += 1;
-        let mut event = EventType::new(stream.index, id, "");
-        event.identity = identity(&object)?;
+        let mut event =
+            EventType { identity: identity(&object)?, ..EventType::new(stream.index, id, "") };
         if let Some(node) = object.get("attributes") {
             event.attributes = object.read("attributes", attributes)?;
             event.log_level = log_level(node, &mut self.classes.warnings);
@@ -336,6 +332,7 @@ impl Reader {
             }
         }
         if !errors.is_empty() {
+            errors.sort_by_key(|e: &Diagnostic| e.span.start);
             return Err(errors);
         }
         if let Some(order) = self.classes.byte_order {
@@ -344,6 +341,18 @@ impl Reader {
         warnings.append(&mut self.classes.warnings);
         Ok(self.schema)
     }
+}
+
+fn uuid(node: Node<'_>) -> Result<Uuid> {
+    let array = node.array()?;
+    if array.len() != 16 {
+        return Err(node.unexpected("an array of 16 bytes"));
+    }
+    let mut uuid = [0; 16];
+    for (byte, n) in uuid.iter_mut().zip(array.iter()) {
+        *byte = u8::try_from(n.uint()?).map_err(|_| n.unexpected("a byte, 0 to 255"))?;
+    }
+    Ok(Uuid(uuid))
 }
 
 fn environment(node: Node<'_>) -> Result<Vec<(std::sync::Arc<str>, EnvValue)>> {

@@ -4,136 +4,52 @@
 //! reads fragments is free of error messages.
 
 use hashbrown::HashSet;
-use jsonc_parser::ast::{ObjectProp, Value};
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions};
 use smallvec::SmallVec;
 
+use super::draft::present_name;
+use super::syntax::{Kind, Tree, Value};
 use crate::metadata::nearest::nearest;
-use crate::metadata::{Diagnostic, Span, limits};
-
-/// Nesting depth of JSON values: a level of field classes takes up to three
-/// levels of JSON.
-const DEPTH: usize = 4 * limits::DEPTH;
+use crate::metadata::{Diagnostic, Span};
 
 pub(super) type Result<T> = std::result::Result<T, Diagnostic>;
-
-/// The text that a value was parsed from.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    text: &'a str,
-    /// Where it begins in the metadata text.
-    base: usize,
-}
-
-impl Source<'_> {
-    fn span(self, start: usize, end: usize) -> Span {
-        Span::new(self.base + start, self.base + end)
-    }
-}
-
-/// Parses one JSON text strictly by RFC 8259 and hands its value over; `None`
-/// if it is blank.
-///
-/// # Errors
-///
-/// When the text is not JSON, and what `read` returns.
-pub(super) fn parse<T>(
-    text: &str,
-    base: usize,
-    read: impl FnOnce(Node<'_>) -> Result<T>,
-) -> Result<Option<T>> {
-    let source = Source { text, base };
-    scan(source)?;
-    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
-    let strict = ParseOptions {
-        allow_comments: false,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = jsonc_parser::parse_to_ast(text, &collect, &strict).map_err(|e| {
-        let range = e.range();
-        let message = e.kind().to_string();
-        let mut letters = message.chars();
-        let first = letters.next().map(|c| c.to_ascii_lowercase());
-        let message: String = first.into_iter().chain(letters).collect();
-        Diagnostic::error(source.span(range.start, range.end), format!("not JSON: {message}"))
-    })?;
-    parsed.value.as_ref().map(|value| read(Node { value, source })).transpose()
-}
-
-/// Refuses what the parser would let pass or recurse on: values nested too
-/// deep, and characters that JSON only knows escaped or not at all.
-fn scan(source: Source<'_>) -> Result<()> {
-    let mut depth = 0usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    for (i, &byte) in source.text.as_bytes().iter().enumerate() {
-        let problem = match byte {
-            0..=0x1f if in_string => "a control character in a string must be escaped",
-            _ if escaped => {
-                escaped = false;
-                continue;
-            }
-            b'\\' if in_string => {
-                escaped = true;
-                continue;
-            }
-            b'"' => {
-                in_string = !in_string;
-                continue;
-            }
-            _ if in_string => continue,
-            b'[' | b'{' => {
-                depth += 1;
-                if depth <= DEPTH {
-                    continue;
-                }
-                "values are nested too deep"
-            }
-            b']' | b'}' => {
-                depth = depth.saturating_sub(1);
-                continue;
-            }
-            b'\t' | b'\n' | b'\r' | b' '..=b'~' => continue,
-            _ => "unexpected character outside a string",
-        };
-        return Err(Diagnostic::error(source.span(i, i + 1), format!("not JSON: {problem}")));
-    }
-    Ok(())
-}
 
 /// A JSON value.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a> {
-    value: &'a Value<'a>,
-    source: Source<'a>,
+    tree: &'a Tree,
+    /// The whole metadata text.
+    text: &'a str,
+    index: u32,
 }
 
 impl<'a> Node<'a> {
+    /// The outermost value of a tree; `None` if the tree is empty.
+    pub(super) fn root(tree: &'a Tree, text: &'a str) -> Option<Self> {
+        (!tree.values.is_empty()).then_some(Node { tree, text, index: 0 })
+    }
+
+    fn value(self) -> Value {
+        self.tree.values[self.index as usize]
+    }
+
+    /// The value that follows in the text, after all that this one holds.
+    fn after(self) -> Self {
+        Node { index: self.value().next, ..self }
+    }
+
+    /// The first value that this one holds.
+    fn first(self) -> Self {
+        Node { index: self.index + 1, ..self }
+    }
+
     pub(super) fn span(self) -> Span {
-        let range = match self.value {
-            Value::StringLit(v) => v.range,
-            Value::NumberLit(v) => v.range,
-            Value::BooleanLit(v) => v.range,
-            Value::Object(v) => v.range,
-            Value::Array(v) => v.range,
-            Value::NullKeyword(v) => v.range,
-        };
-        self.source.span(range.start, range.end)
+        Span { start: self.value().start, end: self.value().end }
     }
 
     /// The JSON text of the value.
     pub(super) fn text(self) -> &'a str {
         let Span { start, end } = self.span();
-        let (start, end) = (start as usize - self.source.base, end as usize - self.source.base);
-        self.source.text.get(start..end).unwrap_or("")
+        self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
     /// An error at this value.
@@ -143,33 +59,38 @@ impl<'a> Node<'a> {
 
     /// "expected …, found …"
     pub(super) fn unexpected(self, expected: &str) -> Diagnostic {
-        let found = match self.value {
-            Value::StringLit(s) => match s.value.chars().count() {
-                0..=40 => format!("the string {:?}", s.value),
-                _ => "a string".into(),
-            },
-            Value::NumberLit(n) if n.value.len() <= 40 => format!("the number {}", n.value),
-            Value::NumberLit(_) => "a number".into(),
-            Value::BooleanLit(b) => b.value.to_string(),
-            Value::Object(_) => "an object".into(),
-            Value::Array(_) => "an array".into(),
-            Value::NullKeyword(_) => "null".into(),
+        let found = match self.value().kind {
+            Kind::Null | Kind::Bool(_) => self.text(),
+            Kind::Integer | Kind::Real if self.text().len() <= 40 => self.text(),
+            Kind::Integer | Kind::Real => "a number",
+            Kind::Plain | Kind::Escaped(_) if self.text().len() <= 40 => self.text(),
+            Kind::Plain | Kind::Escaped(_) => "a string",
+            Kind::Array(_) => "an array",
+            Kind::Object(_) => "an object",
         };
         self.error(format!("expected {expected}, found {found}"))
     }
 
     pub(super) fn is_null(self) -> bool {
-        matches!(self.value, Value::NullKeyword(_))
+        self.value().kind == Kind::Null
+    }
+
+    pub(super) fn is_array(self) -> bool {
+        matches!(self.value().kind, Kind::Array(_))
     }
 
     pub(super) fn is_object(self) -> bool {
-        matches!(self.value, Value::Object(_))
+        matches!(self.value().kind, Kind::Object(_))
     }
 
     /// The text of a string value.
     pub(super) fn as_str(self) -> Option<&'a str> {
-        match self.value {
-            Value::StringLit(s) => Some(&s.value),
+        match self.value().kind {
+            Kind::Plain => {
+                let text = self.text();
+                text.get(1..text.len() - 1)
+            }
+            Kind::Escaped(index) => self.tree.unescaped.get(index as usize).map(|s| &**s),
             _ => None,
         }
     }
@@ -198,13 +119,6 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// An integer that fits `i64` or `u64`.
-    fn integer(self) -> Option<i128> {
-        let Value::NumberLit(n) = self.value else { return None };
-        let value = n.value.parse().ok()?;
-        (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
-    }
-
     /// An integer that fits `u64`, `i64` or either.
     pub(super) fn int(self, kind: IntKind) -> Result<i128> {
         let (least, most, expected) = match kind {
@@ -212,7 +126,11 @@ impl<'a> Node<'a> {
             IntKind::Signed => (i64::MIN.into(), i64::MAX.into(), "a signed 64-bit integer"),
             IntKind::Either => (i64::MIN.into(), u64::MAX.into(), "a 64-bit integer"),
         };
-        match self.integer() {
+        let integer = match self.value().kind {
+            Kind::Integer => self.text().parse().ok(),
+            _ => None,
+        };
+        match integer {
             Some(value) if (least..=most).contains(&value) => Ok(value),
             _ => Err(self.unexpected(expected)),
         }
@@ -224,39 +142,38 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn array(self) -> Result<Array<'a>> {
-        match self.value {
-            Value::Array(a) => Ok(Array { elements: &a.elements, source: self.source }),
+        match self.value().kind {
+            Kind::Array(len) => Ok(Array { node: self, len }),
             _ => Err(self.unexpected("an array")),
         }
     }
 
     /// The properties of an object with free names, each name once.
-    pub(super) fn entries(self) -> Result<impl ExactSizeIterator<Item = Entry<'a>>> {
-        let properties = self.properties("an object")?;
-        if let Some(again) = repeated(properties) {
-            return Err(self.twice(again));
+    pub(super) fn entries(self) -> Result<Entries<'a>> {
+        let entries = self.properties("an object")?;
+        let mut names = Names::default();
+        for entry in entries.clone() {
+            names.add(entry.name).map_err(|()| entry.twice())?;
         }
-        Ok(properties.iter().map(move |p| self.entry(p)))
+        Ok(entries)
     }
 
     /// An object whose properties are known by name.
     pub(super) fn object(self, what: &str, known: &'static [&'static str]) -> Result<Object<'a>> {
-        let properties = self.properties(what)?;
-        let mut values: SmallVec<[Option<&'a Value<'a>>; 14]> =
-            SmallVec::from_elem(None, known.len());
-        for property in properties {
-            let name = property.name.as_str();
-            let Some(i) = known.iter().position(|k| *k == name) else {
-                let span = self.entry(property).name_span;
-                let message = format!("{what} has no property `{name}`");
-                let error = Diagnostic::error(span, message);
+        let mut values: SmallVec<[Option<Node<'a>>; 14]> = SmallVec::from_elem(None, known.len());
+        for entry in self.properties(what)? {
+            let name = entry.name;
+            let position = |name: &str| known.iter().position(|k| *k == name);
+            let index = position(name).or_else(|| position(present_name(name)?));
+            let Some(i) = index else {
+                let error = entry.name_error(format!("{what} has no property `{name}`"));
                 return Err(match nearest(name, known.iter().copied()) {
                     Some(near) => error.with_help(format!("did you mean `{near}`?")),
                     None => error.with_help(format!("known properties: {}", known.join(", "))),
                 });
             };
-            if values[i].replace(&property.value).is_some() {
-                return Err(self.twice(property));
+            if values[i].replace(entry.value).is_some() {
+                return Err(entry.twice());
             }
         }
         Ok(Object { node: self, known, values })
@@ -264,52 +181,16 @@ impl<'a> Node<'a> {
 
     /// A property of an object of any kind, for a first look.
     pub(super) fn peek(self, name: &str) -> Option<Node<'a>> {
-        let Value::Object(o) = self.value else { return None };
-        let property = o.properties.iter().find(|p| p.name.as_str() == name)?;
-        Some(Node { value: &property.value, source: self.source })
+        self.properties("").ok()?.find(|entry| entry.name == name).map(|entry| entry.value)
     }
 
-    fn properties(self, what: &str) -> Result<&'a [ObjectProp<'a>]> {
-        match self.value {
-            Value::Object(o) => Ok(&o.properties),
+    fn properties(self, what: &str) -> Result<Entries<'a>> {
+        match self.value().kind {
+            Kind::Object(len) => Ok(Entries { name: self.first(), len }),
             _ if what == "an object" => Err(self.unexpected(what)),
-            _ => Err(self.unexpected(&format!("an object ({what})"))),
+            _ => Err(self.unexpected(&format!("{what} (an object)"))),
         }
     }
-
-    fn entry(self, property: &'a ObjectProp<'a>) -> Entry<'a> {
-        let start = property.range.start;
-        let value = Node { value: &property.value, source: self.source };
-        let name = property.name.as_str();
-        // Right for names without escapes, which is what matters in messages.
-        let name_span = self.source.span(start, start + name.len() + 2);
-        Entry { name, name_span, value }
-    }
-
-    fn twice(self, property: &'a ObjectProp<'a>) -> Diagnostic {
-        let entry = self.entry(property);
-        Diagnostic::error(entry.name_span, format!("property `{}` is there twice", entry.name))
-    }
-}
-
-/// The first property whose name was there before.
-fn repeated<'a>(properties: &'a [ObjectProp<'a>]) -> Option<&'a ObjectProp<'a>> {
-    if properties.len() <= 8 {
-        let name = |i: usize| properties[i].name.as_str();
-        return (1..properties.len())
-            .find(|&i| (0..i).any(|j| name(i) == name(j)))
-            .map(|i| &properties[i]);
-    }
-    let mut seen = HashSet::with_capacity(properties.len());
-    properties.iter().find(|p| !seen.insert(p.name.as_str()))
-}
-
-/// Which integers are acceptable.
-#[derive(Clone, Copy)]
-pub(super) enum IntKind {
-    Unsigned,
-    Signed,
-    Either,
 }
 
 /// A property of an object.
@@ -320,20 +201,85 @@ pub(super) struct Entry<'a> {
     pub(super) value: Node<'a>,
 }
 
+impl Entry<'_> {
+    fn name_error(&self, message: String) -> Diagnostic {
+        Diagnostic::error(self.name_span, message)
+    }
+
+    fn twice(&self) -> Diagnostic {
+        self.name_error(format!("property `{}` is there twice", self.name))
+    }
+}
+
+/// The properties of an object that are still to come.
+#[derive(Clone)]
+pub(super) struct Entries<'a> {
+    name: Node<'a>,
+    len: u32,
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Entry<'a>;
+
+    fn next(&mut self) -> Option<Entry<'a>> {
+        self.len = self.len.checked_sub(1)?;
+        let (name, value) = (self.name, self.name.first());
+        self.name = value.after();
+        Some(Entry { name: name.as_str()?, name_span: name.span(), value })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len as usize, Some(self.len as usize))
+    }
+}
+
+/// Names that may each be used once.
+#[derive(Default)]
+pub(super) struct Names<'a> {
+    few: SmallVec<[&'a str; 16]>,
+    many: HashSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    /// Adds a name; an error if it is there already.
+    pub(super) fn add(&mut self, name: &'a str) -> std::result::Result<(), ()> {
+        let mut is_new = !self.few.contains(&name);
+        if self.few.len() < self.few.inline_size() {
+            self.few.push(name);
+        } else {
+            is_new &= self.many.insert(name);
+        }
+        if is_new { Ok(()) } else { Err(()) }
+    }
+}
+
+/// Which integers are acceptable.
+#[derive(Clone, Copy)]
+pub(super) enum IntKind {
+    Unsigned,
+    Signed,
+    Either,
+}
+
 /// The elements of an array.
 #[derive(Clone, Copy)]
 pub(super) struct Array<'a> {
-    elements: &'a [Value<'a>],
-    source: Source<'a>,
+    node: Node<'a>,
+    len: u32,
 }
 
 impl<'a> Array<'a> {
     pub(super) fn len(self) -> usize {
-        self.elements.len()
+        self.len as usize
     }
 
     pub(super) fn iter(self) -> impl ExactSizeIterator<Item = Node<'a>> {
-        self.elements.iter().map(move |value| Node { value, source: self.source })
+        let mut next = self.node.first();
+        (0..self.len).map(move |_| {
+            let node = next;
+            next = node.after();
+            node
+        })
     }
 }
 
@@ -341,7 +287,7 @@ impl<'a> Array<'a> {
 pub(super) struct Object<'a> {
     pub(super) node: Node<'a>,
     known: &'static [&'static str],
-    values: SmallVec<[Option<&'a Value<'a>>; 14]>,
+    values: SmallVec<[Option<Node<'a>>; 14]>,
 }
 
 impl<'a> Object<'a> {
@@ -349,8 +295,7 @@ impl<'a> Object<'a> {
     pub(super) fn get(&self, name: &str) -> Option<Node<'a>> {
         let i = self.known.iter().position(|k| *k == name);
         debug_assert!(i.is_some(), "`{name}` is read but not declared");
-        let value = self.values[i?]?;
-        Some(Node { value, source: self.node.source })
+        self.values[i?]
     }
 
     /// A property that must be there.

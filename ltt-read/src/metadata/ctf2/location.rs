@@ -1,10 +1,14 @@
 //! Field locations.
 
+use super::draft;
 use super::json::{Node, Result};
 use crate::schema::{Dependency, LocationOrigin, PathStep, Scope};
 
 /// Reads a field location: where a length or selector is to be found.
 pub(super) fn location(node: Node<'_>) -> Result<Dependency> {
+    if node.is_array() {
+        return draft::location(node);
+    }
     let object = node.object("a field location", &["origin", "path"])?;
     let origin = object.read("origin", |n| n.word(&Scope::ALL.map(|s| (s.ctf2_name(), s))))?;
     let path = object.need("path")?;

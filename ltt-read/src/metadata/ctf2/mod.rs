@@ -2,26 +2,37 @@
 //! fragments, each after a record separator (RFC 7464).
 //!
 //! [`fragment`] reads the fragments, [`class`] the field classes in them. Every
-//! JSON value knows its place in the text ([`json`]), so every error has one.
+//! JSON value knows its place in the text ([`syntax`], [`json`]), so every error has one.
 
 mod attributes;
 mod class;
 mod common;
+mod draft;
 mod fragment;
 mod json;
 mod location;
 mod scalar;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
 
 use super::{Diagnostic, Span};
 use crate::schema::Schema;
 use fragment::Reader;
+use json::Node;
+use syntax::Tree;
 
-const RECORD_SEPARATOR: char = '\u{1e}';
+const RECORD_SEPARATOR: u8 = 0x1e;
+
+/// More errors than anyone reads.
+const MOST_ERRORS: usize = 50;
 
 /// Whether a text is a CTF 2 metadata stream. TSDL can begin with neither of
 /// these characters.
 pub(super) fn is_ctf2(text: &str) -> bool {
-    text.trim_start().starts_with([RECORD_SEPARATOR, '{'])
+    text.trim_start().starts_with([char::from(RECORD_SEPARATOR), '{'])
 }
 
 /// Parses a metadata stream. Locations are left unresolved.
@@ -31,15 +42,18 @@ pub(super) fn is_ctf2(text: &str) -> bool {
 /// Everything that is wrong up to the first fragment that others may need.
 pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema, Vec<Diagnostic>> {
     let mut reader = Reader::default();
+    let mut tree = Tree::default();
     let mut errors = Vec::new();
-    for (base, fragment) in split(text).map_err(|d| vec![d])? {
-        match json::parse(fragment, base, |node| reader.fragment(node)) {
-            Ok(_) => {}
-            Err(error) => {
-                errors.push(error);
-                if !reader.is_event_record_class() || errors.len() >= 50 {
-                    break;
-                }
+    for Range { start, end } in split(text).map_err(|d| vec![d])? {
+        if let Err(error) = syntax::parse(text, start, end, &mut tree) {
+            errors.push(error);
+            break;
+        }
+        let Some(node) = Node::root(&tree, text) else { continue };
+        if let Err(error) = reader.fragment(node) {
+            errors.push(error);
+            if !reader.is_event_record_class() || errors.len() >= MOST_ERRORS {
+                break;
             }
         }
     }
@@ -47,20 +61,17 @@ pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema
     if errors.is_empty() { reader.finish(end, warnings) } else { Err(errors) }
 }
 
-/// The fragments of a metadata stream, with their places in it.
-fn split(text: &str) -> Result<impl Iterator<Item = (usize, &str)>, Diagnostic> {
-    let mut start = 0;
-    let mut pieces = text.split(RECORD_SEPARATOR).map(move |piece| {
-        let base = start;
-        start += piece.len() + RECORD_SEPARATOR.len_utf8();
-        (base, piece)
-    });
-    match pieces.next() {
-        Some((_, before)) if !before.trim_ascii().is_empty() => {
-            let at = before.len() - before.trim_ascii_start().len();
-            let message = "expected a record separator (U+001E) before each fragment";
-            Err(Diagnostic::error(Span::new(at, at + 1), message))
-        }
-        _ => Ok(pieces),
+/// Where the fragments of a metadata stream are.
+fn split(text: &str) -> Result<impl Iterator<Item = Range<usize>>, Diagnostic> {
+    let bytes = text.as_bytes();
+    let before = memchr::memchr(RECORD_SEPARATOR, bytes).unwrap_or(bytes.len());
+    if let Some(at) = bytes[..before].iter().position(|b| !b.is_ascii_whitespace()) {
+        let message = "expected a record separator (U+001E) before each fragment";
+        return Err(Diagnostic::error(Span::new(at, at + 1), message));
     }
+    let starts = memchr::memchr_iter(RECORD_SEPARATOR, bytes).map(|at| at + 1);
+    Ok(starts.map(|start| {
+        let len = memchr::memchr(RECORD_SEPARATOR, &bytes[start..]);
+        start..len.map_or(bytes.len(), |n| start + n)
+    }))
 }

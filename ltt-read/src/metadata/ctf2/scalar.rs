@@ -66,7 +66,7 @@ fn named_ranges<T>(
     make: impl Fn(&str, RangeSet) -> T,
 ) -> Result<Arc<[T]>> {
     let entries = node.entries()?;
-    let mut list = Vec::with_capacity(entries.len());
+    let mut list = Vec::with_capacity(entries.size_hint().0);
     for entry in entries {
         let ranges = ranges(entry.value, kind)
             .map_err(|d| d.within(entry.name_span, format!("in {what} `{}`", entry.name)))?;

@@ -8,7 +8,7 @@ use crate::schema::{FieldClass, FieldKind, Length, Schema, SlotId};
 
 /// Members and options that may be copied because a class that is used in many
 /// places needs different slots in each.
-const MOST_COPIES: usize = 1 << 20;
+const MOST_COPIES: usize = 2 << 20;
 
 /// Root classes that may be changed, in decoding order.
 type RootsMut<'a> = [Option<&'a mut Arc<FieldClass>>; 6];
@@ -141,7 +141,7 @@ impl Editor {
             let parts = match &class.kind {
                 FieldKind::Struct(s) => s.members.len(),
                 FieldKind::Variant(v) => v.options.iter().map(|o| 1 + o.ranges.len()).sum(),
-                _ => 0,
+                _ => 1,
             };
             self.copies = self.copies.checked_sub(parts).ok_or_else(|| {
                 let what = "field classes with lengths or selectors are reused too often";

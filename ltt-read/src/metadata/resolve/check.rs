@@ -128,7 +128,7 @@ fn ranges_by_label(
             return Err(format!("the enumeration has no label `{label}`{hint}"));
         };
         let ranges: RangeSet = chosen.iter().flat_map(|m| m.ranges.iter().copied()).collect();
-        if !locator.try_spend(ranges.len()) {
+        if !locator.try_spend(4 * ranges.len()) {
             return Err("too many ranges".into());
         }
         sets.push(ranges);

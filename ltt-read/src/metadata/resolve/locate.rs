@@ -45,6 +45,10 @@ pub(super) struct Locator<'s> {
 /// Structures of up to so many members are searched one by one.
 const INDEX_FROM: usize = 16;
 
+/// Steps to take from the budget for keeping a place: it costs more memory
+/// than visiting it costs time.
+pub(super) const PLACE: usize = 16;
+
 /// One walk along a path.
 struct Walk<'s, 'a> {
     frames: &'a [Frame<'s>],
@@ -224,6 +228,7 @@ impl<'s> Locator<'s> {
                 }
                 None => {
                     walk.targets.push((walk.place.clone(), class));
+                    self.try_spend(PLACE);
                     Ok(())
                 }
             },

@@ -24,7 +24,7 @@ use crate::schema::{
     StreamClass,
 };
 use check::Use;
-use locate::{Frame, Locator, Site};
+use locate::{Frame, Locator, PLACE, Site};
 
 /// Resolves every length and selector of a schema to a value slot.
 ///
@@ -137,6 +137,9 @@ struct Planner<'s> {
     schema: &'s Schema,
     locator: Locator<'s>,
     site: Site<'s>,
+    owner: Owner<'s>,
+    /// Links of the root that is being walked.
+    links: Vec<Unregistered>,
     errors: Vec<Diagnostic>,
     /// Set when going on makes no sense.
     exhausted: bool,
@@ -151,6 +154,8 @@ impl<'s> Planner<'s> {
             schema,
             locator: Locator::new(schema.format),
             site: Site::default(),
+            owner: Owner::Trace,
+            links: Vec::new(),
             errors: Vec::new(),
             exhausted: false,
         }
@@ -199,25 +204,20 @@ impl<'s> Planner<'s> {
 
     /// Links all that depends under one root.
     fn root(&mut self, scope: Scope, owner: Owner<'s>) -> Vec<Unregistered> {
-        let mut links = Vec::new();
+        self.owner = owner;
         self.site.scope = scope;
         self.site.frames.clear();
         if let Some(class) = self.site.roots[scope as usize]
-            && let Err(d) = self.visit(class, owner, &mut links)
+            && let Err(d) = self.visit(class)
         {
             self.exhausted = true;
             self.errors.push(d.within(Span::default(), in_root(scope, owner, self.schema.format)));
         }
-        links
+        std::mem::take(&mut self.links)
     }
 
     /// Visits a class and what it holds. Fails only when a limit is reached.
-    fn visit(
-        &mut self,
-        class: &'s FieldClass,
-        owner: Owner<'s>,
-        links: &mut Vec<Unregistered>,
-    ) -> Result<(), Diagnostic> {
+    fn visit(&mut self, class: &'s FieldClass) -> Result<(), Diagnostic> {
         if self.exhausted {
             return Ok(());
         }
@@ -227,25 +227,25 @@ impl<'s> Planner<'s> {
         }
         self.locator.spend(1, Span::default())?;
         match &class.kind {
-            FieldKind::String(s) => self.length(s.length.as_ref(), owner, links)?,
-            FieldKind::Blob(b) => self.length(Some(&b.length), owner, links)?,
+            FieldKind::String(s) => self.length(s.length.as_ref())?,
+            FieldKind::Blob(b) => self.length(Some(&b.length))?,
             FieldKind::Array(a) => {
-                self.length(Some(&a.length), owner, links)?;
-                self.child(class, 0, &a.element, owner, links)?;
+                self.length(Some(&a.length))?;
+                self.child(class, 0, &a.element)?;
             }
             FieldKind::Struct(s) => {
                 for (i, m) in s.members.iter().enumerate() {
-                    self.child(class, i, &m.class, owner, links)?;
+                    self.child(class, i, &m.class)?;
                 }
             }
             FieldKind::Option(o) => {
-                self.link(&o.selector, Use::Option(&o.present), owner, links)?;
-                self.child(class, 0, &o.class, owner, links)?;
+                self.link(&o.selector, Use::Option(&o.present))?;
+                self.child(class, 0, &o.class)?;
             }
             FieldKind::Variant(v) => {
-                self.link(&v.selector, Use::Variant(v), owner, links)?;
+                self.link(&v.selector, Use::Variant(v))?;
                 for (i, o) in v.options.iter().enumerate() {
-                    self.child(class, i, &o.class, owner, links)?;
+                    self.child(class, i, &o.class)?;
                 }
             }
             FieldKind::BitArray(_)
@@ -263,66 +263,47 @@ impl<'s> Planner<'s> {
         parent: &'s FieldClass,
         index: usize,
         class: &'s Arc<FieldClass>,
-        owner: Owner<'s>,
-        links: &mut Vec<Unregistered>,
     ) -> Result<(), Diagnostic> {
         self.site.frames.push(Frame { class: parent, child: index as u32 });
-        self.visit(class, owner, links)?;
+        self.visit(class)?;
         self.site.frames.pop();
         Ok(())
     }
 
-    fn length(
-        &mut self,
-        length: Option<&'s Length>,
-        owner: Owner<'s>,
-        links: &mut Vec<Unregistered>,
-    ) -> Result<(), Diagnostic> {
+    fn length(&mut self, length: Option<&'s Length>) -> Result<(), Diagnostic> {
         match length {
-            Some(Length::Dynamic(dependency)) => self.link(dependency, Use::Length, owner, links),
+            Some(Length::Dynamic(dependency)) => self.link(dependency, Use::Length),
             _ => Ok(()),
         }
     }
 
     /// Links the class that is being visited to what it depends on.
-    fn link(
-        &mut self,
-        dependency: &'s Dependency,
-        needed: Use<'s>,
-        owner: Owner<'s>,
-        links: &mut Vec<Unregistered>,
-    ) -> Result<(), Diagnostic> {
-        let found = self.locator.locate(&self.site, dependency, needed);
-        let ranges = match found {
-            Ok(found) => match check::check(&found.targets, needed, &mut self.locator) {
-                Ok(ranges) => Ok((found, ranges)),
-                Err(message) => Err(message),
-            },
-            Err(message) => Err(message),
-        };
-        match ranges {
-            Ok((found, ranges)) => {
-                links.push(Unregistered {
-                    scope: self.site.scope,
-                    place: self.site.frames.iter().map(|f| f.child).collect(),
-                    span: dependency.span,
-                    target_scope: found.scope,
-                    targets: found.targets.into_iter().map(|(place, _)| place).collect(),
-                    ranges,
-                });
-            }
+    fn link(&mut self, dependency: &'s Dependency, needed: Use<'s>) -> Result<(), Diagnostic> {
+        let found = self.locator.locate(&self.site, dependency, needed).and_then(|found| {
+            let ranges = check::check(&found.targets, needed, &mut self.locator)?;
+            Ok((found, ranges))
+        });
+        match found {
+            Ok((found, ranges)) => self.links.push(Unregistered {
+                scope: self.site.scope,
+                place: self.site.frames.iter().map(|f| f.child).collect(),
+                span: dependency.span,
+                target_scope: found.scope,
+                targets: found.targets.into_iter().map(|(place, _)| place).collect(),
+                ranges,
+            }),
             Err(message) => {
                 let what = needed.what();
                 let location = self.locator.show(dependency);
                 let message = format!("{what} location {location}: {message}");
-                let around = in_root(self.site.scope, owner, self.schema.format);
+                let around = in_root(self.site.scope, self.owner, self.schema.format);
                 self.errors.push(
                     Diagnostic::error(dependency.span, message).within(dependency.span, around),
                 );
                 self.exhausted |= self.errors.len() >= MOST_ERRORS;
             }
         }
-        self.locator.spend(0, dependency.span)
+        self.locator.spend(PLACE, dependency.span)
     }
 }
 

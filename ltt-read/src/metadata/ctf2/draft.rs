@@ -1,0 +1,45 @@
+//! Spellings of the drafts that preceded CTF 2.0.
+//!
+//! Traces of those times exist (Trace Compass ships some). What the drafts
+//! spelt differently has no other meaning in CTF 2.0, so it is understood
+//! everywhere, without a switch.
+
+use super::class::Kind;
+use super::json::{Node, Result};
+use crate::schema::{Dependency, LocationOrigin, PathStep, Scope};
+
+/// The present name of a property that was renamed.
+pub(super) fn present_name(name: &str) -> Option<&'static str> {
+    match name {
+        "user-attributes" => Some("attributes"),
+        "default-clock-class-name" => Some("default-clock-class-id"),
+        _ => None,
+    }
+}
+
+/// Enumerations had types of their own.
+pub(super) const KINDS: &[(&str, Kind)] = &[
+    ("fixed-length-unsigned-enumeration", Kind::Integer { signed: false }),
+    ("fixed-length-signed-enumeration", Kind::Integer { signed: true }),
+    ("variable-length-unsigned-enumeration", Kind::VarInteger { signed: false }),
+    ("variable-length-signed-enumeration", Kind::VarInteger { signed: true }),
+];
+
+/// Locations were arrays: maybe the name of a scope, then the path.
+pub(super) fn location(node: Node<'_>) -> Result<Dependency> {
+    let mut names = Vec::new();
+    for name in node.array()?.iter() {
+        names.push(name.str()?);
+    }
+    let scope = Scope::ALL.into_iter().find(|s| names.first() == Some(&s.ctf2_name()));
+    let path = &names[usize::from(scope.is_some())..];
+    if path.is_empty() {
+        return Err(node.error("a location ends with the name of a field"));
+    }
+    Ok(Dependency {
+        origin: scope.map_or(LocationOrigin::Parent, LocationOrigin::Scope),
+        path: path.iter().map(|&name| PathStep::Name(name.into())).collect(),
+        span: node.span(),
+        slot: None,
+    })
+}
