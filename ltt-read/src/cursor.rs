@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::error::{DecodeError, Error, Place};
 use crate::event::Event;
 use crate::layout::program::{Scratch, Window};
-use crate::layout::tables::{BodySize, StreamTable};
+use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
 use crate::packet::Packet;
 use crate::schema::EventTypeId;
+use crate::source::Source;
 use crate::time::Timestamp;
 use crate::trace::Trace;
 use crate::tracefile::Tracefile;
@@ -40,9 +41,13 @@ pub struct Cursor {
     state: State,
     /// Which of the tracefile's files is read.
     file: u32,
+    /// The bytes of that file, and the layouts of the packet's stream: here so
+    /// that the decoding loop need not go through the trace to them.
+    source: Arc<Source>,
+    table: Option<Arc<StreamTable>>,
     /// The packet that is read (sound unless `state` is `Start` or `End`).
     packet: Packet,
-    /// Where its readable content ends, in bits.
+    /// Where its readable content ends, in bits: 0 when `state` is not `Packet`.
     content_end: u64,
     /// Where the next event record (or its padding) begins, in bits from the
     /// packet's begin.
@@ -96,8 +101,11 @@ pub struct Position {
 impl Cursor {
     pub(crate) fn new(trace: Arc<Trace>, tracefile: usize) -> Self {
         assert!(tracefile < trace.tracefiles().len(), "no tracefile {tracefile}");
+        let source = trace.tracefiles()[tracefile].files[0].source.clone();
         Cursor {
             trace,
+            source,
+            table: None,
             tracefile: tracefile as u32,
             state: State::Start,
             file: 0,
@@ -161,6 +169,15 @@ impl Cursor {
     /// As [`next`](Self::next).
     #[inline]
     pub fn advance(&mut self) -> Result<bool, Error> {
+        if self.advance_quickly().is_some() {
+            return Ok(true);
+        }
+        self.advance_any()
+    }
+
+    /// [`advance`](Self::advance), for what its quick form does not handle.
+    #[inline(never)]
+    fn advance_any(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
                 return match self.read_event() {
@@ -174,6 +191,44 @@ impl Cursor {
         }
     }
 
+    /// Steps to the next event if its header has the quick form and nothing is
+    /// out of the ordinary; otherwise leaves everything as it is.
+    #[inline(always)]
+    pub(crate) fn advance_quickly(&mut self) -> Option<()> {
+        let table = self.table.as_deref()?;
+        let quick = table.quick.as_ref()?;
+        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let header = quick.read(data, self.next, self.content_end, self.clock)?;
+        let entry = table.event_ids.entry(header.id)?;
+        *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
+        let end = match entry.fixed() {
+            Some(bits) => header.end + bits,
+            None if entry.is_dynamic() => {
+                let window = Window { data, end: self.content_end };
+                let body = self.trace.tables().body(self.trace.schema(), entry.event()).ok()?;
+                if body.needs_header {
+                    return None;
+                }
+                body.region.run(window, header.end, &mut self.scratch).ok()?
+            }
+            None => return None,
+        };
+        if end > self.content_end || header.time < self.last_timestamp {
+            return None;
+        }
+        self.current = Current {
+            begin: header.begin,
+            event_type: entry.event(),
+            timestamp: Some(header.time),
+            cycles: header.cycles,
+            clock_before: self.clock,
+        };
+        self.next = end;
+        self.clock = header.cycles;
+        self.last_timestamp = header.time;
+        Some(())
+    }
+
     /// The event that it stands on: valid after [`advance`](Self::advance)
     /// gave true.
     #[inline(always)]
@@ -182,33 +237,24 @@ impl Cursor {
     }
 
     /// Decodes the record at `next`: header, type, and where its body ends.
-    #[inline(always)]
     fn read_event(&mut self) -> Result<(), DecodeError> {
         let trace = &*self.trace;
         let tables = trace.tables();
         let table = &tables.streams[self.packet.stream_class.index()];
-        let window = window(trace, self.tracefile, self.file, &self.packet, self.content_end);
+        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        let window = Window { data, end: self.content_end };
 
         let begin = table.header.begin(self.next);
         let header = table.header.read(window, begin, self.clock, &mut self.scratch)?;
         let event_type = table.event(header.id)?;
-        let end = match tables.body_size(trace.schema(), event_type) {
-            BodySize::Fixed(bits) => {
-                self.scratch.slots[table.body_anchor as usize] = header.end;
-                header.end.saturating_add(bits)
-            }
-            BodySize::Dynamic => {
-                self.scratch.slots[table.body_anchor as usize] = header.end;
-                let body = tables.body(trace.schema(), event_type)?;
-                if body.needs_header {
-                    table.header.region.run(window, begin, &mut self.scratch)?;
-                }
-                body.region.run(window, header.end, &mut self.scratch)?
-            }
-        };
-        if end > self.content_end {
-            return Err(DecodeError::BeyondContent { needed: end - self.content_end });
+        let body = tables.body(trace.schema(), event_type)?;
+        if let Some(id) = header.id {
+            table.event_ids.note_size(id, event_type, body.region.fixed);
         }
+        if body.needs_header {
+            table.header.region.run(window, begin, &mut self.scratch)?;
+        }
+        let end = body.region.run(window, header.end, &mut self.scratch)?;
         if end == self.next {
             return Err(DecodeError::EmptyEvent);
         }
@@ -230,7 +276,7 @@ impl Cursor {
         self.clock = header.clock;
         if let Some(now) = timestamp {
             if now < self.last_timestamp {
-                self.note_backwards(now);
+                self.note(NoticeKind::ClockBackwards { from: self.last_timestamp, to: now });
             }
             self.last_timestamp = now;
         }
@@ -262,6 +308,7 @@ impl Cursor {
             self.enter_packet(0, 0, clock)?;
         } else {
             self.state = State::End;
+            self.content_end = 0;
             return Ok(false);
         }
         if let Some(before) = before {
@@ -275,11 +322,14 @@ impl Cursor {
     fn enter_packet(&mut self, offset: u64, number: u64, clock: u64) -> Result<(), Error> {
         let trace = self.trace.clone();
         let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
+        self.source = file.source.clone();
         let bytes = file.source.bytes();
         let (schema, tables) = (trace.schema(), trace.tables());
         match Packet::read(schema, tables, bytes, offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
-                self.make_slots(&tables.streams[packet.stream_class.index()]);
+                let table = &tables.streams[packet.stream_class.index()];
+                self.make_slots(table);
+                self.table = Some(table.clone());
                 self.content_end = packet.readable_bits();
                 self.next = packet.events_begin;
                 self.clock = packet.clock;
@@ -339,11 +389,6 @@ impl Cursor {
         }
     }
 
-    #[cold]
-    fn note_backwards(&mut self, to: Timestamp) {
-        self.note(NoticeKind::ClockBackwards { from: self.last_timestamp, to });
-    }
-
     fn note(&mut self, kind: NoticeKind) {
         if self.notices.len() < MAX_NOTICES {
             let file = self.tracefile().files[self.file as usize].path.clone();
@@ -380,7 +425,6 @@ impl Cursor {
         }
         self.note(NoticeKind::PacketSkipped);
         self.state = State::Packet;
-        self.next = self.content_end;
         true
     }
 
@@ -420,17 +464,24 @@ impl Cursor {
         self.file = position.file.min(files.saturating_sub(1) as u32);
         if position.at_end {
             self.state = State::End;
+            self.content_end = 0;
             return Ok(());
         }
         if position.bit == 0 && position.packet_offset == 0 && position.file == 0 {
-            self.state = State::Start;
-            self.packet = Packet::none();
+            self.restart();
             return Ok(());
         }
         self.enter_packet(position.packet_offset, position.packet_number, position.clock)?;
         self.next = position.bit.clamp(self.next, self.content_end);
         self.clock = position.clock;
         Ok(())
+    }
+
+    /// Goes before the first packet.
+    fn restart(&mut self) {
+        self.state = State::Start;
+        self.packet = Packet::none();
+        (self.file, self.next, self.content_end, self.clock) = (0, 0, 0, 0);
     }
 
     /// Goes before the first event whose timestamp is `time` or later (after
@@ -452,7 +503,7 @@ impl Cursor {
                     self.enter_packet(last.offset, last.number, last.clock_before)?;
                     self.next = self.content_end;
                 }
-                None => self.state = State::Start,
+                None => self.restart(),
             }
             return Ok(());
         };
@@ -489,7 +540,8 @@ impl Cursor {
     }
 
     pub(crate) fn window(&self) -> Window<'_> {
-        window(&self.trace, self.tracefile, self.file, &self.packet, self.content_end)
+        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        Window { data, end: self.packet.readable_bits() }
     }
 
     /// Bytes of its tracefile that lie behind it.
@@ -502,16 +554,4 @@ impl Cursor {
             files[..self.file as usize].iter().map(|f| f.source.bytes().len() as u64).sum();
         before + self.packet.offset + self.next / 8
     }
-}
-
-#[inline(always)]
-fn window<'a>(
-    trace: &'a Trace,
-    tracefile: u32,
-    file: u32,
-    packet: &Packet,
-    end: u64,
-) -> Window<'a> {
-    let bytes = trace.tracefiles()[tracefile as usize].files[file as usize].source.bytes();
-    Window { data: bytes.get(packet.offset as usize..).unwrap_or(&[]), end }
 }

@@ -32,7 +32,7 @@ pub struct Merge {
     traces: Vec<usize>,
     tree: Tournament,
     /// The cursor whose event was given last, to be advanced first.
-    pending: Option<u32>,
+    current: u32,
     errors: Vec<Error>,
     notices: Vec<Notice>,
     bytes_total: u64,
@@ -54,7 +54,7 @@ impl Merge {
             tree: Tournament::new(cursors.len()),
             cursors,
             traces: numbers,
-            pending: None,
+            current: NOBODY,
             errors: Vec::new(),
             notices: Vec::new(),
             bytes_total,
@@ -67,26 +67,37 @@ impl Merge {
     #[allow(clippy::should_implement_trait)] // events borrow the merge
     #[inline]
     pub fn next(&mut self) -> Option<Event<'_>> {
-        if let Some(last) = self.pending {
-            let key = match self.cursors[last as usize].advance() {
-                Ok(true) => key(&self.cursors[last as usize], last),
-                other => self.settle(last, other),
-            };
-            self.tree.replace_winner(key);
+        let number = self.current;
+        let Some(cursor) = self.cursors.get_mut(number as usize) else { return self.winner() };
+        // Streams come in bursts: most events follow one of the same stream.
+        if cursor.advance_quickly().is_some() {
+            let key = key(cursor, number);
+            if key < self.tree.runner_up {
+                return Some(self.cursors[number as usize].event());
+            }
+            self.tree.replay(number as usize, key);
+        } else {
+            let step = self.cursors[number as usize].advance();
+            let key = self.settle(number, step);
+            self.tree.replay(number as usize, key);
         }
+        self.winner()
+    }
+
+    /// The event whose turn it is.
+    fn winner(&mut self) -> Option<Event<'_>> {
         let winner = self.tree.winner();
         if winner == END {
-            self.pending = None;
+            self.current = NOBODY;
             return None;
         }
-        let number = winner as u32;
-        self.pending = Some(number);
-        Some(self.cursors[number as usize].event())
+        self.current = winner as u32;
+        Some(self.cursors[self.current as usize].event())
     }
 
     /// Number of the trace that the last event came from.
     pub fn trace_index(&self) -> usize {
-        self.pending.map_or(0, |n| self.traces[n as usize])
+        self.traces.get(self.current as usize).copied().unwrap_or(0)
     }
 
     /// Goes before the first event of each tracefile whose timestamp is `time`
@@ -122,7 +133,7 @@ impl Merge {
     }
 
     fn load_all(&mut self) {
-        self.pending = None;
+        self.current = NOBODY;
         for number in 0..self.cursors.len() as u32 {
             let step = self.cursors[number as usize].advance();
             let key = self.settle(number, step);
@@ -150,6 +161,9 @@ impl Merge {
         }
     }
 }
+
+/// No cursor.
+const NOBODY: u32 = u32::MAX;
 
 /// Greater than every key of an event.
 const END: u128 = u128::MAX;
@@ -196,19 +210,10 @@ impl Tournament {
         self.nodes[1]
     }
 
-    /// Gives the winner's leaf a new key.
-    #[inline(always)]
-    fn replace_winner(&mut self, key: u128) {
-        if key < self.runner_up {
-            self.nodes[1] = key;
-            return;
-        }
-        let leaf = self.leaves + (self.nodes[1] as u32) as usize;
-        self.replay(leaf, key);
-    }
-
+    /// Gives a leaf, the last winner's, a new key. (A key below the runner-up
+    /// keeps it the winner; then this is not necessary.)
     fn replay(&mut self, leaf: usize, key: u128) {
-        let mut i = leaf;
+        let mut i = self.leaves + leaf;
         self.nodes[i] = key;
         let mut least = key;
         while i > 1 {
@@ -274,7 +279,11 @@ mod tests {
                 let n = tree.winner() as u32 as usize;
                 let key = streams[n].get(next[n]).map_or(END, |t| key_of(*t, n as u32));
                 next[n] += 1;
-                tree.replace_winner(key);
+                if key >= tree.runner_up {
+                    tree.replay(n, key);
+                } else {
+                    tree.nodes[1] = key; // what the merge keeps in its cursor
+                }
             }
             assert_eq!(merged, expected, "{k} streams");
         }

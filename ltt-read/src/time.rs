@@ -61,6 +61,11 @@ impl ClockConverter {
         }
     }
 
+    /// What to add to cycles, if they are nanoseconds.
+    pub(crate) fn base_ns(&self) -> Option<i64> {
+        self.base_ns
+    }
+
     /// The time of a cycle count; `None` if it is beyond the range of
     /// timestamps. (If the clock's offset alone is, all its times are taken
     /// modulo 2⁶⁴: they still compare with each other.)

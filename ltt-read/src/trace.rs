@@ -272,7 +272,7 @@ fn add_file(
         path: path.into(),
         index_path: path.with_file_name("index").join(index_name),
         first_begin: first.as_ref().map(|p| p.begin.unwrap_or(Timestamp::MIN)),
-        source,
+        source: Arc::new(source),
     };
     let (class, id): (Option<StreamClassId>, _) =
         first.map_or((None, None), |p| (Some(p.stream_class), p.stream_id));

@@ -26,7 +26,7 @@ pub struct Tracefile {
 #[derive(Debug)]
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
-    pub(crate) source: Source,
+    pub(crate) source: Arc<Source>,
     /// Where LTTng would have put its index.
     pub(crate) index_path: PathBuf,
     pub(crate) first_begin: Option<Timestamp>,

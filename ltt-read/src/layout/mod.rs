@@ -73,6 +73,11 @@ impl FixedRead {
         u32::from(self.bits)
     }
 
+    /// Whether it is little-endian and neither reversed nor signed.
+    pub(crate) fn is_plain_little(self) -> bool {
+        !self.big && !self.reversed && !self.signed
+    }
+
     /// The bits, zero-extended.
     #[inline(always)]
     pub(crate) fn raw(self, data: &[u8], pos: u64) -> u64 {

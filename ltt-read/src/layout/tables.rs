@@ -1,28 +1,18 @@
 //! All layouts of a trace, and the tables that lead from ids to them.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use super::compile::compile;
-use super::header::Header;
+use super::header::{Header, Quick};
 use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Phase, Region, Start};
 use crate::error::DecodeError;
 use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
 use crate::time::ClockConverter;
-
-/// How an event body's end is found, one word per event type so that the
-/// decoding loop touches little memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodySize {
-    /// Always this many bits.
-    Fixed(u64),
-    /// Its layout's program tells (or there is no sound layout).
-    Dynamic,
-}
 
 /// Compiled layouts of one schema.
 #[derive(Debug)]
@@ -30,11 +20,9 @@ pub(crate) struct Tables {
     pub(crate) packet_header: Option<Region>,
     /// Node of the UUID in the packet header.
     pub(crate) uuid_node: Option<u32>,
-    pub(crate) streams: Box<[StreamTable]>,
+    pub(crate) streams: Box<[Arc<StreamTable>]>,
     stream_ids: HashMap<u64, StreamClassId>,
     bodies: Box<[OnceLock<Result<Body, DecodeError>>]>,
-    /// 0: not compiled yet; 1: dynamic; otherwise fixed size + 2.
-    sizes: Box<[AtomicU32]>,
 }
 
 /// The compiled layout of one event type's contexts and payload.
@@ -51,8 +39,10 @@ pub(crate) struct Body {
 pub(crate) struct StreamTable {
     pub(crate) packet_context: Option<Region>,
     pub(crate) header: Header,
+    /// The header's quick form, if it has one.
+    pub(crate) quick: Option<Quick>,
     pub(crate) clock: Option<ClockConverter>,
-    event_ids: IdTable,
+    pub(crate) event_ids: IdTable,
     /// The slot where the begin of an event's body is noted.
     pub(crate) body_anchor: Slot,
 }
@@ -76,7 +66,9 @@ impl Tables {
         let uuid_node = packet_header.as_ref().and_then(uuid_node);
         let after_header = packet_header.as_ref().map_or(start, following);
         let streams = (schema.stream_classes.iter().enumerate())
-            .map(|(i, s)| StreamTable::new(schema, StreamClassId(i as u32), s, after_header))
+            .map(|(i, s)| {
+                StreamTable::new(schema, StreamClassId(i as u32), s, after_header).map(Arc::new)
+            })
             .collect::<Result<_, _>>()?;
         let ids = schema.stream_classes.iter().zip(0..).map(|(s, i)| (s.id, StreamClassId(i)));
         Ok(Tables {
@@ -85,7 +77,6 @@ impl Tables {
             streams,
             stream_ids: ids.collect(),
             bodies: schema.event_types.iter().map(|_| OnceLock::new()).collect(),
-            sizes: schema.event_types.iter().map(|_| AtomicU32::new(0)).collect(),
         })
     }
 
@@ -144,23 +135,6 @@ impl Tables {
         let root = region.roots.get(number).copied().flatten()?;
         Some((region, root as usize))
     }
-
-    #[inline(always)]
-    pub(crate) fn body_size(&self, schema: &Schema, id: EventTypeId) -> BodySize {
-        match self.sizes[id.index()].load(Ordering::Relaxed) {
-            0 => self.compile_size(schema, id),
-            1 => BodySize::Dynamic,
-            n => BodySize::Fixed(u64::from(n - 2)),
-        }
-    }
-
-    #[cold]
-    fn compile_size(&self, schema: &Schema, id: EventTypeId) -> BodySize {
-        let fixed = self.body(schema, id).ok().and_then(|body| body.region.fixed);
-        let code = fixed.and_then(|bits| u32::try_from(bits).ok()?.checked_add(2)).unwrap_or(1);
-        self.sizes[id.index()].store(code, Ordering::Relaxed);
-        if code == 1 { BodySize::Dynamic } else { BodySize::Fixed(u64::from(code - 2)) }
-    }
 }
 
 impl StreamTable {
@@ -180,10 +154,13 @@ impl StreamTable {
         let body_anchor = region.slots;
         let events = schema.event_types.iter().zip(0..).filter(|(e, _)| e.stream == id);
         let clock = class.default_clock.and_then(|c| schema.clocks.get(c as usize));
+        let clock = clock.map(ClockConverter::new);
+        let header = Header::new(region, align);
         Ok(StreamTable {
             packet_context,
-            header: Header::new(region, align),
-            clock: clock.map(ClockConverter::new),
+            quick: clock.and_then(|clock| header.quick(clock.base_ns()?)),
+            header,
+            clock,
             event_ids: IdTable::new(events.map(|(e, i)| (e.id, EventTypeId(i))).collect()),
             body_anchor,
         })
@@ -191,7 +168,6 @@ impl StreamTable {
 
     /// The event type that an event header names. Without an id there must be
     /// a single type, or one with the id 0.
-    #[inline(always)]
     pub(crate) fn event(&self, id: Option<u64>) -> Result<EventTypeId, DecodeError> {
         self.event_ids.get(id)
     }
@@ -218,36 +194,76 @@ fn uuid_node(region: &Region) -> Option<u32> {
 }
 
 /// From event ids to event types: an array for small ids, a map for outliers.
+///
+/// The array also keeps how the end of a body is found, once that is known, so
+/// that the decoding loop finds both in one word.
 #[derive(Debug)]
-struct IdTable {
-    /// `u32::MAX` = none.
-    dense: Box<[u32]>,
+pub(crate) struct IdTable {
+    dense: Box<[AtomicU64]>,
     sparse: HashMap<u64, EventTypeId>,
     only: Option<EventTypeId>,
+}
+
+/// An entry of the dense part: event type below, size code above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IdEntry(u64);
+
+impl IdEntry {
+    const NONE: IdEntry = IdEntry(u32::MAX as u64);
+    // Size codes: 0 = not known yet, 1 = dynamic, others = size in bits + 2.
+    const DYNAMIC: u32 = 1;
+
+    pub(crate) fn event(self) -> EventTypeId {
+        EventTypeId(self.0 as u32)
+    }
+
+    /// The size of the body in bits, if it is fixed and known to be.
+    #[inline(always)]
+    pub(crate) fn fixed(self) -> Option<u64> {
+        (self.0 >> 32).checked_sub(2)
+    }
+
+    /// Whether the body's program tells its size.
+    #[inline(always)]
+    pub(crate) fn is_dynamic(self) -> bool {
+        self.0 >> 32 == u64::from(Self::DYNAMIC)
+    }
 }
 
 impl IdTable {
     fn new(ids: Vec<(u64, EventTypeId)>) -> Self {
         let limit = (ids.len() as u64 * 4).max(256);
-        let dense_len = ids
-            .iter()
-            .map(|(id, _)| id.saturating_add(1))
-            .filter(|n| *n <= limit)
-            .max()
-            .unwrap_or(0);
-        let mut dense = vec![u32::MAX; dense_len as usize];
+        let ends = ids.iter().map(|(id, _)| id.saturating_add(1));
+        let dense_len = ends.filter(|n| *n <= limit).max().unwrap_or(0);
+        let mut dense: Box<[AtomicU64]> =
+            (0..dense_len).map(|_| AtomicU64::new(IdEntry::NONE.0)).collect();
         let mut sparse = HashMap::new();
         for (id, event) in &ids {
             match dense.get_mut(usize::try_from(*id).unwrap_or(usize::MAX)) {
-                Some(entry) => *entry = event.0,
+                Some(entry) => *entry = AtomicU64::new(event.0.into()),
                 None => drop(sparse.insert(*id, *event)),
             }
         }
         let only = if let [(_, event)] = ids[..] { Some(event) } else { None };
-        IdTable { dense: dense.into(), sparse, only }
+        IdTable { dense, sparse, only }
     }
 
+    /// What is known of a small id.
     #[inline(always)]
+    pub(crate) fn entry(&self, id: u64) -> Option<IdEntry> {
+        Some(IdEntry(self.dense.get(id as usize)?.load(Ordering::Relaxed)))
+    }
+
+    /// Keeps how the body's end is found for an id.
+    #[cold]
+    pub(crate) fn note_size(&self, id: u64, event: EventTypeId, fixed: Option<u64>) {
+        let code = fixed.and_then(|bits| u32::try_from(bits).ok()?.checked_add(2));
+        let code = u64::from(code.unwrap_or(IdEntry::DYNAMIC));
+        if let Some(entry) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
+            entry.store(code << 32 | u64::from(event.0), Ordering::Relaxed);
+        }
+    }
+
     fn get(&self, id: Option<u64>) -> Result<EventTypeId, DecodeError> {
         let id = match id {
             Some(id) => id,
@@ -256,15 +272,13 @@ impl IdTable {
                 None => 0,
             },
         };
-        match self.dense.get(id as usize) {
-            Some(&event) if event != u32::MAX && id <= u64::from(u32::MAX) => {
-                Ok(EventTypeId(event))
-            }
+        let small = usize::try_from(id).ok().and_then(|i| self.dense.get(i));
+        match small.map(|entry| IdEntry(entry.load(Ordering::Relaxed))) {
+            Some(entry) if entry.event() != IdEntry::NONE.event() => Ok(entry.event()),
             _ => self.get_sparse(id),
         }
     }
 
-    #[cold]
     fn get_sparse(&self, id: u64) -> Result<EventTypeId, DecodeError> {
         self.sparse.get(&id).copied().ok_or(DecodeError::UnknownEventType { id })
     }
