@@ -157,7 +157,8 @@ impl Parser<'_> {
                 self.record(Error::new(event.span, message));
             }
             if empty_start[index] && no_bits(&event.context) && no_bits(&event.fields) {
-                let message = "records of this event have no data at all: they cannot be told apart";
+                let message =
+                    "records of this event have no data at all: they cannot be told apart";
                 self.record(Error::new(event.span, message));
             }
             schema.event_types.push(EventType {

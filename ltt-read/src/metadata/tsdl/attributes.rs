@@ -137,7 +137,9 @@ impl<'a> Value<'a> {
     pub(super) fn unsuitable(&self, what: &str) -> Box<Error> {
         let found = match &self.kind {
             ValueKind::Integer(i) => format!("`{i}`"),
-            ValueKind::String(s) => format!("the string {:?}", s.chars().take(60).collect::<String>()),
+            ValueKind::String(s) => {
+                format!("the string {:?}", s.chars().take(60).collect::<String>())
+            }
             ValueKind::Path(p) => format!("`{}`", p.join(".")),
         };
         Error::new(self.span, format!("expected {what}, found {found}"))

@@ -139,9 +139,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes `:= TYPE;` of a scope's root structure.
-    fn root(&mut self, name: &Name<'a>) -> Result<Option<(Arc<FieldClass>, Span)>> {
-        let what = format!("in `{}`", name.path.join("."));
-        self.root_type().within(name.span, &what).map(Some)
+    fn root(&mut self, name: &Name<'a>, what: &'static str) -> Result<Root> {
+        self.root_type().within(name.span, what).map(Some)
     }
 
     fn root_type(&mut self) -> Result<(Arc<FieldClass>, Span)> {
@@ -168,10 +167,12 @@ impl<'a> Parser<'a> {
         let (mut major, mut minor, mut has_byte_order) = (false, false, false);
         self.statements(|parser, name| {
             if name.path.as_slice() == ["packet", "header"] {
-                trace.packet_header = parser.root(name)?;
+                trace.packet_header = parser.root(name, "in `packet.header`")?;
                 return Ok(());
             }
-            let Some(value) = parser.known_value(name, &["major", "minor", "uuid", "byte_order"], "`trace`")? else {
+            let Some(value) =
+                parser.known_value(name, &["major", "minor", "uuid", "byte_order"], "`trace`")?
+            else {
                 return Ok(());
             };
             match name.path[0] {
@@ -245,9 +246,8 @@ impl<'a> Parser<'a> {
     }
 
     fn clock(&mut self, keyword: Span) -> Result<()> {
-        let known = [
-            "name", "uuid", "description", "freq", "precision", "offset_s", "offset", "absolute",
-        ];
+        let known =
+            ["name", "uuid", "description", "freq", "precision", "offset_s", "offset", "absolute"];
         let mut clock = ClockClass { origin: ClockOrigin::Unknown, ..ClockClass::new("") };
         let mut named = false;
         let mut cycles = 0u64;
@@ -307,9 +307,15 @@ impl<'a> Parser<'a> {
         let mut stream = StreamBlock { span: keyword, ..StreamBlock::default() };
         self.statements(|parser, name| {
             match name.path.as_slice() {
-                ["packet", "context"] => stream.packet_context = parser.root(name)?,
-                ["event", "header"] => stream.event_header = parser.root(name)?,
-                ["event", "context"] => stream.event_context = parser.root(name)?,
+                ["packet", "context"] => {
+                    stream.packet_context = parser.root(name, "in `packet.context`")?
+                }
+                ["event", "header"] => {
+                    stream.event_header = parser.root(name, "in `event.header`")?
+                }
+                ["event", "context"] => {
+                    stream.event_context = parser.root(name, "in `event.context`")?
+                }
                 _ => {
                     if let Some(value) = parser.known_value(name, &["id"], "`stream`")? {
                         stream.id = Some(value.unsigned("the id of the stream")?);
@@ -326,11 +332,14 @@ impl<'a> Parser<'a> {
         let mut event = EventBlock { span: keyword, ..EventBlock::default() };
         self.statements(|parser, name| {
             match name.path.as_slice() {
-                ["fields"] => event.fields = parser.root(name)?.map(|root| root.0),
-                ["context"] => event.context = parser.root(name)?.map(|root| root.0),
+                ["fields"] => event.fields = parser.root(name, "in `fields`")?.map(|root| root.0),
+                ["context"] => {
+                    event.context = parser.root(name, "in `context`")?.map(|root| root.0)
+                }
                 ["name"] => {
                     let value = parser.attribute_value()?;
-                    event.identity.name = Some(value.text("the name of the event")?.as_ref().into());
+                    event.identity.name =
+                        Some(value.text("the name of the event")?.as_ref().into());
                 }
                 ["id"] => {
                     let value = parser.attribute_value()?;

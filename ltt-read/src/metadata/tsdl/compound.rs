@@ -83,8 +83,11 @@ impl<'a> Parser<'a> {
         if let (Some(tag), Some(_), 0) = (&tag, name, self.open_structs)
             && tag.is_relative()
         {
-            return Err(Error::new(tag.span(), "there is no field around here that could be a tag")
-                .help("give the tag where the variant is used: `variant NAME <TAG> FIELD;`"));
+            return Err(Error::new(
+                tag.span(),
+                "there is no field around here that could be a tag",
+            )
+            .help("give the tag where the variant is used: `variant NAME <TAG> FIELD;`"));
         }
         let body = self.body(keyword, "option").within(keyword, "in `variant`")?;
         if body.entries.is_empty() {
@@ -129,8 +132,7 @@ impl<'a> Parser<'a> {
         self.expect(TokenKind::LeftBrace, "`{`")?;
         self.scopes.enter();
         let mut names = Names::default();
-        let mut body =
-            Body { entries: Vec::new(), keep_underscores: false, nodes: 1, depth: 1 };
+        let mut body = Body { entries: Vec::new(), keep_underscores: false, nodes: 1, depth: 1 };
         while !self.accept(TokenKind::RightBrace) {
             match self.token.kind {
                 TokenKind::Semicolon => self.semicolon()?,

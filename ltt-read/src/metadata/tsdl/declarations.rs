@@ -159,8 +159,10 @@ impl<'a> Parser<'a> {
                 }
                 return Ok((ty, None));
             }
-            let name = self.identifier(&format!("a {what} name"))?;
-            return Ok((ty, Some(name)));
+            return match self.token.kind {
+                TokenKind::Identifier => Ok((ty, Some(self.advance()))),
+                _ => Err(self.no_identifier(&format!("a {what} name"))),
+            };
         }
         let mut words = self.words();
         match words.pop() {
@@ -301,8 +303,18 @@ impl<'a> Parser<'a> {
 fn is_c_type(word: &str) -> bool {
     matches!(
         word,
-        "_Bool" | "_Complex" | "_Imaginary" | "char" | "double" | "float" | "int" | "long"
-            | "short" | "signed" | "unsigned" | "void"
+        "_Bool"
+            | "_Complex"
+            | "_Imaginary"
+            | "char"
+            | "double"
+            | "float"
+            | "int"
+            | "long"
+            | "short"
+            | "signed"
+            | "unsigned"
+            | "void"
     )
 }
 
@@ -313,9 +325,7 @@ pub(super) fn is_empty(class: &Arc<FieldClass>) -> bool {
     }
     match &class.kind {
         FieldKind::Struct(s) => s.members.iter().all(|m| is_empty(&m.class)),
-        FieldKind::Array(a) => {
-            matches!(a.length, Length::Static(0)) || is_empty(&a.element)
-        }
+        FieldKind::Array(a) => matches!(a.length, Length::Static(0)) || is_empty(&a.element),
         _ => false,
     }
 }

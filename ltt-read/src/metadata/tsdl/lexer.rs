@@ -33,8 +33,8 @@ impl<'a> Lexer<'a> {
         let next = bytes.get(start + 1).copied();
         use TokenKind::{
             Assign, Character, Colon, Comma, Dot, Ellipsis, Greater, LeftBrace, LeftBracket,
-            LeftParenthesis, Less, Minus, Plus, RightBrace, RightBracket, RightParenthesis, Semicolon,
-            Star, String, TypeAssign,
+            LeftParenthesis, Less, Minus, Plus, RightBrace, RightBracket, RightParenthesis,
+            Semicolon, Star, String, TypeAssign,
         };
         match first {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(start),
@@ -164,8 +164,8 @@ fn is_word_byte(c: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::TokenKind::{
-        Assign, Character, Colon, Dot, Ellipsis, End, Greater, Identifier, Integer, Less, Semicolon,
-        String, TypeAssign,
+        Assign, Character, Colon, Dot, Ellipsis, End, Greater, Identifier, Integer, Less,
+        Semicolon, String, TypeAssign,
     };
     use super::*;
 
@@ -176,12 +176,16 @@ mod tests {
 
     #[test]
     fn words_numbers_and_punctuation() {
-        assert_eq!(kinds("struct _a9 ;"), [TokenKind::Keyword(Keyword::Struct), Identifier, Semicolon]);
+        assert_eq!(
+            kinds("struct _a9 ;"),
+            [TokenKind::Keyword(Keyword::Struct), Identifier, Semicolon]
+        );
         assert_eq!(kinds("0...30"), [Integer, Ellipsis, Integer]);
         assert_eq!(kinds("0x1FULL 07u 0b11 10l"), [Integer; 4]);
-        assert_eq!(kinds("a.b := c: =<>"), [
-            Identifier, Dot, Identifier, TypeAssign, Identifier, Colon, Assign, Less, Greater
-        ]);
+        assert_eq!(
+            kinds("a.b := c: =<>"),
+            [Identifier, Dot, Identifier, TypeAssign, Identifier, Colon, Assign, Less, Greater]
+        );
     }
 
     #[test]

@@ -29,10 +29,7 @@ use crate::schema::{ByteOrder, Schema};
 use parser::Parser;
 
 /// Parses the text of a metadata stream. Locations are not resolved yet.
-pub(super) fn parse(
-    text: &str,
-    warnings: &mut Vec<Diagnostic>,
-) -> Result<Schema, Vec<Diagnostic>> {
+pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema, Vec<Diagnostic>> {
     if u32::try_from(text.len()).is_err() {
         let message = "metadata of 4 GiB and more is not supported";
         return Err(vec![Diagnostic::error(Span::default(), message)]);

@@ -76,8 +76,7 @@ impl<'a> Parser<'a> {
         let align = block.align.unwrap_or_else(|| default_alignment(bits));
         let byte_order = block.byte_order.unwrap_or(self.native);
         let fixed = FixedLen { bits, byte_order, bit_order: BitOrder::Natural };
-        let integer =
-            Integer { signed: block.signed, base: block.base, ..Integer::default() };
+        let integer = Integer { signed: block.signed, base: block.base, ..Integer::default() };
         let mut ty = Type::leaf(FieldClass::new(FieldKind::Integer(fixed, integer), align));
         ty.is_character = block.encoded && bits == 8 && align == 8;
         if let Some((clock, span)) = block.map {
@@ -117,8 +116,9 @@ impl<'a> Parser<'a> {
             (Some(15), Some(113)) => 128,
             (Some(e), Some(m)) => {
                 let message = format!("no floating-point format has exp_dig {e} and mant_dig {m}");
-                return Err(Error::new(keyword, message)
-                    .help("formats are 5/11, 8/24, 11/53 and 15/113"));
+                return Err(
+                    Error::new(keyword, message).help("formats are 5/11, 8/24, 11/53 and 15/113")
+                );
             }
             (None, _) => return Err(Error::new(keyword, "`floating_point` needs an `exp_dig`")),
             (_, None) => return Err(Error::new(keyword, "`floating_point` needs a `mant_dig`")),

@@ -27,13 +27,7 @@ pub(super) struct Type {
 impl Type {
     /// A type that holds no other.
     pub(super) fn leaf(class: FieldClass) -> Self {
-        Type {
-            class: Arc::new(class),
-            is_character: false,
-            lacks_tag: false,
-            nodes: 1,
-            depth: 1,
-        }
+        Type { class: Arc::new(class), is_character: false, lacks_tag: false, nodes: 1, depth: 1 }
     }
 }
 
@@ -58,18 +52,22 @@ impl Namespace {
     }
 }
 
-/// The scopes around the place that is being parsed, innermost last.
+/// The types that a scope declares, by name space.
+type Scope<'a> = Box<[HashMap<Cow<'a, str>, Type>; 4]>;
+
+/// The scopes around the place that is being parsed, innermost last. Most of
+/// them declare nothing.
 #[derive(Debug)]
-pub(super) struct Scopes<'a>(Vec<[HashMap<Cow<'a, str>, Type>; 4]>);
+pub(super) struct Scopes<'a>(Vec<Option<Scope<'a>>>);
 
 impl<'a> Scopes<'a> {
     /// Just the outermost scope.
     pub(super) fn new() -> Self {
-        Scopes(vec![Default::default()])
+        Scopes(vec![None])
     }
 
     pub(super) fn enter(&mut self) {
-        self.0.push(Default::default());
+        self.0.push(None);
     }
 
     pub(super) fn leave(&mut self) {
@@ -84,12 +82,13 @@ impl<'a> Scopes<'a> {
     /// Declares a name in the innermost scope; false if it is taken there.
     pub(super) fn declare(&mut self, space: Namespace, name: Cow<'a, str>, ty: Type) -> bool {
         let Some(scope) = self.0.last_mut() else { return false };
+        let scope = scope.get_or_insert_default();
         scope[space as usize].try_insert(name, ty).is_ok()
     }
 
     /// The type of this name that is declared nearest.
     pub(super) fn find(&self, space: Namespace, name: &str) -> Option<&Type> {
-        self.0.iter().rev().find_map(|scope| scope[space as usize].get(name))
+        self.0.iter().rev().flatten().find_map(|scope| scope[space as usize].get(name))
     }
 }
 
