@@ -27,7 +27,7 @@ impl Parser<'_> {
                 schema.packet_header = trace.packet_header.map(|root| self.packet_header(&root));
             }
             None => self.record(
-                Error::new(Span::default(), "there is no `trace` block")
+                *Error::new(Span::default(), "there is no `trace` block")
                     .help("CTF 1.8 metadata declares version and byte order in a `trace` block"),
             ),
         }
@@ -43,7 +43,7 @@ impl Parser<'_> {
             let class = self.stream_class(stream, &mut schema.clocks, &mut clock_names);
             if by_id.insert(class.id, schema.stream_classes.len()).is_some() {
                 let message = format!("a second `stream` block with id {}", class.id);
-                self.record(Error::new(stream.span, message));
+                self.record(*Error::new(stream.span, message));
             }
             schema.stream_classes.push(class);
         }
@@ -61,7 +61,7 @@ impl Parser<'_> {
         unknown.sort_unstable_by_key(|(span, _)| span.start);
         unknown.dedup();
         for (span, clock) in unknown.into_iter().take(5) {
-            self.record(Error::new(span, format!("there is no clock `{clock}`")));
+            self.record(*Error::new(span, format!("there is no clock `{clock}`")));
         }
     }
 
@@ -148,18 +148,18 @@ impl Parser<'_> {
         for event in events {
             let (stream_id, span) = event.stream.unwrap_or((only, event.span));
             let Some(&index) = by_id.get(&stream_id) else {
-                self.record(Error::new(span, format!("there is no stream with id {stream_id}")));
+                self.record(*Error::new(span, format!("there is no stream with id {stream_id}")));
                 continue;
             };
             let id = event.id.unwrap_or(0);
             if !ids.insert((index, id)) {
                 let message = format!("a second event with id {id} in stream {stream_id}");
-                self.record(Error::new(event.span, message));
+                self.record(*Error::new(event.span, message));
             }
             if empty_start[index] && no_bits(&event.context) && no_bits(&event.fields) {
                 let message =
                     "records of this event have no data at all: they cannot be told apart";
-                self.record(Error::new(event.span, message));
+                self.record(*Error::new(event.span, message));
             }
             schema.event_types.push(EventType {
                 id,
