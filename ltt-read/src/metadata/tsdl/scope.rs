@@ -96,27 +96,31 @@ impl<'a> Scopes<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
     few: SmallVec<[&'a str; 16]>,
-    many: HashSet<&'a str>,
+    /// All of them, once they are too many for a list.
+    many: Option<HashSet<&'a str>>,
 }
 
 impl<'a> Names<'a> {
     /// Adds a name; false if it was there.
     pub(super) fn insert(&mut self, name: &'a str) -> bool {
-        if self.many.is_empty() {
-            if self.few.contains(&name) {
-                return false;
-            }
-            if self.few.len() < 16 {
-                self.few.push(name);
-                return true;
-            }
-            self.many = self.few.iter().copied().collect();
+        if let Some(many) = &mut self.many {
+            return many.insert(name);
         }
-        self.many.insert(name)
+        if self.few.contains(&name) {
+            return false;
+        }
+        self.few.push(name);
+        if self.few.len() == self.few.inline_size() {
+            self.many = Some(self.few.iter().copied().collect());
+        }
+        true
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
-        self.few.contains(&name) || self.many.contains(name)
+        match &self.many {
+            Some(many) => many.contains(name),
+            None => self.few.contains(&name),
+        }
     }
 }
 

@@ -92,11 +92,12 @@ fn enumerations() {
     );
     let (schema, warnings) = accept(&format!(
         "{TRACE}typealias integer {{ size = 64; }} := int; event {{ name = e; fields := struct {{
-         enum {{ A = -1, B = 1 }} a; }}; }};"
+         enum {{ A = -1, B }} a; }}; }};"
     ));
     let class = &schema.event_types[0].payload.as_ref().unwrap().members()[0].class;
     let max = i128::from(u64::MAX);
     assert_eq!(class.mappings().unwrap()[0].ranges, [(max, max)]);
+    assert_eq!(class.mappings().unwrap()[1].ranges, [(0, 0)]);
     assert_eq!(warnings, ["a negative value in an enumeration of unsigned integers"]);
 }
 
