@@ -8,7 +8,7 @@ use super::blocks::{Declared, EventBlock, StreamBlock};
 use super::declarations::is_empty;
 use super::error::Error;
 use super::parser::Parser;
-use super::roles::{ClockRoles, event_header, first_clock, has_integer};
+use super::roles::{Rebuild, first_clock, has_integer};
 use crate::metadata::Span;
 use crate::schema::{
     ClockClass, ClockOrigin, EventType, FieldClass, Format, Schema, StreamClass, StreamClassId,
@@ -87,11 +87,13 @@ impl Parser<'_> {
         stream.default_clock =
             clock.as_deref().and_then(|name| clock_names.get(name)).map(|n| *n as u32);
         let maps = std::mem::take(&mut self.clock_maps);
-        let roles = ClockRoles { maps: &maps, clock: clock.as_deref() };
+        let clock = clock.as_deref();
         let header_ticks = header.is_some_and(|(h, _)| first_clock(h, &maps).is_some());
-        let implicit = clock.is_some() && !header_ticks;
-        stream.packet_context = context.map(|root| self.packet_context(root, &roles));
-        stream.event_header = header.map(|(root, _)| event_header(root, &roles, implicit));
+        stream.packet_context =
+            context.map(|root| self.packet_context(root, Rebuild::context(&maps, clock)));
+        stream.event_header = header.map(|(root, _)| {
+            Rebuild::header(&maps, clock, clock.is_some() && !header_ticks).tree(root)
+        });
         stream.common_context = block.event_context.as_ref().map(|(class, _)| class.clone());
         self.clock_maps = maps;
         stream

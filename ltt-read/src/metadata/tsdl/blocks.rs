@@ -391,17 +391,16 @@ impl<'a> Parser<'a> {
         }
         self.unknown_attribute(name, of);
         match self.token.kind {
-            TokenKind::TypeAssign => drop(self.unknown_type()?),
+            TokenKind::TypeAssign => self.unknown_type()?,
             _ => drop(self.attribute_value()?),
         }
         Ok(None)
     }
 
     /// Takes `:= TYPE;`.
-    fn unknown_type(&mut self) -> Result<Type> {
+    fn unknown_type(&mut self) -> Result<()> {
         self.expect(TokenKind::TypeAssign, "`:=`")?;
-        let ty = self.whole_type("a type")?;
-        self.semicolon()?;
-        Ok(ty)
+        self.whole_type("a type")?;
+        self.semicolon()
     }
 }

@@ -97,8 +97,10 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Keeps an error.
     pub(super) fn record(&mut self, error: Error) {
-        if !(error.consequence && self.declaration_lost) {
+        let follows = error.consequence && self.declaration_lost;
+        if !follows && self.errors.len() < MAX_ERRORS {
             self.errors.push(error.diagnostic);
         }
     }
