@@ -26,19 +26,18 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<String, MetadataError> {
     if bytes.is_empty() {
         return Err(error("the metadata is empty".into()));
     }
-    let unpacked = match byte_order(bytes) {
+    let bytes = match byte_order(bytes) {
         Some(byte_order) => {
-            Some(unpack_packets(bytes, byte_order).map_err(|(packet, offset, message)| {
+            unpack_packets(bytes, byte_order).map_err(|(packet, offset, message)| {
                 error(format!("metadata packet {packet} at byte {offset}: {message}"))
-            })?)
+            })?
         }
-        None => None,
+        None => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).to_vec(),
     };
-    let bytes = unpacked.as_deref().unwrap_or(bytes);
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     // Comments and strings may hold anything; what is no UTF-8 elsewhere is
     // refused by the parsers.
-    let text = String::from_utf8_lossy(bytes).into_owned();
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
     if let Some(at) = memchr::memchr(0, text.as_bytes()) {
         let message = "a null character: this is no metadata text";
         return Err(MetadataError::new(

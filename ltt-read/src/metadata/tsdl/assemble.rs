@@ -8,7 +8,7 @@ use super::blocks::{Declared, EventBlock, StreamBlock};
 use super::declarations::is_empty;
 use super::error::Error;
 use super::parser::Parser;
-use super::roles::{ClockRoles, event_header, first_clock, has_integer};
+use super::roles::{Rebuild, first_clock, has_integer};
 use crate::metadata::Span;
 use crate::schema::{
     ClockClass, ClockOrigin, EventType, FieldClass, Format, Schema, StreamClass, StreamClassId,
@@ -27,7 +27,7 @@ impl Parser<'_> {
                 schema.packet_header = trace.packet_header.map(|root| self.packet_header(&root));
             }
             None => self.record(
-                Error::new(Span::default(), "there is no `trace` block")
+                *Error::new(Span::default(), "there is no `trace` block")
                     .help("CTF 1.8 metadata declares version and byte order in a `trace` block"),
             ),
         }
@@ -43,7 +43,7 @@ impl Parser<'_> {
             let class = self.stream_class(stream, &mut schema.clocks, &mut clock_names);
             if by_id.insert(class.id, schema.stream_classes.len()).is_some() {
                 let message = format!("a second `stream` block with id {}", class.id);
-                self.record(Error::new(stream.span, message));
+                self.record(*Error::new(stream.span, message));
             }
             schema.stream_classes.push(class);
         }
@@ -61,7 +61,7 @@ impl Parser<'_> {
         unknown.sort_unstable_by_key(|(span, _)| span.start);
         unknown.dedup();
         for (span, clock) in unknown.into_iter().take(5) {
-            self.record(Error::new(span, format!("there is no clock `{clock}`")));
+            self.record(*Error::new(span, format!("there is no clock `{clock}`")));
         }
     }
 
@@ -87,11 +87,13 @@ impl Parser<'_> {
         stream.default_clock =
             clock.as_deref().and_then(|name| clock_names.get(name)).map(|n| *n as u32);
         let maps = std::mem::take(&mut self.clock_maps);
-        let roles = ClockRoles { maps: &maps, clock: clock.as_deref() };
+        let clock = clock.as_deref();
         let header_ticks = header.is_some_and(|(h, _)| first_clock(h, &maps).is_some());
-        let implicit = clock.is_some() && !header_ticks;
-        stream.packet_context = context.map(|root| self.packet_context(root, &roles));
-        stream.event_header = header.map(|(root, _)| event_header(root, &roles, implicit));
+        stream.packet_context =
+            context.map(|root| self.packet_context(root, Rebuild::context(&maps, clock)));
+        stream.event_header = header.map(|(root, _)| {
+            Rebuild::header(&maps, clock, clock.is_some() && !header_ticks).tree(root)
+        });
         stream.common_context = block.event_context.as_ref().map(|(class, _)| class.clone());
         self.clock_maps = maps;
         stream
@@ -148,18 +150,18 @@ impl Parser<'_> {
         for event in events {
             let (stream_id, span) = event.stream.unwrap_or((only, event.span));
             let Some(&index) = by_id.get(&stream_id) else {
-                self.record(Error::new(span, format!("there is no stream with id {stream_id}")));
+                self.record(*Error::new(span, format!("there is no stream with id {stream_id}")));
                 continue;
             };
             let id = event.id.unwrap_or(0);
             if !ids.insert((index, id)) {
                 let message = format!("a second event with id {id} in stream {stream_id}");
-                self.record(Error::new(event.span, message));
+                self.record(*Error::new(event.span, message));
             }
             if empty_start[index] && no_bits(&event.context) && no_bits(&event.fields) {
                 let message =
                     "records of this event have no data at all: they cannot be told apart";
-                self.record(Error::new(event.span, message));
+                self.record(*Error::new(event.span, message));
             }
             schema.event_types.push(EventType {
                 id,

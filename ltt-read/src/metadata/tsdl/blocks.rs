@@ -139,9 +139,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes `:= TYPE;` of a scope's root structure.
-    fn root(&mut self, name: &Name<'a>) -> Result<Option<(Arc<FieldClass>, Span)>> {
-        let what = format!("in `{}`", name.path.join("."));
-        self.root_type().within(name.span, &what).map(Some)
+    fn root(&mut self, name: &Name<'a>, what: &'static str) -> Result<Root> {
+        self.root_type().within(name.span, what).map(Some)
     }
 
     fn root_type(&mut self) -> Result<(Arc<FieldClass>, Span)> {
@@ -168,7 +167,7 @@ impl<'a> Parser<'a> {
         let (mut major, mut minor, mut has_byte_order) = (false, false, false);
         self.statements(|parser, name| {
             if name.path.as_slice() == ["packet", "header"] {
-                trace.packet_header = parser.root(name)?;
+                trace.packet_header = parser.root(name, "in `packet.header`")?;
                 return Ok(());
             }
             let Some(value) =
@@ -308,9 +307,15 @@ impl<'a> Parser<'a> {
         let mut stream = StreamBlock { span: keyword, ..StreamBlock::default() };
         self.statements(|parser, name| {
             match name.path.as_slice() {
-                ["packet", "context"] => stream.packet_context = parser.root(name)?,
-                ["event", "header"] => stream.event_header = parser.root(name)?,
-                ["event", "context"] => stream.event_context = parser.root(name)?,
+                ["packet", "context"] => {
+                    stream.packet_context = parser.root(name, "in `packet.context`")?
+                }
+                ["event", "header"] => {
+                    stream.event_header = parser.root(name, "in `event.header`")?
+                }
+                ["event", "context"] => {
+                    stream.event_context = parser.root(name, "in `event.context`")?
+                }
                 _ => {
                     if let Some(value) = parser.known_value(name, &["id"], "`stream`")? {
                         stream.id = Some(value.unsigned("the id of the stream")?);
@@ -327,8 +332,10 @@ impl<'a> Parser<'a> {
         let mut event = EventBlock { span: keyword, ..EventBlock::default() };
         self.statements(|parser, name| {
             match name.path.as_slice() {
-                ["fields"] => event.fields = parser.root(name)?.map(|root| root.0),
-                ["context"] => event.context = parser.root(name)?.map(|root| root.0),
+                ["fields"] => event.fields = parser.root(name, "in `fields`")?.map(|root| root.0),
+                ["context"] => {
+                    event.context = parser.root(name, "in `context`")?.map(|root| root.0)
+                }
                 ["name"] => {
                     let value = parser.attribute_value()?;
                     event.identity.name =
@@ -384,17 +391,16 @@ impl<'a> Parser<'a> {
         }
         self.unknown_attribute(name, of);
         match self.token.kind {
-            TokenKind::TypeAssign => drop(self.unknown_type()?),
+            TokenKind::TypeAssign => self.unknown_type()?,
             _ => drop(self.attribute_value()?),
         }
         Ok(None)
     }
 
     /// Takes `:= TYPE;`.
-    fn unknown_type(&mut self) -> Result<Type> {
+    fn unknown_type(&mut self) -> Result<()> {
         self.expect(TokenKind::TypeAssign, "`:=`")?;
-        let ty = self.whole_type("a type")?;
-        self.semicolon()?;
-        Ok(ty)
+        self.whole_type("a type")?;
+        self.semicolon()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::declarations::Tag;
 use super::error::{Error, Result, Within};
 use super::parser::{Parser, unescape};
@@ -13,7 +15,7 @@ use crate::schema::{FieldClass, FieldKind, Member, Struct, Variant, VariantOptio
 /// The members of a struct or options of a variant as written, with sums over
 /// their trees.
 struct Body<'a> {
-    entries: Vec<(&'a str, Arc<FieldClass>)>,
+    entries: SmallVec<[(&'a str, Arc<FieldClass>); 8]>,
     /// Whether names are told apart by their leading underscores.
     keep_underscores: bool,
     nodes: u32,
@@ -132,7 +134,8 @@ impl<'a> Parser<'a> {
         self.expect(TokenKind::LeftBrace, "`{`")?;
         self.scopes.enter();
         let mut names = Names::default();
-        let mut body = Body { entries: Vec::new(), keep_underscores: false, nodes: 1, depth: 1 };
+        let mut body =
+            Body { entries: SmallVec::new(), keep_underscores: false, nodes: 1, depth: 1 };
         while !self.accept(TokenKind::RightBrace) {
             match self.token.kind {
                 TokenKind::Semicolon => self.semicolon()?,

@@ -159,8 +159,10 @@ impl<'a> Parser<'a> {
                 }
                 return Ok((ty, None));
             }
-            let name = self.identifier(&format!("a {what} name"))?;
-            return Ok((ty, Some(name)));
+            return match self.token.kind {
+                TokenKind::Identifier => Ok((ty, Some(self.advance()))),
+                _ => Err(self.no_identifier(&format!("a {what} name"))),
+            };
         }
         let mut words = self.words();
         match words.pop() {

@@ -79,8 +79,9 @@ impl<'a> Parser<'a> {
                     self.intern(self.slice(token.span))
                 }
             };
-            let range = self.range(next, fixed, signed, start)?;
-            next = range.1 + 1;
+            let written = self.range(next, start)?;
+            next = written.1 + 1;
+            let range = self.fit(written, fixed, signed)?;
             // A label may come again: it stands for all its ranges.
             let index = *by_label.entry(label.clone()).or_insert(mappings.len());
             match mappings.get_mut(index) {
@@ -98,54 +99,48 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes `= a` or `= a ... b`, or nothing for the one value `next`.
-    fn range(
+    fn range(&mut self, next: i128, label: Span) -> Result<(i128, i128, Span)> {
+        if !self.accept(TokenKind::Assign) {
+            return Ok((next, next, label));
+        }
+        let (low, mut span) = self.constant("an integer constant")?;
+        let mut high = low;
+        if self.accept(TokenKind::Ellipsis) {
+            high = self.constant("the end of the range")?.0;
+            span = self.since(span);
+        }
+        match low > high {
+            true => Err(Error::new(span, format!("the range {low} ... {high} is reversed"))),
+            false => Ok((low, high, span)),
+        }
+    }
+
+    /// A range as values of the container.
+    fn fit(
         &mut self,
-        next: i128,
+        (low, high, span): (i128, i128, Span),
         fixed: &FixedLen,
         signed: bool,
-        label: Span,
     ) -> Result<(i128, i128)> {
-        let mut span = label;
-        let (mut low, mut high) = (next, next);
-        if self.accept(TokenKind::Assign) {
-            (low, span) = self.constant("an integer constant")?;
-            high = low;
-            if self.accept(TokenKind::Ellipsis) {
-                high = self.constant("the end of the range")?.0;
-                span = self.since(span);
-            }
-            if low > high {
-                let message = format!("the range {low} ... {high} is reversed");
-                return Err(Error::new(span, message));
-            }
-        }
-        if signed {
-            let fits = low >= i128::from(i64::MIN) && high <= i128::from(i64::MAX);
-            if !fits {
-                return Err(Error::new(span, "this value needs more than 64 bits"));
-            }
-        } else if low < 0 {
-            // Producers write -1 for all ones: taken as two's complement of
-            // 64 bits, like every reader does.
-            self.warn(span, "a negative value in an enumeration of unsigned integers");
-            (low, high) = (wrap(low), wrap(high));
-            if low > high {
-                return Err(Error::new(span, "this range includes both -1 and 0, unsigned"));
-            }
-        } else if high > i128::from(u64::MAX) {
+        let max = if signed { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
+        if low < i128::from(i64::MIN) || high > max {
             return Err(Error::new(span, "this value needs more than 64 bits"));
         }
+        if !signed && low < 0 {
+            // Producers write -1 for all ones: two's complement of 64 bits,
+            // as other readers have it.
+            self.warn(span, "a negative value in an enumeration of unsigned integers");
+            let wrap = |value: i128| i128::from(value as u64);
+            return match high < 0 {
+                true => Ok((wrap(low), wrap(high))),
+                false => Err(Error::new(span, "a range from negative to positive, unsigned")),
+            };
+        }
         let bits = if signed { fixed.bits - 1 } else { fixed.bits };
-        let limit = (1i128 << bits) - 1;
-        let least = if signed { -limit - 1 } else { 0 };
-        if low < least || high > limit {
-            let message = format!("no integer of {} bits has this value", fixed.bits);
-            self.warn(span, message);
+        let limit = 1i128 << bits;
+        if high >= limit || low < -limit {
+            self.warn(span, format!("no integer of {} bits has this value", fixed.bits));
         }
         Ok((low, high))
     }
-}
-
-fn wrap(value: i128) -> i128 {
-    i128::from(value as u64)
 }

@@ -91,14 +91,16 @@ impl<'a> Parser<'a> {
         while self.token.kind != TokenKind::End && self.errors.len() < MAX_ERRORS {
             let start = self.token.span.start;
             if let Err(error) = self.top_level() {
-                self.record(error);
+                self.record(*error);
                 self.recover(start);
             }
         }
     }
 
-    pub(super) fn record(&mut self, error: Box<Error>) {
-        if !(error.consequence && self.declaration_lost) {
+    /// Keeps an error.
+    pub(super) fn record(&mut self, error: Error) {
+        let follows = error.consequence && self.declaration_lost;
+        if !follows && self.errors.len() < MAX_ERRORS {
             self.errors.push(error.diagnostic);
         }
     }
@@ -115,13 +117,25 @@ impl<'a> Parser<'a> {
         loop {
             match self.token.kind {
                 TokenKind::End => return,
-                TokenKind::Keyword(k) if self.open_braces == 0 && k.starts_block() => return,
+                TokenKind::Keyword(k) if self.open_braces == 0 && self.starts_block(k) => return,
                 TokenKind::Semicolon if self.open_braces == 0 => {
                     self.advance();
                     return;
                 }
                 _ => self.advance(),
             };
+        }
+    }
+
+    /// Whether the next token, a keyword, begins a block or an alias.
+    fn starts_block(&self, keyword: Keyword) -> bool {
+        use Keyword::{Callsite, Clock, Env, Event, Stream, Trace, Typealias, Typedef};
+        match keyword {
+            Typealias | Typedef => true,
+            Callsite | Clock | Env | Event | Stream | Trace => {
+                self.lexer.clone().next().kind == TokenKind::LeftBrace
+            }
+            _ => false,
         }
     }
 

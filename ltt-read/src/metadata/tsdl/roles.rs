@@ -10,17 +10,95 @@ use super::scalars::address;
 use crate::metadata::Span;
 use crate::schema::{Array, FieldClass, FieldKind, Integer, Length, Member, Role, Struct, Variant};
 
-/// Gives the fields of a stream class's packet context and event header their
-/// clock roles.
-pub(super) struct ClockRoles<'p, 'a> {
-    pub(super) maps: &'p HashMap<usize, ClockMap<'a>>,
+/// Rebuilds the trees of a root structure with the roles of their integers:
+/// those that are mapped to the stream's clock update it, those of known names
+/// have the roles of these names.
+pub(super) struct Rebuild<'p, 'a> {
+    maps: &'p HashMap<usize, ClockMap<'a>>,
     /// Name of the stream's default clock.
-    pub(super) clock: Option<&'p str>,
+    clock: Option<&'p str>,
+    by_name: fn(&str) -> Option<Role>,
+    /// Compound classes that were rebuilt, by address: what is shared stays
+    /// shared.
+    done: HashMap<usize, Arc<FieldClass>>,
 }
 
-impl ClockRoles<'_, '_> {
-    fn ticks(&self, class: &Arc<FieldClass>) -> bool {
-        self.maps.get(&address(class)).is_some_and(|m| Some(m.clock) == self.clock)
+impl<'p, 'a> Rebuild<'p, 'a> {
+    /// For a packet context.
+    pub(super) fn context(maps: &'p HashMap<usize, ClockMap<'a>>, clock: Option<&'p str>) -> Self {
+        Rebuild { maps, clock, by_name: |_| None, done: HashMap::new() }
+    }
+
+    /// For an event header: event ids at any depth, and readings of the clock
+    /// by name where there are none that are mapped.
+    pub(super) fn header(
+        maps: &'p HashMap<usize, ClockMap<'a>>,
+        clock: Option<&'p str>,
+        by_name: bool,
+    ) -> Self {
+        let id = |name: &str| (name == "id").then_some(Role::EventTypeId);
+        let id_or_time = |name: &str| match name {
+            "id" => Some(Role::EventTypeId),
+            "timestamp" => Some(Role::ClockTimestamp),
+            _ => None,
+        };
+        let by_name: fn(&str) -> Option<Role> = if by_name { id_or_time } else { id };
+        Rebuild { by_name, ..Self::context(maps, clock) }
+    }
+
+    /// The tree with its roles; the same one if it has none.
+    pub(super) fn tree(&mut self, class: &Arc<FieldClass>) -> Arc<FieldClass> {
+        let kind = match &class.kind {
+            FieldKind::Integer(..) => {
+                let map = self.maps.get(&address(class));
+                let ticks = map.is_some_and(|m| Some(m.clock) == self.clock);
+                let ticking = if ticks { with_role(class, Role::ClockTimestamp) } else { None };
+                return ticking.unwrap_or_else(|| class.clone());
+            }
+            FieldKind::Struct(_) | FieldKind::Variant(_) => {
+                if let Some(done) = self.done.get(&address(class)) {
+                    return done.clone();
+                }
+                self.compound(&class.kind)
+            }
+            _ => return class.clone(),
+        };
+        let rebuilt = match kind {
+            Some(kind) => Arc::new(FieldClass { kind, ..(**class).clone() }),
+            None => class.clone(),
+        };
+        self.done.insert(address(class), rebuilt.clone());
+        rebuilt
+    }
+
+    /// A compound class with changed parts; `None` if nothing changes.
+    fn compound(&mut self, kind: &FieldKind) -> Option<FieldKind> {
+        let mut changed = false;
+        let kind = match kind {
+            FieldKind::Struct(s) => {
+                let mut members = s.members.clone();
+                for member in &mut members {
+                    let mut class = self.tree(&member.class);
+                    if let Some(role) = (self.by_name)(&member.name) {
+                        class = with_role(&class, role).unwrap_or(class);
+                    }
+                    changed |= !Arc::ptr_eq(&class, &member.class);
+                    member.class = class;
+                }
+                FieldKind::Struct(Struct { members })
+            }
+            FieldKind::Variant(v) => {
+                let mut variant: Variant = v.clone();
+                for option in &mut variant.options {
+                    let class = self.tree(&option.class);
+                    changed |= !Arc::ptr_eq(&class, &option.class);
+                    option.class = class;
+                }
+                FieldKind::Variant(variant)
+            }
+            _ => return None,
+        };
+        changed.then_some(kind)
     }
 }
 
@@ -81,9 +159,9 @@ impl Parser<'_> {
     pub(super) fn packet_context(
         &mut self,
         root: &(Arc<FieldClass>, Span),
-        clocks: &ClockRoles<'_, '_>,
+        mut rebuild: Rebuild<'_, '_>,
     ) -> Arc<FieldClass> {
-        let has_clock = clocks.clock.is_some();
+        let has_clock = rebuild.clock.is_some();
         self.members_with_roles(root, |name, class| {
             let wanted = match name {
                 "packet_size" => Role::PacketTotalLength,
@@ -93,8 +171,8 @@ impl Parser<'_> {
                 "timestamp_begin" if has_clock => Role::ClockTimestamp,
                 "timestamp_end" if has_clock => Role::PacketEndTimestamp,
                 _ => {
-                    let ticking = with_clock_roles(class, clocks, &|_| None);
-                    return (!Arc::ptr_eq(&ticking, class)).then_some(Some(ticking));
+                    let rebuilt = rebuild.tree(class);
+                    return (!Arc::ptr_eq(&rebuilt, class)).then_some(Some(rebuilt));
                 }
             };
             Some(with_role(class, wanted))
@@ -129,20 +207,6 @@ impl Parser<'_> {
     }
 }
 
-/// The event header with roles: event ids and readings of the clock at any
-/// depth.
-pub(super) fn event_header(
-    root: &Arc<FieldClass>,
-    clocks: &ClockRoles<'_, '_>,
-    implicit: bool,
-) -> Arc<FieldClass> {
-    with_clock_roles(root, clocks, &|name| match name {
-        "id" => Some(Role::EventTypeId),
-        "timestamp" if implicit => Some(Role::ClockTimestamp),
-        _ => None,
-    })
-}
-
 /// A class as array of 16 bytes with the UUID's role, if it is one.
 fn uuid_array(class: &FieldClass) -> Option<Arc<FieldClass>> {
     match &class.kind {
@@ -166,45 +230,5 @@ fn with_role(class: &Arc<FieldClass>, role: Role) -> Option<Arc<FieldClass>> {
             Some(Arc::new(FieldClass { kind, ..(**class).clone() }))
         }
         _ => None,
-    }
-}
-
-/// A tree in which mapped integers update the clock, and integers whose names
-/// `by_name` knows have its roles. Trees that do not change stay shared.
-fn with_clock_roles(
-    class: &Arc<FieldClass>,
-    clocks: &ClockRoles<'_, '_>,
-    by_name: &dyn Fn(&str) -> Option<Role>,
-) -> Arc<FieldClass> {
-    let mut changed = false;
-    let kind = match &class.kind {
-        FieldKind::Integer(..) if clocks.ticks(class) => {
-            return with_role(class, Role::ClockTimestamp).unwrap_or_else(|| class.clone());
-        }
-        FieldKind::Struct(s) => {
-            let members = s.members.iter().map(|member| {
-                let mut class = with_clock_roles(&member.class, clocks, by_name);
-                if let Some(role) = by_name(&member.name) {
-                    class = with_role(&class, role).unwrap_or(class);
-                }
-                changed |= !Arc::ptr_eq(&class, &member.class);
-                Member { class, ..member.clone() }
-            });
-            FieldKind::Struct(Struct { members: members.collect() })
-        }
-        FieldKind::Variant(v) => {
-            let mut variant: Variant = v.clone();
-            for option in &mut variant.options {
-                let class = with_clock_roles(&option.class, clocks, by_name);
-                changed |= !Arc::ptr_eq(&class, &option.class);
-                option.class = class;
-            }
-            FieldKind::Variant(variant)
-        }
-        _ => return class.clone(),
-    };
-    match changed {
-        true => Arc::new(FieldClass { kind, ..(**class).clone() }),
-        false => class.clone(),
     }
 }

@@ -52,18 +52,22 @@ impl Namespace {
     }
 }
 
-/// The scopes around the place that is being parsed, innermost last.
+/// The types that a scope declares, by name space.
+type Scope<'a> = Box<[HashMap<Cow<'a, str>, Type>; 4]>;
+
+/// The scopes around the place that is being parsed, innermost last. Most of
+/// them declare nothing.
 #[derive(Debug)]
-pub(super) struct Scopes<'a>(Vec<[HashMap<Cow<'a, str>, Type>; 4]>);
+pub(super) struct Scopes<'a>(Vec<Option<Scope<'a>>>);
 
 impl<'a> Scopes<'a> {
     /// Just the outermost scope.
     pub(super) fn new() -> Self {
-        Scopes(vec![Default::default()])
+        Scopes(vec![None])
     }
 
     pub(super) fn enter(&mut self) {
-        self.0.push(Default::default());
+        self.0.push(None);
     }
 
     pub(super) fn leave(&mut self) {
@@ -78,12 +82,13 @@ impl<'a> Scopes<'a> {
     /// Declares a name in the innermost scope; false if it is taken there.
     pub(super) fn declare(&mut self, space: Namespace, name: Cow<'a, str>, ty: Type) -> bool {
         let Some(scope) = self.0.last_mut() else { return false };
+        let scope = scope.get_or_insert_default();
         scope[space as usize].try_insert(name, ty).is_ok()
     }
 
     /// The type of this name that is declared nearest.
     pub(super) fn find(&self, space: Namespace, name: &str) -> Option<&Type> {
-        self.0.iter().rev().find_map(|scope| scope[space as usize].get(name))
+        self.0.iter().rev().flatten().find_map(|scope| scope[space as usize].get(name))
     }
 }
 
@@ -91,27 +96,31 @@ impl<'a> Scopes<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
     few: SmallVec<[&'a str; 16]>,
-    many: HashSet<&'a str>,
+    /// All of them, once they are too many for a list.
+    many: Option<HashSet<&'a str>>,
 }
 
 impl<'a> Names<'a> {
     /// Adds a name; false if it was there.
     pub(super) fn insert(&mut self, name: &'a str) -> bool {
-        if self.many.is_empty() {
-            if self.few.contains(&name) {
-                return false;
-            }
-            if self.few.len() < 16 {
-                self.few.push(name);
-                return true;
-            }
-            self.many = self.few.iter().copied().collect();
+        if let Some(many) = &mut self.many {
+            return many.insert(name);
         }
-        self.many.insert(name)
+        if self.few.contains(&name) {
+            return false;
+        }
+        self.few.push(name);
+        if self.few.len() == self.few.inline_size() {
+            self.many = Some(self.few.iter().copied().collect());
+        }
+        true
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
-        self.few.contains(&name) || self.many.contains(name)
+        match &self.many {
+            Some(many) => many.contains(name),
+            None => self.few.contains(&name),
+        }
     }
 }
 

@@ -88,12 +88,6 @@ impl Keyword {
             _ => return None,
         })
     }
-
-    /// Whether a block or declaration of the outermost level starts with it.
-    pub(super) fn starts_block(self) -> bool {
-        use Keyword::*;
-        matches!(self, Callsite | Clock | Env | Event | Stream | Trace | Typealias | Typedef)
-    }
 }
 
 /// A token and where it is.
