@@ -22,6 +22,7 @@ use ltt_read::schema::{EventType, FieldKind, Schema, Scope};
 use ltt_read::{Event, StrValue, Trace, Visitor};
 
 use super::EventText;
+use super::fields::is_internal;
 use super::integer::{self, Value};
 use super::nesting::{Around, Nesting};
 use super::per_trace::PerTrace;
@@ -112,7 +113,8 @@ impl EventText for Json {
         out.extend_from_slice(&text.name);
         for (scope, key) in &text.scopes {
             out.extend_from_slice(key.as_bytes());
-            event.visit(*scope, &mut Values { out, nesting: &mut self.nesting });
+            let hide_roles = *scope == Scope::PacketContext;
+            event.visit(*scope, &mut Values { out, nesting: &mut self.nesting, hide_roles });
         }
         out.extend_from_slice(b"}\n");
     }
@@ -122,6 +124,8 @@ impl EventText for Json {
 struct Values<'a> {
     out: &'a mut Vec<u8>,
     nesting: &'a mut Nesting,
+    /// Leave out what the reader itself takes from packet contexts.
+    hide_roles: bool,
 }
 
 impl Values<'_> {
@@ -141,6 +145,9 @@ impl Values<'_> {
 
     #[inline]
     fn integer(&mut self, field: &FieldInfo, value: Value) {
+        if self.hide_roles && is_internal(&field.class().kind) {
+            return;
+        }
         self.lead(field);
         match integer::properties(field.class()) {
             Some((integer, _)) if integer.mappings.is_some() => {
@@ -237,12 +244,18 @@ impl Visitor for Values<'_> {
 
     #[inline]
     fn begin_struct(&mut self, field: &FieldInfo) {
-        self.begin(field, b"{", Around::Struct);
+        if self.hide_roles && !self.nesting.is_root() && is_internal(&field.class().kind) {
+            self.nesting.enter(Around::Absent);
+        } else {
+            self.begin(field, b"{", Around::Struct);
+        }
     }
 
     #[inline]
     fn end_struct(&mut self, _field: &FieldInfo) {
-        self.end(b"}");
+        if let (Around::Struct, _) = self.nesting.leave() {
+            self.out.push(b'}');
+        }
     }
 
     fn begin_array(&mut self, field: &FieldInfo, _len: u64) {
@@ -281,12 +294,12 @@ impl Visitor for Values<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_fields::{every_kind, nested};
+    use super::super::test_fields::{every_kind, nested, packet_context};
     use super::*;
 
     fn text(feed: fn(&mut dyn Visitor)) -> String {
         let mut out = Vec::new();
-        feed(&mut Values { out: &mut out, nesting: &mut Nesting::default() });
+        feed(&mut Values { out: &mut out, nesting: &mut Nesting::default(), hide_roles: true });
         let text = String::from_utf8(out).unwrap();
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
         text
@@ -298,6 +311,11 @@ mod tests {
             text(every_kind),
             r#"{"u":18446744073709551615,"s":-7,"x":48879,"en":{"value":4,"labels":["RANGE","OVERLAP"]},"un":{"value":9,"labels":[]},"b":true,"ba":6,"bm":{"value":5,"flags":["low","two"]},"f":0.1,"d":1e300,"nan":"nan","str":"a\"\nb","wide":"hé","blob":"00ff"}"#
         );
+    }
+
+    #[test]
+    fn packet_contexts_without_the_readers_own_fields() {
+        assert_eq!(text(packet_context), r#"{"cpu_id":3}"#);
     }
 
     #[test]
