@@ -7,16 +7,17 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{FieldClass, Scope};
+use ltt_read::schema::{EventType, Schema, Scope};
 use ltt_read::{Event, Trace};
 
 use super::EventText;
 use super::clock_text::{ClockStyle, ClockText};
-use super::fields::{EnumStyle, Fields, Style};
+use super::fields::{Columns, EnumStyle, Fields, Style};
 use super::nesting::Nesting;
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::per_trace::PerTrace;
+use super::scopes::{self, Member};
 
 /// Prints events as LTTV did.
 #[derive(Debug)]
@@ -33,8 +34,15 @@ pub struct Lttv {
 #[derive(Debug)]
 struct TraceText {
     path: String,
-    /// Whether each event type's payload has members.
-    has_fields: Vec<bool>,
+    types: Vec<TypeText>,
+}
+
+/// The scopes of an event type that are printed.
+#[derive(Debug, Default)]
+struct TypeText {
+    contexts: Vec<(Scope, Vec<Member>)>,
+    /// Empty if the payload has no members.
+    payload: Vec<Member>,
 }
 
 impl Lttv {
@@ -44,31 +52,32 @@ impl Lttv {
         let payload = Style {
             names: true,
             indices: false,
-            hide_roles: false,
-            columns: false,
+            braces: true,
             hex: HexCase::Lower,
             enums: EnumStyle::Bracketed,
             palette: colored.then_some(palette),
         };
-        let traces = PerTrace::new(traces, |_, trace| {
-            let has_members = |p: &FieldClass| !p.members().is_empty();
-            let types = &trace.schema().event_types;
-            TraceText {
-                path: trace.path().to_string_lossy().into_owned(),
-                has_fields: types
-                    .iter()
-                    .map(|t| t.payload.as_deref().is_some_and(has_members))
-                    .collect(),
+        let contexts = Style { braces: false, ..payload };
+        let text = |schema: &Schema, event_type: &EventType| {
+            let mut text = TypeText::default();
+            for (scope, class) in scopes::shown(schema, event_type) {
+                match scope {
+                    Scope::PacketContext => {}
+                    Scope::Payload => text.payload = scopes::members(class, scope, &payload),
+                    _ => {
+                        let members = scopes::members(class, scope, &Columns(&contexts));
+                        text.contexts.push((scope, members));
+                    }
+                }
             }
+            text
+        };
+        let traces = PerTrace::new(traces, |_, trace| {
+            let path = trace.path().to_string_lossy().into_owned();
+            let types = trace.schema().event_types.iter();
+            TraceText { path, types: types.map(|t| text(trace.schema(), t)).collect() }
         });
-        Lttv {
-            clock,
-            palette,
-            contexts: Style { columns: true, ..payload },
-            payload,
-            traces,
-            nesting: Nesting::default(),
-        }
+        Lttv { clock, palette, contexts, payload, traces, nesting: Nesting::default() }
     }
 
     fn time(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
@@ -90,16 +99,19 @@ impl EventText for Lttv {
             out.extend_from_slice(part.as_bytes());
         }
         self.time(event, out);
-        let Some(TraceText { path, has_fields }) = self.traces.of(event.trace()) else { return };
+        let Some(TraceText { path, types }) = self.traces.of(event.trace()) else { return };
         for part in [reset, " (", path, "/", tracefile.name(), ")"] {
             out.extend_from_slice(part.as_bytes());
         }
-        for scope in [Scope::CommonContext, Scope::SpecificContext] {
-            event.visit(scope, &mut Fields::new(out, &mut self.nesting, &self.contexts));
+        let Some(text) = types.get(event.type_id().index()) else { return };
+        for (scope, members) in &text.contexts {
+            let mut fields = Fields::new(out, &mut self.nesting, &self.contexts, members);
+            event.visit(*scope, &mut fields);
         }
-        if has_fields.get(event.type_id().index()) == Some(&true) {
+        if !text.payload.is_empty() {
             out.push(b' ');
-            event.visit(Scope::Payload, &mut Fields::new(out, &mut self.nesting, &self.payload));
+            let mut fields = Fields::new(out, &mut self.nesting, &self.payload, &text.payload);
+            event.visit(Scope::Payload, &mut fields);
         }
         out.push(b'\n');
     }
