@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 
+use super::chunk::Chunk;
 use super::number;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -28,13 +29,13 @@ pub struct ClockText {
     zone: TimeZone,
     /// The second whose text is kept; no timestamp has the initial value.
     second: u64,
-    text: Vec<u8>,
+    text: Chunk,
 }
 
 impl ClockText {
     /// Prints in a style, civil times in a time zone.
     pub fn new(style: ClockStyle, zone: TimeZone) -> Self {
-        ClockText { style, zone, second: u64::MAX, text: Vec::new() }
+        ClockText { style, zone, second: u64::MAX, text: Chunk::new("") }
     }
 
     /// The style.
@@ -56,39 +57,33 @@ impl ClockText {
             if second != self.second {
                 self.spell(second);
             }
-            out.extend_from_slice(&self.text);
+            self.text.append(out);
         }
         number::nanoseconds(out, ns);
     }
 
     #[cold]
     fn spell(&mut self, second: u64) {
-        self.second = second;
-        self.text.clear();
         let civil = match self.style {
             ClockStyle::Seconds => None,
             _ => jiff::Timestamp::from_second(second.cast_signed())
                 .ok()
                 .map(|t| self.zone.to_datetime(t)),
         };
-        let text = &mut self.text;
-        let Some(civil) = civil else {
-            number::decimal(text, second);
-            text.push(b'.');
-            return;
+        let text = match civil {
+            None => format!("{second}."),
+            Some(t) => {
+                let time = format!("{:02}:{:02}:{:02}.", t.hour(), t.minute(), t.second());
+                match self.style {
+                    ClockStyle::DateTime => {
+                        format!("{:04}-{:02}-{:02} {time}", t.year(), t.month(), t.day())
+                    }
+                    _ => time,
+                }
+            }
         };
-        let mut part = |value: i16, width, end| {
-            number::padded(text, u64::from(value.unsigned_abs()), width);
-            text.push(end);
-        };
-        if self.style == ClockStyle::DateTime {
-            part(civil.year(), 4, b'-');
-            part(civil.month().into(), 2, b'-');
-            part(civil.day().into(), 2, b' ');
-        }
-        part(civil.hour().into(), 2, b':');
-        part(civil.minute().into(), 2, b':');
-        part(civil.second().into(), 2, b'.');
+        self.second = second;
+        self.text = Chunk::new(text);
     }
 }
 

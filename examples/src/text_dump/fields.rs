@@ -1,13 +1,14 @@
 //! Field trees as text, in the two dialects that print `name = value`.
 
 use ltt_read::layout::FieldInfo;
-use ltt_read::schema::{Encoding, FieldKind, Integer};
+use ltt_read::schema::{Encoding, Integer};
 use ltt_read::{StrValue, Visitor};
 
 use super::integer::{self, Value};
 use super::nesting::{Around, Nesting};
 use super::number::{self, HexCase};
 use super::palette::Palette;
+use super::scopes::{Leads, Member};
 use super::{float, quote};
 
 /// How enumeration values are spelt.
@@ -26,27 +27,39 @@ pub(super) struct Style {
     pub(super) names: bool,
     /// Show indices of array elements (if names are shown).
     pub(super) indices: bool,
-    /// Leave out what the reader itself takes from packet contexts: sizes,
-    /// times, counters.
-    pub(super) hide_roles: bool,
-    /// The root structure's members continue a list: each comes after a
-    /// comma, without braces around them.
-    pub(super) columns: bool,
+    /// Braces around the root structure.
+    pub(super) braces: bool,
     pub(super) hex: HexCase,
     pub(super) enums: EnumStyle,
     pub(super) palette: Option<Palette>,
 }
 
-/// Whether a field of a packet context is not for the user to see.
-pub(super) fn is_internal(kind: &FieldKind) -> bool {
-    match kind {
-        FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => {
-            !i.roles.is_empty() && i.slot.is_none()
+impl Leads for Style {
+    fn lead(&self, out: &mut Vec<u8>, first: bool, name: &str) {
+        out.extend_from_slice(if first { b" " } else { b", " });
+        if !self.names {
+            return;
         }
-        FieldKind::Struct(s) => {
-            !s.members.is_empty() && s.members.iter().all(|m| is_internal(&m.class.kind))
+        match &self.palette {
+            None => out.extend_from_slice(name.as_bytes()),
+            Some(p) => {
+                for part in [p.field_name, name, p.reset] {
+                    out.extend_from_slice(part.as_bytes());
+                }
+            }
         }
-        _ => false,
+        out.extend_from_slice(b" = ");
+    }
+}
+
+/// The members of a root structure that continue a list: each comes after a
+/// comma, without braces around them.
+#[derive(Debug)]
+pub(super) struct Columns<'a>(pub(super) &'a Style);
+
+impl Leads for Columns<'_> {
+    fn lead(&self, out: &mut Vec<u8>, _first: bool, name: &str) {
+        self.0.lead(out, false, name);
     }
 }
 
@@ -55,55 +68,55 @@ pub(super) struct Fields<'a> {
     out: &'a mut Vec<u8>,
     nesting: &'a mut Nesting,
     style: &'a Style,
+    /// The members of the root structure.
+    members: &'a [Member],
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(out: &'a mut Vec<u8>, nesting: &'a mut Nesting, style: &'a Style) -> Self {
-        Fields { out, nesting, style }
+    pub(super) fn new(
+        out: &'a mut Vec<u8>,
+        nesting: &'a mut Nesting,
+        style: &'a Style,
+        members: &'a [Member],
+    ) -> Self {
+        Fields { out, nesting, style, members }
     }
 
-    /// What comes before a value: separator and name.
+    /// What comes before a value: separator and name. `None` if the value is
+    /// not to be shown; otherwise whether it is a plain integer.
     #[inline]
-    fn lead(&mut self, field: &FieldInfo) {
-        match self.nesting.next() {
-            (Around::Struct, index) => {
-                self.separate(index);
-                if self.style.names {
-                    self.name(field.name().unwrap_or_default());
-                }
+    fn lead(&mut self, field: &FieldInfo) -> Option<bool> {
+        let (around, index) = self.nesting.next();
+        if around == Around::Root
+            && let Some(member) = self.members.get(index as usize)
+        {
+            if member.hidden {
+                return None;
             }
-            (Around::Array, index) => {
-                self.separate(index);
+            member.lead.append(self.out);
+            return Some(member.plain);
+        }
+        self.nested_lead(around, index, field).then_some(false)
+    }
+
+    /// Whether the value is to be shown.
+    fn nested_lead(&mut self, around: Around, index: u64, field: &FieldInfo) -> bool {
+        match around {
+            Around::Struct => {
+                self.style.lead(self.out, index == 0, field.name().unwrap_or_default());
+            }
+            Around::Array => {
+                self.out.extend_from_slice(if index == 0 { b" " } else { b", " });
                 if self.style.names && self.style.indices {
                     self.out.push(b'[');
                     number::decimal(self.out, index);
                     self.out.extend_from_slice(b"] = ");
                 }
             }
-            (Around::Columns, _) => {
-                self.out.extend_from_slice(b", ");
-                self.name(field.name().unwrap_or_default());
-            }
-            (Around::Scope | Around::Wrapper | Around::Absent, _) => {}
+            Around::Absent => return false,
+            Around::Root | Around::Scope | Around::Wrapper => {}
         }
-    }
-
-    #[inline]
-    fn separate(&mut self, index: u64) {
-        self.out.extend_from_slice(if index == 0 { b" " } else { b", " });
-    }
-
-    #[inline]
-    fn name(&mut self, name: &str) {
-        match &self.style.palette {
-            None => self.out.extend_from_slice(name.as_bytes()),
-            Some(p) => {
-                for part in [p.field_name, name, p.reset] {
-                    self.out.extend_from_slice(part.as_bytes());
-                }
-            }
-        }
-        self.out.extend_from_slice(b" = ");
+        true
     }
 
     /// A leaf between the codes of its colour.
@@ -121,11 +134,15 @@ impl<'a> Fields<'a> {
 
     #[inline]
     fn integer(&mut self, field: &FieldInfo, value: Value) {
-        let Some((integer, bits)) = integer::properties(field.class()) else { return };
-        if self.style.hide_roles && is_internal(&field.class().kind) {
-            return;
+        match self.lead(field) {
+            None => {}
+            Some(true) if self.style.palette.is_none() => value.decimal(self.out),
+            Some(_) => self.any_integer(field, value),
         }
-        self.lead(field);
+    }
+
+    fn any_integer(&mut self, field: &FieldInfo, value: Value) {
+        let Some((integer, bits)) = integer::properties(field.class()) else { return };
         match (integer.mappings.is_some(), self.style.enums) {
             (false, _) => self.number(value, integer, bits),
             (true, EnumStyle::Container) => self.container(value, integer, bits),
@@ -178,9 +195,31 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn close(&mut self, end: &[u8]) {
-        self.nesting.leave();
-        self.out.extend_from_slice(end);
+    /// Opens a container, unless it is not to be shown.
+    #[inline]
+    fn begin(&mut self, field: &FieldInfo, open: &[u8], around: Around) {
+        if self.lead(field).is_some() {
+            self.out.extend_from_slice(open);
+            self.nesting.enter(around);
+        } else {
+            self.nesting.enter(Around::Absent);
+        }
+    }
+
+    /// Closes a container, if it was opened.
+    #[inline]
+    fn end(&mut self, close: &[u8]) {
+        if self.nesting.leave().0 != Around::Absent {
+            self.out.extend_from_slice(close);
+        }
+    }
+
+    /// A leaf that has one colour.
+    #[inline]
+    fn leaf(&mut self, field: &FieldInfo, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.lead(field).is_some() {
+            self.colored(|p| p.value, write);
+        }
     }
 }
 
@@ -196,41 +235,33 @@ impl Visitor for Fields<'_> {
     }
 
     fn boolean(&mut self, field: &FieldInfo, value: bool) {
-        self.lead(field);
         let text: &[u8] = if value { b"true" } else { b"false" };
-        self.colored(|p| p.value, |out| out.extend_from_slice(text));
+        self.leaf(field, |out| out.extend_from_slice(text));
     }
 
     fn bits(&mut self, field: &FieldInfo, value: u64) {
-        self.lead(field);
         let hex = self.style.hex;
-        self.colored(
-            |p| p.value,
-            |out| {
-                out.extend_from_slice(b"0x");
-                number::hexadecimal(out, value, hex);
-            },
-        );
+        self.leaf(field, |out| {
+            out.extend_from_slice(b"0x");
+            number::hexadecimal(out, value, hex);
+        });
     }
 
     fn float(&mut self, field: &FieldInfo, value: f64) {
-        self.lead(field);
-        self.colored(|p| p.value, |out| float::general(out, value));
+        self.leaf(field, |out| float::general(out, value));
     }
 
     fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {
-        self.lead(field);
-        self.colored(
-            |p| p.value,
-            |out| match value.encoding {
-                Encoding::Utf8 => quote::quoted(out, value.bytes),
-                _ => quote::quoted(out, value.to_str_lossy().as_bytes()),
-            },
-        );
+        self.leaf(field, |out| match value.encoding {
+            Encoding::Utf8 => quote::quoted(out, value.bytes),
+            _ => quote::quoted(out, value.to_str_lossy().as_bytes()),
+        });
     }
 
     fn blob(&mut self, field: &FieldInfo, value: &[u8]) {
-        self.lead(field);
+        if self.lead(field).is_none() {
+            return;
+        }
         self.out.push(b'{');
         for &byte in value {
             self.out.push(b' ');
@@ -241,71 +272,65 @@ impl Visitor for Fields<'_> {
 
     #[inline]
     fn begin_struct(&mut self, field: &FieldInfo) {
-        if self.style.columns && self.nesting.is_root() {
-            self.nesting.next();
-            self.nesting.enter(Around::Columns);
+        if !self.nesting.is_root() {
+            self.begin(field, b"{", Around::Struct);
             return;
         }
-        if self.style.hide_roles && !self.nesting.is_root() && is_internal(&field.class().kind) {
-            // Its members are all left out: nothing marks where they were.
-            self.nesting.enter(Around::Absent);
-            return;
+        if self.style.braces {
+            self.out.push(b'{');
         }
-        self.lead(field);
-        self.out.push(b'{');
-        self.nesting.enter(Around::Struct);
+        self.nesting.enter(Around::Root);
     }
 
     #[inline]
     fn end_struct(&mut self, _field: &FieldInfo) {
-        if let (Around::Struct, _) = self.nesting.leave() {
-            self.out.extend_from_slice(b" }");
+        match self.nesting.leave().0 {
+            Around::Absent => {}
+            Around::Root if !self.style.braces => {}
+            _ => self.out.extend_from_slice(b" }"),
         }
     }
 
     fn begin_array(&mut self, field: &FieldInfo, _len: u64) {
-        self.lead(field);
-        self.out.push(b'[');
-        self.nesting.enter(Around::Array);
+        self.begin(field, b"[", Around::Array);
     }
 
     fn end_array(&mut self, _field: &FieldInfo) {
-        self.close(b" ]");
+        self.end(b" ]");
     }
 
     fn begin_variant(&mut self, field: &FieldInfo, _option: usize) {
-        self.lead(field);
-        self.out.extend_from_slice(b"{ ");
-        self.nesting.enter(Around::Wrapper);
+        self.begin(field, b"{ ", Around::Wrapper);
     }
 
     fn end_variant(&mut self, _field: &FieldInfo) {
-        self.close(b" }");
+        self.end(b" }");
     }
 
     fn begin_option(&mut self, field: &FieldInfo, present: bool) {
-        self.lead(field);
-        self.out.extend_from_slice(if present { b"{ " } else { b"<none>" });
-        self.nesting.enter(if present { Around::Wrapper } else { Around::Absent });
+        match present {
+            true => self.begin(field, b"{ ", Around::Wrapper),
+            false => self.begin(field, b"<none>", Around::Absent),
+        }
     }
 
     fn end_option(&mut self, _field: &FieldInfo) {
-        if let (Around::Wrapper, _) = self.nesting.leave() {
-            self.out.extend_from_slice(b" }");
-        }
+        self.end(b" }");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_fields::{every_kind, nested, packet_context};
+    use ltt_read::schema::{FieldClass, Scope};
+
+    use super::super::scopes;
+    use super::super::test_fields::{every_kind, member_classes, nested, packet_context};
     use super::*;
 
     const BABELTRACE: Style = Style {
         names: true,
         indices: true,
-        hide_roles: false,
-        columns: false,
+        braces: true,
         hex: HexCase::Upper,
         enums: EnumStyle::Container,
         palette: None,
@@ -313,10 +338,14 @@ mod tests {
     const LTTV: Style =
         Style { indices: false, hex: HexCase::Lower, enums: EnumStyle::Bracketed, ..BABELTRACE };
 
+    /// Text of a fed structure; `scope` and `class` as in the schema.
     fn text(style: Style, feed: fn(&mut dyn Visitor)) -> String {
+        let leads: &dyn Leads = if style.braces { &style } else { &Columns(&style) };
+        let class = FieldClass::structure(member_classes(feed));
+        let members = scopes::members(&class, Scope::PacketContext, leads);
         let mut out = Vec::new();
         let mut nesting = Nesting::default();
-        feed(&mut Fields::new(&mut out, &mut nesting, &style));
+        feed(&mut Fields::new(&mut out, &mut nesting, &style, &members));
         assert!(nesting.is_root());
         String::from_utf8(out).unwrap()
     }
@@ -350,7 +379,7 @@ mod tests {
             "{ { }, [ { 1 }, { 2 } ], [ ], { 3 }, { 4 }, <none> }"
         );
         assert_eq!(
-            text(Style { columns: true, ..LTTV }, nested),
+            text(Style { braces: false, ..LTTV }, nested),
             ", st = { }, arr = [ { a = 1 }, { a = 2 } ], none = [ ], var = { 3 }, opt = { 4 }, \
              nil = <none>"
         );
@@ -358,15 +387,12 @@ mod tests {
 
     #[test]
     fn packet_contexts_without_the_readers_own_fields() {
-        assert_eq!(
-            text(Style { hide_roles: true, ..BABELTRACE }, packet_context),
-            "{ cpu_id = 3 }"
-        );
+        assert_eq!(text(BABELTRACE, packet_context), "{ cpu_id = 3 }");
     }
 
     #[test]
     fn colours() {
-        let style = Style { palette: Some(Palette::COLORED), hide_roles: true, ..BABELTRACE };
+        let style = Style { palette: Some(Palette::COLORED), ..BABELTRACE };
         assert_eq!(text(style, packet_context), "{ \x1b[36mcpu_id\x1b[0m = \x1b[1m3\x1b[0m }");
     }
 }

@@ -25,7 +25,7 @@ use super::EventText;
 use super::integer::{self, Value};
 use super::nesting::{Around, Nesting};
 use super::per_trace::PerTrace;
-use super::pretty::shown_scopes;
+use super::scopes::{self, Leads, Member};
 use super::{number, quote};
 
 /// Prints events as JSON objects.
@@ -47,7 +47,7 @@ struct TraceText {
 struct TypeText {
     /// `,"name":…,"id":…`
     name: Vec<u8>,
-    scopes: Vec<(Scope, &'static str)>,
+    scopes: Vec<(Scope, &'static str, Vec<Member>)>,
 }
 
 impl Json {
@@ -70,8 +70,9 @@ impl TypeText {
         quote::json_quoted(&mut name, event_type.name());
         name.extend_from_slice(b",\"id\":");
         number::decimal(&mut name, event_type.id);
-        let scopes = shown_scopes(schema, event_type);
-        TypeText { name, scopes: scopes.into_iter().map(|s| (s, key(s))).collect() }
+        let scopes = scopes::shown(schema, event_type)
+            .map(|(scope, class)| (scope, key(scope), scopes::members(class, scope, &Keys)));
+        TypeText { name, scopes: scopes.collect() }
     }
 }
 
@@ -110,9 +111,9 @@ impl EventText for Json {
             number::decimal(out, cpu.into());
         }
         out.extend_from_slice(&text.name);
-        for (scope, key) in &text.scopes {
+        for (scope, key, members) in &text.scopes {
             out.extend_from_slice(key.as_bytes());
-            event.visit(*scope, &mut Values { out, nesting: &mut self.nesting });
+            event.visit(*scope, &mut Values { out, nesting: &mut self.nesting, members });
         }
         out.extend_from_slice(b"}\n");
     }
@@ -122,28 +123,38 @@ impl EventText for Json {
 struct Values<'a> {
     out: &'a mut Vec<u8>,
     nesting: &'a mut Nesting,
+    /// The members of the root structure.
+    members: &'a [Member],
 }
 
 impl Values<'_> {
-    /// What comes before a value: comma and key.
+    /// What comes before a value: comma and key. `None` if the value is not to
+    /// be shown; otherwise whether it is a plain integer.
     #[inline]
-    fn lead(&mut self, field: &FieldInfo) {
+    fn lead(&mut self, field: &FieldInfo) -> Option<bool> {
         let (around, index) = self.nesting.next();
-        let listed = matches!(around, Around::Struct | Around::Array);
-        if listed && index > 0 {
-            self.out.push(b',');
+        match around {
+            Around::Root => {
+                let member = self.members.get(index as usize)?;
+                if member.hidden {
+                    return None;
+                }
+                member.lead.append(self.out);
+                return Some(member.plain);
+            }
+            Around::Struct => Keys.lead(self.out, index == 0, field.name().unwrap_or_default()),
+            Around::Array if index > 0 => self.out.push(b','),
+            Around::Array | Around::Scope | Around::Wrapper => {}
+            Around::Absent => return None,
         }
-        if around == Around::Struct {
-            quote::json_quoted(self.out, field.name().unwrap_or_default());
-            self.out.push(b':');
-        }
+        Some(false)
     }
 
     #[inline]
     fn integer(&mut self, field: &FieldInfo, value: Value) {
-        self.lead(field);
+        let Some(plain) = self.lead(field) else { return };
         match integer::properties(field.class()) {
-            Some((integer, _)) if integer.mappings.is_some() => {
+            Some((integer, _)) if !plain && integer.mappings.is_some() => {
                 self.out.extend_from_slice(b"{\"value\":");
                 value.decimal(self.out);
                 self.names("labels", integer::labels(integer, value));
@@ -166,15 +177,36 @@ impl Values<'_> {
         self.out.push(b']');
     }
 
-    fn begin(&mut self, field: &FieldInfo, open: &[u8], around: Around) {
-        self.lead(field);
-        self.out.extend_from_slice(open);
-        self.nesting.enter(around);
+    /// Opens a container, unless it is not to be shown.
+    #[inline]
+    fn begin(&mut self, field: &FieldInfo, open: &[u8], around: Around) -> bool {
+        let shown = self.lead(field).is_some();
+        if shown {
+            self.out.extend_from_slice(open);
+        }
+        self.nesting.enter(if shown { around } else { Around::Absent });
+        shown
     }
 
+    /// Closes a container, if it was opened.
+    #[inline]
     fn end(&mut self, close: &[u8]) {
-        self.nesting.leave();
-        self.out.extend_from_slice(close);
+        if self.nesting.leave().0 != Around::Absent {
+            self.out.extend_from_slice(close);
+        }
+    }
+}
+
+/// Keys of objects.
+struct Keys;
+
+impl Leads for Keys {
+    fn lead(&self, out: &mut Vec<u8>, first: bool, name: &str) {
+        if !first {
+            out.push(b',');
+        }
+        quote::json_quoted(out, name);
+        out.push(b':');
     }
 }
 
@@ -190,12 +222,15 @@ impl Visitor for Values<'_> {
     }
 
     fn boolean(&mut self, field: &FieldInfo, value: bool) {
-        self.lead(field);
-        self.out.extend_from_slice(if value { b"true" } else { b"false" });
+        if self.lead(field).is_some() {
+            self.out.extend_from_slice(if value { b"true" } else { b"false" });
+        }
     }
 
     fn bits(&mut self, field: &FieldInfo, value: u64) {
-        self.lead(field);
+        if self.lead(field).is_none() {
+            return;
+        }
         let FieldKind::BitMap(_, flags) = &field.class().kind else {
             return number::decimal(self.out, value);
         };
@@ -208,7 +243,9 @@ impl Visitor for Values<'_> {
     }
 
     fn float(&mut self, field: &FieldInfo, value: f64) {
-        self.lead(field);
+        if self.lead(field).is_none() {
+            return;
+        }
         let single = matches!(&field.class().kind, FieldKind::Float(f) if f.bits <= 32);
         // Writing to a vector cannot fail.
         let _ = match (value.is_finite(), single) {
@@ -222,12 +259,15 @@ impl Visitor for Values<'_> {
     }
 
     fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {
-        self.lead(field);
-        quote::json_quoted(self.out, &value.to_str_lossy());
+        if self.lead(field).is_some() {
+            quote::json_quoted(self.out, &value.to_str_lossy());
+        }
     }
 
     fn blob(&mut self, field: &FieldInfo, value: &[u8]) {
-        self.lead(field);
+        if self.lead(field).is_none() {
+            return;
+        }
         self.out.push(b'"');
         for &byte in value {
             quote::byte_hex(self.out, byte);
@@ -237,7 +277,8 @@ impl Visitor for Values<'_> {
 
     #[inline]
     fn begin_struct(&mut self, field: &FieldInfo) {
-        self.begin(field, b"{", Around::Struct);
+        let around = if self.nesting.is_root() { Around::Root } else { Around::Struct };
+        self.begin(field, b"{", around);
     }
 
     #[inline]
@@ -254,7 +295,9 @@ impl Visitor for Values<'_> {
     }
 
     fn begin_variant(&mut self, field: &FieldInfo, option: usize) {
-        self.begin(field, b"{\"option\":", Around::Wrapper);
+        if !self.begin(field, b"{\"option\":", Around::Wrapper) {
+            return;
+        }
         let name = match &field.class().kind {
             FieldKind::Variant(v) => v.options.get(option).and_then(|o| o.name.as_deref()),
             _ => None,
@@ -271,7 +314,10 @@ impl Visitor for Values<'_> {
     }
 
     fn begin_option(&mut self, field: &FieldInfo, present: bool) {
-        self.begin(field, if present { b"" } else { b"null" }, Around::Wrapper);
+        match present {
+            true => self.begin(field, b"", Around::Wrapper),
+            false => self.begin(field, b"null", Around::Absent),
+        };
     }
 
     fn end_option(&mut self, _field: &FieldInfo) {
@@ -281,12 +327,16 @@ impl Visitor for Values<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_fields::{every_kind, nested};
+    use ltt_read::schema::FieldClass;
+
+    use super::super::test_fields::{every_kind, member_classes, nested, packet_context};
     use super::*;
 
     fn text(feed: fn(&mut dyn Visitor)) -> String {
+        let class = FieldClass::structure(member_classes(feed));
+        let members = &scopes::members(&class, Scope::PacketContext, &Keys);
         let mut out = Vec::new();
-        feed(&mut Values { out: &mut out, nesting: &mut Nesting::default() });
+        feed(&mut Values { out: &mut out, nesting: &mut Nesting::default(), members });
         let text = String::from_utf8(out).unwrap();
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
         text
@@ -298,6 +348,11 @@ mod tests {
             text(every_kind),
             r#"{"u":18446744073709551615,"s":-7,"x":48879,"en":{"value":4,"labels":["RANGE","OVERLAP"]},"un":{"value":9,"labels":[]},"b":true,"ba":6,"bm":{"value":5,"flags":["low","two"]},"f":0.1,"d":1e300,"nan":"nan","str":"a\"\nb","wide":"hé","blob":"00ff"}"#
         );
+    }
+
+    #[test]
+    fn packet_contexts_without_the_readers_own_fields() {
+        assert_eq!(text(packet_context), r#"{"cpu_id":3}"#);
     }
 
     #[test]

@@ -7,22 +7,23 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{FieldClass, Scope};
-use ltt_read::{Event, Trace};
+use ltt_read::schema::{EventType, Schema, Scope};
+use ltt_read::{Event, Trace, Tracefile};
 
 use super::EventText;
+use super::chunk::Chunk;
 use super::clock_text::{ClockStyle, ClockText};
-use super::fields::{EnumStyle, Fields, Style};
+use super::fields::{Columns, EnumStyle, Fields, Style};
 use super::nesting::Nesting;
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::per_trace::PerTrace;
+use super::scopes::{self, Member};
 
 /// Prints events as LTTV did.
 #[derive(Debug)]
 pub struct Lttv {
     clock: ClockText,
-    palette: Palette,
     contexts: Style,
     payload: Style,
     traces: PerTrace<TraceText>,
@@ -32,9 +33,18 @@ pub struct Lttv {
 /// What lines of one trace have in common.
 #[derive(Debug)]
 struct TraceText {
-    path: String,
-    /// Whether each event type's payload has members.
-    has_fields: Vec<bool>,
+    /// Channel and place of each tracefile.
+    tracefiles: Vec<(Chunk, Chunk)>,
+    types: Vec<TypeText>,
+}
+
+/// Name of an event type, and the scopes that are printed.
+#[derive(Debug)]
+struct TypeText {
+    name: Chunk,
+    contexts: Vec<(Scope, Vec<Member>)>,
+    /// Empty if the payload has no members.
+    payload: Vec<Member>,
 }
 
 impl Lttv {
@@ -44,62 +54,64 @@ impl Lttv {
         let payload = Style {
             names: true,
             indices: false,
-            hide_roles: false,
-            columns: false,
+            braces: true,
             hex: HexCase::Lower,
             enums: EnumStyle::Bracketed,
             palette: colored.then_some(palette),
         };
+        let contexts = Style { braces: false, ..payload };
+        let text = |schema: &Schema, event_type: &EventType| {
+            let Palette { event_name, timestamp, reset, .. } = palette;
+            let name = format!("{event_name}{}{reset}: {timestamp}", event_type.name());
+            let name = Chunk::new(name);
+            let mut text = TypeText { name, contexts: Vec::new(), payload: Vec::new() };
+            for (scope, class) in scopes::shown(schema, event_type) {
+                match scope {
+                    Scope::PacketContext => {}
+                    Scope::Payload => text.payload = scopes::members(class, scope, &payload),
+                    _ => {
+                        let members = scopes::members(class, scope, &Columns(&contexts));
+                        text.contexts.push((scope, members));
+                    }
+                }
+            }
+            text
+        };
         let traces = PerTrace::new(traces, |_, trace| {
-            let has_members = |p: &FieldClass| !p.members().is_empty();
-            let types = &trace.schema().event_types;
+            let (reset, path) = (palette.reset, trace.path().display());
+            let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", t.name()));
+            let channel = |t: &Tracefile| Chunk::new(format!("{}.", t.channel()));
+            let types = trace.schema().event_types.iter();
             TraceText {
-                path: trace.path().to_string_lossy().into_owned(),
-                has_fields: types
-                    .iter()
-                    .map(|t| t.payload.as_deref().is_some_and(has_members))
-                    .collect(),
+                tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
+                types: types.map(|t| text(trace.schema(), t)).collect(),
             }
         });
-        Lttv {
-            clock,
-            palette,
-            contexts: Style { columns: true, ..payload },
-            payload,
-            traces,
-            nesting: Nesting::default(),
-        }
-    }
-
-    fn time(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        match (self.clock.style(), event.timestamp()) {
-            (ClockStyle::Cycles, _) => number::padded(out, event.cycles().unwrap_or(0), 20),
-            (_, Some(time)) => self.clock.time(out, time),
-            (_, None) => out.push(b'-'),
-        }
+        Lttv { clock, contexts, payload, traces, nesting: Nesting::default() }
     }
 }
 
 impl EventText for Lttv {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let tracefile = event.tracefile();
-        out.extend_from_slice(tracefile.channel().as_bytes());
-        out.push(b'.');
-        let Palette { event_name, timestamp, reset, .. } = self.palette;
-        for part in [event_name, event.event_type().name(), reset, ": ", timestamp] {
-            out.extend_from_slice(part.as_bytes());
+        let Some(TraceText { tracefiles, types }) = self.traces.of(event.trace()) else { return };
+        let Some(text) = types.get(event.type_id().index()) else { return };
+        let Some((channel, place)) = tracefiles.get(event.tracefile_index()) else { return };
+        channel.append(out);
+        text.name.append(out);
+        match (self.clock.style(), event.timestamp()) {
+            (ClockStyle::Cycles, _) => number::padded(out, event.cycles().unwrap_or(0), 20),
+            (_, Some(time)) => self.clock.time(out, time),
+            (_, None) => out.push(b'-'),
         }
-        self.time(event, out);
-        let Some(TraceText { path, has_fields }) = self.traces.of(event.trace()) else { return };
-        for part in [reset, " (", path, "/", tracefile.name(), ")"] {
-            out.extend_from_slice(part.as_bytes());
+        place.append(out);
+        for (scope, members) in &text.contexts {
+            let mut fields = Fields::new(out, &mut self.nesting, &self.contexts, members);
+            event.visit(*scope, &mut fields);
         }
-        for scope in [Scope::CommonContext, Scope::SpecificContext] {
-            event.visit(scope, &mut Fields::new(out, &mut self.nesting, &self.contexts));
-        }
-        if has_fields.get(event.type_id().index()) == Some(&true) {
+        if !text.payload.is_empty() {
             out.push(b' ');
-            event.visit(Scope::Payload, &mut Fields::new(out, &mut self.nesting, &self.payload));
+            let mut fields = Fields::new(out, &mut self.nesting, &self.payload, &text.payload);
+            event.visit(Scope::Payload, &mut fields);
         }
         out.push(b'\n');
     }

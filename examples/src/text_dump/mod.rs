@@ -4,6 +4,7 @@
 //! buffer of bytes. All that an event type decides (its name, its trace, which
 //! scopes it has) is spelt once, when the format is made.
 
+mod chunk;
 pub mod clock_text;
 mod fields;
 mod float;
@@ -15,12 +16,14 @@ pub mod notice_text;
 pub mod number;
 pub mod options;
 pub mod output;
+mod packet_text;
 pub mod palette;
 mod per_trace;
 pub mod pretty;
 mod pretty_head;
 mod pretty_time;
 mod quote;
+mod scopes;
 pub mod time_arg;
 pub mod trace_name;
 

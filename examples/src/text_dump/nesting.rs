@@ -5,10 +5,10 @@
 pub(super) enum Around {
     /// Nothing: the field is the root of its scope.
     Scope,
-    /// A structure.
+    /// The root structure of a scope.
+    Root,
+    /// Any other structure.
     Struct,
-    /// A root structure whose members continue a list.
-    Columns,
     /// An array.
     Array,
     /// A variant, or an option that has its field.

@@ -1,6 +1,8 @@
 //! Numbers to text without the formatting machinery of the standard library:
 //! most of what a dump prints are integers.
 
+use super::chunk::append_start;
+
 /// "00" to "99", so that two digits cost one look-up.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[b'0'; 2]; 100];
@@ -19,6 +21,14 @@ pub fn decimal(out: &mut Vec<u8>, value: u64) {
         out.push(b'0' + value as u8);
     } else if value < 100 {
         out.extend_from_slice(&PAIRS[value as usize]);
+    } else if value < 100_000_000 {
+        // Eight digits, leading zeros cut off: no loop, no call.
+        let value = value as u32;
+        let pair = |n: u32| PAIRS[(n % 100) as usize];
+        let pairs = [pair(value / 1_000_000), pair(value / 10_000), pair(value / 100), pair(value)];
+        let digits = u64::from_le_bytes(*pairs.as_flattened().first_chunk().unwrap_or(&[b'0'; 8]));
+        let zeros = (digits ^ 0x3030_3030_3030_3030).trailing_zeros() / 8;
+        append_start(out, &(digits >> (8 * zeros)).to_le_bytes(), 8 - zeros as usize);
     } else {
         let mut digits = [b'0'; 20];
         let start = fill(&mut digits, value);

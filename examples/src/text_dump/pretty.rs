@@ -3,19 +3,22 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{EventType, FieldClass, Schema, Scope};
+use ltt_read::schema::{EventType, Scope};
 use ltt_read::{Event, Trace};
 
 use super::EventText;
+use super::chunk::Chunk;
 use super::clock_text::ClockText;
-use super::fields::{EnumStyle, Fields, Style, is_internal};
+use super::fields::{EnumStyle, Fields, Style};
 use super::nesting::Nesting;
 use super::number::HexCase;
 use super::options::{HeaderFields, Names};
+use super::packet_text::PacketText;
 use super::palette::Palette;
 use super::per_trace::PerTrace;
 use super::pretty_head::Head;
 use super::pretty_time::PrettyTime;
+use super::scopes::{self, Member};
 
 /// What can be chosen about the text.
 #[derive(Debug, Clone, Copy)]
@@ -35,26 +38,46 @@ pub struct PrettyOptions {
 pub struct Pretty {
     time: PrettyTime,
     styles: ScopeStyles,
-    /// What each event type decides.
-    types: PerTrace<Vec<TypeText>>,
+    traces: PerTrace<TraceText>,
     nesting: Nesting,
 }
 
-/// Styles of packet context, other contexts, payload.
+/// Styles of contexts and payload.
 #[derive(Debug)]
 struct ScopeStyles {
-    packet: Style,
     context: Style,
     payload: Style,
+}
+
+impl ScopeStyles {
+    fn of(&self, scope: Scope) -> &Style {
+        if scope == Scope::Payload { &self.payload } else { &self.context }
+    }
+}
+
+/// What the lines of one trace have in common.
+#[derive(Debug)]
+struct TraceText {
+    types: Vec<TypeText>,
+    /// Of each tracefile the packet context that was printed last.
+    packets: Vec<PacketText>,
 }
 
 /// The part of a line that its event type decides.
 #[derive(Debug)]
 struct TypeText {
     has_clock: bool,
-    head: String,
-    /// The scopes that are printed, and the text before each.
-    scopes: Vec<(Scope, String)>,
+    head: Chunk,
+    scopes: Vec<ScopeText>,
+}
+
+/// A scope that is printed.
+#[derive(Debug)]
+struct ScopeText {
+    scope: Scope,
+    /// What comes before it.
+    lead: Chunk,
+    members: Vec<Member>,
 }
 
 impl Pretty {
@@ -66,29 +89,30 @@ impl Pretty {
         options: &PrettyOptions,
     ) -> Self {
         let palette = if options.colored { Palette::COLORED } else { Palette::PLAIN };
-        let style = Style {
+        let context = Style {
             names: options.names.context,
             indices: true,
-            hide_roles: false,
-            columns: false,
+            braces: true,
             hex: HexCase::Upper,
             enums: EnumStyle::Container,
             palette: options.colored.then_some(palette),
         };
-        let types = PerTrace::new(traces, |i, trace| {
+        let styles =
+            ScopeStyles { payload: Style { names: options.names.payload, ..context }, context };
+        let traces = PerTrace::new(traces, |i, trace| {
             let PrettyOptions { names, fields, .. } = *options;
             let trace_name = trace_names.get(i).map_or("", |n| n);
             let head = Head { names, fields, palette, trace_name, schema: trace.schema() };
-            head.schema.event_types.iter().map(|t| TypeText::new(&head, t)).collect()
+            let types = head.schema.event_types.iter();
+            TraceText {
+                types: types.map(|t| TypeText::new(&head, &styles, t)).collect(),
+                packets: trace.tracefiles().iter().map(|_| PacketText::default()).collect(),
+            }
         });
         Pretty {
             time: PrettyTime::new(clock, options.names.header, options.delta, palette),
-            styles: ScopeStyles {
-                packet: Style { hide_roles: true, ..style },
-                context: style,
-                payload: Style { names: options.names.payload, ..style },
-            },
-            types,
+            styles,
+            traces,
             nesting: Nesting::default(),
         }
     }
@@ -96,29 +120,33 @@ impl Pretty {
 
 impl EventText for Pretty {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let types = self.types.of(event.trace());
-        let Some(text) = types.and_then(|types| types.get(event.type_id().index())) else { return };
+        let Some(TraceText { types, packets }) = self.traces.of(event.trace()) else { return };
+        let Some(text) = types.get(event.type_id().index()) else { return };
         if text.has_clock {
             self.time.event(event, out);
         }
-        out.extend_from_slice(text.head.as_bytes());
-        for (scope, lead) in &text.scopes {
-            let style = match scope {
-                Scope::PacketContext => &self.styles.packet,
-                Scope::Payload => &self.styles.payload,
-                _ => &self.styles.context,
+        text.head.append(out);
+        for ScopeText { scope, lead, members } in &text.scopes {
+            lead.append(out);
+            let style = self.styles.of(*scope);
+            let mut visit = |out: &mut Vec<u8>| {
+                event.visit(*scope, &mut Fields::new(out, &mut self.nesting, style, members));
             };
-            out.extend_from_slice(lead.as_bytes());
-            event.visit(*scope, &mut Fields::new(out, &mut self.nesting, style));
+            match packets.get_mut(event.tracefile_index()) {
+                Some(packet) if *scope == Scope::PacketContext => {
+                    packet.append(event.packet(), out, visit);
+                }
+                _ => visit(out),
+            }
         }
         out.push(b'\n');
     }
 }
 
 impl TypeText {
-    fn new(head: &Head<'_>, event_type: &EventType) -> Self {
+    fn new(head: &Head<'_>, styles: &ScopeStyles, event_type: &EventType) -> Self {
         let mut scopes = Vec::new();
-        for scope in shown_scopes(head.schema, event_type) {
+        for (scope, class) in scopes::shown(head.schema, event_type) {
             let mut lead = String::new();
             if !scopes.is_empty() {
                 lead.push_str(", ");
@@ -129,28 +157,11 @@ impl TypeText {
                     lead.push_str(part);
                 }
             }
-            scopes.push((scope, lead));
+            let members = scopes::members(class, scope, styles.of(scope));
+            scopes.push(ScopeText { scope, lead: Chunk::new(lead), members });
         }
         let stream = &head.schema.stream_classes[event_type.stream.index()];
-        TypeText { has_clock: stream.default_clock.is_some(), head: head.of(event_type), scopes }
+        let head = Chunk::new(head.of(event_type));
+        TypeText { has_clock: stream.default_clock.is_some(), head, scopes }
     }
-}
-
-/// The scopes with something for the user, in the order of printing.
-pub(super) fn shown_scopes(schema: &Schema, event_type: &EventType) -> Vec<Scope> {
-    let stream = &schema.stream_classes[event_type.stream.index()];
-    let seen = |class: &Option<Arc<FieldClass>>| class.is_some();
-    let packet = stream.packet_context.as_ref().is_some_and(|class| {
-        let members = class.members();
-        !members.is_empty() && !is_internal(&class.kind)
-    });
-    [
-        (Scope::PacketContext, packet),
-        (Scope::CommonContext, seen(&stream.common_context)),
-        (Scope::SpecificContext, seen(&event_type.specific_context)),
-        (Scope::Payload, seen(&event_type.payload)),
-    ]
-    .into_iter()
-    .filter_map(|(scope, shown)| shown.then_some(scope))
-    .collect()
 }

@@ -3,6 +3,7 @@
 
 use ltt_read::Event;
 
+use super::chunk::Chunk;
 use super::clock_text::{ClockStyle, ClockText};
 use super::number;
 use super::palette::Palette;
@@ -11,10 +12,10 @@ use super::palette::Palette;
 #[derive(Debug)]
 pub(super) struct PrettyTime {
     clock: ClockText,
-    before: String,
-    after: String,
+    before: Chunk,
+    after: Chunk,
     /// What is before and after the time passed, if that is shown.
-    delta: Option<(String, &'static str)>,
+    delta: Option<(Chunk, Chunk)>,
     /// Time of the last event in nanoseconds or cycles.
     last: Option<u64>,
 }
@@ -27,11 +28,11 @@ impl PrettyTime {
         let before = if names { name("timestamp") } else { "[".to_owned() };
         PrettyTime {
             clock,
-            before: before + timestamp,
-            after: format!("{reset}{}", if names { "" } else { "] " }),
+            before: Chunk::new(before + timestamp),
+            after: Chunk::new(format!("{reset}{}", if names { "" } else { "] " })),
             delta: delta.then(|| match names {
-                true => (format!(", {}", name("delta")), ""),
-                false => ("(".to_owned(), ") "),
+                true => (Chunk::new(format!(", {}", name("delta"))), Chunk::new("")),
+                false => (Chunk::new("("), Chunk::new(") ")),
             }),
             last: None,
         }
@@ -41,7 +42,7 @@ impl PrettyTime {
     #[inline]
     pub(super) fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         let cycles = self.clock.style() == ClockStyle::Cycles;
-        out.extend_from_slice(self.before.as_bytes());
+        self.before.append(out);
         let time = event.timestamp();
         let now = if cycles {
             let now = event.cycles();
@@ -54,12 +55,12 @@ impl PrettyTime {
             }
             time.map(|t| t.ns().cast_unsigned())
         };
-        out.extend_from_slice(self.after.as_bytes());
+        self.after.append(out);
         if let Some((before, after)) = &self.delta {
-            out.extend_from_slice(before.as_bytes());
+            before.append(out);
             let delta = now.zip(self.last).map(|(now, last)| now.wrapping_sub(last));
             write_delta(out, delta, cycles);
-            out.extend_from_slice(after.as_bytes());
+            after.append(out);
             self.last = now.or(self.last);
         }
     }

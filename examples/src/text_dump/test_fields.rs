@@ -107,3 +107,82 @@ pub(super) fn packet_context(v: &mut dyn Visitor) {
     v.uint(&info("events_discarded", role(Role::DiscardedEvents)), 0);
     v.end_struct(&root());
 }
+
+/// The members of the root structure that a function feeds.
+pub(super) fn member_classes(feed: fn(&mut dyn Visitor)) -> Vec<(&'static str, FieldClass)> {
+    let mut collector = Collector::default();
+    feed(&mut collector);
+    collector.members
+}
+
+#[derive(Default)]
+struct Collector {
+    depth: usize,
+    members: Vec<(&'static str, FieldClass)>,
+}
+
+impl Collector {
+    fn leaf(&mut self, field: &FieldInfo) {
+        if self.depth == 1 {
+            let name = field.name().unwrap_or_default().to_owned();
+            self.members.push((name.leak(), FieldClass::clone(field.class())));
+        }
+    }
+
+    fn begin(&mut self, field: &FieldInfo) {
+        self.leaf(field);
+        self.depth += 1;
+    }
+
+    fn end(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+impl Visitor for Collector {
+    fn uint(&mut self, field: &FieldInfo, _value: u64) {
+        self.leaf(field);
+    }
+    fn sint(&mut self, field: &FieldInfo, _value: i64) {
+        self.leaf(field);
+    }
+    fn boolean(&mut self, field: &FieldInfo, _value: bool) {
+        self.leaf(field);
+    }
+    fn bits(&mut self, field: &FieldInfo, _value: u64) {
+        self.leaf(field);
+    }
+    fn float(&mut self, field: &FieldInfo, _value: f64) {
+        self.leaf(field);
+    }
+    fn string(&mut self, field: &FieldInfo, _value: StrValue<'_>) {
+        self.leaf(field);
+    }
+    fn blob(&mut self, field: &FieldInfo, _value: &[u8]) {
+        self.leaf(field);
+    }
+    fn begin_struct(&mut self, field: &FieldInfo) {
+        self.begin(field);
+    }
+    fn end_struct(&mut self, _field: &FieldInfo) {
+        self.end();
+    }
+    fn begin_array(&mut self, field: &FieldInfo, _len: u64) {
+        self.begin(field);
+    }
+    fn end_array(&mut self, _field: &FieldInfo) {
+        self.end();
+    }
+    fn begin_variant(&mut self, field: &FieldInfo, _option: usize) {
+        self.begin(field);
+    }
+    fn end_variant(&mut self, _field: &FieldInfo) {
+        self.end();
+    }
+    fn begin_option(&mut self, field: &FieldInfo, _present: bool) {
+        self.begin(field);
+    }
+    fn end_option(&mut self, _field: &FieldInfo) {
+        self.end();
+    }
+}

@@ -12,7 +12,8 @@ pub(crate) fn shared() -> Option<PathBuf> {
     path.join("traces/ctf").is_dir().then_some(path)
 }
 
-/// An example program, which Cargo builds along with the tests.
+/// An example program. `cargo test` builds them along with the tests, but
+/// `cargo test --test NAME` does not.
 pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
     let profile = test.ancestors().nth(2).expect("tests are in target/PROFILE/deps");
@@ -45,7 +46,7 @@ pub(crate) fn run(program: &Path, args: &[&str], path: Option<&Path>, limit: Dur
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap_or_else(|e| panic!("{}: {e}", program.display()));
+        .unwrap_or_else(|e| panic!("{}: {e} (cargo build --examples)", program.display()));
     let collect = |mut pipe: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
