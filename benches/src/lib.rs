@@ -98,3 +98,37 @@ impl Cpus {
         self.streams.into_iter().try_for_each(|stream| stream.finish().map(drop))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    type Make = fn(&Path, u32, u64, &Options) -> Result<(), WriteError>;
+
+    fn files(make: Make, options: &Options) -> BTreeMap<String, Vec<u8>> {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), 4, 20_000, options).unwrap();
+        let entries = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path());
+        let files = entries.filter(|path| path.is_file());
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        files.map(|path| (name(&path), std::fs::read(&path).unwrap())).collect()
+    }
+
+    #[test]
+    fn the_same_every_time_and_of_the_promised_size() {
+        for make in [kernel_like as Make, ust_like] {
+            let options = Options { packet_bytes: 4096, ..Options::default() };
+            let first = files(make, &options);
+            assert_eq!(first, files(make, &options));
+            assert_eq!(first.len(), 5);
+            let bytes: usize = first.iter().filter(|f| f.0 != "metadata").map(|f| f.1.len()).sum();
+            assert!((30..50).contains(&(bytes / 20_000)), "{} bytes an event", bytes / 20_000);
+            assert!(bytes.is_multiple_of(4096));
+            let other = files(make, &Options { seed: 2, ..options });
+            assert_ne!(first["channel0_1"], other["channel0_1"]);
+            assert_eq!(first["metadata"], other["metadata"]);
+        }
+    }
+}

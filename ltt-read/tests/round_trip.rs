@@ -25,6 +25,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
 fn check_stream(bytes: &[u8], events: &[Expected]) -> Result<(), TestCaseError> {
     prop_assert_eq!(bytes.is_empty(), events.is_empty());
     prop_assert!(events.is_sorted_by_key(|event| event.timestamp));
+    prop_assert!(events.iter().all(|event| event.is(event)));
     Ok(())
 }
 

@@ -166,6 +166,19 @@ fn variable_length_timestamps_take_the_bytes_that_tell_them() {
 }
 
 #[test]
+fn variable_length_integers_can_be_padded() {
+    let number = FieldClass::new(FieldKind::VarInteger(Integer::default()), 8);
+    let schema = bare(Format::Ctf2, FieldClass::structure([("a", number)]));
+    let padded =
+        |value, bytes| bare_bytes(&schema, Value::structure([Value::Leb128 { value, bytes }]));
+    assert_eq!(padded(5, 3).unwrap(), [0x85, 0x80, 0]);
+    assert_eq!(padded(u64::MAX, 10).unwrap().len(), 10);
+    assert!(padded(128, 1).is_err());
+    assert!(padded(0, 0).is_err());
+    assert!(padded(0, 11).is_err());
+}
+
+#[test]
 fn lengths_and_selectors_are_filled_or_checked() {
     let byte = || FieldClass::uint(8, Little);
     let payload = FieldClass::structure([

@@ -9,7 +9,7 @@ use ltt_read::writer::{Record, StreamWriter, TraceWriter, Value, WriteError};
 use proptest::prelude::*;
 
 use super::shape::{members, root};
-use super::values::value_of;
+use super::values::{same, value_of};
 
 /// A trace to be written.
 #[derive(Debug, Clone)]
@@ -44,6 +44,16 @@ pub(crate) struct Expected {
     pub(crate) common_context: Value,
     pub(crate) specific_context: Value,
     pub(crate) payload: Value,
+}
+
+impl Expected {
+    /// Whether an event that was read is this one.
+    pub(crate) fn is(&self, read: &Expected) -> bool {
+        (&self.name, self.timestamp) == (&read.name, read.timestamp)
+            && same(&self.common_context, &read.common_context)
+            && same(&self.specific_context, &read.specific_context)
+            && same(&self.payload, &read.payload)
+    }
 }
 
 impl Case {

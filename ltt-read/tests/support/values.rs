@@ -102,3 +102,21 @@ fn text(room: usize) -> impl Strategy<Value = String> {
     ];
     prop::collection::vec(char, 0..=room).prop_map(|chars| chars.into_iter().collect())
 }
+
+/// Whether a value that was read is the one that was written. Automatic ones
+/// are equal to all: what depends on them is compared. Floating-point numbers
+/// are compared by their bits.
+pub(crate) fn same(written: &Value, read: &Value) -> bool {
+    match (written, read) {
+        (Value::Auto, _) => true,
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+        (Value::Struct(a), Value::Struct(b)) | (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Option(Some(a)), Value::Option(Some(b))) => same(a, b),
+        (Value::Variant { option: i, value: a }, Value::Variant { option: j, value: b }) => {
+            i == j && same(a, b)
+        }
+        (a, b) => a == b,
+    }
+}
