@@ -199,7 +199,7 @@ impl Cpu {
             return self.interrupted(interrupt, types, random, body);
         }
         match random.below(100) {
-            0..32 => {
+            0..38 => {
                 let next = random_tid(random);
                 comm(body, self.tid);
                 words(body, [self.tid, 20]);
@@ -209,37 +209,37 @@ impl Cpu {
                 self.tid = next;
                 types.switch
             }
-            32..48 => {
+            38..54 => {
                 let tid = random_tid(random);
                 comm(body, tid);
                 words(body, [tid, 20, self.number]);
                 types.wakeup
             }
-            48..54 => {
+            54..59 => {
                 let irq = 24 + random.below(4) as u32;
                 words(body, [irq]);
                 body.extend_from_slice(random.pick(&[b"eth0-rx\0" as &[u8], b"ahci\0"]));
                 self.interrupt = Some(Interrupt::Hard(irq));
                 types.irq_entry
             }
-            54..58 => {
+            59..62 => {
                 let vec = random.below(10) as u32;
                 words(body, [vec]);
                 self.interrupt = Some(Interrupt::Raised(vec));
                 types.softirq_raise
             }
-            58..66 => {
+            62..73 => {
                 let expires = now + random.below(1 << 22);
                 longs(body, [pointer(random), pointer(random), expires, expires]);
                 words(body, [0]);
                 types.timer_start
             }
-            66..70 => {
+            73..79 => {
                 longs(body, [pointer(random), random.below(1 << 24)]);
                 words(body, [0, 0x0cc0, 1]);
                 types.page_alloc
             }
-            70 => {
+            79 => {
                 let tid = random_tid(random);
                 comm(body, tid);
                 words(body, [tid, 20, self.number, 0]);

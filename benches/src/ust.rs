@@ -20,7 +20,7 @@ const MESSAGES: [&[u8]; 4] = [
 ];
 
 /// Writes a user-space trace: large event headers, contexts `vpid` and `vtid`,
-/// about 45 bytes an event.
+/// about 36 bytes an event.
 ///
 /// # Errors
 ///
