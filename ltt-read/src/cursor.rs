@@ -406,6 +406,7 @@ impl Cursor {
     #[cold]
     fn fail(&mut self, kind: DecodeError) -> Error {
         self.state = State::Failed;
+        self.content_end = 0;
         // In a cut packet, running out of data means just that.
         let cut =
             matches!(kind, DecodeError::BeyondContent { .. } | DecodeError::UnterminatedString);

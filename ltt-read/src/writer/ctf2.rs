@@ -1,7 +1,7 @@
 //! Prints a schema as the JSON text sequence of CTF 2.
 
 use super::error::WriteError;
-use super::fit::DEPTH;
+use super::fit::shallow;
 use super::json::{Object, array, string};
 use crate::schema::{
     BitOrder, ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue,
@@ -178,12 +178,15 @@ fn scope(
     class: Option<&FieldClass>,
 ) -> Printed<()> {
     let Some(class) = class else { return Ok(()) };
+    if !shallow(class) {
+        return Err(inexpressible(scope.ctf2_name(), "such deep nesting"));
+    }
     if !matches!(class.kind, FieldKind::Struct(_)) {
         return Err(inexpressible(scope.ctf2_name(), "a scope that is no structure"));
     }
     fragment.raw(
         &format!("{key}-field-class"),
-        Printer::default().field_class(scope.ctf2_name(), class, 0)?,
+        Printer::default().field_class(scope.ctf2_name(), class)?,
     );
     Ok(())
 }
@@ -197,11 +200,7 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn field_class(&mut self, place: &str, class: &'a FieldClass, depth: usize) -> Printed<String> {
-        if depth > DEPTH {
-            return Err(inexpressible(place, "such deep nesting"));
-        }
-        let depth = depth + 1;
+    fn field_class(&mut self, place: &str, class: &'a FieldClass) -> Printed<String> {
         let unusual = |natural: u32| match class.align == natural {
             true => Ok(()),
             false => {
@@ -248,7 +247,7 @@ impl<'a> Printer<'a> {
                     return Err(inexpressible(place, "an array as UUID"));
                 }
                 json = self.sized(place, "array", &a.length)?;
-                json.raw("element-field-class", self.field_class(place, &a.element, depth)?);
+                json.raw("element-field-class", self.field_class(place, &a.element)?);
                 if class.align > a.element.align {
                     json.raw("minimum-alignment", class.align);
                 }
@@ -258,7 +257,7 @@ impl<'a> Printer<'a> {
                 for (i, member) in s.members.iter().enumerate() {
                     let place = format!("{place}.{}", member.name);
                     self.frames.push((s, i));
-                    let class = self.field_class(&place, &member.class, depth)?;
+                    let class = self.field_class(&place, &member.class)?;
                     self.frames.pop();
                     let mut json = Object::new();
                     json.text("name", &member.name)
@@ -279,7 +278,7 @@ impl<'a> Printer<'a> {
                 if let Selector::Ranges(set) = &o.present {
                     json.raw("selector-field-ranges", ranges(set));
                 }
-                json.raw("field-class", self.field_class(place, &o.class, depth)?);
+                json.raw("field-class", self.field_class(place, &o.class)?);
             }
             FieldKind::Variant(v) => {
                 unusual(1)?;
@@ -293,7 +292,7 @@ impl<'a> Printer<'a> {
                     let mut json = Object::new();
                     json.maybe_text("name", name)
                         .raw("selector-field-ranges", ranges(&option.ranges))
-                        .raw("field-class", self.field_class(&place, &option.class, depth)?)
+                        .raw("field-class", self.field_class(&place, &option.class)?)
                         .maybe_raw("attributes", option.attributes.as_deref());
                     options.push(json.end());
                 }

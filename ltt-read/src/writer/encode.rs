@@ -79,7 +79,7 @@ pub(super) fn encode(
         }
         (FieldKind::VarInteger(i), v) => {
             let length = match *v {
-                Value::Leb128 { bytes, .. } => usize::from(bytes.clamp(1, LATE_LEB128 as u8)),
+                Value::Leb128 { bytes, .. } => usize::from(bytes),
                 _ if LATE.into_iter().any(|r| i.roles.has(r)) => LATE_LEB128,
                 _ => leb128_length(number(v), i.signed),
             };

@@ -9,6 +9,8 @@ use crate::schema::{Encoding, FieldClass, FieldKind, Integer, Length, Str, Struc
 
 /// Nesting that values may have; it bounds every recursion of the writer.
 pub(super) const DEPTH: usize = 64;
+/// Greatest length of static-length strings, which are padded.
+const LONGEST: u64 = 1 << 28;
 /// Elements that an automatic array may get.
 const AUTO_ELEMENTS: u64 = 1 << 16;
 
@@ -41,6 +43,13 @@ fn fit_at(class: &FieldClass, value: Value, depth: usize) -> Fitted {
     let depth = depth + 1;
     match (&class.kind, value) {
         (FieldKind::Integer(f, i), v) => integer(v, i, f.bits),
+        (FieldKind::VarInteger(i), Value::Leb128 { value, bytes }) if !i.signed => {
+            let room = u32::from(bytes) * 7;
+            match (1..=10).contains(&bytes) && (room >= 64 || value >> room == 0) {
+                true => Ok(Value::Leb128 { value, bytes }),
+                false => Err(does_not_fit(value.into(), room, false)),
+            }
+        }
         (FieldKind::VarInteger(i), v) => integer(v, i, 64),
         (FieldKind::Bool(..), v @ (Value::Bool(_) | Value::Auto)) => Ok(v),
         (FieldKind::BitArray(f) | FieldKind::BitMap(f, _), v) => match v {
@@ -157,7 +166,6 @@ pub(super) fn integer_of(number: i128, signed: bool, bits: u32) -> Fitted {
 fn integer(value: Value, class: &Integer, bits: u32) -> Fitted {
     match value {
         Value::Auto => Ok(value),
-        Value::Leb128 { .. } if !class.signed => Ok(value),
         Value::Uint(n) => integer_of(n.into(), class.signed, bits),
         Value::Sint(n) => integer_of(n.into(), class.signed, bits),
         other => Err(kind("an integer", &other)),
@@ -191,7 +199,9 @@ fn string(class: &Str, value: Value) -> Fitted {
     };
     let bytes = encoded(class.encoding, &value);
     match class.length {
-        Some(Length::Static(n)) if bytes.len() as u64 > n => Err(count(n, bytes.len())),
+        Some(Length::Static(n)) if n > LONGEST || bytes.len() as u64 > n => {
+            Err(count(n, bytes.len()))
+        }
         None => {
             let unit = class.encoding.unit() as usize;
             let units = bytes.chunks(unit);

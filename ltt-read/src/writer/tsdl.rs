@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::error::WriteError;
+use super::fit::shallow;
 use super::tsdl_names::{check_roles, escaped, identifier, quoted};
 use crate::schema::{
     ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue, EventType,
@@ -181,6 +182,7 @@ fn scope(
     if !matches!(class.kind, FieldKind::Struct(_)) {
         return Err(inexpressible(scope.tsdl_name(), "a scope that is no structure"));
     }
+    refuse(scope.tsdl_name(), !shallow(class), "such deep nesting")?;
     let printer = Printer { schema, clock, scope };
     let declared = printer.class(scope.tsdl_name(), "", class, 1)?;
     let _ = writeln!(text, "\t{name} := {};", declared.class);
@@ -208,7 +210,8 @@ impl From<String> for Declared {
 }
 
 impl Printer<'_> {
-    /// `place` is the path for error messages, `name` the member's name.
+    /// `place` is the path for error messages, `name` the member's name,
+    /// `depth` the indentation.
     fn class(
         &self,
         place: &str,
@@ -216,9 +219,6 @@ impl Printer<'_> {
         class: &FieldClass,
         depth: usize,
     ) -> Printed<Declared> {
-        if depth > super::fit::DEPTH {
-            return Err(inexpressible(place, "such deep nesting"));
-        }
         refuse(place, class.attributes.is_some(), "user attributes")?;
         let unusual = |natural: u32| {
             refuse(
@@ -249,7 +249,7 @@ impl Printer<'_> {
                 let uuid = array.roles.has(Role::Uuid);
                 let named = self.scope == Scope::PacketHeader && name == "uuid";
                 refuse(place, uuid != named, "a UUID of another name, or none of this name")?;
-                let element = self.class(place, "", &array.element, depth + 1)?;
+                let element = self.class(place, "", &array.element, depth)?;
                 // As in C, the outermost length comes first.
                 let lengths = self.length(place, &array.length)? + &element.lengths;
                 Declared { lengths, ..element }

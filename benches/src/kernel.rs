@@ -1,0 +1,343 @@
+//! A trace as of LTTng's kernel tracer: scheduling, interrupts, system calls.
+
+use std::path::Path;
+
+use ltt_read::schema::ByteOrder::Little;
+use ltt_read::schema::{EventTypeId, FieldClass, Schema, StreamClassId};
+use ltt_read::writer::WriteError;
+use ltt_read::writer::presets::{lttng_kernel, text_array};
+
+use crate::{Cpus, Options, Random};
+
+/// Threads of the imaginary machine, idle ones aside.
+const THREADS: u64 = 200;
+const FIRST_TID: u32 = 1000;
+/// An id too large for the compact header, as rare events have it.
+const RARE_ID: u64 = 40;
+
+/// Writes a kernel trace: compact event headers, about 40 bytes an event.
+///
+/// Threads enter and leave system calls and interrupts in proper pairs.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn kernel_like(
+    dir: &Path,
+    cpus: u32,
+    events: u64,
+    options: &Options,
+) -> Result<(), WriteError> {
+    let mut schema = lttng_kernel(options.format);
+    let types = Types::add_to(&mut schema);
+    let mut streams = Cpus::create(dir, schema, "channel0", cpus, options)?;
+    let mut random = Random::new(options.seed);
+    let mut states: Vec<Cpu> = (0..cpus.max(1)).map(Cpu::new).collect();
+    let mut body = Vec::with_capacity(128);
+    for _ in 0..events {
+        let (cpu, now) = streams.advance(&mut random);
+        body.clear();
+        let event = states[cpu].step(&types, &mut random, now, &mut body);
+        streams.streams[cpu].encoded_event(event, now, 8, &body)?;
+    }
+    streams.finish()
+}
+
+struct Types {
+    switch: EventTypeId,
+    wakeup: EventTypeId,
+    irq_entry: EventTypeId,
+    irq_exit: EventTypeId,
+    softirq_raise: EventTypeId,
+    softirq_entry: EventTypeId,
+    softirq_exit: EventTypeId,
+    timer_start: EventTypeId,
+    page_alloc: EventTypeId,
+    read_entry: EventTypeId,
+    read_exit: EventTypeId,
+    futex_entry: EventTypeId,
+    futex_exit: EventTypeId,
+    openat_entry: EventTypeId,
+    openat_exit: EventTypeId,
+    migrate: EventTypeId,
+}
+
+impl Types {
+    fn add_to(schema: &mut Schema) -> Self {
+        let int = || FieldClass::sint(32, Little);
+        let long = || FieldClass::sint(64, Little);
+        let word = || FieldClass::uint(32, Little);
+        let pointer = || FieldClass::uint(64, Little);
+        let comm = || text_array(16);
+        let mut add = |name: &str, fields: Vec<(&str, FieldClass)>| {
+            schema.add_event_type(StreamClassId(0), name, FieldClass::structure(fields))
+        };
+        let types = Types {
+            switch: add(
+                "sched_switch",
+                vec![
+                    ("prev_comm", comm()),
+                    ("prev_tid", int()),
+                    ("prev_prio", int()),
+                    ("prev_state", long()),
+                    ("next_comm", comm()),
+                    ("next_tid", int()),
+                    ("next_prio", int()),
+                ],
+            ),
+            wakeup: add(
+                "sched_wakeup",
+                vec![("comm", comm()), ("tid", int()), ("prio", int()), ("target_cpu", int())],
+            ),
+            irq_entry: add(
+                "irq_handler_entry",
+                vec![("irq", int()), ("name", FieldClass::string())],
+            ),
+            irq_exit: add("irq_handler_exit", vec![("irq", int()), ("ret", int())]),
+            softirq_raise: add("irq_softirq_raise", vec![("vec", word())]),
+            softirq_entry: add("irq_softirq_entry", vec![("vec", word())]),
+            softirq_exit: add("irq_softirq_exit", vec![("vec", word())]),
+            timer_start: add(
+                "timer_hrtimer_start",
+                vec![
+                    ("hrtimer", pointer()),
+                    ("function", pointer()),
+                    ("expires", long()),
+                    ("softexpires", long()),
+                    ("mode", word()),
+                ],
+            ),
+            page_alloc: add(
+                "kmem_mm_page_alloc",
+                vec![
+                    ("page", pointer()),
+                    ("pfn", pointer()),
+                    ("order", word()),
+                    ("gfp_flags", word()),
+                    ("migratetype", int()),
+                ],
+            ),
+            read_entry: add("syscall_entry_read", vec![("fd", word()), ("count", pointer())]),
+            read_exit: add("syscall_exit_read", vec![("ret", long()), ("buf", pointer())]),
+            futex_entry: add(
+                "syscall_entry_futex",
+                vec![
+                    ("uaddr", pointer()),
+                    ("op", int()),
+                    ("val", word()),
+                    ("utime", pointer()),
+                    ("uaddr2", pointer()),
+                    ("val3", word()),
+                ],
+            ),
+            futex_exit: add(
+                "syscall_exit_futex",
+                vec![("ret", long()), ("uaddr", pointer()), ("uaddr2", pointer())],
+            ),
+            openat_entry: add(
+                "syscall_entry_openat",
+                vec![
+                    ("dfd", int()),
+                    ("filename", FieldClass::string()),
+                    ("flags", int()),
+                    ("mode", FieldClass::uint(16, Little)),
+                ],
+            ),
+            openat_exit: add("syscall_exit_openat", vec![("ret", long())]),
+            migrate: add(
+                "sched_migrate_task",
+                vec![
+                    ("comm", comm()),
+                    ("tid", int()),
+                    ("prio", int()),
+                    ("orig_cpu", int()),
+                    ("dest_cpu", int()),
+                ],
+            ),
+        };
+        schema.event_types[types.migrate.index()].id = RARE_ID;
+        types
+    }
+}
+
+/// What a CPU does.
+struct Cpu {
+    number: u32,
+    tid: u32,
+    syscall: Option<Syscall>,
+    interrupt: Option<Interrupt>,
+}
+
+#[derive(Clone, Copy)]
+enum Syscall {
+    Read,
+    Futex,
+    Openat,
+}
+
+#[derive(Clone, Copy)]
+enum Interrupt {
+    Hard(u32),
+    Raised(u32),
+    Soft(u32),
+}
+
+impl Cpu {
+    fn new(number: u32) -> Self {
+        Cpu { number, tid: 0, syscall: None, interrupt: None }
+    }
+
+    /// Encodes the next event's payload.
+    fn step(
+        &mut self,
+        types: &Types,
+        random: &mut Random,
+        now: u64,
+        body: &mut Vec<u8>,
+    ) -> EventTypeId {
+        if let Some(interrupt) = self.interrupt {
+            return self.interrupted(interrupt, types, random, body);
+        }
+        match random.below(100) {
+            0..38 => {
+                let next = random_tid(random);
+                comm(body, self.tid);
+                words(body, [self.tid, 20]);
+                longs(body, [random.below(3)]);
+                comm(body, next);
+                words(body, [next, 20]);
+                self.tid = next;
+                types.switch
+            }
+            38..54 => {
+                let tid = random_tid(random);
+                comm(body, tid);
+                words(body, [tid, 20, self.number]);
+                types.wakeup
+            }
+            54..59 => {
+                let irq = 24 + random.below(4) as u32;
+                words(body, [irq]);
+                body.extend_from_slice(random.pick(&[b"eth0-rx\0" as &[u8], b"ahci\0"]));
+                self.interrupt = Some(Interrupt::Hard(irq));
+                types.irq_entry
+            }
+            59..62 => {
+                let vec = random.below(10) as u32;
+                words(body, [vec]);
+                self.interrupt = Some(Interrupt::Raised(vec));
+                types.softirq_raise
+            }
+            62..73 => {
+                let expires = now + random.below(1 << 22);
+                longs(body, [pointer(random), pointer(random), expires, expires]);
+                words(body, [0]);
+                types.timer_start
+            }
+            73..79 => {
+                longs(body, [pointer(random), random.below(1 << 24)]);
+                words(body, [0, 0x0cc0, 1]);
+                types.page_alloc
+            }
+            79 => {
+                let tid = random_tid(random);
+                comm(body, tid);
+                words(body, [tid, 20, self.number, 0]);
+                types.migrate
+            }
+            _ => self.syscall(types, random, body),
+        }
+    }
+
+    fn interrupted(
+        &mut self,
+        interrupt: Interrupt,
+        types: &Types,
+        random: &mut Random,
+        body: &mut Vec<u8>,
+    ) -> EventTypeId {
+        let (next, event, number) = match interrupt {
+            Interrupt::Hard(irq) => (None, types.irq_exit, irq),
+            Interrupt::Raised(vec) => (Some(Interrupt::Soft(vec)), types.softirq_entry, vec),
+            Interrupt::Soft(vec) => (None, types.softirq_exit, vec),
+        };
+        words(body, [number]);
+        if matches!(interrupt, Interrupt::Hard(_)) {
+            words(body, [random.below(2) as u32]);
+        }
+        self.interrupt = next;
+        event
+    }
+
+    fn syscall(&mut self, types: &Types, random: &mut Random, body: &mut Vec<u8>) -> EventTypeId {
+        match self.syscall.take() {
+            Some(Syscall::Read) => {
+                longs(body, [random.below(4096), pointer(random)]);
+                types.read_exit
+            }
+            Some(Syscall::Futex) => {
+                longs(body, [0, pointer(random), 0]);
+                types.futex_exit
+            }
+            Some(Syscall::Openat) => {
+                longs(body, [random.below(64)]);
+                types.openat_exit
+            }
+            None => match random.below(10) {
+                0..5 => {
+                    self.syscall = Some(Syscall::Read);
+                    words(body, [random.below(64) as u32]);
+                    longs(body, [4096]);
+                    types.read_entry
+                }
+                5..9 => {
+                    self.syscall = Some(Syscall::Futex);
+                    longs(body, [pointer(random)]);
+                    words(body, [128, 1]);
+                    longs(body, [0, 0]);
+                    words(body, [0]);
+                    types.futex_entry
+                }
+                _ => {
+                    self.syscall = Some(Syscall::Openat);
+                    words(body, [-100i32 as u32]);
+                    let paths = [b"/etc/ld.so.cache\0" as &[u8], b"/proc/self/maps\0", b"log\0"];
+                    body.extend_from_slice(random.pick(&paths));
+                    words(body, [0o100_000]);
+                    body.extend_from_slice(&0u16.to_le_bytes());
+                    types.openat_entry
+                }
+            },
+        }
+    }
+}
+
+fn random_tid(random: &mut Random) -> u32 {
+    FIRST_TID + random.below(THREADS) as u32
+}
+
+fn pointer(random: &mut Random) -> u64 {
+    0xffff_8880_0000_0000 | random.below(1 << 32)
+}
+
+fn words<const N: usize>(body: &mut Vec<u8>, values: [u32; N]) {
+    values.iter().for_each(|v| body.extend_from_slice(&v.to_le_bytes()));
+}
+
+fn longs<const N: usize>(body: &mut Vec<u8>, values: [u64; N]) {
+    values.iter().for_each(|v| body.extend_from_slice(&v.to_le_bytes()));
+}
+
+/// The name of a thread, padded to 16 bytes.
+fn comm(body: &mut Vec<u8>, tid: u32) {
+    let mut name = *b"swapper/0\0\0\0\0\0\0\0";
+    if tid != 0 {
+        name = *b"worker-000\0\0\0\0\0\0";
+        let mut number = tid - FIRST_TID;
+        for digit in name[7..10].iter_mut().rev() {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+    }
+    body.extend_from_slice(&name);
+}
