@@ -52,6 +52,8 @@ impl ClockRange {
 pub struct ClockText {
     style: ClockStyle,
     zone: TimeZone,
+    /// What comes before each timestamp.
+    lead: String,
     /// The second whose text is kept; no timestamp has the initial value.
     second: u64,
     text: Chunk,
@@ -60,7 +62,20 @@ pub struct ClockText {
 impl ClockText {
     /// Prints in a style, civil times in a time zone.
     pub fn new(style: ClockStyle, zone: TimeZone) -> Self {
-        ClockText { style, zone, second: u64::MAX, text: Chunk::new("") }
+        let lead = String::new();
+        ClockText { style, zone, lead, second: u64::MAX, text: Chunk::new("") }
+    }
+
+    /// As `self`, with a text before each timestamp.
+    #[must_use]
+    pub(super) fn led_by(mut self, lead: String) -> Self {
+        self.lead = lead;
+        self
+    }
+
+    /// Appends what comes before a timestamp.
+    pub(super) fn lead(&self, out: &mut Text) {
+        out.append(self.lead.as_bytes());
     }
 
     /// The style.
@@ -74,14 +89,23 @@ impl ClockText {
     pub fn time(&mut self, out: &mut Text, time: Timestamp, range: ClockRange) {
         let ns = time.ns().cast_unsigned();
         if time.ns() < 0 && range == ClockRange::Signed {
-            return negative(out, ns.wrapping_neg());
+            return self.negative(out, ns.wrapping_neg());
         }
         let (second, ns) = (ns / NS_PER_S, ns % NS_PER_S);
         if second != self.second {
             self.spell(second);
         }
-        self.text.append(out);
-        out.append(&number::nanoseconds(ns));
+        self.text.append_with_block(out, number::nanoseconds(ns), 9);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn negative(&self, out: &mut Text, ns: u64) {
+        self.lead(out);
+        out.push(b'-');
+        number::decimal(out, ns / NS_PER_S);
+        out.push(b'.');
+        out.append(&number::nanoseconds(ns % NS_PER_S));
     }
 
     #[cold]
@@ -106,16 +130,8 @@ impl ClockText {
             }
         };
         self.second = second;
-        self.text = Chunk::new(text);
+        self.text = Chunk::new(format!("{}{text}", self.lead));
     }
-}
-
-#[cold]
-fn negative(out: &mut Text, ns: u64) {
-    out.push(b'-');
-    number::decimal(out, ns / NS_PER_S);
-    out.push(b'.');
-    out.append(&number::nanoseconds(ns % NS_PER_S));
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ struct TraceText {
 #[derive(Debug)]
 struct TypeText {
     clock: ClockRange,
+    /// From behind the time to the event's name.
     head: Chunk,
     body: Plan,
 }
@@ -101,8 +102,10 @@ impl EventText for Pretty {
         let Pretty { time, look, traces } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| look.event_type(event, &trace.name));
-        time.event(event, text.clock, out);
+        let text = text.get_or_insert_with(|| look.event_type(event, &trace.name, time.tail()));
+        if text.clock != ClockRange::NoClock {
+            time.event(event, text.clock, out);
+        }
         text.head.append(out);
         let packet = event.packet();
         if let Some(Some(plan)) = trace.contexts.get_mut(packet.stream_class.index())
@@ -142,7 +145,7 @@ impl Look {
     /// The first event of a type tells all about it.
     #[cold]
     #[inline(never)]
-    fn event_type(&self, event: &Event<'_>, trace_name: &str) -> Box<TypeText> {
+    fn event_type(&self, event: &Event<'_>, trace_name: &str, tail: &str) -> Box<TypeText> {
         let (schema, event_type) = (event.trace().schema(), event.event_type());
         let Look { names, fields, palette, .. } = *self;
         let head = Head { names, fields, palette, trace_name, schema };
@@ -154,7 +157,9 @@ impl Look {
             first = false;
         }
         let clock = ClockRange::of(schema, event_type);
-        Box::new(TypeText { clock, head: Chunk::new(head.of(event_type)), body })
+        let tail = if clock == ClockRange::NoClock { "" } else { tail };
+        let head = Chunk::new(format!("{tail}{}", head.of(event_type)));
+        Box::new(TypeText { clock, head, body })
     }
 
     fn add_scope(&self, plan: &mut Plan, first: bool, scope: Scope, class: &FieldClass) {

@@ -177,14 +177,25 @@ impl Chunk {
     /// Appends the text and a few bytes more.
     #[inline(always)]
     pub(super) fn append_with(&self, out: &mut Text, Short { word, length }: Short) {
-        if self.long.is_some() {
-            self.append(out);
-            return out.short(Short { word, length });
+        self.append_with_block(out, word.to_le_bytes(), length);
+    }
+
+    /// Appends the text and the first bytes of a block of at most 32.
+    #[inline(always)]
+    pub(super) fn append_with_block<const N: usize>(
+        &self,
+        out: &mut Text,
+        more: [u8; N],
+        length: usize,
+    ) {
+        const { assert!(N <= BLOCK) }
+        if let Some(text) = &self.long {
+            out.append(text);
         }
-        out.write(|room: &mut [u8; BLOCK + 8]| {
+        out.write(|room: &mut [u8; 2 * BLOCK]| {
             room[..BLOCK].copy_from_slice(&self.block);
             if let Some(behind) = room[self.length.min(BLOCK)..].first_chunk_mut() {
-                *behind = word.to_le_bytes();
+                *behind = more;
             }
             self.length + length
         });

@@ -53,8 +53,16 @@ impl<'a, S: Slots> Walk<'a, S> {
         let nodes = self.nodes;
         let mut i = first;
         while i < end {
-            self.compound(i, v);
-            i = nodes[i].next as usize;
+            let node = &nodes[i];
+            let next = node.next as usize;
+            if matches!(node.kind, NodeKind::Struct) {
+                v.begin_struct(&node.info);
+                self.siblings(i + 1, next, v);
+                v.end_struct(&node.info);
+            } else {
+                self.compound(i, v);
+            }
+            i = next;
         }
     }
 
@@ -249,10 +257,27 @@ fn set(scratch: &mut Scratch, slot: Slot, value: u64) {
 fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
     let unit = encoding.unit() as usize;
     let len = match unit {
-        1 => memchr::memchr(0, bytes),
+        1 => first_zero(bytes),
         _ => bytes.chunks_exact(unit).position(|u| u.iter().all(|b| *b == 0)).map(|i| i * unit),
     };
     StrValue { bytes: &bytes[..len.unwrap_or(bytes.len())], encoding }
+}
+
+/// The first null byte. Texts of fixed length are short: less than what it
+/// takes to get a vectorised search going.
+#[inline(always)]
+fn first_zero(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 0xff;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (i, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest bit set is in the first byte that is 0.
+        let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
+        if zeros != 0 {
+            return Some(8 * i + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    Some(8 * words.len() + rest.iter().position(|byte| *byte == 0)?)
 }
 
 #[inline(never)] // rare, and long
