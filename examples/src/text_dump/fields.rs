@@ -67,21 +67,6 @@ impl Dialect for Style {
     }
 }
 
-/// The members of a root structure that continue a list: each comes after a
-/// comma.
-#[derive(Debug)]
-pub(super) struct Columns<'a>(pub(super) &'a Style);
-
-impl Dialect for Columns<'_> {
-    fn member(&self, lead: &mut Text, _first: bool, name: &str) {
-        self.0.member(lead, false, name);
-    }
-
-    fn open(&self, lead: &mut Text, class: &FieldClass) -> How {
-        self.0.open(lead, class)
-    }
-}
-
 /// Appends fields to a buffer.
 pub(super) struct Fields<'a> {
     out: &'a mut Text,
@@ -321,16 +306,15 @@ impl Visitor for Fields<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ltt_read::schema::{FieldClass, Scope};
+    use ltt_read::schema::Scope;
 
     use super::super::scopes;
-    use super::super::test_fields::{every_kind, member_classes, nested, packet_context};
+    use super::super::test_fields::{Sample, every_kind, nested, with_event};
     use super::*;
 
     const BABELTRACE: Style = Style {
         names: true,
         indices: true,
-        braces: true,
         hex: HexCase::Upper,
         enums: EnumStyle::Container,
         palette: None,
@@ -338,61 +322,75 @@ mod tests {
     const LTTV: Style =
         Style { indices: false, hex: HexCase::Lower, enums: EnumStyle::Bracketed, ..BABELTRACE };
 
-    /// Text of a fed structure; `scope` and `class` as in the schema.
-    fn text(style: Style, feed: fn(&mut dyn Visitor)) -> String {
-        let leads: &dyn Leads = if style.braces { &style } else { &Columns(&style) };
-        let class = FieldClass::structure(member_classes(feed));
-        let members = scopes::members(&class, Scope::PacketContext, leads);
+    /// The text of a sample; without braces, its members are columns.
+    fn text(style: Style, braces: bool, sample: fn() -> Vec<Sample>) -> String {
         let mut out = Text::default();
-        let mut nesting = Nesting::default();
-        feed(&mut Fields::new(&mut out, &mut nesting, &style, &members));
-        assert!(nesting.is_root());
+        with_event(sample(), |event| {
+            let class = event.event_type().payload.as_deref().unwrap();
+            let mut plan = Plan::default();
+            match braces {
+                true => plan.root(&style, class, "{", How::Class, |_| false),
+                false => plan.root(&style, class, "", How::Bare, |_| false),
+            }
+            event.visit_body(&mut Fields::new(&mut out, &mut plan, &style));
+        });
+        out.to_string()
+    }
+
+    fn packet_context(style: Style) -> String {
+        let mut out = Text::default();
+        with_event(nested(), |event| {
+            let class = event.trace().schema().stream_classes[0].packet_context.as_deref();
+            let mut plan = Plan::default();
+            plan.root(&style, class.unwrap(), "{", How::Class, scopes::is_internal);
+            event.visit(Scope::PacketContext, &mut Fields::new(&mut out, &mut plan, &style));
+        });
         out.to_string()
     }
 
     #[test]
     fn leaves() {
         assert_eq!(
-            text(BABELTRACE, every_kind),
-            "{ u = 18446744073709551615, s = -7, x = 0xBEEF, \
+            text(BABELTRACE, true, every_kind),
+            "{ u = 18446744073709551615, s = -7, x = 0xBEEF, xx = 0xA01234567, o = 0644, \
              en = ( { \"OVERLAP\", \"RANGE\" } : container = 4 ), \
              un = ( <unknown> : container = 9 ), b = true, ba = 0x6, bm = 0x5, f = 0.1, \
              d = 1e+300, nan = nan, str = \"a\\\"\\nb\", wide = \"hé\", blob = { 00 ff } }"
         );
         assert_eq!(
-            text(LTTV, every_kind),
-            "{ u = 18446744073709551615, s = -7, x = 0xbeef, en = 4 [RANGE, OVERLAP], un = 9, \
-             b = true, ba = 0x6, bm = 0x5, f = 0.1, d = 1e+300, nan = nan, str = \"a\\\"\\nb\", \
-             wide = \"hé\", blob = { 00 ff } }"
+            text(LTTV, true, every_kind),
+            "{ u = 18446744073709551615, s = -7, x = 0xbeef, xx = 0xa01234567, o = 0644, \
+             en = 4 [RANGE, OVERLAP], un = 9, b = true, ba = 0x6, bm = 0x5, f = 0.1, \
+             d = 1e+300, nan = nan, str = \"a\\\"\\nb\", wide = \"hé\", blob = { 00 ff } }"
         );
     }
 
     #[test]
     fn containers() {
         assert_eq!(
-            text(BABELTRACE, nested),
-            "{ st = { }, arr = [ [0] = { a = 1 }, [1] = { a = 2 } ], none = [ ], var = { 3 }, \
-             opt = { 4 }, nil = <none> }"
+            text(BABELTRACE, true, nested),
+            "{ one = 1, st = { }, two = 2, arr = [ [0] = { a = 1 }, [1] = { a = 2 } ], zero = 0, \
+             none = [ ], var = { 3 }, opt = { 4 }, nil = <none> }"
         );
         assert_eq!(
-            text(Style { names: false, ..BABELTRACE }, nested),
-            "{ { }, [ { 1 }, { 2 } ], [ ], { 3 }, { 4 }, <none> }"
+            text(Style { names: false, ..BABELTRACE }, true, nested),
+            "{ 1, { }, 2, [ { 1 }, { 2 } ], 0, [ ], { 3 }, { 4 }, <none> }"
         );
         assert_eq!(
-            text(Style { braces: false, ..LTTV }, nested),
-            ", st = { }, arr = [ { a = 1 }, { a = 2 } ], none = [ ], var = { 3 }, opt = { 4 }, \
-             nil = <none>"
+            text(LTTV, false, nested),
+            ", one = 1, st = { }, two = 2, arr = [ { a = 1 }, { a = 2 } ], zero = 0, none = [ ], \
+             var = { 3 }, opt = { 4 }, nil = <none>"
         );
     }
 
     #[test]
     fn packet_contexts_without_the_readers_own_fields() {
-        assert_eq!(text(BABELTRACE, packet_context), "{ cpu_id = 3 }");
+        assert_eq!(packet_context(BABELTRACE), "{ cpu_id = 3 }");
     }
 
     #[test]
     fn colours() {
         let style = Style { palette: Some(Palette::COLORED), ..BABELTRACE };
-        assert_eq!(text(style, packet_context), "{ \x1b[36mcpu_id\x1b[0m = \x1b[1m3\x1b[0m }");
+        assert_eq!(packet_context(style), "{ \x1b[36mcpu_id\x1b[0m = \x1b[1m3\x1b[0m }");
     }
 }

@@ -369,16 +369,15 @@ impl Visitor for Values<'_> {
 
 #[cfg(test)]
 mod tests {
-    use ltt_read::schema::FieldClass;
-
-    use super::super::test_fields::{every_kind, member_classes, nested, packet_context};
+    use super::super::test_fields::{Sample, every_kind, nested, with_event};
     use super::*;
 
-    fn text(feed: fn(&mut dyn Visitor)) -> String {
-        let class = FieldClass::structure(member_classes(feed));
-        let members = &scopes::members(&class, Scope::PacketContext, &Keys);
+    /// The object of an event, which is sound JSON.
+    fn text(sample: fn() -> Vec<Sample>) -> String {
         let mut out = Text::default();
-        feed(&mut Values { out: &mut out, nesting: &mut Nesting::default(), members });
+        with_event(sample(), |event| {
+            Json::new(&[Arc::clone(event.trace())]).event(event, &mut out);
+        });
         let text = out.to_string();
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
         text
@@ -386,22 +385,31 @@ mod tests {
 
     #[test]
     fn leaves() {
+        let text = text(every_kind);
+        let (_, fields) = text.split_once(",\"fields\":").unwrap();
         assert_eq!(
-            text(every_kind),
-            r#"{"u":18446744073709551615,"s":-7,"x":48879,"en":{"value":4,"labels":["RANGE","OVERLAP"]},"un":{"value":9,"labels":[]},"b":true,"ba":6,"bm":{"value":5,"flags":["low","two"]},"f":0.1,"d":1e300,"nan":"nan","str":"a\"\nb","wide":"hé","blob":"00ff"}"#
+            fields,
+            concat!(
+                r#"{"u":18446744073709551615,"s":-7,"x":48879,"xx":42968761703,"o":420,"#,
+                r#""en":{"value":4,"labels":["RANGE","OVERLAP"]},"un":{"value":9,"labels":[]},"#,
+                r#""b":true,"ba":6,"bm":{"value":5,"flags":["low","two"]},"f":0.1,"d":1e300,"#,
+                r#""nan":"nan","str":"a\"\nb","wide":"hé","blob":"00ff"}}"#,
+                "\n"
+            )
         );
-    }
-
-    #[test]
-    fn packet_contexts_without_the_readers_own_fields() {
-        assert_eq!(text(packet_context), r#"{"cpu_id":3}"#);
     }
 
     #[test]
     fn containers() {
         assert_eq!(
             text(nested),
-            r#"{"st":{},"arr":[{"a":1},{"a":2}],"none":[],"var":{"option":"one","value":3},"opt":4,"nil":null}"#
+            concat!(
+                r#"{"timestamp":1600000001000000007,"cycles":1000000007,"trace":"","tracefile":"c_0","#,
+                r#""cpu":0,"name":"sample","id":0,"packet_context":{"cpu_id":3},"fields":{"#,
+                r#""one":1,"st":{},"two":2,"arr":[{"a":1},{"a":2}],"zero":0,"none":[],"#,
+                r#""var":{"option":"this","value":3},"opt":4,"nil":null}}"#,
+                "\n"
+            )
         );
     }
 }

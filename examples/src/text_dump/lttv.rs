@@ -12,7 +12,7 @@ use ltt_read::{Event, Trace, Tracefile};
 
 use super::EventText;
 use super::clock_text::{ClockRange, ClockStyle, ClockText};
-use super::fields::{Columns, EnumStyle, Fields, Style};
+use super::fields::{EnumStyle, Fields, Style};
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::per_trace::PerTrace;
@@ -106,7 +106,7 @@ impl TypeText {
                     body.root(style, class, "", How::Hidden, shown);
                 }
                 Scope::Payload => body.root(style, class, " {", How::Class, shown),
-                _ => body.root(&Columns(style), class, "", How::Bare, shown),
+                _ => body.root(style, class, "", How::Bare, shown),
             }
         }
         let clock = ClockRange::of(schema, event_type);

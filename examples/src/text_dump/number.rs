@@ -32,8 +32,11 @@ fn trimmed(digits: u64, ascii: u64) -> Short {
 /// A number in base 10, if it has at most eight digits.
 #[inline(always)]
 pub(super) fn short_decimal(value: u64) -> Option<Short> {
+    if value >= EIGHT {
+        return None;
+    }
     let digits = eight_digits(value);
-    (value < EIGHT).then(|| trimmed(digits, digits | ZEROS))
+    Some(trimmed(digits, digits | ZEROS))
 }
 
 /// Appends an unsigned integer in base 10.

@@ -32,7 +32,7 @@ pub(super) enum How {
     Hexadecimal { mask: u64 },
     /// An enumeration. Texts are kept in the memo of this number.
     Labels(usize),
-    /// A structure that has no braces.
+    /// A structure without braces: its members are columns of the line.
     Bare,
     /// As its class says.
     Class,
@@ -112,7 +112,7 @@ impl Plan {
         own: fn(&FieldClass) -> bool,
     ) {
         self.push(&lead.into(), how, false);
-        self.parts(dialect, class, how == How::Hidden, own);
+        self.parts(dialect, class, how, own);
     }
 
     fn push(&mut self, lead: &Text, how: How, element: bool) {
@@ -136,7 +136,7 @@ impl Plan {
     ) {
         let how = if hidden { How::Hidden } else { dialect.open(&mut lead, class) };
         self.push(&lead, how, element);
-        self.parts(dialect, class, hidden, |_| false);
+        self.parts(dialect, class, how, |_| false);
     }
 
     /// Adds what a field holds, in the order of [`FieldInfo::index`].
@@ -144,12 +144,14 @@ impl Plan {
         &mut self,
         dialect: &dyn Dialect,
         class: &FieldClass,
-        hidden: bool,
+        how: How,
         own: fn(&FieldClass) -> bool,
     ) {
+        let hidden = how == How::Hidden;
         match &class.kind {
             FieldKind::Struct(s) => {
-                let mut first = true;
+                // Members of a bare structure continue a list.
+                let mut first = how != How::Bare;
                 for member in &s.members {
                     let hidden = hidden || own(&member.class);
                     let mut lead = Text::default();
