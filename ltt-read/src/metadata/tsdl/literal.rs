@@ -56,7 +56,7 @@ fn unescape(body: &str) -> Vec<u8> {
             b'r' => b'\r',
             b't' => b'\t',
             b'v' => 11,
-            b'x' => numeric(bytes, &mut at, 16, 2),
+            b'x' => numeric(bytes, &mut at, 16, 3),
             b'0'..=b'7' => {
                 at -= 1;
                 numeric(bytes, &mut at, 8, 3)
@@ -67,7 +67,8 @@ fn unescape(body: &str) -> Vec<u8> {
     out
 }
 
-/// The byte that up to `max` digits spell.
+/// The byte that up to `max` digits spell. (C takes any number of hexadecimal
+/// digits; writers of metadata count on three, as Babeltrace reads them.)
 fn numeric(bytes: &[u8], at: &mut usize, base: u32, max: usize) -> u8 {
     let mut value = 0u32;
     let end = *at + max;
@@ -98,6 +99,7 @@ mod tests {
     fn strings_and_characters() {
         assert_eq!(string(r#""a\tb\x41\101\043x\"""#), "a\tbAA#x\"");
         assert_eq!(string(r#""\x4g\\""#), "\x04g\\");
+        assert_eq!(string(r#""\x023 \x0231 \0431""#), "# #1 #1");
         assert_eq!(string(r#""seen\0not""#), "seen");
         assert_eq!(string(r#""\xff""#), "\u{fffd}");
         assert_eq!(character(r"'\n'"), Some(10));
