@@ -20,19 +20,39 @@ const MAX_NOTICES: usize = 1024;
 /// A reader of one tracefile: stands on an event, or before the first, or
 /// after the last.
 ///
-/// Cursors are independent of each other and cheap to clone; a clone stands
-/// on the same event.
+/// [`Trace::cursor`] makes one. Cursors are independent of each other and cheap
+/// to clone; a clone stands on the same event.
 ///
 /// ```
-/// # fn count(trace: &std::sync::Arc<ltt_read::Trace>) -> Result<u64, ltt_read::Error> {
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
 /// let mut cursor = trace.cursor(0);
 /// let mut events = 0;
 /// while let Some(event) = cursor.next()? {
 ///     println!("{:?} {}", event.timestamp(), event.event_type().name());
 ///     events += 1;
 /// }
-/// # Ok(events)
-/// # }
+/// # assert!(events > 0);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+///
+/// To read on after damage, as far as that is sound:
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut cursor = trace.cursor(0);
+/// loop {
+///     match cursor.advance() {
+///         Ok(true) => println!("{}", cursor.event().event_type().name()),
+///         Ok(false) => break,
+///         Err(error) => {
+///             eprintln!("{error}");
+///             if !cursor.skip_packet() {
+///                 break;
+///             }
+///         }
+///     }
+/// }
+/// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Cursor {
@@ -88,6 +108,20 @@ pub(crate) struct Current {
 ///
 /// It is plain data, valid for every cursor of the same tracefile, and
 /// ordered as the events are.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut cursor = trace.cursor(0);
+/// let first = cursor.next()?.expect("an event").position();
+/// let after = cursor.position();
+/// let second = cursor.next()?.expect("another event").offset();
+///
+/// let mut other = trace.cursor(0);
+/// other.seek(after)?;
+/// assert_eq!(other.next()?.map(|event| event.offset()), Some(second));
+/// assert!(first < after);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     file: u32,
@@ -141,7 +175,8 @@ impl Cursor {
         self.tracefile as usize
     }
 
-    /// The packet that it is in.
+    /// The packet that it is in; `None` before the first, after the last, and
+    /// after an error.
     pub fn packet(&self) -> Option<&Packet> {
         (self.state == State::Packet).then_some(&self.packet)
     }
@@ -229,8 +264,11 @@ impl Cursor {
         Some(())
     }
 
-    /// The event that it stands on: valid after [`advance`](Self::advance)
-    /// gave true.
+    /// The event that it stands on.
+    ///
+    /// Only to be asked for when the last step was an [`advance`](Self::advance)
+    /// that gave true. Otherwise the event means nothing, and its methods may
+    /// panic.
     #[inline(always)]
     pub fn event(&self) -> Event<'_> {
         Event::new(self)
@@ -397,7 +435,8 @@ impl Cursor {
         }
     }
 
-    /// Takes the notices that came up since the last call.
+    /// Takes the notices that came up since the last call. At most 1024 are
+    /// kept until then.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
@@ -417,9 +456,9 @@ impl Cursor {
         Error::Decode { place: Place { file, packet: self.packet.number, offset }, kind }
     }
 
-    /// After an error inside a packet: gives up the rest of it, so that
-    /// reading goes on with the next one. False if there is nothing to go on
-    /// with: the error was about the packet itself, or it is cut.
+    /// After an error: gives up the rest of the packet, so that reading goes on
+    /// with the next one. False if there is nothing to go on with: there was no
+    /// error, the packet is cut, or it does not tell where it ends.
     pub fn skip_packet(&mut self) -> bool {
         if self.state != State::Failed || self.packet.missing > 0 {
             return false;
@@ -457,8 +496,8 @@ impl Cursor {
     ///
     /// # Errors
     ///
-    /// [`Error::Decode`] if there is no packet where the position says, that
-    /// is, if it came from another tracefile.
+    /// [`Error::Decode`] if there is no packet where the position says: it came
+    /// from another tracefile, or the file was damaged since.
     pub fn seek(&mut self, position: Position) -> Result<(), Error> {
         self.last_timestamp = Timestamp::MIN;
         let files = self.tracefile().files.len();
@@ -486,7 +525,10 @@ impl Cursor {
     }
 
     /// Goes before the first event whose timestamp is `time` or later (after
-    /// the last event if there is none), counted in file order.
+    /// the last event if there is none), counted in file order. An event without
+    /// a timestamp is late enough for any time.
+    ///
+    /// It searches the [packet index](Trace::packet_index), then reads one packet.
     ///
     /// # Errors
     ///

@@ -19,7 +19,14 @@ use crate::visit::Visitor;
 /// The event that a cursor stands on.
 ///
 /// It borrows the cursor; nothing of it but header and extent has been
-/// decoded. All of its bytes are known to be within its packet.
+/// decoded. All of its bytes are known to be within its packet, so reading its
+/// fields cannot fail.
+///
+/// | to read | use |
+/// |---|---|
+/// | one field, now and then | [`field`](Self::field), [`scope`](Self::scope) |
+/// | some fields of many events | [`integer`](Self::integer), [`get`](Self::get) with a [`Field`] |
+/// | all fields | [`visit`](Self::visit) |
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
     cursor: &'a Cursor,
@@ -48,7 +55,8 @@ impl<'a> Event<'a> {
         self.cursor.current().timestamp
     }
 
-    /// The clock's value when it happened, `None` if its stream has no clock.
+    /// The clock's value when it happened, in cycles, `None` if its stream has
+    /// no clock.
     pub fn cycles(&self) -> Option<u64> {
         self.timestamp().map(|_| self.cursor.current().cycles)
     }
@@ -89,7 +97,7 @@ impl<'a> Event<'a> {
     }
 
     /// Visits a scope's root structure and all that it holds; nothing if the
-    /// event has no such scope.
+    /// event has no such scope. See [`Visitor`] for an example.
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(View { window, slots, .. }) = self.view(scope, region) else { return };
@@ -106,7 +114,20 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The value of a scope's root structure.
+    /// The value of a scope's root structure; `None` if the event has no such
+    /// scope.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// # let mut cursor = trace.cursor(0);
+    /// # let event = cursor.next()?.expect("an event");
+    /// use ltt_read::schema::Scope;
+    ///
+    /// for (info, value) in event.scope(Scope::Payload).iter().flat_map(|s| s.members()) {
+    ///     println!("{}: {value:?}", info.name().unwrap_or_default());
+    /// }
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
     pub fn scope(&self, scope: Scope) -> Option<StructView<'a>> {
         let (region, root) = self.root(scope)?;
         match self.view(scope, region)?.value(root)? {
@@ -161,9 +182,9 @@ impl<'a> Event<'a> {
         Some(read.value(self.cursor.window().data, pos))
     }
 
-    /// The value of the first field of this name in payload, specific context,
-    /// common context and packet context. Convenient, but looks the name up
-    /// each time; see [`Trace::field`] for handles.
+    /// The value of the first root member of this name in payload, specific
+    /// context, common context and packet context, in this order. Convenient, but
+    /// looks the name up each time; see [`Trace::field`] for handles.
     pub fn field(&self, name: &str) -> Option<Value<'a>> {
         let scopes =
             [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];

@@ -11,9 +11,12 @@ use crate::layout::tables::Tables;
 use crate::layout::walk::sibling;
 use crate::schema::{EventTypeId, Schema, Scope};
 
-/// A field of one event type, found by [`Trace::field`](crate::Trace::field).
+/// A field of one event type, found by [`Trace::field`](crate::Trace::field)
+/// and read by [`Event::get`](crate::Event::get) and
+/// [`Event::integer`](crate::Event::integer).
 ///
-/// Reading through it is a comparison, a table look-up and a load.
+/// Reading through it is a comparison, a table look-up and a load. It stays
+/// valid as long as its trace; events of another trace must not be read with it.
 #[derive(Debug, Clone)]
 pub struct Field {
     pub(crate) event_type: EventTypeId,

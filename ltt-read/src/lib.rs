@@ -189,6 +189,8 @@ mod error;
 mod event;
 mod field;
 mod index;
+// Nothing in it is for users but `FieldInfo`, which is at the root as well.
+#[doc(hidden)]
 pub mod layout;
 mod merge;
 pub mod metadata;
@@ -212,6 +214,7 @@ pub use error::{DecodeError, Error, Place};
 pub use event::Event;
 pub use field::Field;
 pub use index::{Index, IndexEntry};
+pub use layout::FieldInfo;
 pub use merge::Merge;
 pub use notice::{Notice, NoticeKind};
 pub use packet::Packet;

@@ -8,6 +8,11 @@ use crate::time::Timestamp;
 use crate::uuid::Uuid;
 
 /// Something noteworthy in a data stream, with its place. Reading goes on.
+///
+/// [`Cursor::take_notices`](crate::Cursor::take_notices) and
+/// [`Merge::drain_notices`](crate::Merge::drain_notices) give those met while
+/// reading, [`Index::notices`](crate::Index::notices) those about index files.
+/// `Display` gives place and explanation in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// What happened.

@@ -9,6 +9,14 @@ const NS_PER_S: u64 = 1_000_000_000;
 ///
 /// The range is that of `i64`: about the years 1678 to 2262. A record whose
 /// time is outside it cannot be decoded.
+///
+/// ```
+/// use ltt_read::Timestamp;
+///
+/// let time = Timestamp::from_ns(1_795_231_463_430_870_569);
+/// assert_eq!(time.to_string(), "1795231463.430870569");
+/// assert!(time < Timestamp::MAX);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
@@ -110,7 +118,15 @@ impl ClockClass {
         exact_ns(self.offset_seconds, cycles, self.frequency.max(1)).try_into().ok()
     }
 
-    /// The time of a cycle count; `None` if it is beyond the range.
+    /// The time of a cycle count; `None` if it is beyond the range of
+    /// [`Timestamp`].
+    ///
+    /// ```
+    /// use ltt_read::schema::ClockClass;
+    ///
+    /// let clock = ClockClass { frequency: 1000, offset_seconds: 5, ..ClockClass::new("ms") };
+    /// assert_eq!(clock.timestamp(250).map(|t| t.ns()), Some(5_250_000_000));
+    /// ```
     pub fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
         ClockConverter::new(self).timestamp(cycles)
     }

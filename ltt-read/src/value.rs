@@ -12,7 +12,25 @@ use crate::visit::StrValue;
 /// The value of a field.
 ///
 /// Options and variants are transparent: their value is that of the field
-/// that is there. Enumerations are integers; [`labels`] names them.
+/// that is there. Enumerations are integers; [`labels`] names them. Floats of
+/// any size are `f64`.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// # let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
+/// # let mut cursor = trace.cursor(0);
+/// # while cursor.advance()? && cursor.event().type_id() != switch {}
+/// # let event = cursor.event();
+/// use ltt_read::Value;
+///
+/// match event.field("prev_comm") {
+///     Some(Value::Str(text)) => println!("{}", text.to_str_lossy()),
+///     Some(Value::Uint(number)) => println!("{number}"),
+///     other => println!("{other:?}"),
+/// }
+/// # assert!(event.field("prev_comm").is_some_and(|v| v.as_str().is_some()));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Value<'a> {
@@ -70,6 +88,16 @@ impl<'a> Value<'a> {
 /// The labels that an enumeration gives a value, in declaration order.
 ///
 /// None if the field is no enumeration; several where ranges overlap.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// use ltt_read::{labels, schema::Scope};
+///
+/// let softirq = trace.event_types_named("irq_softirq_entry").next().expect("a kernel trace");
+/// let name = trace.field(softirq, Scope::Payload, "name").expect("an enumeration");
+/// assert!(labels(name.info(), 9).eq(["RCU"]));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 pub fn labels(field: &FieldInfo, value: i128) -> impl Iterator<Item = &str> {
     let mappings = field.class().mappings().unwrap_or(&[]);
     let has = move |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= value && value <= *h);
@@ -120,7 +148,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// A structure field of an event.
+/// A structure field of an event: nothing of it is decoded before it is asked
+/// for.
 #[derive(Debug, Clone)]
 pub struct StructView<'a> {
     view: View<'a>,
@@ -154,7 +183,8 @@ impl<'a> StructView<'a> {
     }
 }
 
-/// An array field of an event.
+/// An array field of an event: nothing of it is decoded before it is asked
+/// for.
 #[derive(Debug, Clone)]
 pub struct ArrayView<'a> {
     view: View<'a>,

@@ -30,6 +30,7 @@ pub enum Severity {
 
 /// One thing that is wrong in metadata text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
@@ -108,8 +109,9 @@ impl LineColumn {
 
 /// Metadata that cannot be used, and why.
 ///
-/// `Display` gives the first error with its place and the lines around it.
+/// `Display` gives a line for each diagnostic, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MetadataError {
     /// Everything that was found, in text order; at least one is an error.
     pub diagnostics: Vec<Diagnostic>,
