@@ -130,6 +130,9 @@
 //! cursor keeps 1024 notices until they are taken. Directories are searched 16
 //! deep. What exceeds a limit is an error.
 //!
+//! What does grow with the data: an [`Index`] has an entry for each packet, and a
+//! [`Merge`] keeps an error for each packet that it had to give up.
+//!
 //! # Files
 //!
 //! Data stream files are mapped into memory unless [`OpenOptions`] say
