@@ -108,7 +108,8 @@ impl LineColumn {
 
 /// Metadata that cannot be used, and why.
 ///
-/// `Display` gives the first error with its place and the lines around it.
+/// `Display` gives a line for each diagnostic: `LINE:COLUMN: MESSAGE` and the
+/// constructs around it, innermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetadataError {
     /// Everything that was found, in text order; at least one is an error.
@@ -143,7 +144,7 @@ impl fmt::Display for MetadataError {
                 writeln!(f)?;
             }
             let place = self.places[i];
-            write!(f, "metadata:{}:{}: {}", place.line, place.column, d.message)?;
+            write!(f, "{}:{}: {}", place.line, place.column, d.message)?;
             for c in d.context.iter().rev() {
                 write!(f, ", {}", c.what)?;
             }
