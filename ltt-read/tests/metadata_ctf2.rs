@@ -50,7 +50,11 @@ fn the_text_with_everything_is_accepted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// Whatever is done to metadata, it is accepted or refused with a place.
     #[test]
