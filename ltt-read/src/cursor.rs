@@ -557,7 +557,11 @@ impl Cursor {
 
     /// Goes on to before the next event whose timestamp is `time` or later.
     pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
-        while self.advance()? {
+        loop {
+            self.skip_quickly(time);
+            if !self.advance()? {
+                return Ok(());
+            }
             if self.current.timestamp.is_none_or(|t| t >= time) {
                 let cut = self.position_of_event();
                 self.next = cut.bit;
@@ -566,7 +570,38 @@ impl Cursor {
                 return Ok(());
             }
         }
-        Ok(())
+    }
+
+    /// Passes events before `time` in the current packet, as long as nothing
+    /// is out of the ordinary: [`advance_quickly`](Self::advance_quickly)
+    /// without standing on each.
+    fn skip_quickly(&mut self, time: Timestamp) {
+        let Some(table) = self.table.as_deref() else { return };
+        let Some(quick) = &table.quick else { return };
+        let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
+        let window = Window { data, end: self.content_end };
+        let (schema, tables) = (self.trace.schema(), self.trace.tables());
+        let (mut next, mut clock) = (self.next, self.clock);
+        while let Some(header) = quick.read(data, next, window.end, clock)
+            && header.time < time
+            && let Some(entry) = table.event_ids.entry(header.id)
+        {
+            let end = match entry.fixed() {
+                Some(bits) => header.end + bits,
+                None if entry.is_dynamic() => match tables.body(schema, entry.event()) {
+                    Ok(body) if !body.needs_header => {
+                        body.region.run(window, header.end, &mut self.scratch).unwrap_or(u64::MAX)
+                    }
+                    _ => break,
+                },
+                None => break,
+            };
+            if end > window.end {
+                break;
+            }
+            (next, clock) = (end, header.cycles);
+        }
+        (self.next, self.clock) = (next, clock);
     }
 
     #[inline(always)]

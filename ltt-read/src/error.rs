@@ -29,7 +29,7 @@ pub enum Error {
         reason: &'static str,
     },
     /// The metadata of a trace cannot be used.
-    #[error("{}: {source}", path.display())]
+    #[error("{}:{source}", path.display())]
     Metadata {
         /// The metadata file.
         path: PathBuf,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::cursor::{Cursor, Position};
-use crate::field::{Field, Step};
+use crate::field::Field;
 use crate::layout::program::Scratch;
 use crate::layout::region::Region;
 use crate::layout::walk::{Walk, scalar_value};
@@ -145,20 +145,11 @@ impl<'a> Event<'a> {
             return None;
         }
         let node = &region.nodes[field.node as usize];
-        let mut value = if node.is_compound() {
-            self.compound(view, field)?
-        } else {
-            let pos = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
-            scalar_value(node, pos, view.window, &view.slots)
-        };
-        for step in &field.rest {
-            value = match (step, value) {
-                (Step::Name(name), Value::Struct(s)) => s.get(name)?,
-                (Step::Index(index), Value::Array(a)) => a.get(*index)?,
-                _ => return None,
-            };
+        if node.is_compound() {
+            return self.compound(view, field);
         }
-        Some(value)
+        let pos = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(scalar_value(node, pos, view.window, &view.slots))
     }
 
     /// The value of an integer field as 64 bits (signed ones sign-extended),
@@ -195,7 +186,8 @@ impl<'a> Event<'a> {
         (field.event_type == self.type_id()).then(|| self.root(field.scope))?
     }
 
-    /// A compound field, which may be in an array element with an own anchor.
+    /// A compound field or one in it; the compound may be in an array element
+    /// with an own anchor.
     fn compound(&self, mut view: View<'a>, field: &Field) -> Option<Value<'a>> {
         let node = &view.region.nodes[field.node as usize];
         let place = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
@@ -205,7 +197,7 @@ impl<'a> Event<'a> {
             slots[node.anchor as usize] = place - node.offset;
             view.slots = slots.into();
         }
-        view.value(field.node as usize)
+        view.follow(field.node as usize, &field.rest)
     }
 
     fn view(&self, scope: Scope, region: &'a Region) -> Option<View<'a>> {

@@ -40,6 +40,9 @@ pub struct Merge {
     current: u32,
     errors: Vec<Error>,
     notices: Vec<Notice>,
+    /// Whether the packet indexes have been asked for, and told what is wrong
+    /// with index files.
+    sought: bool,
     bytes_total: u64,
 }
 
@@ -63,6 +66,7 @@ impl Merge {
             current: NOBODY,
             errors: Vec::new(),
             notices: Vec::new(),
+            sought: false,
             bytes_total,
         };
         merge.load_all();
@@ -110,7 +114,12 @@ impl Merge {
     /// Goes before the first event of each tracefile whose timestamp is `time`
     /// or later. Backwards is as good as forwards.
     pub fn seek(&mut self, time: Timestamp) {
+        let first = !std::mem::replace(&mut self.sought, true);
         for cursor in &mut self.cursors {
+            if first {
+                let index = cursor.trace().packet_index(cursor.tracefile_index());
+                self.notices.extend_from_slice(index.notices());
+            }
             let mut step = cursor.seek_time(time);
             while let Err(error) = step {
                 self.errors.push(error);

@@ -3,7 +3,7 @@
 //! damage is still read.
 
 mod support {
-    pub mod read_all;
+    pub(crate) mod read_all;
 }
 
 use std::sync::Arc;

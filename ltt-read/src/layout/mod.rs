@@ -78,9 +78,13 @@ impl FixedRead {
         u32::from(self.bits)
     }
 
-    /// Whether it is little-endian and neither reversed nor signed.
-    pub(crate) fn is_plain_little(self) -> bool {
-        !self.big && !self.reversed && !self.signed
+    /// Whether it is neither reversed nor signed.
+    pub(crate) fn is_plain(self) -> bool {
+        !self.reversed && !self.signed
+    }
+
+    pub(crate) fn is_big(self) -> bool {
+        self.big
     }
 
     /// The bits, zero-extended.

@@ -109,7 +109,8 @@ impl LineColumn {
 
 /// Metadata that cannot be used, and why.
 ///
-/// `Display` gives a line for each diagnostic, with its place.
+/// `Display` gives a line for each diagnostic: `LINE:COLUMN: MESSAGE` and the
+/// constructs around it, innermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataError {
@@ -145,7 +146,7 @@ impl fmt::Display for MetadataError {
                 writeln!(f)?;
             }
             let place = self.places[i];
-            write!(f, "metadata:{}:{}: {}", place.line, place.column, d.message)?;
+            write!(f, "{}:{}: {}", place.line, place.column, d.message)?;
             for c in d.context.iter().rev() {
                 write!(f, ", {}", c.what)?;
             }

@@ -1,22 +1,40 @@
 //! Random traces: several stream classes, streams, packets and event types.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::schema::*;
 use ltt_read::uuid::Uuid;
-use ltt_read::writer::{Record, StreamWriter, TraceWriter, Value, WriteError};
+use ltt_read::writer::{Record, StreamWriter, TraceWriter, Value, WriteError, metadata_text};
 use proptest::prelude::*;
 
 use super::shape::{members, root};
 use super::values::{same, value_of};
 
 /// A trace to be written.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) schema: Arc<Schema>,
     pub(crate) streams: Vec<Stream>,
     pub(crate) packetized_metadata: bool,
+}
+
+/// As metadata text, which shows more at a glance than a tree of structures.
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match metadata_text(&self.schema) {
+            Ok(text) => writeln!(f, "{text}")?,
+            Err(error) => writeln!(f, "{error}: {:?}", self.schema)?,
+        }
+        for stream in &self.streams {
+            writeln!(f, "stream of class {}:", stream.class.0)?;
+            for event in &stream.events {
+                writeln!(f, "    {event:?}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A data stream to be written.
@@ -39,8 +57,8 @@ pub(crate) struct Event {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expected {
     pub(crate) name: String,
-    /// In cycles.
-    pub(crate) timestamp: u64,
+    /// In cycles; `None` without a clock.
+    pub(crate) timestamp: Option<u64>,
     pub(crate) common_context: Value,
     pub(crate) specific_context: Value,
     pub(crate) payload: Value,
@@ -63,7 +81,7 @@ impl Case {
             let record = event.record.clone();
             Expected {
                 name: self.schema.event_types[record.event_type.index()].name().to_owned(),
-                timestamp: record.timestamp,
+                timestamp: Some(record.timestamp),
                 common_context: record.common_context,
                 specific_context: record.specific_context,
                 payload: record.payload,

@@ -9,11 +9,11 @@ use ltt_read::{Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, Value, V
 /// What was seen, so that reading cannot be optimised away and ways of reading
 /// can be compared.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Seen {
-    pub events: u64,
-    pub fields: u64,
-    pub sum: u64,
-    pub errors: Vec<String>,
+pub(crate) struct Seen {
+    pub(crate) events: u64,
+    pub(crate) fields: u64,
+    pub(crate) sum: u64,
+    pub(crate) errors: Vec<String>,
 }
 
 impl Seen {
@@ -49,7 +49,7 @@ impl Visitor for Seen {
 }
 
 /// Everything of one event, once through a visitor.
-pub fn visit_event(event: Event<'_>, seen: &mut Seen) {
+pub(crate) fn visit_event(event: Event<'_>, seen: &mut Seen) {
     seen.events += 1;
     for scope in Scope::ALL {
         event.visit(scope, seen);
@@ -57,7 +57,7 @@ pub fn visit_event(event: Event<'_>, seen: &mut Seen) {
 }
 
 /// The same through values.
-pub fn values_of_event(event: Event<'_>, seen: &mut Seen) {
+pub(crate) fn values_of_event(event: Event<'_>, seen: &mut Seen) {
     seen.events += 1;
     for scope in Scope::ALL {
         if let Some(root) = event.scope(scope) {
@@ -85,7 +85,7 @@ fn value(v: &Value<'_>, seen: &mut Seen) {
 
 /// One tracefile, as far as it goes; an error is kept, and reading goes on
 /// where that is possible.
-pub fn read_tracefile(cursor: &mut Cursor, seen: &mut Seen, each: fn(Event<'_>, &mut Seen)) {
+pub(crate) fn read_tracefile(cursor: &mut Cursor, seen: &mut Seen, each: fn(Event<'_>, &mut Seen)) {
     loop {
         match cursor.next() {
             Ok(Some(event)) => each(event, seen),
@@ -107,7 +107,7 @@ fn check_place(error: &Error) {
 }
 
 /// The whole trace: file by file, in both ways, then merged, then sought.
-pub fn read_all(trace: &Arc<Trace>) -> Seen {
+pub(crate) fn read_all(trace: &Arc<Trace>) -> Seen {
     let (mut seen, mut values) = (Seen::default(), Seen::default());
     for n in 0..trace.tracefiles().len() {
         read_tracefile(&mut trace.cursor(n), &mut seen, visit_event);
