@@ -11,8 +11,9 @@ use crate::uuid::Uuid;
 ///
 /// [`Cursor::take_notices`](crate::Cursor::take_notices) and
 /// [`Merge::drain_notices`](crate::Merge::drain_notices) give those met while
-/// reading, [`Index::notices`](crate::Index::notices) those about index files.
-/// `Display` gives place and explanation in one line.
+/// reading. Those about index files are kept by
+/// [`Index::notices`](crate::Index::notices); a merge tells them when it first
+/// seeks. `Display` gives place and explanation in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// What happened.
