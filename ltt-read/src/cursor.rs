@@ -622,6 +622,11 @@ impl Cursor {
         Window { data, end: self.packet.readable_bits() }
     }
 
+    /// Which of its tracefile's files it reads.
+    pub(crate) fn file_index(&self) -> usize {
+        self.file as usize
+    }
+
     /// Bytes of its tracefile that lie behind it.
     pub(crate) fn bytes_done(&self) -> u64 {
         let files = &self.tracefile().files;
