@@ -160,7 +160,7 @@ impl Trace {
             add_file(&mut tracefiles, &schema, &tables, &path, source);
         }
         for t in &mut tracefiles {
-            t.files.sort_by(|a, b| (a.first_begin, &a.path).cmp(&(b.first_begin, &b.path)));
+            t.files.sort_by(|a, b| a.key().cmp(&b.key()));
         }
         name_tracefiles(&mut tracefiles);
         tracefiles.sort_by(|a, b| {

@@ -218,3 +218,55 @@ proptest! {
         check_indexes(&timeline, &damages)?;
     }
 }
+
+/// Packet and event times have 8 bits.
+const NARROW: &str = "/* CTF 1.8 */
+typealias integer { size = 8; } := u8;
+clock { name = c; };
+typealias integer { size = 8; map = clock.c.value; } := time;
+trace { major = 1; minor = 8; byte_order = le; };
+stream {
+    packet.context := struct { time timestamp_begin; time timestamp_end; u8 packet_size; };
+    event.header := struct { time timestamp; };
+};
+event { name = e; fields := struct { u8 number; }; };
+";
+
+#[test]
+fn packets_with_narrow_times_are_entered_with_the_clock_before_them() {
+    let mut stream = Vec::new();
+    // Times 200, 240, 280, 320 and so on: the clock wraps in every packet or two.
+    for packet in 0..4u32 {
+        let time = |n: u32| ((packet * 2 + n) * 40 + 200) as u8;
+        stream.extend([time(0), time(1), 56, time(0), 0, time(1), 1]);
+    }
+    let file = [("stream".to_owned(), stream)];
+    let trace = Trace::from_memory(NARROW.as_bytes(), file).expect("a trace");
+    let mut cursor = trace.cursor(0);
+    let mut seen = Vec::new();
+    while let Ok(Some(event)) = cursor.next() {
+        seen.push((event.position(), event.cycles(), event.packet().clone()));
+    }
+    let cycles: Vec<_> = seen.iter().map(|s| s.1).collect();
+    assert_eq!(cycles, (0..8).map(|n| Some(n * 40 + 200)).collect::<Vec<_>>());
+    for (position, cycles, packet) in &seen {
+        cursor.seek(*position).expect("a sound packet");
+        let event = cursor.next().expect("a sound event").expect("an event");
+        assert_eq!((event.cycles(), event.packet()), (*cycles, packet));
+    }
+}
+
+#[test]
+fn rotated_files_without_times_follow_in_the_order_of_their_numbers() {
+    let metadata = "/* CTF 1.8 */
+typealias integer { size = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le;
+    packet.header := struct { u8 stream_id; u8 stream_instance_id; }; };
+stream { id = 0; packet.context := struct { u8 packet_size; }; };
+event { name = e; stream_id = 0; fields := struct { u8 number; }; };
+";
+    let file = |n: u8| (format!("chan_0_{n}"), vec![0, 7, 32, n]);
+    let trace = Trace::from_memory(metadata.as_bytes(), (0..12).map(file)).expect("a trace");
+    assert_eq!(trace.tracefiles().len(), 1);
+    assert_eq!(rest(&mut trace.cursor(0)).ok(), Some((0..12).collect()));
+}

@@ -58,6 +58,8 @@ struct Variation {
     no_end: bool,
     /// Counters of 8 bits.
     narrow: bool,
+    /// As LTTng before 2.11: events may come after the end of their packet.
+    late: bool,
     frequency: u64,
 }
 
@@ -66,6 +68,10 @@ const CHANNEL: StreamClassId = StreamClassId(0);
 fn schema(format: Format, variation: Variation) -> Schema {
     let mut schema = presets::lttng_kernel(format);
     schema.clocks[0].frequency = variation.frequency;
+    if variation.late {
+        let minor = schema.env.iter_mut().find(|(key, _)| &**key == "tracer_minor");
+        minor.expect("the preset has one").1 = EnvValue::Int(10);
+    }
     let stream = &mut schema.stream_classes[0];
     let context = stream.packet_context.take().expect("the preset has one");
     let members = context.members().iter().filter_map(|m| {
@@ -98,11 +104,11 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     let rarely = || prop::bool::weighted(0.2);
     let frequency =
         prop_oneof![3 => Just(1_000_000_000u64), 1 => Just(3_000_000_000), 1 => Just(1_000_003)];
-    let variation = (rarely(), rarely(), any::<bool>(), frequency).prop_map(
-        move |(no_begin, no_end, narrow, frequency)| {
+    let variation = (rarely(), rarely(), any::<bool>(), rarely(), frequency).prop_map(
+        move |(no_begin, no_end, narrow, late, frequency)| {
             // A packet of unknown end is held to end where the next one begins.
             let no_end = no_end && steady;
-            Variation { no_begin, no_end, narrow, frequency }
+            Variation { no_begin, no_end, narrow, late: late && steady, frequency }
         },
     );
     let gap = || prop_oneof![2 => Just(0u64), 3 => 1..50u64, 1 => 0..1u64 << 28];
@@ -116,7 +122,13 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     (format, variation, streams).prop_map(|(format, variation, streams)| {
         let mut numbers = 1..;
         let streams = streams.into_iter().map(|files| {
-            let mut tracer = Tracer { now: 1 << 30, file_begin: 0, sequence: 250, discarded: 0 };
+            let mut tracer = Tracer {
+                now: 1 << 30,
+                file_begin: 0,
+                sequence: 250,
+                discarded: 0,
+                late: variation.late,
+            };
             let file = |packets| tracer.file(packets, &mut numbers);
             files.into_iter().map(file).collect()
         });
@@ -136,6 +148,7 @@ struct Tracer {
     file_begin: u64,
     sequence: u64,
     discarded: u64,
+    late: bool,
 }
 
 impl Tracer {
@@ -159,11 +172,14 @@ impl Tracer {
                         Event { cycles: self.now, number }
                     });
                 let events = events.collect();
-                self.now = end + after;
+                // The packet tells an end before its last events, or after.
+                let end =
+                    if self.late { begin.max(end.saturating_sub(after)) } else { end + after };
+                self.now = self.now.max(end);
                 self.sequence += 1 + lost;
                 self.discarded += discarded;
                 let (sequence, discarded) = (self.sequence, self.discarded);
-                Packet { begin, end: self.now, sequence, discarded, events }
+                Packet { begin, end, sequence, discarded, events }
             })
             .collect()
     }
