@@ -97,7 +97,8 @@ fn entries(
         let packet =
             Packet::read(schema, tables, data, entry.offset, entry.number, 0, &mut scratch)
                 .map_err(|_| "there is no packet where it says")?;
-        if packet.size != entry.size || packet.begin != Some(entry.begin) {
+        let end_differs = packet.end.is_some_and(|end| end != entry.end);
+        if packet.size != entry.size || packet.begin != Some(entry.begin) || end_differs {
             return Err("it disagrees with the packets");
         }
     }
