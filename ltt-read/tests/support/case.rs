@@ -221,15 +221,18 @@ fn event(
 }
 
 /// What a stream class and its event types are made of.
+/// The members of a structure that may be missing.
+type Members = Option<Vec<Shape>>;
+
 #[derive(Debug, Clone)]
 struct Class {
     layout: Layout,
     clock: u32,
     /// Whether more than the packet header has a key.
     keyed: bool,
-    common: Option<Vec<Shape>>,
+    common: Members,
     /// Specific context, payload, distance to the next id.
-    events: Vec<(Option<Vec<Shape>>, Option<Vec<Shape>>, u64)>,
+    events: Vec<(Members, Members, u64)>,
     first_id: u64,
 }
 
