@@ -3,10 +3,15 @@
 //!
 //! [`kernel_like`] and [`ust_like`] write what LTTng would have recorded of an
 //! imaginary machine. Events come in short runs per CPU, as in real traces, so
-//! that merging costs what it costs there.
+//! that merging costs what it costs there. [`Input`] keeps them between runs.
 
+mod by_hand;
+mod input;
 mod kernel;
+mod many_types;
 mod random;
+mod reading;
+mod sums;
 mod ust;
 
 use std::path::Path;
@@ -14,8 +19,13 @@ use std::path::Path;
 use ltt_read::schema::{Format, Schema, StreamClassId};
 use ltt_read::writer::{StreamWriter, TraceWriter, Value, WriteError};
 
+pub use by_hand::sum_ust_like;
+pub use input::{Input, Kind};
 pub use kernel::kernel_like;
+pub use many_types::many_types;
 pub use random::Random;
+pub use reading::{bench_events, each_event, first_two_integers, time_range};
+pub use sums::Sums;
 pub use ust::ust_like;
 
 /// How to make a trace.

@@ -3,3 +3,8 @@
 #![deny(missing_docs)]
 
 pub mod text_dump;
+
+/// The code in the README of the repository, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

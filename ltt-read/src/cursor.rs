@@ -20,19 +20,39 @@ const MAX_NOTICES: usize = 1024;
 /// A reader of one tracefile: stands on an event, or before the first, or
 /// after the last.
 ///
-/// Cursors are independent of each other and cheap to clone; a clone stands
-/// on the same event.
+/// [`Trace::cursor`] makes one. Cursors are independent of each other and cheap
+/// to clone; a clone stands on the same event.
 ///
 /// ```
-/// # fn count(trace: &std::sync::Arc<ltt_read::Trace>) -> Result<u64, ltt_read::Error> {
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
 /// let mut cursor = trace.cursor(0);
 /// let mut events = 0;
 /// while let Some(event) = cursor.next()? {
 ///     println!("{:?} {}", event.timestamp(), event.event_type().name());
 ///     events += 1;
 /// }
-/// # Ok(events)
-/// # }
+/// # assert!(events > 0);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+///
+/// To read on after damage, as far as that is sound:
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut cursor = trace.cursor(0);
+/// loop {
+///     match cursor.advance() {
+///         Ok(true) => println!("{}", cursor.event().event_type().name()),
+///         Ok(false) => break,
+///         Err(error) => {
+///             eprintln!("{error}");
+///             if !cursor.skip_packet() {
+///                 break;
+///             }
+///         }
+///     }
+/// }
+/// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Cursor {
@@ -47,6 +67,8 @@ pub struct Cursor {
     table: Option<Arc<StreamTable>>,
     /// The packet that is read (sound unless `state` is `Start` or `End`).
     packet: Packet,
+    /// The default clock before it.
+    packet_clock: u64,
     /// Where its readable content ends, in bits: 0 when `state` is not `Packet`.
     content_end: u64,
     /// Where the next event record (or its padding) begins, in bits from the
@@ -88,12 +110,27 @@ pub(crate) struct Current {
 ///
 /// It is plain data, valid for every cursor of the same tracefile, and
 /// ordered as the events are.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut cursor = trace.cursor(0);
+/// let first = cursor.next()?.expect("an event").position();
+/// let after = cursor.position();
+/// let second = cursor.next()?.expect("another event").offset();
+///
+/// let mut other = trace.cursor(0);
+/// other.seek(after)?;
+/// assert_eq!(other.next()?.map(|event| event.offset()), Some(second));
+/// assert!(first < after);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     file: u32,
     packet_offset: u64,
     bit: u64,
     packet_number: u64,
+    packet_clock: u64,
     clock: u64,
     at_end: bool,
 }
@@ -110,6 +147,7 @@ impl Cursor {
             state: State::Start,
             file: 0,
             packet: Packet::none(),
+            packet_clock: 0,
             content_end: 0,
             next: 0,
             clock: 0,
@@ -141,7 +179,8 @@ impl Cursor {
         self.tracefile as usize
     }
 
-    /// The packet that it is in.
+    /// The packet that it is in; `None` before the first, after the last, and
+    /// after an error.
     pub fn packet(&self) -> Option<&Packet> {
         (self.state == State::Packet).then_some(&self.packet)
     }
@@ -229,8 +268,11 @@ impl Cursor {
         Some(())
     }
 
-    /// The event that it stands on: valid after [`advance`](Self::advance)
-    /// gave true.
+    /// The event that it stands on.
+    ///
+    /// Only to be asked for when the last step was an [`advance`](Self::advance)
+    /// that gave true. Otherwise the event means nothing, and its methods may
+    /// panic.
     #[inline(always)]
     pub fn event(&self) -> Event<'_> {
         Event::new(self)
@@ -323,6 +365,7 @@ impl Cursor {
         let trace = self.trace.clone();
         let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
         self.source = file.source.clone();
+        self.packet_clock = clock;
         let bytes = file.source.bytes();
         let (schema, tables) = (trace.schema(), trace.tables());
         match Packet::read(schema, tables, bytes, offset, number, clock, &mut self.scratch) {
@@ -380,10 +423,11 @@ impl Cursor {
         };
         let (begin, end) = (before.end, p.begin);
         // A number that went back is a restarted or swapped packet, not a gap.
-        if lost > 0 && lost < u64::MAX >> 1 {
+        let is_gap = |count: u64| count > 0 && count < u64::MAX >> 1;
+        if is_gap(lost) {
             self.note(NoticeKind::LostPackets { count: lost, begin, end });
         }
-        if discarded > 0 {
+        if is_gap(discarded) {
             let end = self.packet.end;
             self.note(NoticeKind::DiscardedEvents { count: Some(discarded), begin, end });
         }
@@ -397,7 +441,8 @@ impl Cursor {
         }
     }
 
-    /// Takes the notices that came up since the last call.
+    /// Takes the notices that came up since the last call. At most 1024 are
+    /// kept until then.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
@@ -417,9 +462,9 @@ impl Cursor {
         Error::Decode { place: Place { file, packet: self.packet.number, offset }, kind }
     }
 
-    /// After an error inside a packet: gives up the rest of it, so that
-    /// reading goes on with the next one. False if there is nothing to go on
-    /// with: the error was about the packet itself, or it is cut.
+    /// After an error: gives up the rest of the packet, so that reading goes on
+    /// with the next one. False if there is nothing to go on with: there was no
+    /// error, the packet is cut, or it does not tell where it ends.
     pub fn skip_packet(&mut self) -> bool {
         if self.state != State::Failed || self.packet.missing > 0 {
             return false;
@@ -436,6 +481,7 @@ impl Cursor {
             packet_offset: self.packet.offset,
             bit: if self.state == State::Start { 0 } else { self.next },
             packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
             clock: self.clock,
             at_end: self.state == State::End,
         }
@@ -448,6 +494,7 @@ impl Cursor {
             packet_offset: self.packet.offset,
             bit: self.current.begin,
             packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
             clock: self.current.clock_before,
             at_end: false,
         }
@@ -457,8 +504,8 @@ impl Cursor {
     ///
     /// # Errors
     ///
-    /// [`Error::Decode`] if there is no packet where the position says, that
-    /// is, if it came from another tracefile.
+    /// [`Error::Decode`] if there is no packet where the position says: it came
+    /// from another tracefile, or the file was damaged since.
     pub fn seek(&mut self, position: Position) -> Result<(), Error> {
         self.last_timestamp = Timestamp::MIN;
         let files = self.tracefile().files.len();
@@ -472,7 +519,7 @@ impl Cursor {
             self.restart();
             return Ok(());
         }
-        self.enter_packet(position.packet_offset, position.packet_number, position.clock)?;
+        self.enter_packet(position.packet_offset, position.packet_number, position.packet_clock)?;
         self.next = position.bit.clamp(self.next, self.content_end);
         self.clock = position.clock;
         Ok(())
@@ -482,11 +529,15 @@ impl Cursor {
     fn restart(&mut self) {
         self.state = State::Start;
         self.packet = Packet::none();
-        (self.file, self.next, self.content_end, self.clock) = (0, 0, 0, 0);
+        (self.file, self.next, self.content_end) = (0, 0, 0);
+        (self.packet_clock, self.clock) = (0, 0);
     }
 
     /// Goes before the first event whose timestamp is `time` or later (after
-    /// the last event if there is none), counted in file order.
+    /// the last event if there is none), counted in file order. An event without
+    /// a timestamp is late enough for any time.
+    ///
+    /// It searches the [packet index](Trace::packet_index), then reads one packet.
     ///
     /// # Errors
     ///
@@ -515,7 +566,11 @@ impl Cursor {
 
     /// Goes on to before the next event whose timestamp is `time` or later.
     pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
-        while self.advance()? {
+        loop {
+            self.skip_quickly(time);
+            if !self.advance()? {
+                return Ok(());
+            }
             if self.current.timestamp.is_none_or(|t| t >= time) {
                 let cut = self.position_of_event();
                 self.next = cut.bit;
@@ -524,7 +579,38 @@ impl Cursor {
                 return Ok(());
             }
         }
-        Ok(())
+    }
+
+    /// Passes events before `time` in the current packet, as long as nothing
+    /// is out of the ordinary: [`advance_quickly`](Self::advance_quickly)
+    /// without standing on each.
+    fn skip_quickly(&mut self, time: Timestamp) {
+        let Some(table) = self.table.as_deref() else { return };
+        let Some(quick) = &table.quick else { return };
+        let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
+        let window = Window { data, end: self.content_end };
+        let (schema, tables) = (self.trace.schema(), self.trace.tables());
+        let (mut next, mut clock) = (self.next, self.clock);
+        while let Some(header) = quick.read(data, next, window.end, clock)
+            && header.time < time
+            && let Some(entry) = table.event_ids.entry(header.id)
+        {
+            let end = match entry.fixed() {
+                Some(bits) => header.end + bits,
+                None if entry.is_dynamic() => match tables.body(schema, entry.event()) {
+                    Ok(body) if !body.needs_header => {
+                        body.region.run(window, header.end, &mut self.scratch).unwrap_or(u64::MAX)
+                    }
+                    _ => break,
+                },
+                None => break,
+            };
+            if end > window.end {
+                break;
+            }
+            (next, clock) = (end, header.cycles);
+        }
+        (self.next, self.clock) = (next, clock);
     }
 
     #[inline(always)]

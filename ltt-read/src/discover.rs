@@ -12,7 +12,8 @@ const MAX_DEPTH: usize = 16;
 ///
 /// LTTng writes a session as several traces: one in `kernel`, one for each
 /// user or process in `ust/…`. Symbolic links to directories are followed;
-/// hidden directories are not entered.
+/// hidden directories are not entered. What cannot be read below `path` is passed
+/// over, and so is what lies more than 16 directories deep.
 ///
 /// # Errors
 ///

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use crate::metadata::MetadataError;
 
 /// Why a trace could not be opened, or why reading a tracefile stopped.
+///
+/// What does not stop reading is a [`Notice`](crate::Notice).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,7 +29,7 @@ pub enum Error {
         reason: &'static str,
     },
     /// The metadata of a trace cannot be used.
-    #[error("{}: {source}", path.display())]
+    #[error("{}:{source}", path.display())]
     Metadata {
         /// The metadata file.
         path: PathBuf,

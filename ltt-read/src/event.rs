@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::cursor::{Cursor, Position};
-use crate::field::{Field, Step};
+use crate::field::Field;
 use crate::layout::region::Region;
 use crate::layout::walk::scalar;
 use crate::packet::Packet;
@@ -18,7 +18,14 @@ use crate::visit::Visitor;
 /// The event that a cursor stands on.
 ///
 /// It borrows the cursor; nothing of it but header and extent has been
-/// decoded. All of its bytes are known to be within its packet.
+/// decoded. All of its bytes are known to be within its packet, so reading its
+/// fields cannot fail.
+///
+/// | to read | use |
+/// |---|---|
+/// | one field, now and then | [`field`](Self::field), [`scope`](Self::scope) |
+/// | some fields of many events | [`integer`](Self::integer), [`get`](Self::get) with a [`Field`] |
+/// | all fields | [`visit`](Self::visit) |
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
     cursor: &'a Cursor,
@@ -47,7 +54,8 @@ impl<'a> Event<'a> {
         self.cursor.current().timestamp
     }
 
-    /// The clock's value when it happened, `None` if its stream has no clock.
+    /// The clock's value when it happened, in cycles, `None` if its stream has
+    /// no clock.
     pub fn cycles(&self) -> Option<u64> {
         self.timestamp().map(|_| self.cursor.current().cycles)
     }
@@ -93,7 +101,7 @@ impl<'a> Event<'a> {
     }
 
     /// Visits a scope's root structure and all that it holds; nothing if the
-    /// event has no such scope.
+    /// event has no such scope. See [`Visitor`] for an example.
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
@@ -113,7 +121,20 @@ impl<'a> Event<'a> {
         view.visit(0, region.nodes.len(), visitor);
     }
 
-    /// The value of a scope's root structure.
+    /// The value of a scope's root structure; `None` if the event has no such
+    /// scope.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// # let mut cursor = trace.cursor(0);
+    /// # let event = cursor.next()?.expect("an event");
+    /// use ltt_read::schema::Scope;
+    ///
+    /// for (info, value) in event.scope(Scope::Payload).iter().flat_map(|s| s.members()) {
+    ///     println!("{}: {value:?}", info.name().unwrap_or_default());
+    /// }
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
     pub fn scope(&self, scope: Scope) -> Option<StructView<'a>> {
         let (region, root) = self.root(scope)?;
         match self.view(scope, region)?.value(root)? {
@@ -131,20 +152,11 @@ impl<'a> Event<'a> {
             return None;
         }
         let node = &region.nodes[field.node as usize];
-        let mut value = if node.is_compound() {
-            self.compound(view, field)?
-        } else {
-            let pos = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
-            scalar(node, pos, view.window, &view.slots).into()
-        };
-        for step in &field.rest {
-            value = match (step, value) {
-                (Step::Name(name), Value::Struct(s)) => s.get(name)?,
-                (Step::Index(index), Value::Array(a)) => a.get(*index)?,
-                _ => return None,
-            };
+        if node.is_compound() {
+            return self.compound(view, field);
         }
-        Some(value)
+        let pos = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(scalar(node, pos, view.window, &view.slots).into())
     }
 
     /// The value of an integer field as 64 bits (signed ones sign-extended),
@@ -168,9 +180,9 @@ impl<'a> Event<'a> {
         Some(read.value(self.cursor.window().data, pos))
     }
 
-    /// The value of the first field of this name in payload, specific context,
-    /// common context and packet context. Convenient, but looks the name up
-    /// each time; see [`Trace::field`] for handles.
+    /// The value of the first root member of this name in payload, specific
+    /// context, common context and packet context, in this order. Convenient, but
+    /// looks the name up each time; see [`Trace::field`] for handles.
     pub fn field(&self, name: &str) -> Option<Value<'a>> {
         let scopes =
             [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
@@ -181,7 +193,8 @@ impl<'a> Event<'a> {
         (field.event_type == self.type_id()).then(|| self.root(field.scope))?
     }
 
-    /// A compound field, which may be in an array element with an own anchor.
+    /// A compound field or one in it; the compound may be in an array element
+    /// with an own anchor.
     fn compound(&self, mut view: View<'a>, field: &Field) -> Option<Value<'a>> {
         let node = &view.region.nodes[field.node as usize];
         let place = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
@@ -191,7 +204,7 @@ impl<'a> Event<'a> {
             slots[node.anchor as usize] = place - node.offset;
             view.slots = slots.into();
         }
-        view.value(field.node as usize)
+        view.follow(field.node as usize, &field.rest)
     }
 
     fn view(&self, scope: Scope, region: &'a Region) -> Option<View<'a>> {

@@ -4,16 +4,20 @@ use smallvec::SmallVec;
 
 use crate::layout::FieldInfo;
 use crate::layout::FixedRead;
-use crate::layout::node::{Elements, NodeKind};
+use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Len, Slot};
 use crate::layout::region::Region;
 use crate::layout::tables::Tables;
 use crate::layout::walk::sibling;
 use crate::schema::{EventTypeId, Schema, Scope};
+use crate::value::child;
 
-/// A field of one event type, found by [`Trace::field`](crate::Trace::field).
+/// A field of one event type, found by [`Trace::field`](crate::Trace::field)
+/// and read by [`Event::get`](crate::Event::get) and
+/// [`Event::integer`](crate::Event::integer).
 ///
-/// Reading through it is a comparison, a table look-up and a load.
+/// Reading through it is a comparison, a table look-up and a load. It stays
+/// valid as long as its trace; events of another trace must not be read with it.
 #[derive(Debug, Clone)]
 pub struct Field {
     pub(crate) event_type: EventTypeId,
@@ -62,6 +66,12 @@ pub(crate) enum Step {
     Index(u64),
 }
 
+impl Step {
+    pub(crate) fn name(&self) -> Option<&str> {
+        if let Step::Name(name) = self { Some(name) } else { None }
+    }
+}
+
 impl Field {
     /// The event type that has it.
     pub fn event_type(&self) -> EventTypeId {
@@ -73,8 +83,9 @@ impl Field {
         self.scope
     }
 
-    /// Its name and class. (For a path through an array of elements of dynamic
-    /// size: those of the array.)
+    /// Its name and class. (For a path that only each event can follow to its
+    /// end, those of the array of elements of dynamic size, or of the variant,
+    /// where it has to begin with that.)
     pub fn info(&self) -> &FieldInfo {
         &self.info
     }
@@ -125,6 +136,9 @@ pub(crate) fn find(
             Pass::Dynamic => break,
         }
     }
+    if !leads_to_field(&region.nodes, at.node, rest) {
+        return None;
+    }
     let node = &region.nodes[at.node];
     let (anchor, base) = at.base.unwrap_or((node.anchor, 0));
     Some(Field {
@@ -143,6 +157,32 @@ pub(crate) fn find(
         rest: rest.to_vec(),
         info: node.info.clone(),
     })
+}
+
+/// Whether there may be a field at the end of the steps from a node.
+fn leads_to_field(nodes: &[Node], index: usize, steps: &[Step]) -> bool {
+    let Some((step, rest)) = steps.split_first() else { return true };
+    let node = &nodes[index];
+    let named = step.name().and_then(|name| child(nodes, index, name));
+    match (&node.kind, named) {
+        (NodeKind::Struct | NodeKind::Variant { .. }, Some((child, _))) => {
+            leads_to_field(nodes, child, rest)
+        }
+        (NodeKind::Option { .. } | NodeKind::Variant { .. }, None) => {
+            let mut options = children(nodes, index);
+            options.any(|option| leads_to_field(nodes, option, steps))
+        }
+        (NodeKind::Array { .. }, None) if step.name().is_none() => {
+            leads_to_field(nodes, index + 1, rest)
+        }
+        _ => false,
+    }
+}
+
+fn children(nodes: &[Node], index: usize) -> impl Iterator<Item = usize> {
+    let next = |i: &usize| Some(nodes.get(*i)?.next as usize);
+    let end = nodes[index].next as usize;
+    std::iter::successors(Some(index + 1), next).take_while(move |i| *i < end)
 }
 
 /// Whether a step could be taken when the handle was made.
@@ -179,19 +219,11 @@ impl Walker<'_> {
     }
 
     fn names_option(&self, step: &Step) -> bool {
-        matches!(step, Step::Name(name) if self.child(name).is_some())
+        step.name().is_some_and(|name| self.child(name).is_some())
     }
 
     fn child(&self, name: &str) -> Option<(usize, u64)> {
-        let nodes = &self.region.nodes;
-        let (mut i, mut number) = (self.node + 1, 0);
-        while i < nodes[self.node].next as usize {
-            if nodes[i].info.name() == Some(name) {
-                return Some((i, number));
-            }
-            (i, number) = (nodes[i].next as usize, number + 1);
-        }
-        None
+        child(&self.region.nodes, self.node, name)
     }
 
     fn step(&mut self, step: &Step) -> Option<Pass> {

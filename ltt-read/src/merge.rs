@@ -11,17 +11,22 @@ use crate::trace::Trace;
 
 /// Merges the events of many tracefiles into one sequence, ordered by
 /// timestamp; events of one time by trace, tracefile and place in it. Events
-/// without a time come before all others.
+/// without a time come before all others. Those of one tracefile keep their
+/// order even where its clock goes back.
 ///
 /// A tracefile whose next packet is damaged ends there; the error is kept for
 /// [`errors`](Self::errors) and the others go on. After damage within a packet
 /// its next packet is read.
 ///
-/// ```no_run
-/// let traces = ltt_read::open_all("my-session")?;
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traces = ltt_read::open_all(path)?;
 /// let mut merge = ltt_read::Merge::new(&traces);
 /// while let Some(event) = merge.next() {
 ///     println!("{:?} {}", event.timestamp(), event.event_type().name());
+/// }
+/// for error in merge.errors() {
+///     eprintln!("{error}");
 /// }
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
@@ -35,11 +40,15 @@ pub struct Merge {
     current: u32,
     errors: Vec<Error>,
     notices: Vec<Notice>,
+    /// Whether the packet indexes have been asked for, and told what is wrong
+    /// with index files.
+    sought: bool,
     bytes_total: u64,
 }
 
 impl Merge {
-    /// All tracefiles of these traces, from their beginning.
+    /// All tracefiles of these traces, from their beginning. The first event of
+    /// each is decoded at once.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
         let mut cursors = Vec::new();
         let mut numbers = Vec::new();
@@ -57,6 +66,7 @@ impl Merge {
             current: NOBODY,
             errors: Vec::new(),
             notices: Vec::new(),
+            sought: false,
             bytes_total,
         };
         merge.load_all();
@@ -95,15 +105,21 @@ impl Merge {
         Some(self.cursors[self.current as usize].event())
     }
 
-    /// Number of the trace that the last event came from.
+    /// Number of the trace that the last event came from, in the order in which
+    /// they were given; 0 if there was no event.
     pub fn trace_index(&self) -> usize {
         self.traces.get(self.current as usize).copied().unwrap_or(0)
     }
 
     /// Goes before the first event of each tracefile whose timestamp is `time`
-    /// or later.
+    /// or later. Backwards is as good as forwards.
     pub fn seek(&mut self, time: Timestamp) {
+        let first = !std::mem::replace(&mut self.sought, true);
         for cursor in &mut self.cursors {
+            if first {
+                let index = cursor.trace().packet_index(cursor.tracefile_index());
+                self.notices.extend_from_slice(index.notices());
+            }
             let mut step = cursor.seek_time(time);
             while let Err(error) = step {
                 self.errors.push(error);
@@ -113,7 +129,9 @@ impl Merge {
         self.load_all();
     }
 
-    /// Errors that ended tracefiles or spoilt packets so far.
+    /// Errors that ended tracefiles or spoilt packets so far, in the order in
+    /// which they were met. Look at them after the last event: without, a damaged
+    /// trace cannot be told from a short one.
     pub fn errors(&self) -> &[Error] {
         &self.errors
     }

@@ -8,6 +8,12 @@ use crate::time::Timestamp;
 use crate::uuid::Uuid;
 
 /// Something noteworthy in a data stream, with its place. Reading goes on.
+///
+/// [`Cursor::take_notices`](crate::Cursor::take_notices) and
+/// [`Merge::drain_notices`](crate::Merge::drain_notices) give those met while
+/// reading. Those about index files are kept by
+/// [`Index::notices`](crate::Index::notices); a merge tells them when it first
+/// seeks. `Display` gives place and explanation in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// What happened.

@@ -9,11 +9,13 @@ use crate::error::Error;
 
 /// How the bytes of data stream files are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Access {
     /// Map the file into memory. Nothing is read before it is needed, and
     /// reading does not copy. If another process *truncates* the file while it
     /// is mapped, touching the lost part ends this process (`SIGBUS`); do not
-    /// use it for files that are being rewritten.
+    /// use it for files that are being rewritten. Where the file system cannot
+    /// map, the file is read instead.
     #[default]
     Map,
     /// Read the whole file into memory when it is opened. Safe whatever

@@ -9,6 +9,14 @@ const NS_PER_S: u64 = 1_000_000_000;
 ///
 /// The range is that of `i64`: about the years 1678 to 2262. A record whose
 /// time is outside it cannot be decoded.
+///
+/// ```
+/// use ltt_read::Timestamp;
+///
+/// let time = Timestamp::from_ns(1_795_231_463_430_870_569);
+/// assert_eq!(time.to_string(), "1795231463.430870569");
+/// assert!(time < Timestamp::MAX);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
@@ -43,6 +51,8 @@ impl std::fmt::Display for Timestamp {
 pub(crate) struct ClockConverter {
     /// `Some` if a cycle is a nanosecond: then only this has to be added.
     base_ns: Option<i64>,
+    /// The offset's seconds in nanoseconds, if 64 bits suffice for all else.
+    base_seconds_ns: Option<i64>,
     frequency: u64,
     offset_seconds: i64,
     offset_cycles: i64,
@@ -54,6 +64,10 @@ impl ClockConverter {
         let base = clock.offset_ns();
         ClockConverter {
             base_ns: if clock.frequency == NS_PER_S { base } else { None },
+            base_seconds_ns: clock
+                .offset_seconds
+                .checked_mul(NS_PER_S as i64)
+                .filter(|_| base.is_some() && clock.frequency <= u64::MAX / NS_PER_S),
             frequency: clock.frequency.max(1),
             offset_seconds: clock.offset_seconds,
             offset_cycles: clock.offset_cycles,
@@ -61,26 +75,30 @@ impl ClockConverter {
         }
     }
 
-    /// What to add to cycles, if they are nanoseconds.
-    pub(crate) fn base_ns(&self) -> Option<i64> {
-        self.base_ns
-    }
-
     /// The time of a cycle count; `None` if it is beyond the range of
     /// timestamps. (If the clock's offset alone is, all its times are taken
     /// modulo 2⁶⁴: they still compare with each other.)
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
-        if let Some(base) = self.base_ns
-            && let Ok(cycles) = i64::try_from(cycles)
-        {
-            return base.checked_add(cycles).map(Timestamp);
+        match self.base_ns {
+            Some(base) => base.checked_add_unsigned(cycles).map(Timestamp),
+            None => self.general(cycles),
         }
-        self.general(cycles)
     }
 
     #[inline(never)]
     fn general(&self, cycles: u64) -> Option<Timestamp> {
+        // 64-bit divisions are several times faster; they suffice for clocks
+        // below 18 GHz whose offset is sound.
+        if let Some(base) = self.base_seconds_ns
+            && let Some(cycles) = cycles.checked_add_signed(self.offset_cycles)
+        {
+            let (seconds, rest) = (cycles / self.frequency, cycles % self.frequency);
+            let ns = rest * NS_PER_S / self.frequency;
+            return base
+                .checked_add_unsigned(seconds.checked_mul(NS_PER_S)?.checked_add(ns)?)
+                .map(Timestamp);
+        }
         let cycles = i128::from(cycles) + i128::from(self.offset_cycles);
         let ns = exact_ns(self.offset_seconds, cycles, self.frequency);
         match i64::try_from(ns) {
@@ -110,7 +128,15 @@ impl ClockClass {
         exact_ns(self.offset_seconds, cycles, self.frequency.max(1)).try_into().ok()
     }
 
-    /// The time of a cycle count; `None` if it is beyond the range.
+    /// The time of a cycle count; `None` if it is beyond the range of
+    /// [`Timestamp`].
+    ///
+    /// ```
+    /// use ltt_read::schema::ClockClass;
+    ///
+    /// let clock = ClockClass { frequency: 1000, offset_seconds: 5, ..ClockClass::new("ms") };
+    /// assert_eq!(clock.timestamp(250).map(|t| t.ns()), Some(5_250_000_000));
+    /// ```
     pub fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
         ClockConverter::new(self).timestamp(cycles)
     }
@@ -148,6 +174,9 @@ mod tests {
         assert_eq!(ns(clock(NS_PER_S, 0, -10), 3), Some(-7));
         assert_eq!(ns(clock(1000, 1, 500), 250), Some(1_750_000_000));
         assert_eq!(ns(clock(3, 0, 0), 1), Some(333_333_333));
+        assert_eq!(ns(clock(3, 0, -1), 0), Some(-333_333_334));
+        assert_eq!(ns(clock(3, -1, 7), 1), Some(1_666_666_666));
+        assert_eq!(ns(clock(40_000_000_000, 1, 0), 80), Some(1_000_000_002));
         assert_eq!(ns(clock(3_000_000_000, 0, 0), u64::MAX), Some(6_148_914_691_236_517_205));
     }
 

@@ -21,7 +21,26 @@ use crate::uuid::Uuid;
 /// A trace: what one tracer recorded in one session.
 ///
 /// It is immutable and shared by reference count between all that read it:
-/// any number of [`Cursor`]s, in any threads.
+/// any number of [`Cursor`]s, in any threads. Opening it reads the metadata; the
+/// layouts of event types are compiled when their first event comes, packet
+/// indexes when they are first needed.
+///
+/// ```
+/// use ltt_read::Trace;
+///
+/// let trace = Trace::open(
+///     # /*
+///     "my-session/kernel",
+///     # */
+///     # concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel")
+/// )?;
+/// println!("recorded by {:?}", trace.schema().env_str("tracer_name"));
+/// for tracefile in trace.tracefiles() {
+///     println!("{} on CPU {:?}: {} bytes", tracefile.channel(), tracefile.cpu(), tracefile.size());
+/// }
+/// # assert_eq!(trace.tracefiles().len(), 16);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Trace {
     paths: Vec<PathBuf>,
@@ -32,6 +51,15 @@ pub struct Trace {
 }
 
 /// How to open traces.
+///
+/// ```
+/// use ltt_read::{Access, OpenOptions};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// // The files of this trace may be overwritten while it is read.
+/// let traces = OpenOptions::new().access(Access::Read).open_all(path)?;
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenOptions {
     access: Access,
@@ -88,10 +116,11 @@ impl OpenOptions {
     }
 }
 
-/// Opens all traces at or below a directory, e.g. of a whole LTTng session.
+/// Opens all traces at or below a directory, such as those of a whole LTTng
+/// session.
 ///
 /// Directories whose traces have the same UUID are one trace: LTTng makes
-/// them when it rotates a session.
+/// them when it rotates a session. The traces come sorted by path.
 ///
 /// # Errors
 ///
@@ -110,7 +139,8 @@ impl Trace {
     /// # Errors
     ///
     /// [`Error::Io`] if files cannot be opened, [`Error::Metadata`] if the
-    /// metadata cannot be understood.
+    /// metadata cannot be understood, [`Error::Unsupported`] if no decoder can
+    /// be made for it.
     pub fn open(path: impl AsRef<Path>) -> Result<Arc<Trace>, Error> {
         OpenOptions::new().open(path)
     }
@@ -119,9 +149,21 @@ impl Trace {
     /// and bytes of each data stream file. For tests, and for traces that come
     /// from elsewhere than a file system.
     ///
+    /// ```
+    /// let metadata = br#"/* CTF 1.8 */
+    ///     trace { major = 1; minor = 8; byte_order = le; };
+    ///     event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
+    /// let trace = ltt_read::Trace::from_memory(metadata, [("stream".to_owned(), vec![7, 8])])?;
+    /// let mut cursor = trace.cursor(0);
+    /// let tick = cursor.next()?.expect("an event a byte");
+    /// assert_eq!(tick.field("n").and_then(|n| n.as_u64()), Some(7));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`Error::Metadata`] if the metadata cannot be understood.
+    /// [`Error::Metadata`] if the metadata cannot be understood,
+    /// [`Error::Unsupported`] if no decoder can be made for it.
     pub fn from_memory(
         metadata: &[u8],
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
@@ -160,13 +202,9 @@ impl Trace {
             add_file(&mut tracefiles, &schema, &tables, &path, source);
         }
         for t in &mut tracefiles {
-            t.files.sort_by(|a, b| (a.first_begin, &a.path).cmp(&(b.first_begin, &b.path)));
-            let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            t.name = name(&t.files[0].path);
-            let rotated = t.files.iter().any(|f| name(&f.path) != t.name);
-            let (channel, cpu) = split_name(&t.name, rotated);
-            (t.channel, t.cpu) = (channel.to_owned(), cpu);
+            t.files.sort_by(|a, b| a.key().cmp(&b.key()));
         }
+        name_tracefiles(&mut tracefiles);
         tracefiles.sort_by(|a, b| {
             let key = |t: &Tracefile| (t.channel.clone(), t.cpu, t.files[0].path.clone());
             key(a).cmp(&key(b))
@@ -189,22 +227,27 @@ impl Trace {
         &self.paths
     }
 
-    /// Its UUID.
+    /// Its UUID, if the metadata has one.
     pub fn uuid(&self) -> Option<Uuid> {
         self.schema.uuid
     }
 
-    /// Its tracefiles, sorted by channel and CPU.
+    /// Its tracefiles, sorted by channel and CPU. Their place in this slice is
+    /// the number by which they are meant elsewhere. Empty files are left out.
     pub fn tracefiles(&self) -> &[Tracefile] {
         &self.tracefiles
     }
 
     /// An event type.
+    ///
+    /// # Panics
+    ///
+    /// If the id is of another trace, and this one has fewer types.
     pub fn event_type(&self, id: EventTypeId) -> &EventType {
         &self.schema.event_types[id.index()]
     }
 
-    /// All event types of this name (streams may each have one).
+    /// All event types of this name: each stream class may have one.
     pub fn event_types_named<'a>(
         &'a self,
         name: &'a str,
@@ -217,11 +260,24 @@ impl Trace {
     /// scope: `name`, `outer.inner`, `array[2]`, `array[2].inner`. A variant's
     /// chosen field is reached by option name, or as if the variant were it.
     /// `None` if there is no such field.
+    ///
+    /// Names are those of [`schema`](crate::schema): in CTF 1.8 without the
+    /// underscore that keeps them apart from keywords.
+    ///
+    /// ```
+    /// use ltt_read::schema::Scope;
+    ///
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
+    /// assert!(trace.field(switch, Scope::Payload, "prev_tid").is_some());
+    /// assert!(trace.field(switch, Scope::CommonContext, "procname").is_none());
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
     pub fn field(&self, event_type: EventTypeId, scope: Scope, path: &str) -> Option<Field> {
         field::find(&self.schema, &self.tables, event_type, scope, path)
     }
 
-    /// Oddities of the metadata text.
+    /// Oddities of the metadata text that did not prevent understanding it.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
@@ -235,7 +291,9 @@ impl Trace {
         Cursor::new(self.clone(), tracefile)
     }
 
-    /// The packet index of a tracefile, made when first asked for.
+    /// The packet index of a tracefile, made when first asked for (by seeking,
+    /// too) and kept. Without an index file this reads header and context of each
+    /// of its packets.
     ///
     /// # Panics
     ///
@@ -254,6 +312,27 @@ fn parse_metadata(dir: &Path) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");
     let bytes = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
     metadata::parse(&bytes).map_err(|e| Error::Metadata { path, source: Box::new(e) })
+}
+
+/// Sets name, channel and CPU of tracefiles by the names of their files.
+fn name_tracefiles(tracefiles: &mut [Tracefile]) {
+    let name =
+        |file: &DataFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut rotated = Vec::new();
+    for t in &mut *tracefiles {
+        t.name = name(&t.files[0]);
+        if t.files.iter().any(|f| name(f) != t.name) {
+            rotated.push(split_name(&t.name, true).0.to_owned());
+        }
+    }
+    for t in tracefiles {
+        // Of a channel whose files rotate, some streams may have only one yet.
+        let (channel, cpu) = match split_name(&t.name, true) {
+            (channel, cpu) if rotated.iter().any(|r| r == channel) => (channel, cpu),
+            _ => split_name(&t.name, false),
+        };
+        (t.channel, t.cpu) = (channel.to_owned(), cpu);
+    }
 }
 
 /// Adds a file to the tracefile that its first packet belongs to.

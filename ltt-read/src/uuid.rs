@@ -4,6 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A universally unique id of 16 bytes, as RFC 9562 writes it.
+///
+/// ```
+/// use ltt_read::uuid::Uuid;
+///
+/// let uuid: Uuid = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564".parse()?;
+/// assert_eq!(uuid.0[0], 0x2a);
+/// # Ok::<(), ltt_read::uuid::ParseUuidError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uuid(pub [u8; 16]);
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::field::Step;
 use crate::layout::FieldInfo;
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Window, run_element};
@@ -12,7 +13,25 @@ use crate::visit::{StrValue, Visitor};
 /// The value of a field.
 ///
 /// Options and variants are transparent: their value is that of the field
-/// that is there. Enumerations are integers; [`labels`] names them.
+/// that is there. Enumerations are integers; [`labels`] names them. Floats of
+/// any size are `f64`.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// # let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
+/// # let mut cursor = trace.cursor(0);
+/// # while cursor.advance()? && cursor.event().type_id() != switch {}
+/// # let event = cursor.event();
+/// use ltt_read::Value;
+///
+/// match event.field("prev_comm") {
+///     Some(Value::Str(text)) => println!("{}", text.to_str_lossy()),
+///     Some(Value::Uint(number)) => println!("{number}"),
+///     other => println!("{other:?}"),
+/// }
+/// # assert!(event.field("prev_comm").is_some_and(|v| v.as_str().is_some()));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Value<'a> {
@@ -70,6 +89,16 @@ impl<'a> Value<'a> {
 /// The labels that an enumeration gives a value, in declaration order.
 ///
 /// None if the field is no enumeration; several where ranges overlap.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// use ltt_read::{labels, schema::Scope};
+///
+/// let softirq = trace.event_types_named("irq_softirq_entry").next().expect("a kernel trace");
+/// let name = trace.field(softirq, Scope::Payload, "name").expect("an enumeration");
+/// assert!(labels(name.info(), 9).eq(["RCU"]));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 pub fn labels(field: &FieldInfo, value: i128) -> impl Iterator<Item = &str> {
     let mappings = field.class().mappings().unwrap_or(&[]);
     let has = move |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= value && value <= *h);
@@ -94,6 +123,48 @@ impl<'a> View<'a> {
         self.slots[node.anchor as usize].wrapping_add(node.offset)
     }
 
+    /// The value of a field below a node, found by the rest of its path.
+    /// Options are passed, and the chosen option of a variant unless a step
+    /// names an option.
+    pub(crate) fn follow(self, index: usize, steps: &[Step]) -> Option<Value<'a>> {
+        let Some((step, rest)) = steps.split_first() else { return self.value(index) };
+        let node = self.node(index);
+        match (&node.kind, step) {
+            (NodeKind::Option { chosen }, _) => {
+                let there = self.slots[*chosen as usize] != 0;
+                there.then(|| self.follow(index + 1, steps))?
+            }
+            (NodeKind::Variant { chosen }, step) => {
+                let number = self.slots[*chosen as usize];
+                let named = step.name().and_then(|name| child(&self.region.nodes, index, name));
+                match named {
+                    Some((option, n)) if n == number => self.follow(option, rest),
+                    Some(_) => None,
+                    None => {
+                        let (first, end) = (index + 1, node.next as usize);
+                        let option = sibling(&self.region.nodes, first, end, number as usize)?;
+                        self.follow(option, steps)
+                    }
+                }
+            }
+            (NodeKind::Struct, Step::Name(name)) => {
+                let (member, _) = child(&self.region.nodes, index, name)?;
+                self.follow(member, rest)
+            }
+            (NodeKind::Array { .. }, Step::Index(n)) => {
+                self.array(index)?.element(*n)?.follow(index + 1, rest)
+            }
+            _ => None,
+        }
+    }
+
+    fn array(self, index: usize) -> Option<ArrayView<'a>> {
+        let node = self.node(index);
+        let NodeKind::Array { len, .. } = &node.kind else { return None };
+        let (len, begin) = (len.get(&self.slots), self.place(node));
+        Some(ArrayView { view: self, index, len, begin })
+    }
+
     /// Visits the nodes `first..end`, which are root structures.
     #[inline(always)]
     pub(crate) fn visit<V: Visitor>(self, first: usize, end: usize, visitor: &mut V) {
@@ -116,10 +187,7 @@ impl<'a> View<'a> {
         let node = self.node(index);
         match &node.kind {
             NodeKind::Struct => Some(Value::Struct(StructView { view: self, index })),
-            NodeKind::Array { len, .. } => {
-                let (len, begin) = (len.get(&self.slots), self.place(node));
-                Some(Value::Array(ArrayView { view: self, index, len, begin }))
-            }
+            NodeKind::Array { .. } => self.array(index).map(Value::Array),
             NodeKind::Option { chosen } => {
                 let there = self.slots[*chosen as usize] != 0;
                 there.then(|| self.value(index + 1))?
@@ -137,7 +205,20 @@ impl<'a> View<'a> {
     }
 }
 
-/// A structure field of an event.
+/// The child of this name of a structure or variant, and its number there.
+pub(crate) fn child(nodes: &[Node], parent: usize, name: &str) -> Option<(usize, u64)> {
+    let (mut i, mut number) = (parent + 1, 0);
+    while i < nodes[parent].next as usize {
+        if nodes[i].info.name() == Some(name) {
+            return Some((i, number));
+        }
+        (i, number) = (nodes[i].next as usize, number + 1);
+    }
+    None
+}
+
+/// A structure field of an event: nothing of it is decoded before it is asked
+/// for.
 #[derive(Debug, Clone)]
 pub struct StructView<'a> {
     view: View<'a>,
@@ -158,20 +239,13 @@ impl<'a> StructView<'a> {
     /// The value of a member; `None` if there is none of this name, or it is
     /// an absent option.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
-        let nodes = &self.view.region.nodes;
-        let end = nodes[self.index].next as usize;
-        let mut i = self.index + 1;
-        while i < end {
-            if nodes[i].info.name() == Some(name) {
-                return self.view.clone().value(i);
-            }
-            i = nodes[i].next as usize;
-        }
-        None
+        let (member, _) = child(&self.view.region.nodes, self.index, name)?;
+        self.view.clone().value(member)
     }
 }
 
-/// An array field of an event.
+/// An array field of an event: nothing of it is decoded before it is asked
+/// for.
 #[derive(Debug, Clone)]
 pub struct ArrayView<'a> {
     view: View<'a>,
@@ -194,35 +268,50 @@ impl<'a> ArrayView<'a> {
     /// An element. Those of fixed size are found at once, others by passing
     /// all before them.
     pub fn get(&self, index: u64) -> Option<Value<'a>> {
-        if index >= self.len {
-            return None;
-        }
-        match self.how() {
-            Elements::Fixed { stride, .. } => self.fixed(self.begin + index * stride),
-            Elements::Dynamic(_) => self.iter().nth(usize::try_from(index).ok()?),
-        }
+        self.scalar(index).or_else(|| self.element(index)?.value(self.index + 1))
     }
 
     /// All elements in order. Absent options are left out.
     pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + '_ {
-        let mut pos = self.begin;
-        let mut scratch = None;
-        (0..self.len).filter_map(move |_| match self.how() {
-            Elements::Fixed { stride, .. } => {
-                let at = pos;
-                pos += stride;
-                self.fixed(at)
+        let (mut pos, mut scratch) = (self.begin, None);
+        (0..self.len).filter_map(move |index| {
+            let Elements::Dynamic(element) = self.how() else { return self.get(index) };
+            let scratch = scratch.get_or_insert_with(|| self.scratch());
+            pos = run_element(element, self.view.window, pos, scratch).ok()?;
+            self.with_slots(scratch.slots.clone()).value(self.index + 1)
+        })
+    }
+
+    /// An element that holds no others and is of fixed size.
+    fn scalar(&self, index: u64) -> Option<Value<'a>> {
+        let node = self.view.node(self.index + 1);
+        match self.how() {
+            Elements::Fixed { stride, .. } if index < self.len && !node.is_compound() => {
+                let at = self.begin + index * stride;
+                Some(scalar(node, at, self.view.window, &self.view.slots).into())
+            }
+            _ => None,
+        }
+    }
+
+    /// The view in which the element's node stands for this element.
+    fn element(&self, index: u64) -> Option<View<'a>> {
+        if index >= self.len {
+            return None;
+        }
+        let mut scratch = self.scratch();
+        match self.how() {
+            Elements::Fixed { stride, anchor } => {
+                scratch.slots[*anchor as usize] = self.begin + index * stride;
             }
             Elements::Dynamic(element) => {
-                let scratch = scratch.get_or_insert_with(|| Scratch {
-                    slots: self.slots_for_elements(),
-                    ..Scratch::default()
-                });
-                pos = run_element(element, self.view.window, pos, scratch).ok()?;
-                let slots = Cow::Owned(scratch.slots.clone());
-                View { slots, ..self.view.clone() }.value(self.index + 1)
+                let mut pos = self.begin;
+                for _ in 0..=index {
+                    pos = run_element(element, self.view.window, pos, &mut scratch).ok()?;
+                }
             }
-        })
+        }
+        Some(self.with_slots(scratch.slots))
     }
 
     fn how(&self) -> &'a Elements {
@@ -232,21 +321,14 @@ impl<'a> ArrayView<'a> {
         }
     }
 
-    fn slots_for_elements(&self) -> Vec<u64> {
+    /// Slots of its own for the elements.
+    fn scratch(&self) -> Scratch {
         let mut slots = self.view.slots.to_vec();
         slots.resize(slots.len().max(self.view.region.slots as usize), 0);
-        slots
+        Scratch { slots, ..Scratch::default() }
     }
 
-    /// The fixed-size element at a place.
-    fn fixed(&self, at: u64) -> Option<Value<'a>> {
-        let Elements::Fixed { anchor, .. } = self.how() else { return None };
-        let node = self.view.node(self.index + 1);
-        if !node.is_compound() {
-            return Some(scalar(node, at, self.view.window, &self.view.slots).into());
-        }
-        let mut slots = self.slots_for_elements();
-        slots[*anchor as usize] = at;
-        View { slots: Cow::Owned(slots), ..self.view.clone() }.value(self.index + 1)
+    fn with_slots(&self, slots: Vec<u64>) -> View<'a> {
+        View { slots: Cow::Owned(slots), ..self.view.clone() }
     }
 }

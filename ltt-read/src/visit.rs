@@ -11,6 +11,30 @@ use crate::schema::Encoding;
 ///
 /// A structure member comes with its member name, a variant's chosen field
 /// with the option's name; array elements and option contents have none.
+///
+/// ```
+/// use ltt_read::schema::Scope;
+/// use ltt_read::{FieldInfo, StrValue, Visitor};
+///
+/// /// How many bytes of text there are.
+/// #[derive(Default)]
+/// struct TextBytes(usize);
+///
+/// impl Visitor for TextBytes {
+///     fn string(&mut self, _: &FieldInfo, value: StrValue<'_>) {
+///         self.0 += value.bytes.len();
+///     }
+/// }
+///
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut text = TextBytes::default();
+/// let mut cursor = trace.cursor(0);
+/// while let Some(event) = cursor.next()? {
+///     event.visit(Scope::Payload, &mut text);
+/// }
+/// # assert!(text.0 > 0);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[allow(unused_variables)] // the names of the defaults' parameters are documentation
 pub trait Visitor {
     /// An unsigned integer (or enumeration) field.

@@ -1,25 +1,14 @@
-//! Runs the metadata-only cases of the shared test data: each must be accepted
-//! or refused as the manifest says, errors at the line that it names.
+//! Metadata of the shared test data: each case must be accepted or refused as
+//! its manifest says, errors at the line that it names.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use ltt_read::metadata::{self, MetadataError, Severity};
-
-/// Cases whose names start so are run.
-const PREFIXES: &[&str] = &["ctf1-", "strm-"];
-
-/// Parts of the names of cases that are not run, and why.
-const NOT_RUN: &[(&str, &str)] = &[
-    ("-len-loc-", "wants resolved locations"),
-    ("-sel-loc-", "wants resolved locations"),
-    ("-var-type-sel-type-not-fl-enum-type", "wants resolved locations"),
-    ("-variant-tag-type-string", "wants resolved locations"),
-];
+use serde_json::Value;
 
 /// Errors that we place at another line than the manifest does, and why.
-const OTHER_LINE: &[(&str, u32, &str)] = &[
+const OTHER_LINE: &[(&str, usize, &str)] = &[
     ("ctf1-fail-ctf-testsuite-struct-duplicate-field-name", 8, "the second member"),
     ("ctf1-fail-struct-type-dup-member-type", 20, "the second member"),
     ("ctf1-fail-var-type-dup-opt", 17, "the second option"),
@@ -33,40 +22,29 @@ const OTHER_LINE: &[(&str, u32, &str)] = &[
     ("ctf1-fail-ert-empty-2", 12, "the event, whose name is missing too"),
     ("ctf1-fail-ert-empty-3", 12, "the event, whose name is missing too"),
     ("ctf1-fail-ert-empty-5", 12, "the event, whose name is missing too"),
+    ("ctf2-fail-dl-array-type-len-after-1", 12, "the path, not the whole class"),
+    ("ctf2-fail-dl-array-type-len-inval", 26, "the path, not the class it leads to"),
 ];
-
-struct Case {
-    name: String,
-    /// `ok`, `error`, or anything else for "readers disagree".
-    expect: String,
-    /// Lines at which the expected error may be placed.
-    lines: Vec<u32>,
-}
 
 fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared")
 }
 
-fn cases() -> Vec<Case> {
-    let path = shared().join("expected/ctf-metadata/manifest.json");
-    let Ok(text) = fs::read_to_string(&path) else { return Vec::new() };
-    let manifest: serde_json::Value = serde_json::from_str(&text).expect("manifest is JSON");
-    let string = |case: &serde_json::Value, key| case[key].as_str().unwrap_or("").to_owned();
-    let entries = manifest.as_array().expect("manifest is a list").iter();
-    entries
-        .map(|case| Case {
-            name: string(case, "name"),
-            expect: string(case, "expect"),
-            lines: lines(&string(case, "yactfr_error")),
-        })
-        .filter(|case| PREFIXES.iter().any(|p| case.name.starts_with(p)))
-        .collect()
+/// The cases of a manifest by name; none, and a line that says so, without it.
+fn cases(manifest: &str) -> Vec<(String, Value)> {
+    let path = shared().join("expected").join(manifest).join("manifest.json");
+    let Ok(text) = fs::read_to_string(&path) else {
+        println!("skipped all cases of {manifest}: {} is absent", path.display());
+        return Vec::new();
+    };
+    let all: Vec<Value> = serde_json::from_str(&text).expect("the manifest is JSON");
+    all.into_iter().map(|c| (c["name"].as_str().expect("a name").to_owned(), c)).collect()
 }
 
 /// The line in the last `[LINE:COLUMN]` of a list of nested messages. Errors of
 /// locations may also be placed where the location is written, which is the
 /// message before.
-fn lines(messages: &str) -> Vec<u32> {
+fn lines(messages: &str) -> Vec<usize> {
     let line = |message: &str| message.strip_prefix('[')?.split(':').next()?.parse().ok();
     let count = messages.lines().count();
     let places = messages
@@ -76,19 +54,33 @@ fn lines(messages: &str) -> Vec<u32> {
     places.filter_map(|(_, message)| line(message)).collect()
 }
 
+/// The lines of all errors. Those of CTF 2 count from the begin of the
+/// fragment, as the manifest's.
+fn error_lines(text: &[u8], error: &MetadataError) -> Vec<usize> {
+    let all = error.diagnostics.iter().zip(&error.places);
+    let errors = all.filter(|(d, _)| d.severity == Severity::Error);
+    let line = |(d, place): (&metadata::Diagnostic, &metadata::LineColumn)| {
+        let before = &text[..(d.span.start as usize).min(text.len())];
+        let Some(fragment) = before.iter().rposition(|&b| b == 0x1e) else {
+            return place.line as usize;
+        };
+        1 + before[fragment..].iter().filter(|&&b| b == b'\n').count()
+    };
+    errors.map(line).collect()
+}
+
 /// What is wrong with the outcome of a case, if anything.
-fn judge(case: &Case, outcome: &Result<metadata::Parsed, MetadataError>) -> Option<String> {
-    match (case.expect.as_str(), outcome) {
-        ("ok", Err(error)) => Some(format!("refused: {error}")),
-        ("error", Ok(_)) => Some("accepted".into()),
+fn judge(name: &str, case: &Value, text: &[u8]) -> Option<String> {
+    match (case["expect"].as_str(), metadata::parse(text)) {
+        (Some("ok"), Err(error)) => Some(format!("refused: {error}")),
+        (Some("error"), Ok(_)) => Some("accepted".into()),
         (_, Err(error)) => {
-            let other = OTHER_LINE.iter().find(|(name, ..)| *name == case.name);
-            let wanted = other.map_or(case.lines.clone(), |(_, line, _)| vec![*line]);
-            let mut errors = error.diagnostics.iter().zip(&error.places);
-            let placed = errors
-                .any(|(d, place)| d.severity == Severity::Error && wanted.contains(&place.line));
-            (!placed && !wanted.is_empty())
-                .then(|| format!("expected an error at a line of {wanted:?}, got: {error}"))
+            let other = OTHER_LINE.iter().find(|(other, ..)| *other == name);
+            let messages = case["yactfr_error"].as_str().unwrap_or("");
+            let wanted = other.map_or(lines(messages), |(_, line, _)| vec![*line]);
+            let found = error_lines(text, &error);
+            (!wanted.is_empty() && !found.iter().any(|line| wanted.contains(line)))
+                .then(|| format!("an error at line {found:?}, not {wanted:?}: {error}"))
         }
         _ => None,
     }
@@ -96,29 +88,52 @@ fn judge(case: &Case, outcome: &Result<metadata::Parsed, MetadataError>) -> Opti
 
 #[test]
 fn verdicts_and_places() {
-    let cases = cases();
-    if cases.is_empty() {
-        println!("skipped 1 test: there is no shared test data at {}", shared().display());
-        return;
-    }
-    let mut not_run = BTreeMap::<_, usize>::new();
+    let cases = cases("ctf-metadata");
     let mut wrong = Vec::new();
-    let mut run = 0;
-    for case in &cases {
-        if let Some((_, why)) = NOT_RUN.iter().find(|(part, _)| case.name.contains(part)) {
-            *not_run.entry(why).or_default() += 1;
-            continue;
-        }
-        let path = shared().join("traces/ctf-metadata").join(&case.name).join("metadata");
-        let bytes = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        run += 1;
-        if let Some(what) = judge(case, &metadata::parse(&bytes)) {
-            wrong.push(format!("{}: {what}", case.name));
+    for (name, case) in &cases {
+        let path = shared().join("traces/ctf-metadata").join(name).join("metadata");
+        let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        wrong.extend(judge(name, case, &text).map(|what| format!("{name}: {what}")));
+    }
+    println!("{} cases checked", cases.len());
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn metadata_of_the_shared_traces() {
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for (name, case) in cases("ctf") {
+        let sound = match (case["expect"].as_str(), case["error_class"].as_str()) {
+            (Some("ok"), _) => true,
+            (Some("error"), Some("metadata")) => false,
+            // Drafts of CTF 2 are read although they need not be.
+            _ if name.starts_with("tc-CTF2-7.0-") => true,
+            _ => continue,
+        };
+        let files = metadata_files(&shared().join("traces/ctf").join(&name));
+        let refused = |path: &PathBuf| {
+            let text = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            metadata::parse(&text).is_err()
+        };
+        checked += files.len();
+        if files.iter().any(refused) == sound {
+            wrong.push(name);
         }
     }
-    for (why, count) in not_run {
-        println!("skipped {count} cases: {why}");
+    println!("{checked} files checked");
+    assert!(wrong.is_empty(), "wrong verdict: {wrong:#?}");
+}
+
+fn metadata_files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(metadata_files(&path));
+        } else if path.ends_with("metadata") {
+            found.push(path);
+        }
     }
-    println!("ran {run} cases");
-    assert!(wrong.is_empty(), "{} of {run} cases:\n{}", wrong.len(), wrong.join("\n"));
+    found
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use ltt_read::schema::Format;
-use lttv_benches::{Options, kernel_like, ust_like};
+use lttv_benches::{Input, Kind, Options};
 
 /// Makes a trace for benchmarks: the same one for the same arguments.
 #[derive(Parser)]
@@ -34,15 +34,10 @@ struct Arguments {
     /// Write no index files.
     #[arg(long)]
     no_index: bool,
-    /// Directory to write to.
+    /// Directory to write to. Without it, the trace is kept below
+    /// target/bench-traces for later runs, and its directory is printed.
     #[arg(short, long)]
-    output: PathBuf,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Kind {
-    Kernel,
-    Ust,
+    output: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -54,11 +49,13 @@ fn main() -> ExitCode {
         index: !arguments.no_index,
         mean_gap: arguments.mean_gap,
     };
-    let write = match arguments.kind {
-        Kind::Kernel => kernel_like,
-        Kind::Ust => ust_like,
+    let Arguments { kind, cpus, events, .. } = arguments;
+    let input = Input { kind, cpus, events, options };
+    let made = match &arguments.output {
+        Some(dir) => input.write(dir),
+        None => input.cached().map(|dir| println!("{}", dir.display())),
     };
-    match write(&arguments.output, arguments.cpus, arguments.events, &options) {
+    match made {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("generate_trace: {error}");

@@ -10,7 +10,7 @@ use super::program::{Op, Scratch, Window};
 use super::region::Region;
 use crate::error::DecodeError;
 use crate::schema::{Role, Roles};
-use crate::time::{Timestamp, update_clock};
+use crate::time::{ClockConverter, Timestamp, update_clock};
 
 /// A field at a constant distance from the header's begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +55,8 @@ pub(crate) struct Header {
 }
 
 /// The form that almost all headers of almost all traces have: id and clock
-/// little-endian, each within one 64-bit load, the clock in nanoseconds. It is
-/// read without a branch on the layout; whatever does not fit (an extended
-/// header, say) takes the long way.
+/// each within one 64-bit load. It is read without a look at the layout;
+/// whatever does not fit (an extended header, say) takes the long way.
 #[derive(Debug)]
 pub(crate) struct Quick {
     align_mask: u64,
@@ -68,8 +67,7 @@ pub(crate) struct Quick {
     /// Ids with which the header has this form: from `low`, `span` more.
     low: u64,
     span: u64,
-    /// Time of the clock's zero.
-    base_ns: i64,
+    converter: ClockConverter,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +75,7 @@ struct QuickField {
     byte: usize,
     shift: u32,
     mask: u64,
+    big: bool,
 }
 
 /// What a header of the quick form says.
@@ -91,18 +90,21 @@ pub(crate) struct QuickValues {
 
 impl QuickField {
     fn new(located: Located) -> Option<Self> {
-        let (shift, bits) = ((located.offset % 8) as u32, located.read.bits());
-        (located.read.is_plain_little() && shift + bits <= 64).then(|| QuickField {
+        let (first, bits) = ((located.offset % 8) as u32, located.read.bits());
+        let big = located.read.is_big();
+        (located.read.is_plain() && first + bits <= 64).then(|| QuickField {
             byte: (located.offset / 8) as usize,
-            shift,
+            shift: if big { 64 - first - bits } else { first },
             mask: u64::MAX >> (64 - bits),
+            big,
         })
     }
 
     #[inline(always)]
     fn read(&self, data: &[u8], byte: usize) -> Option<u64> {
-        let chunk = data.get(byte + self.byte..)?.first_chunk::<8>()?;
-        Some(u64::from_le_bytes(*chunk) >> self.shift & self.mask)
+        let chunk = *data.get(byte + self.byte..)?.first_chunk::<8>()?;
+        let word = if self.big { u64::from_be_bytes(chunk) } else { u64::from_le_bytes(chunk) };
+        Some((word >> self.shift) & self.mask)
     }
 }
 
@@ -124,7 +126,7 @@ impl Quick {
         // As `update_clock`, with the mask at hand.
         let low = self.clock.read(data, byte)?;
         let cycles = clock.wrapping_add(low.wrapping_sub(clock) & self.clock.mask);
-        let time = Timestamp::from_ns(self.base_ns.checked_add_unsigned(cycles)?);
+        let time = self.converter.timestamp(cycles)?;
         Some(QuickValues { begin, end: header_end, id, cycles, time })
     }
 }
@@ -145,8 +147,8 @@ impl Header {
         Header { region, plan, align_mask: u64::from(align.max(1)) - 1 }
     }
 
-    /// Its quick form, for a clock whose zero is at this time.
-    pub(crate) fn quick(&self, base_ns: i64) -> Option<Quick> {
+    /// Its quick form, if it has one, for a clock.
+    pub(crate) fn quick(&self, converter: ClockConverter) -> Option<Quick> {
         if self.align_mask < 7 {
             return None;
         }
@@ -168,7 +170,7 @@ impl Header {
             clock: QuickField::new(part.clock?)?,
             low,
             span: high - low,
-            base_ns,
+            converter,
         })
     }
 

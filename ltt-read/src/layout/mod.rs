@@ -3,11 +3,11 @@
 //! For each region of a packet (packet header, packet context, event header,
 //! event body) the compiler makes two things from the trees of field classes:
 //!
-//! * a *program* ([`program::Op`]s) that finds the end of the region, checking
+//! * a *program* (`program::Op`s) that finds the end of the region, checking
 //!   that it stays within the packet, and notes on the way where each dynamic
 //!   part begins (*anchors*) and what lengths and selectors are (*slots*). The
 //!   program of a fixed-size region is one addition;
-//! * a flat table of *nodes* ([`node::Node`]), one per field in decoding
+//! * a flat table of *nodes* (`node::Node`), one per field in decoding
 //!   order, each with its place as an anchor and a constant bit offset.
 //!
 //! Reading a field is then a table look-up and a load; nothing is searched,
@@ -26,7 +26,12 @@ use std::sync::Arc;
 use crate::bits;
 use crate::schema::{BitOrder, ByteOrder, FieldClass, FixedLen};
 
-/// What is known of a field before any event is read: name and class.
+/// What is known of a field before any event is read: its name and class.
+///
+/// A [`Visitor`](crate::Visitor) gets it with each value, [`StructView::members`]
+/// with each member; [`labels`](crate::labels) names values by it.
+///
+/// [`StructView::members`]: crate::StructView::members
 #[derive(Debug, Clone)]
 pub struct FieldInfo {
     name: Option<Arc<str>>,
@@ -87,9 +92,13 @@ impl FixedRead {
         u32::from(self.bits)
     }
 
-    /// Whether it is little-endian and neither reversed nor signed.
-    pub(crate) fn is_plain_little(self) -> bool {
-        !self.big && !self.reversed && !self.signed
+    /// Whether it is neither reversed nor signed.
+    pub(crate) fn is_plain(self) -> bool {
+        !self.reversed && !self.signed
+    }
+
+    pub(crate) fn is_big(self) -> bool {
+        self.big
     }
 
     /// The bits, zero-extended.

@@ -158,7 +158,7 @@ impl StreamTable {
         let header = Header::new(region, align);
         Ok(StreamTable {
             packet_context,
-            quick: clock.and_then(|clock| header.quick(clock.base_ns()?)),
+            quick: clock.and_then(|clock| header.quick(clock)),
             header,
             clock,
             event_ids: IdTable::new(events.map(|(e, i)| (e.id, EventTypeId(i))).collect()),

@@ -30,6 +30,7 @@ pub enum Severity {
 
 /// One thing that is wrong in metadata text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
@@ -108,8 +109,10 @@ impl LineColumn {
 
 /// Metadata that cannot be used, and why.
 ///
-/// `Display` gives the first error with its place and the lines around it.
+/// `Display` gives a line for each diagnostic: `LINE:COLUMN: MESSAGE` and the
+/// constructs around it, innermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MetadataError {
     /// Everything that was found, in text order; at least one is an error.
     pub diagnostics: Vec<Diagnostic>,
@@ -143,7 +146,7 @@ impl fmt::Display for MetadataError {
                 writeln!(f)?;
             }
             let place = self.places[i];
-            write!(f, "metadata:{}:{}: {}", place.line, place.column, d.message)?;
+            write!(f, "{}:{}: {}", place.line, place.column, d.message)?;
             for c in d.context.iter().rev() {
                 write!(f, ", {}", c.what)?;
             }

@@ -26,6 +26,7 @@ pub(crate) mod limits {
 
 /// The result of [`parse`]: a schema and what was odd about its text.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Parsed {
     /// What the metadata declares, all locations resolved.
     pub schema: Schema,
@@ -36,6 +37,16 @@ pub struct Parsed {
 }
 
 /// Parses the contents of a metadata file.
+///
+/// ```
+/// use ltt_read::metadata;
+///
+/// let error = metadata::parse(b"trace { major = 1; minor = 9; };").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "metadata:1:28: expected the minor version 8, found `9`, in `trace` block"
+/// );
+/// ```
 ///
 /// # Errors
 ///

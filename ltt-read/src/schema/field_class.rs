@@ -72,6 +72,7 @@ impl Encoding {
 /// CTF 1.8 they follow from reserved names and clock mappings).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Role {
     /// Packet header: the magic number 0xC1FC1FC1.
     PacketMagic,

@@ -94,6 +94,11 @@ pub struct Identity {
 pub type Attributes = Option<Arc<str>>;
 
 /// Everything that the metadata of one trace declares.
+///
+/// [`Trace::schema`](crate::Trace::schema) has the one of a trace,
+/// [`metadata::parse`](crate::metadata::parse) makes one of a text alone. Schemas
+/// made by hand are for the trace writer (feature `writer`): there, too, all
+/// fields are public.
 #[derive(Debug, Clone)]
 pub struct Schema {
     /// The metadata language that it came from.
@@ -184,6 +189,10 @@ impl Schema {
     }
 
     /// The stream class of an event type.
+    ///
+    /// # Panics
+    ///
+    /// If the id is not of this schema.
     pub fn stream_of(&self, id: EventTypeId) -> &StreamClass {
         &self.stream_classes[self.event_types[id.index()].stream.index()]
     }

@@ -9,11 +9,11 @@ use ltt_read::{Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, Value, V
 /// What was seen, so that reading cannot be optimised away and ways of reading
 /// can be compared.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Seen {
-    pub events: u64,
-    pub fields: u64,
-    pub sum: u64,
-    pub errors: Vec<String>,
+pub(crate) struct Seen {
+    pub(crate) events: u64,
+    pub(crate) fields: u64,
+    pub(crate) sum: u64,
+    pub(crate) errors: Vec<String>,
 }
 
 impl Seen {
@@ -49,7 +49,7 @@ impl Visitor for Seen {
 }
 
 /// Everything of one event, once through a visitor.
-pub fn visit_event(event: Event<'_>, seen: &mut Seen) {
+pub(crate) fn visit_event(event: Event<'_>, seen: &mut Seen) {
     seen.events += 1;
     for scope in Scope::ALL {
         event.visit(scope, seen);
@@ -57,12 +57,57 @@ pub fn visit_event(event: Event<'_>, seen: &mut Seen) {
 }
 
 /// The same through values.
-pub fn values_of_event(event: Event<'_>, seen: &mut Seen) {
+pub(crate) fn values_of_event(event: Event<'_>, seen: &mut Seen) {
     seen.events += 1;
     for scope in Scope::ALL {
         if let Some(root) = event.scope(scope) {
             value(&Value::Struct(root), seen);
         }
+    }
+}
+
+/// Each member of each root, through a handle: the same value again.
+fn check_handles(event: Event<'_>) {
+    let sum = |v: &Value<'_>| {
+        let mut seen = Seen::default();
+        value(v, &mut seen);
+        seen
+    };
+    for scope in Scope::ALL {
+        let Some(root) = event.scope(scope) else { continue };
+        for (info, member) in root.members() {
+            let name = info.name().filter(|name| !name.contains(['.', '['])).unwrap_or("");
+            let Some(handle) = event.trace().field(event.type_id(), scope, name) else { continue };
+            let read = event.get(&handle).expect("a member that is there");
+            assert_eq!(sum(&read), sum(&member), "{name} read through its handle differs");
+        }
+    }
+}
+
+/// Goes back to some events of a tracefile.
+fn check_positions(trace: &Arc<Trace>, tracefile: usize) {
+    let mut cursor = trace.cursor(tracefile);
+    let mut cuts = Vec::new();
+    let mut count = 0u64;
+    loop {
+        match cursor.advance() {
+            Ok(true) => {
+                let event = cursor.event();
+                count += 1;
+                if count.is_power_of_two() {
+                    check_handles(event);
+                    cuts.push((event.position(), event.offset(), event.cycles()));
+                }
+            }
+            Ok(false) => break,
+            Err(_) if cursor.skip_packet() => {}
+            Err(_) => break,
+        }
+    }
+    for (cut, offset, cycles) in cuts {
+        cursor.seek(cut).expect("a packet that was sound before");
+        let event = cursor.next().expect("an event that was sound before").expect("an event");
+        assert_eq!((event.offset(), event.cycles()), (offset, cycles));
     }
 }
 
@@ -85,7 +130,7 @@ fn value(v: &Value<'_>, seen: &mut Seen) {
 
 /// One tracefile, as far as it goes; an error is kept, and reading goes on
 /// where that is possible.
-pub fn read_tracefile(cursor: &mut Cursor, seen: &mut Seen, each: fn(Event<'_>, &mut Seen)) {
+pub(crate) fn read_tracefile(cursor: &mut Cursor, seen: &mut Seen, each: fn(Event<'_>, &mut Seen)) {
     loop {
         match cursor.next() {
             Ok(Some(event)) => each(event, seen),
@@ -107,11 +152,12 @@ fn check_place(error: &Error) {
 }
 
 /// The whole trace: file by file, in both ways, then merged, then sought.
-pub fn read_all(trace: &Arc<Trace>) -> Seen {
+pub(crate) fn read_all(trace: &Arc<Trace>) -> Seen {
     let (mut seen, mut values) = (Seen::default(), Seen::default());
     for n in 0..trace.tracefiles().len() {
         read_tracefile(&mut trace.cursor(n), &mut seen, visit_event);
         read_tracefile(&mut trace.cursor(n), &mut values, values_of_event);
+        check_positions(trace, n);
     }
     assert_eq!(seen, values, "visiting and reading values differ");
 

@@ -12,7 +12,8 @@ pub(super) fn integer(text: &str) -> Option<u64> {
 }
 
 /// The text that a string literal (with its quotes) stands for. A null
-/// character, however written, ends it as in C.
+/// character, however written, ends it as in C. Unlike in C, an escape has at
+/// most three digits, hexadecimal ones too: `\x0231` is `#` and `1`.
 pub(super) fn string(literal: &str) -> Cow<'_, str> {
     let body = &literal[1..literal.len() - 1];
     if memchr::memchr(b'\\', body.as_bytes()).is_none() {
@@ -56,10 +57,10 @@ fn unescape(body: &str) -> Vec<u8> {
             b'r' => b'\r',
             b't' => b'\t',
             b'v' => 11,
-            b'x' => numeric(bytes, &mut at, 16, 2),
+            b'x' => numeric(bytes, &mut at, 16),
             b'0'..=b'7' => {
                 at -= 1;
-                numeric(bytes, &mut at, 8, 3)
+                numeric(bytes, &mut at, 8)
             }
             other => other,
         });
@@ -67,10 +68,10 @@ fn unescape(body: &str) -> Vec<u8> {
     out
 }
 
-/// The byte that up to `max` digits spell.
-fn numeric(bytes: &[u8], at: &mut usize, base: u32, max: usize) -> u8 {
+/// The byte that up to three digits spell.
+fn numeric(bytes: &[u8], at: &mut usize, base: u32) -> u8 {
     let mut value = 0u32;
-    let end = *at + max;
+    let end = *at + 3;
     while *at < end
         && let Some(d) = bytes.get(*at).and_then(|c| (*c as char).to_digit(base))
     {
@@ -96,8 +97,9 @@ mod tests {
 
     #[test]
     fn strings_and_characters() {
-        assert_eq!(string(r#""a\tb\x41\101\043x\"""#), "a\tbAA#x\"");
+        assert_eq!(string(r#""a\tb\x41,\101\043x\"""#), "a\tbA,A#x\"");
         assert_eq!(string(r#""\x4g\\""#), "\x04g\\");
+        assert_eq!(string(r#""\x0231 \x23 \0431 \43""#), "#1 # #1 #");
         assert_eq!(string(r#""seen\0not""#), "seen");
         assert_eq!(string(r#""\xff""#), "\u{fffd}");
         assert_eq!(character(r"'\n'"), Some(10));

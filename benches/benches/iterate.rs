@@ -1,0 +1,68 @@
+//! Reading one stream after the other: nothing but headers, two fields, every
+//! field; and a decoder written by hand for comparison. Time per event.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ltt_read::Trace;
+use lttv_benches::{Input, Kind, Sums, bench_events, each_event, first_two_integers, sum_ust_like};
+
+fn iterate(c: &mut Criterion) {
+    for (name, kind) in [("kernel-like", Kind::Kernel), ("UST-like", Kind::Ust)] {
+        let dir = Input::new(kind, bench_events()).cached().expect("a trace");
+        let trace = Trace::open(&dir).expect("a trace");
+        let mut group = c.benchmark_group(format!("stream after stream, {name}"));
+        group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+        group.bench_function("headers and sizes only", |b| b.iter(|| types_and_times(&trace)));
+        let handles = first_two_integers(&trace);
+        group.bench_function("two integers through handles", |b| {
+            b.iter(|| {
+                let mut sums = Sums::default();
+                let each = each_event(&trace, |event| {
+                    for field in &handles[event.type_id().index()] {
+                        sums.integer(event.integer(field).unwrap_or(0));
+                    }
+                });
+                each.map(|()| sums).expect("sound tracefiles")
+            });
+        });
+        group.bench_function("every field", |b| {
+            b.iter(|| {
+                let mut sums = Sums::default();
+                each_event(&trace, |event| sums.add(event)).expect("sound tracefiles");
+                sums
+            });
+        });
+        if kind == Kind::Ust {
+            let files = files(&trace);
+            group.bench_function("every field, decoder written by hand", |b| {
+                b.iter(|| {
+                    let sums = |file: &Vec<u8>| sum_ust_like(file).expect("a sound file");
+                    files
+                        .iter()
+                        .map(sums)
+                        .fold((0, 0), |all, (events, sums)| (all.0 + events, all.1 ^ sums.integers))
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+fn types_and_times(trace: &Arc<Trace>) -> (u64, i64) {
+    let (mut types, mut times) = (0, 0i64);
+    let each = each_event(trace, |event| {
+        types += event.type_id().index() as u64;
+        times ^= event.timestamp().map_or(0, |time| time.ns());
+    });
+    each.map(|()| (types, times)).expect("sound tracefiles")
+}
+
+fn files(trace: &Trace) -> Vec<Vec<u8>> {
+    let paths = trace.tracefiles().iter().flat_map(|tracefile| tracefile.files());
+    paths.map(|path: &Path| std::fs::read(path).expect("a file")).collect()
+}
+
+criterion_group!(benches, iterate);
+criterion_main!(benches);

@@ -1,0 +1,59 @@
+//! What all benchmarks of reading have in common.
+
+use std::sync::Arc;
+
+use ltt_read::schema::{EventTypeId, FieldKind, Scope};
+use ltt_read::{Error, Event, Field, Timestamp, Trace};
+
+/// How many events a generated trace shall have: `LTTV_BENCH_EVENTS`, half a
+/// million by default.
+pub fn bench_events() -> u64 {
+    let events = std::env::var("LTTV_BENCH_EVENTS").ok().and_then(|text| text.parse().ok());
+    events.unwrap_or(500_000)
+}
+
+/// Reads one tracefile after the other.
+///
+/// # Errors
+///
+/// If a tracefile is damaged.
+#[inline(always)]
+pub fn each_event(trace: &Arc<Trace>, mut each: impl FnMut(&Event<'_>)) -> Result<(), Error> {
+    for tracefile in 0..trace.tracefiles().len() {
+        let mut cursor = trace.cursor(tracefile);
+        while cursor.advance()? {
+            each(&cursor.event());
+        }
+    }
+    Ok(())
+}
+
+/// For each event type, the handles of the first two integers of its payload
+/// (of fewer, if it has not so many).
+pub fn first_two_integers(trace: &Trace) -> Vec<Vec<Field>> {
+    let handles = |id: EventTypeId| {
+        let FieldKind::Struct(payload) = &trace.event_type(id).payload.as_ref()?.kind else {
+            return None;
+        };
+        let integers =
+            payload.members.iter().filter(|m| matches!(m.class.kind, FieldKind::Integer(..)));
+        integers.take(2).map(|m| trace.field(id, Scope::Payload, &m.name)).collect()
+    };
+    let ids = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
+    ids.map(|id| handles(id).unwrap_or_default()).collect()
+}
+
+/// The times of the first and of the last event.
+///
+/// # Errors
+///
+/// If a tracefile is damaged.
+pub fn time_range(trace: &Arc<Trace>) -> Result<(Timestamp, Timestamp), Error> {
+    let (mut first, mut last) = (Timestamp::MAX, Timestamp::MIN);
+    each_event(trace, |event| {
+        if let Some(time) = event.timestamp() {
+            (first, last) = (first.min(time), last.max(time));
+        }
+    })?;
+    Ok((first, last))
+}

@@ -1,0 +1,69 @@
+//! Something to do with every field, cheap but impossible to skip.
+
+use ltt_read::layout::FieldInfo;
+use ltt_read::schema::Scope;
+use ltt_read::{Event, StrValue, Visitor};
+
+/// What all fields of some events add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sums {
+    /// Sum of all integers and booleans, modulo 2⁶⁴.
+    pub integers: u64,
+    /// Exclusive or of the bits of all floating-point numbers.
+    pub floats: u64,
+    /// Length of all strings and blobs.
+    pub bytes: u64,
+}
+
+impl Sums {
+    /// Adds every field of an event's contexts and payload.
+    #[inline]
+    pub fn add(&mut self, event: &Event<'_>) {
+        for scope in [Scope::CommonContext, Scope::SpecificContext, Scope::Payload] {
+            event.visit(scope, self);
+        }
+    }
+
+    /// Adds an integer.
+    #[inline]
+    pub fn integer(&mut self, value: u64) {
+        self.integers = self.integers.wrapping_add(value);
+    }
+}
+
+impl Visitor for Sums {
+    #[inline]
+    fn uint(&mut self, _: &FieldInfo, value: u64) {
+        self.integer(value);
+    }
+
+    #[inline]
+    fn sint(&mut self, _: &FieldInfo, value: i64) {
+        self.integer(value as u64);
+    }
+
+    #[inline]
+    fn boolean(&mut self, _: &FieldInfo, value: bool) {
+        self.integer(value.into());
+    }
+
+    #[inline]
+    fn bits(&mut self, _: &FieldInfo, value: u64) {
+        self.integer(value);
+    }
+
+    #[inline]
+    fn float(&mut self, _: &FieldInfo, value: f64) {
+        self.floats ^= value.to_bits();
+    }
+
+    #[inline]
+    fn string(&mut self, _: &FieldInfo, value: StrValue<'_>) {
+        self.bytes += value.bytes.len() as u64;
+    }
+
+    #[inline]
+    fn blob(&mut self, _: &FieldInfo, value: &[u8]) {
+        self.bytes += value.len() as u64;
+    }
+}

@@ -1,0 +1,282 @@
+//! Events read in every way there is, as the values that were written.
+
+use std::collections::{HashMap, HashSet};
+
+use ltt_read::layout::FieldInfo;
+use ltt_read::schema::{EventTypeId, FieldClass, FieldKind, Scope};
+use ltt_read::writer::Value;
+use ltt_read::{ArrayView, Event, Field, StrValue, Value as Read, Visitor};
+use proptest::prelude::*;
+
+use super::case::Expected;
+use super::values::same;
+
+/// Reads events; keeps field handles, as analyses do.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    handles: HashMap<(EventTypeId, Scope), HashMap<String, Option<Field>>>,
+}
+
+impl Reader {
+    /// What a visitor is told of an event. Fails if values or handles tell
+    /// something else.
+    pub(crate) fn read(&mut self, event: Event<'_>) -> Result<Expected, TestCaseError> {
+        let mut scopes = [const { Value::Auto }; 6];
+        for scope in Scope::ALL {
+            let visited = visit(event, scope);
+            let root = event.scope(scope).map(|root| plain(&Read::Struct(root)));
+            let expected = visited.as_ref().and_then(flat);
+            prop_assert!(alike(&expected, &root), "{scope:?}: {expected:?} by values is {root:?}");
+            prop_assert_eq!(event.has_scope(scope), visited.is_some());
+            if let (Some(visited), Some(class)) = (&visited, root_class(event, scope)) {
+                self.check_handles(event, scope, class, visited)?;
+            }
+            scopes[scope as usize] = visited.unwrap_or_default();
+        }
+        let [_, _, _, common_context, specific_context, payload] = scopes;
+        Ok(Expected {
+            event_type: event.type_id(),
+            timestamp: event.cycles(),
+            common_context,
+            specific_context,
+            payload,
+        })
+    }
+
+    /// Reads every field below a root through its handles, and those that this
+    /// event lacks but others of its type had.
+    fn check_handles(
+        &mut self,
+        event: Event<'_>,
+        scope: Scope,
+        class: &FieldClass,
+        visited: &Value,
+    ) -> Result<(), TestCaseError> {
+        let mut paths = Paths::default();
+        paths.below(class, visited, "");
+        let known = self.handles.entry((event.type_id(), scope)).or_default();
+        let find = |path: &str| event.trace().field(event.type_id(), scope, path);
+        for (path, expected) in &paths.there {
+            let handle = known.entry(path.clone()).or_insert_with(|| find(path));
+            let Some(handle) = handle else {
+                return Err(TestCaseError::fail(format!("{scope:?}: no handle for {path}")));
+            };
+            let read = event.get(handle).map(|v| plain(&v));
+            prop_assert!(alike(expected, &read), "{scope:?} {path}: {expected:?}, got {read:?}");
+            let number = match expected {
+                Some(Value::Uint(n)) => Some(*n),
+                Some(Value::Sint(n)) => Some(*n as u64),
+                _ => None,
+            };
+            let integer = event.integer(handle);
+            // Not all integers can be read so, but fixed-size members can.
+            let must = matches!(handle.info().class().kind, FieldKind::Integer(..))
+                && path.bytes().all(|b| b != b'.' && b != b'[');
+            prop_assert!(integer == number || !must && integer.is_none(), "{scope:?} {path}");
+        }
+        let there: HashSet<&str> = paths.there.iter().map(|(path, _)| &**path).collect();
+        for (path, handle) in known.iter() {
+            if let Some(handle) = handle.as_ref().filter(|_| !there.contains(&**path)) {
+                prop_assert!(event.get(handle).is_none(), "{scope:?} {path} is not there");
+                prop_assert!(event.integer(handle).is_none(), "{scope:?} {path} is not there");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn root_class(event: Event<'_>, scope: Scope) -> Option<&FieldClass> {
+    let schema = event.trace().schema();
+    let class = event.event_type();
+    let stream = &schema.stream_classes[class.stream.index()];
+    match scope {
+        Scope::PacketHeader => schema.packet_header.as_deref(),
+        Scope::PacketContext => stream.packet_context.as_deref(),
+        Scope::EventHeader => stream.event_header.as_deref(),
+        Scope::CommonContext => stream.common_context.as_deref(),
+        Scope::SpecificContext => class.specific_context.as_deref(),
+        Scope::Payload => class.payload.as_deref(),
+    }
+}
+
+/// Paths of fields, with their values.
+#[derive(Default)]
+struct Paths {
+    there: Vec<(String, Option<Value>)>,
+}
+
+impl Paths {
+    fn add(&mut self, class: &FieldClass, value: &Value, path: String) {
+        self.below(class, value, &path);
+        self.there.push((path, flat(value)));
+    }
+
+    fn below(&mut self, class: &FieldClass, value: &Value, path: &str) {
+        match (&class.kind, value) {
+            (FieldKind::Struct(s), Value::Struct(values)) => {
+                let dot = if path.is_empty() { "" } else { "." };
+                for (member, value) in s.members.iter().zip(values) {
+                    self.add(&member.class, value, format!("{path}{dot}{}", member.name));
+                }
+            }
+            (FieldKind::Array(a), Value::Array(elements)) => {
+                for (i, element) in elements.iter().enumerate() {
+                    self.add(&a.element, element, format!("{path}[{i}]"));
+                }
+            }
+            (FieldKind::Option(o), Value::Option(Some(content))) => {
+                self.below(&o.class, content, path);
+            }
+            // By the option's name, and as if the variant were it; but where a
+            // step may name an option, it does.
+            (FieldKind::Variant(v), Value::Variant { option, value }) => {
+                let option = &v.options[*option];
+                let mut inner = Paths::default();
+                inner.below(&option.class, value, path);
+                inner.there.retain(|(inner, _)| {
+                    let step = inner[path.len()..].trim_start_matches('.');
+                    let step = step.split(['.', '[']).next();
+                    v.options.iter().all(|o| o.name.as_deref() != step)
+                });
+                self.there.append(&mut inner.there);
+                if let Some(name) = &option.name {
+                    self.add(&option.class, value, format!("{path}.{name}"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Without the variants and options, which values of fields do not show.
+fn flat(value: &Value) -> Option<Value> {
+    match value {
+        Value::Option(content) => flat(content.as_deref()?),
+        Value::Variant { value, .. } => flat(value),
+        Value::Struct(members) => Some(Value::Struct(members.iter().filter_map(flat).collect())),
+        Value::Array(elements) => Some(Value::Array(elements.iter().filter_map(flat).collect())),
+        other => Some(other.clone()),
+    }
+}
+
+fn plain(value: &Read<'_>) -> Value {
+    match value {
+        Read::Uint(n) => Value::Uint(*n),
+        Read::Sint(n) => Value::Sint(*n),
+        Read::Bool(b) => Value::Bool(*b),
+        Read::Bits(n) => Value::Bits(*n),
+        Read::Float(x) => Value::Float(*x),
+        Read::Str(s) => Value::Str(s.to_str_lossy().into_owned()),
+        Read::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        Read::Struct(s) => Value::Struct(s.members().map(|(_, v)| plain(&v)).collect()),
+        Read::Array(a) => Value::Array(elements(a)),
+        other => unreachable!("a new kind of value: {other:?}"),
+    }
+}
+
+/// The elements in order, which must also be found one by one.
+fn elements(array: &ArrayView<'_>) -> Vec<Value> {
+    let in_order: Vec<Value> = array.iter().map(|v| plain(&v)).collect();
+    let one_by_one = (0..array.len()).filter_map(|i| array.get(i)).map(|v| plain(&v)).collect();
+    assert!(same(&Value::Array(one_by_one), &Value::Array(in_order.clone())));
+    in_order
+}
+
+fn alike(a: &Option<Value>, b: &Option<Value>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => same(a, b),
+        (a, b) => a.is_none() == b.is_none(),
+    }
+}
+
+fn visit(event: Event<'_>, scope: Scope) -> Option<Value> {
+    let mut tree = Tree { open: vec![Vec::new()], ..Tree::default() };
+    event.visit(scope, &mut tree);
+    let [mut root] = <[_; 1]>::try_from(tree.open).expect("all that began has ended");
+    assert!(root.len() <= 1);
+    root.pop()
+}
+
+/// Makes a tree of what a visitor is told.
+#[derive(Default)]
+struct Tree {
+    /// The parts so far of all that has begun, the outermost first.
+    open: Vec<Vec<Value>>,
+    /// Chosen options of the variants among them.
+    options: Vec<usize>,
+    /// Lengths of the arrays among them.
+    lengths: Vec<u64>,
+}
+
+impl Tree {
+    fn add(&mut self, value: Value) {
+        self.open.last_mut().expect("something is open").push(value);
+    }
+
+    fn begin(&mut self) {
+        self.open.push(Vec::new());
+    }
+
+    fn end(&mut self, make: impl FnOnce(Vec<Value>) -> Value) {
+        let parts = self.open.pop().expect("something is open");
+        self.add(make(parts));
+    }
+}
+
+impl Visitor for Tree {
+    fn uint(&mut self, _: &FieldInfo, value: u64) {
+        self.add(Value::Uint(value));
+    }
+    fn sint(&mut self, _: &FieldInfo, value: i64) {
+        self.add(Value::Sint(value));
+    }
+    fn boolean(&mut self, _: &FieldInfo, value: bool) {
+        self.add(Value::Bool(value));
+    }
+    fn bits(&mut self, _: &FieldInfo, value: u64) {
+        self.add(Value::Bits(value));
+    }
+    fn float(&mut self, _: &FieldInfo, value: f64) {
+        self.add(Value::Float(value));
+    }
+    fn string(&mut self, _: &FieldInfo, value: StrValue<'_>) {
+        self.add(Value::Str(value.to_str_lossy().into_owned()));
+    }
+    fn blob(&mut self, _: &FieldInfo, value: &[u8]) {
+        self.add(Value::Bytes(value.to_vec()));
+    }
+    fn begin_struct(&mut self, _: &FieldInfo) {
+        self.begin();
+    }
+    fn end_struct(&mut self, _: &FieldInfo) {
+        self.end(Value::Struct);
+    }
+    fn begin_array(&mut self, _: &FieldInfo, len: u64) {
+        self.lengths.push(len);
+        self.begin();
+    }
+    fn end_array(&mut self, _: &FieldInfo) {
+        let len = self.lengths.pop().expect("an array has begun");
+        self.end(|elements| {
+            assert_eq!(elements.len() as u64, len);
+            Value::Array(elements)
+        });
+    }
+    fn begin_variant(&mut self, _: &FieldInfo, option: usize) {
+        self.options.push(option);
+        self.begin();
+    }
+    fn end_variant(&mut self, _: &FieldInfo) {
+        let option = self.options.pop().expect("a variant has begun");
+        self.end(|mut content| {
+            assert_eq!(content.len(), 1);
+            Value::variant(option, content.remove(0))
+        });
+    }
+    fn begin_option(&mut self, _: &FieldInfo, _: bool) {
+        self.begin();
+    }
+    fn end_option(&mut self, _: &FieldInfo) {
+        self.end(|mut content| Value::Option(content.pop().map(Box::new)));
+    }
+}
