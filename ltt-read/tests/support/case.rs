@@ -220,6 +220,9 @@ fn event(
     )
 }
 
+/// Members of the root of a scope, if there is one.
+type Members = Option<Vec<Shape>>;
+
 /// What a stream class and its event types are made of.
 /// The members of a structure that may be missing.
 type Members = Option<Vec<Shape>>;
@@ -314,7 +317,7 @@ fn add(schema: &mut Schema, class: Class, keyed: &dyn Fn(Scope, &FieldClass) -> 
         scopes.push(scope);
         Some(Arc::new(keyed(scope, &root)))
     };
-    let part = |scopes: &mut Vec<Scope>, scope, shapes: &Option<Vec<Shape>>| {
+    let part = |scopes: &mut Vec<Scope>, scope, shapes: &Members| {
         let shapes = shapes.as_deref()?;
         let own = class.keyed.then_some(scope);
         let there: Vec<Scope> = scopes.iter().copied().chain(own).collect();
