@@ -69,38 +69,39 @@ impl Input {
         Ok(write(dir, self.cpus, self.events, &self.options)?)
     }
 
-    /// The directory that holds it below `target/bench-traces`, made if it is
-    /// not there yet.
+    /// The directory that holds it below `target/bench-traces`, called
+    /// `kernel-like` or `ust-like`; made if it is not there yet.
     ///
     /// # Errors
     ///
     /// If a file cannot be written.
     pub fn cached(&self) -> Result<PathBuf, Box<dyn Error>> {
         let all = cache();
-        let dir = all.join(self.name());
+        let dir = all.join(self.key());
+        let trace = match self.kind {
+            Kind::Kernel => "kernel-like",
+            Kind::Ust => "ust-like",
+        };
         if !dir.exists() {
             // Under its name only when complete.
             let unfinished = all.join(format!("unfinished-{}", std::process::id()));
-            self.write(&unfinished)?;
+            self.write(&unfinished.join(trace))?;
             fs::rename(&unfinished, &dir)?;
         }
-        Ok(dir)
+        Ok(dir.join(trace))
     }
 
     /// All that its contents depend on.
-    fn name(&self) -> String {
+    fn key(&self) -> String {
         let Input { kind, cpus, events, options } = self;
-        let kind = match kind {
-            Kind::Kernel => "kernel",
-            Kind::Ust => "ust",
-        };
-        let format = format!("{:?}", options.format).to_lowercase();
-        let index = if options.index { "indexed" } else { "plain" };
-        let Options { seed, packet_bytes, mean_gap, .. } = options;
+        let Options { format, seed, packet_bytes, mean_gap, index } = options;
+        let index = if *index { "indexed" } else { "plain" };
+        let generators = generators();
         format!(
-            "{kind}-{format}-{events}x{cpus}cpus-{packet_bytes}B-{mean_gap}ns-{index}-seed{seed}-{:08x}",
-            generators()
+            "{kind:?}-{format:?}-{events}x{cpus}cpus-{packet_bytes}B-{mean_gap}ns-{index}-\
+             seed{seed}-{generators:08x}"
         )
+        .to_lowercase()
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Cursor {
     table: Option<Arc<StreamTable>>,
     /// The packet that is read (sound unless `state` is `Start` or `End`).
     packet: Packet,
+    /// The default clock before it.
+    packet_clock: u64,
     /// Where its readable content ends, in bits: 0 when `state` is not `Packet`.
     content_end: u64,
     /// Where the next event record (or its padding) begins, in bits from the
@@ -128,6 +130,7 @@ pub struct Position {
     packet_offset: u64,
     bit: u64,
     packet_number: u64,
+    packet_clock: u64,
     clock: u64,
     at_end: bool,
 }
@@ -144,6 +147,7 @@ impl Cursor {
             state: State::Start,
             file: 0,
             packet: Packet::none(),
+            packet_clock: 0,
             content_end: 0,
             next: 0,
             clock: 0,
@@ -361,6 +365,7 @@ impl Cursor {
         let trace = self.trace.clone();
         let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
         self.source = file.source.clone();
+        self.packet_clock = clock;
         let bytes = file.source.bytes();
         let (schema, tables) = (trace.schema(), trace.tables());
         match Packet::read(schema, tables, bytes, offset, number, clock, &mut self.scratch) {
@@ -418,10 +423,11 @@ impl Cursor {
         };
         let (begin, end) = (before.end, p.begin);
         // A number that went back is a restarted or swapped packet, not a gap.
-        if lost > 0 && lost < u64::MAX >> 1 {
+        let is_gap = |count: u64| count > 0 && count < u64::MAX >> 1;
+        if is_gap(lost) {
             self.note(NoticeKind::LostPackets { count: lost, begin, end });
         }
-        if discarded > 0 {
+        if is_gap(discarded) {
             let end = self.packet.end;
             self.note(NoticeKind::DiscardedEvents { count: Some(discarded), begin, end });
         }
@@ -475,6 +481,7 @@ impl Cursor {
             packet_offset: self.packet.offset,
             bit: if self.state == State::Start { 0 } else { self.next },
             packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
             clock: self.clock,
             at_end: self.state == State::End,
         }
@@ -487,6 +494,7 @@ impl Cursor {
             packet_offset: self.packet.offset,
             bit: self.current.begin,
             packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
             clock: self.current.clock_before,
             at_end: false,
         }
@@ -511,7 +519,7 @@ impl Cursor {
             self.restart();
             return Ok(());
         }
-        self.enter_packet(position.packet_offset, position.packet_number, position.clock)?;
+        self.enter_packet(position.packet_offset, position.packet_number, position.packet_clock)?;
         self.next = position.bit.clamp(self.next, self.content_end);
         self.clock = position.clock;
         Ok(())
@@ -521,7 +529,8 @@ impl Cursor {
     fn restart(&mut self) {
         self.state = State::Start;
         self.packet = Packet::none();
-        (self.file, self.next, self.content_end, self.clock) = (0, 0, 0, 0);
+        (self.file, self.next, self.content_end) = (0, 0, 0);
+        (self.packet_clock, self.clock) = (0, 0);
     }
 
     /// Goes before the first event whose timestamp is `time` or later (after
@@ -620,6 +629,11 @@ impl Cursor {
     pub(crate) fn window(&self) -> Window<'_> {
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         Window { data, end: self.packet.readable_bits() }
+    }
+
+    /// Which of its tracefile's files it reads.
+    pub(crate) fn file_index(&self) -> usize {
+        self.file as usize
     }
 
     /// Bytes of its tracefile that lie behind it.

@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::Arc;
 
-use ltt_read::schema::{ClockClass, Format};
+use ltt_read::schema::Format;
 use ltt_read::writer::{metadata_text, packetized_metadata};
 use ltt_read::{Merge, Trace};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
         for (tracefile, stream) in streams.iter().enumerate() {
             check_stream(&trace, tracefile, &expected[*stream])?;
         }
-        check_merge(case, &trace, &streams, &expected)?;
+        check_merge(&trace, &streams, &expected)?;
     }
     Ok(())
 }
@@ -69,11 +69,8 @@ fn check_stream(
         let Some(event) = event else {
             return Err(TestCaseError::fail(format!("no event {i}")));
         };
-        let clock = &trace.schema().clocks[0];
-        prop_assert_eq!(
-            event.timestamp().map(|t| i128::from(t.ns())),
-            expected.timestamp.map(|cycles| ns(clock, cycles))
-        );
+        let time = event.timestamp().map(|t| i128::from(t.ns()));
+        prop_assert_eq!(time, expected.time(trace.schema()));
         let read = reader.read(event)?;
         prop_assert!(expected.is(&read), "event {i}: {expected:?}, got {read:?}");
     }
@@ -83,26 +80,16 @@ fn check_stream(
     Ok(())
 }
 
-/// The definition in words of the specification, in wide integers.
-fn ns(clock: &ClockClass, cycles: u64) -> i128 {
-    let (cycles, frequency) = (i128::from(cycles), i128::from(clock.frequency));
-    let ticks = i128::from(clock.offset_seconds) * frequency + i128::from(clock.offset_cycles);
-    ((ticks + cycles) * 1_000_000_000).div_euclid(frequency)
-}
-
 /// All events by time, then by tracefile, then as they stand in it.
 fn check_merge(
-    case: &Case,
     trace: &Arc<Trace>,
     streams: &[usize],
     expected: &[Vec<Expected>],
 ) -> Result<(), TestCaseError> {
-    let _ = case;
-    let clock = &trace.schema().clocks[0];
     let mut order = Vec::new();
     for (tracefile, stream) in streams.iter().enumerate() {
         for (i, event) in expected[*stream].iter().enumerate() {
-            order.push((event.timestamp.map(|cycles| ns(clock, cycles)), tracefile, i));
+            order.push((event.time(trace.schema()), tracefile, i));
         }
     }
     order.sort();

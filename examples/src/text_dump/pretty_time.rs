@@ -3,10 +3,10 @@
 
 use ltt_read::Event;
 
-use super::chunk::Chunk;
-use super::clock_text::{ClockStyle, ClockText};
+use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::number;
 use super::palette::Palette;
+use super::text::{Chunk, Text};
 
 /// Prints times. All that is the same on each line is spelt once.
 #[derive(Debug)]
@@ -38,9 +38,12 @@ impl PrettyTime {
         }
     }
 
-    /// Appends the time of an event.
+    /// Appends the time of an event, if its stream has a clock.
     #[inline]
-    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+    pub(super) fn event(&mut self, event: &Event<'_>, range: ClockRange, out: &mut Text) {
+        if range == ClockRange::NoClock {
+            return;
+        }
         let cycles = self.clock.style() == ClockStyle::Cycles;
         self.before.append(out);
         let time = event.timestamp();
@@ -50,8 +53,8 @@ impl PrettyTime {
             now
         } else {
             match time {
-                Some(time) => self.clock.time(out, time),
-                None => out.extend_from_slice(b"??:??:??.?????????"),
+                Some(time) => self.clock.time(out, time, range),
+                None => out.append(b"??:??:??.?????????"),
             }
             time.map(|t| t.ns().cast_unsigned())
         };
@@ -67,10 +70,10 @@ impl PrettyTime {
 }
 
 /// A time that went back shows as a huge one, as in babeltrace.
-fn write_delta(out: &mut Vec<u8>, delta: Option<u64>, cycles: bool) {
+fn write_delta(out: &mut Text, delta: Option<u64>, cycles: bool) {
     match delta {
-        None if cycles => out.extend_from_slice(b"+????????????"),
-        None => out.extend_from_slice(b"+?.?????????"),
+        None if cycles => out.append(b"+????????????"),
+        None => out.append(b"+?.?????????"),
         Some(delta) if cycles => {
             out.push(b'+');
             number::padded(out, delta, 12);
@@ -79,7 +82,7 @@ fn write_delta(out: &mut Vec<u8>, delta: Option<u64>, cycles: bool) {
             out.push(b'+');
             number::decimal(out, delta / 1_000_000_000);
             out.push(b'.');
-            number::nanoseconds(out, (delta % 1_000_000_000) as u32);
+            out.append(&number::nanoseconds(delta % 1_000_000_000));
         }
     }
 }
@@ -89,9 +92,9 @@ mod tests {
     use super::*;
 
     fn delta(delta: Option<u64>, cycles: bool) -> String {
-        let mut out = Vec::new();
+        let mut out = Text::default();
         write_delta(&mut out, delta, cycles);
-        String::from_utf8(out).unwrap()
+        out.to_string()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::error::WriteError;
 use super::fit::shallow;
 use super::json::{Object, array, string};
+use super::metadata::clock_offset;
 use crate::schema::{
     BitOrder, ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue,
     EventType, FieldClass, FieldKind, FixedLen, Identity, Integer, Length, LocationOrigin, Mapping,
@@ -103,14 +104,7 @@ fn clock_class(clock: &ClockClass) -> String {
         }
         ClockOrigin::Unknown => {}
     }
-    let (mut seconds, mut cycles) = (clock.offset_seconds, clock.offset_cycles);
-    if cycles < 0 || cycles.unsigned_abs() >= clock.frequency {
-        // Here the cycles have to be less than a second, and not negative.
-        let frequency = i128::from(clock.frequency.max(1));
-        let all = i128::from(seconds) * frequency + i128::from(cycles);
-        seconds = all.div_euclid(frequency) as i64;
-        cycles = all.rem_euclid(frequency) as i64;
-    }
+    let (seconds, cycles) = clock_offset(clock);
     let mut offset = Object::new();
     offset.raw("seconds", seconds).raw("cycles", cycles);
     fragment.raw("offset-from-origin", offset.end());

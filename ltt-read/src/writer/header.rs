@@ -60,7 +60,7 @@ impl Headers {
             shapes,
             clock: stream_class.default_clock.is_some(),
             single: schema.event_types.iter().filter(|e| e.stream == stream).count() == 1,
-            templated: class.as_deref().is_none_or(|c| c.align >= 8 && is_template(c, c.align)),
+            templated: class.as_deref().is_some_and(|c| c.align >= 8 && is_template(c, c.align)),
             templates: schema.event_types.iter().map(|_| None).collect(),
             class,
         }

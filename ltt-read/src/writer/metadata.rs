@@ -2,7 +2,7 @@
 
 use super::error::WriteError;
 use super::{ctf2, tsdl};
-use crate::schema::{ByteOrder, Format, Schema};
+use crate::schema::{ByteOrder, ClockClass, Format, Schema};
 use crate::uuid::Uuid;
 
 /// The magic number of metadata packets; CTF 2 keeps that of CTF 1.8.
@@ -47,6 +47,18 @@ pub fn packetized_metadata(schema: &Schema, text: &str, packet_bytes: usize) -> 
         out.extend_from_slice(content);
     }
     out
+}
+
+/// The offset of a clock in seconds and cycles. Neither format has negative
+/// cycles, nor CTF 2 a second of them.
+pub(super) fn clock_offset(clock: &ClockClass) -> (i64, i64) {
+    let (seconds, cycles) = (clock.offset_seconds, clock.offset_cycles);
+    if u64::try_from(cycles).is_ok_and(|cycles| cycles < clock.frequency) {
+        return (seconds, cycles);
+    }
+    let frequency = i128::from(clock.frequency.max(1));
+    let all = i128::from(seconds) * frequency + i128::from(cycles);
+    (all.div_euclid(frequency) as i64, all.rem_euclid(frequency) as i64)
 }
 
 #[cfg(test)]

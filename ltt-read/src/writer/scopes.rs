@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::demands::{Demanded, demands_of};
+use super::demands::{Demand, Demanded, demands_of};
 use super::error::{Misfit, Problem, WriteError};
 use super::fit::{fit, integer_of};
 use super::value::Value;
@@ -44,6 +44,8 @@ impl Scopes {
             let found = demands_of(&classes, &self.values, scope);
             demands.extend(found.map_err(|e| e.in_scope(scope))?);
         }
+        // What only must not be in some ranges adapts to what the others chose.
+        demands.sort_by_key(|d| matches!(d.demand, Demand::NotIn(_)));
         for demanded in &demands {
             self.settle(demanded).map_err(|problem| {
                 let steps = demanded.user.iter().rev();

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::error::WriteError;
 use super::fit::shallow;
+use super::metadata::clock_offset;
 use super::tsdl_names::{check_roles, escaped, identifier, quoted};
 use crate::schema::{
     ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue, EventType,
@@ -114,8 +115,9 @@ fn print_clock(text: &mut String, clock: &ClockClass) -> Printed<()> {
     if let Some(precision) = clock.precision {
         attribute!(text, "precision", "{precision}");
     }
-    attribute!(text, "offset_s", "{}", clock.offset_seconds);
-    attribute!(text, "offset", "{}", clock.offset_cycles);
+    let (seconds, cycles) = clock_offset(clock);
+    attribute!(text, "offset_s", "{seconds}");
+    attribute!(text, "offset", "{cycles}");
     attribute!(text, "absolute", "{}", clock.origin == ClockOrigin::UnixEpoch);
     text.push_str("};\n\n");
     Ok(())

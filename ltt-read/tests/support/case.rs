@@ -1,6 +1,7 @@
 //! Random traces: several stream classes, streams, packets and event types.
 
 use std::fmt;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,9 @@ use ltt_read::uuid::Uuid;
 use ltt_read::writer::{Record, StreamWriter, TraceWriter, Value, WriteError, metadata_text};
 use proptest::prelude::*;
 
-use super::shape::{members, root};
+use super::keys::{Keys, event_keys, key_classes, packet_keys, with_key};
+use super::layout::{Layout, is_divided, layout, packet_header};
+use super::shape::{At, Shape, members, structure};
 use super::values::{same, value_of};
 
 /// A trace to be written.
@@ -41,6 +44,8 @@ impl fmt::Debug for Case {
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
     pub(crate) class: StreamClassId,
+    /// Of which packet header and context matter.
+    pub(crate) keys: Keys,
     pub(crate) events: Vec<Event>,
 }
 
@@ -56,7 +61,7 @@ pub(crate) struct Event {
 /// what depends on it is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expected {
-    pub(crate) name: String,
+    pub(crate) event_type: EventTypeId,
     /// In cycles; `None` without a clock.
     pub(crate) timestamp: Option<u64>,
     pub(crate) common_context: Value,
@@ -65,9 +70,19 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
+    /// In nanoseconds from the clock's origin, as the specifications define it.
+    pub(crate) fn time(&self, schema: &Schema) -> Option<i128> {
+        let clock = schema.stream_of(self.event_type).default_clock?;
+        let clock = &schema.clocks[clock as usize];
+        let frequency = i128::from(clock.frequency);
+        let offset = i128::from(clock.offset_seconds) * frequency;
+        let cycles = offset + i128::from(clock.offset_cycles) + i128::from(self.timestamp?);
+        Some((cycles * 1_000_000_000).div_euclid(frequency))
+    }
+
     /// Whether an event that was read is this one.
     pub(crate) fn is(&self, read: &Expected) -> bool {
-        (&self.name, self.timestamp) == (&read.name, read.timestamp)
+        (self.event_type, self.timestamp) == (read.event_type, read.timestamp)
             && same(&self.common_context, &read.common_context)
             && same(&self.specific_context, &read.specific_context)
             && same(&self.payload, &read.payload)
@@ -79,9 +94,10 @@ impl Case {
     pub(crate) fn expected(&self) -> Vec<Vec<Expected>> {
         let event = |event: &Event| {
             let record = event.record.clone();
+            let clock = self.schema.stream_of(record.event_type).default_clock;
             Expected {
-                name: self.schema.event_types[record.event_type.index()].name().to_owned(),
-                timestamp: Some(record.timestamp),
+                event_type: record.event_type,
+                timestamp: clock.map(|_| record.timestamp),
                 common_context: record.common_context,
                 specific_context: record.specific_context,
                 payload: record.payload,
@@ -101,30 +117,40 @@ impl Case {
             true => TraceWriter::create_packetized(dir, self.schema.clone())?,
             false => TraceWriter::create(dir, self.schema.clone())?,
         };
+        let trace = trace.with_index();
         for (i, stream) in self.streams.iter().enumerate() {
             let writer = trace.stream(stream.class, &Case::file_name(i))?;
-            fill(writer.with_stream_id(i as u64), &stream.events)?;
+            self.fill(writer, i)?;
         }
         Ok(())
     }
 
     /// The bytes of one stream.
     pub(crate) fn bytes(&self, stream: usize) -> Result<Vec<u8>, WriteError> {
-        let Stream { class, events } = &self.streams[stream];
-        let name = Case::file_name(stream);
-        let writer = StreamWriter::new(self.schema.clone(), *class, &name, Vec::new())?;
-        fill(writer.with_stream_id(stream as u64), events)
+        let (class, name) = (self.streams[stream].class, Case::file_name(stream));
+        self.fill(StreamWriter::new(self.schema.clone(), class, &name, Vec::new())?, stream)
     }
-}
 
-fn fill<W: std::io::Write>(mut writer: StreamWriter<W>, events: &[Event]) -> Result<W, WriteError> {
-    for event in events {
-        if event.new_packet {
-            writer.begin_packet(event.record.timestamp)?;
+    fn fill<W: Write>(&self, writer: StreamWriter<W>, stream: usize) -> Result<W, WriteError> {
+        let Stream { class, keys, events } = &self.streams[stream];
+        let class = &self.schema.stream_classes[class.index()];
+        let keys = |root: &Option<Arc<FieldClass>>| {
+            let members = root.as_deref().map_or(&[][..], |root| root.members());
+            let values = members.iter().map(|m| (m.name.to_string(), keys.value(&m.name)));
+            Value::fields(values.filter_map(|(name, value)| Some((name, value?))))
+        };
+        let mut writer = writer
+            .with_stream_id(stream as u64)
+            .with_packet_header(keys(&self.schema.packet_header))
+            .with_packet_context(keys(&class.packet_context));
+        for event in events {
+            if event.new_packet {
+                writer.begin_packet(event.record.timestamp)?;
+            }
+            writer.record(event.record.clone())?;
         }
-        writer.record(event.record.clone())?;
+        writer.finish()
     }
-    writer.finish()
 }
 
 /// Any trace of a format.
@@ -146,54 +172,110 @@ pub(crate) fn case(format: Format) -> BoxedStrategy<Case> {
 
 fn stream(schema: Arc<Schema>) -> impl Strategy<Value = Stream> {
     let count = schema.stream_classes.len() as u32;
-    (0..count, 0..1u64 << 40).prop_flat_map(move |(class, start)| {
+    (0..count, 0..1u64 << 40, packet_keys()).prop_flat_map(move |(class, start, keys)| {
         let class = StreamClassId(class);
+        let divided = is_divided(&schema.stream_classes[class.index()]);
         let types = (0..schema.event_types.len() as u32).map(EventTypeId);
         let types = types.filter(|t| schema.event_types[t.index()].stream == class);
-        let events = types.map(|event_type| event(&schema, event_type).boxed());
+        let events = types.map(|event_type| event(&schema, event_type, keys).boxed());
         let events = proptest::strategy::Union::new(events.collect::<Vec<_>>());
         prop::collection::vec(events, 0..20).prop_map(move |mut events| {
             // So far the timestamps are distances.
             events.iter_mut().fold(start, |now, event| {
                 event.record.timestamp += now;
+                event.new_packet &= divided;
                 event.record.timestamp
             });
-            Stream { class, events }
+            Stream { class, keys, events }
         })
     })
 }
 
-fn event(schema: &Schema, event_type: EventTypeId) -> impl Strategy<Value = Event> + use<> {
-    let class = &schema.event_types[event_type.index()];
-    let stream = &schema.stream_classes[class.stream.index()];
-    let scope = |class: &Option<Arc<FieldClass>>| {
-        class.as_deref().map_or(Just(Value::Auto).boxed(), value_of)
-    };
-    let values =
-        (scope(&stream.common_context), scope(&class.specific_context), scope(&class.payload));
+fn event(
+    schema: &Arc<Schema>,
+    event_type: EventTypeId,
+    packet: Keys,
+) -> impl Strategy<Value = Event> + use<> {
+    let schema = schema.clone();
     // Narrow timestamps have 27 bits.
-    let distance = prop_oneof![0..100u64, 0..1u64 << 27];
-    (distance, values, prop::bool::weighted(0.2)).prop_map(
-        move |(timestamp, (common_context, specific_context, payload), new_packet)| {
-            let record = Record {
-                common_context,
-                specific_context,
-                payload,
-                ..Record::new(event_type, timestamp)
+    let distance = prop_oneof![Just(0), 0..100u64, 0..1u64 << 27];
+    (event_keys(packet), distance, prop::bool::weighted(0.2)).prop_flat_map(
+        move |(keys, timestamp, new_packet)| {
+            let class = &schema.event_types[event_type.index()];
+            let stream = &schema.stream_classes[class.stream.index()];
+            let scope = |class: &Option<Arc<FieldClass>>| {
+                class.as_deref().map_or(Just(Value::Auto).boxed(), |class| value_of(class, &keys))
             };
-            Event { record, new_packet }
+            let scopes = [&stream.common_context, &class.specific_context, &class.payload];
+            scopes.map(scope).prop_map(move |[common_context, specific_context, payload]| {
+                let record = Record {
+                    common_context,
+                    specific_context,
+                    payload,
+                    ..Record::new(event_type, timestamp)
+                };
+                Event { record, new_packet }
+            })
+        },
+    )
+}
+
+/// What a stream class and its event types are made of.
+#[derive(Debug, Clone)]
+struct Class {
+    layout: Layout,
+    clock: u32,
+    /// Whether more than the packet header has a key.
+    keyed: bool,
+    common: Option<Vec<Shape>>,
+    /// Specific context, payload, distance to the next id.
+    events: Vec<(Option<Vec<Shape>>, Option<Vec<Shape>>, u64)>,
+    first_id: u64,
+}
+
+fn class(format: Format, native: ByteOrder) -> impl Strategy<Value = Class> {
+    let optional = move || prop::option::of(members(format, native));
+    let events = prop::collection::vec((optional(), optional(), 0..3u64), 1..4);
+    let class = (layout(format), 0..2u32, any::<bool>(), optional(), events, 0..50u64);
+    class.prop_map(|(layout, clock, keyed, common, mut events, first_id)| {
+        if !layout.has_header() {
+            events.truncate(1);
+        }
+        if !layout.has_header() || !layout.is_padded() {
+            // Records are to have bits, and to end at a byte.
+            let byte = FieldClass::uint(8, ByteOrder::Little);
+            for (_, payload, _) in &mut events {
+                payload.get_or_insert_default().push(Shape::Leaf(byte.clone()));
+            }
+        }
+        Class { layout, clock, keyed, common, events, first_id }
+    })
+}
+
+fn clock() -> impl Strategy<Value = ClockClass> {
+    let frequency = prop_oneof![
+        Just(1_000_000_000),
+        prop::sample::select(vec![1000, 32_768, 1_000_000, 2_400_000_003u64]),
+        1000..1u64 << 40,
+    ];
+    let seconds = -1_000_000_000..2_000_000_000i64;
+    (frequency, seconds, -10_000..1_000_000i64, any::<bool>()).prop_map(
+        |(frequency, offset_seconds, offset_cycles, absolute)| ClockClass {
+            frequency,
+            offset_seconds,
+            offset_cycles,
+            origin: if absolute { ClockOrigin::UnixEpoch } else { ClockOrigin::Unknown },
+            ..ClockClass::new("tick")
         },
     )
 }
 
 fn schema(format: Format, native: ByteOrder) -> BoxedStrategy<Schema> {
-    let fields = move || members(format, native);
-    let optional = move || prop::option::of(fields());
-    let event = (optional(), optional(), 0..3u64);
-    let events = prop::collection::vec(event, 1..4);
-    let class = (0..header_styles(format), optional(), events, 0..50u64);
-    prop::collection::vec(class, 1..3)
-        .prop_map(move |classes| {
+    let keys = prop::array::uniform6(key_classes(format, native));
+    let clocks = prop::collection::vec(clock(), 2);
+    let classes = prop::collection::vec(class(format, native), 1..3);
+    (classes, keys, clocks, any::<u8>())
+        .prop_map(move |(classes, keys, clocks, parts)| {
             let mut schema = Schema::new(format);
             schema.native_byte_order = native;
             schema.uuid = Some(Uuid([0xa5; 16]));
@@ -201,118 +283,61 @@ fn schema(format: Format, native: ByteOrder) -> BoxedStrategy<Schema> {
                 ("text".into(), EnvValue::Str("a \"b\" \\ \n é".into())),
                 ("number".into(), EnvValue::Int(-3)),
             ];
-            schema.clocks.push(ClockClass {
-                frequency: 1_000_000_000,
-                offset_seconds: 1000,
-                offset_cycles: 5,
-                ..ClockClass::new("tick")
-            });
-            schema.packet_header = Some(Arc::new(packet_header(format, native)));
-            for (i, (header, common, events, first_id)) in classes.into_iter().enumerate() {
-                let stream = StreamClassId(i as u32);
-                let part = |scope, shapes: Option<Vec<_>>| shapes.map(|s| root(scope, &s));
-                schema.stream_classes.push(StreamClass {
-                    default_clock: Some(0),
-                    packet_context: Some(Arc::new(packet_context(native))),
-                    event_header: Some(Arc::new(event_header(header, native))),
-                    common_context: part(Scope::CommonContext, common),
-                    ..StreamClass::new(i as u64 * 3)
-                });
-                let mut id = first_id;
-                for (specific, payload, gap) in events {
-                    schema.event_types.push(EventType {
-                        specific_context: part(Scope::SpecificContext, specific),
-                        payload: part(Scope::Payload, payload),
-                        ..EventType::new(stream, id, &format!("provider:event {id}"))
-                    });
-                    id += gap + 1;
-                }
+            for (i, clock) in clocks.into_iter().enumerate() {
+                schema.clocks.push(ClockClass { name: format!("tick{i}").into(), ..clock });
+            }
+            let keyed =
+                |scope: Scope, class: &FieldClass| with_key(class, scope, &keys[scope as usize]);
+            let header = packet_header(format, native, parts);
+            schema.packet_header = Some(Arc::new(keyed(Scope::PacketHeader, &header)));
+            for class in classes {
+                add(&mut schema, class, &keyed);
             }
             schema
         })
         .boxed()
 }
 
-fn with_role(bits: u32, native: ByteOrder, align: u32, role: Role) -> FieldClass {
-    let integer = Integer { roles: Roles::only(role), ..Integer::default() };
-    FieldClass { align, ..FieldClass::integer(bits, native, integer) }
-}
-
-fn packet_header(format: Format, native: ByteOrder) -> FieldClass {
-    let (length, roles) = (Length::Static(16), Roles::only(Role::Uuid));
-    let uuid = match format {
-        Format::Ctf2 => FieldKind::Blob(Blob { length, media_type: None, roles }),
-        _ => {
-            let element = Arc::new(FieldClass::uint(8, native));
-            FieldKind::Array(Array { element, length, roles })
+/// Adds a stream class with its event types.
+fn add(schema: &mut Schema, class: Class, keyed: &dyn Fn(Scope, &FieldClass) -> FieldClass) {
+    let (format, native) = (schema.format, schema.native_byte_order);
+    let id = schema.stream_classes.len() as u64 * 3;
+    let stream = StreamClassId(schema.stream_classes.len() as u32);
+    let mut scopes = vec![Scope::PacketHeader];
+    let with_key = |scopes: &mut Vec<Scope>, scope, root: FieldClass| {
+        if !class.keyed {
+            return Some(Arc::new(root));
         }
+        scopes.push(scope);
+        Some(Arc::new(keyed(scope, &root)))
     };
-    FieldClass::structure([
-        ("magic", with_role(32, native, 32, Role::PacketMagic)),
-        ("uuid", FieldClass::new(uuid, 8)),
-        ("stream_id", with_role(7, native, 1, Role::StreamClassId)),
-        ("stream_instance_id", with_role(17, native, 1, Role::StreamId)),
-    ])
-}
-
-fn packet_context(native: ByteOrder) -> FieldClass {
-    FieldClass::structure([
-        ("timestamp_begin", with_role(64, native, 64, Role::ClockTimestamp)),
-        ("timestamp_end", with_role(64, native, 8, Role::PacketEndTimestamp)),
-        ("content_size", with_role(29, native, 1, Role::PacketContentLength)),
-        ("packet_size", with_role(35, native, 1, Role::PacketTotalLength)),
-        ("packet_seq_num", with_role(16, native, 8, Role::PacketSequence)),
-        ("events_discarded", with_role(12, native, 4, Role::DiscardedEvents)),
-    ])
-}
-
-fn header_styles(format: Format) -> u32 {
-    if format == Format::Ctf2 { 5 } else { 4 }
-}
-
-/// Event headers as tracers write them, and unusual ones.
-fn event_header(style: u32, native: ByteOrder) -> FieldClass {
-    let id = |bits, align| with_role(bits, native, align, Role::EventTypeId);
-    let time = |bits, align| with_role(bits, native, align, Role::ClockTimestamp);
-    match style {
-        0 => either_form(5, 27, 1, native),
-        1 => either_form(16, 32, 8, native),
-        2 => FieldClass::structure([("id", id(16, 8)), ("timestamp", time(64, 64))]),
-        3 => FieldClass::structure([("timestamp", time(29, 1)), ("id", id(8, 1))]),
-        _ => {
-            let variable = |role| {
-                let integer = Integer { roles: Roles::only(role), ..Integer::default() };
-                FieldClass::new(FieldKind::VarInteger(integer), 8)
-            };
-            let (id, time) = (variable(Role::EventTypeId), variable(Role::ClockTimestamp));
-            FieldClass::structure([("id", id), ("timestamp", time)])
-        }
-    }
-}
-
-/// LTTng's way: a short form, and a long one for great ids and distances.
-fn either_form(id_bits: u32, time_bits: u32, align: u32, native: ByteOrder) -> FieldClass {
-    let last = (1 << id_bits) - 2;
-    let ranges = [("compact", vec![(0, last)]), ("extended", vec![(last + 1, last + 1)])];
-    let mappings = ranges.clone().map(|(l, ranges)| Mapping { label: l.into(), ranges });
-    let mut id = with_role(id_bits, native, align, Role::EventTypeId);
-    if let FieldKind::Integer(_, integer) = &mut id.kind {
-        integer.mappings = Some(mappings.into());
-    }
-    let time = |bits, align| with_role(bits, native, align, Role::ClockTimestamp);
-    let compact = FieldClass::structure([("timestamp", time(time_bits, align))]);
-    let long_id = with_role(32, native, 8, Role::EventTypeId);
-    let extended = FieldClass::structure([("id", long_id), ("timestamp", time(64, 8))]);
-    let options = ranges.into_iter().zip([compact, extended]);
-    let options = options.map(|((name, ranges), class)| VariantOption {
-        name: Some(name.into()),
-        label: Some(name.into()),
-        ranges,
-        class: Arc::new(class),
-        attributes: None,
+    let part = |scopes: &mut Vec<Scope>, scope, shapes: &Option<Vec<Shape>>| {
+        let shapes = shapes.as_deref()?;
+        let own = class.keyed.then_some(scope);
+        let there: Vec<Scope> = scopes.iter().copied().chain(own).collect();
+        let root = structure(shapes, 1, At { format, scope, keyed: &there, names: &[] });
+        with_key(scopes, scope, root)
+    };
+    let packet_context =
+        with_key(&mut scopes, Scope::PacketContext, class.layout.packet_context(native));
+    let header = class.layout.event_header(native);
+    let event_header = header.and_then(|h| with_key(&mut scopes, Scope::EventHeader, h));
+    let common_context = part(&mut scopes, Scope::CommonContext, &class.common);
+    schema.stream_classes.push(StreamClass {
+        default_clock: class.layout.has_header().then_some(class.clock),
+        packet_context,
+        event_header,
+        common_context,
+        ..StreamClass::new(id)
     });
-    let variant = Variant { selector: Dependency::sibling("id"), options: options.collect() };
-    let variant = FieldClass::new(FieldKind::Variant(variant), 1);
-    let header = FieldClass::structure([("id", id), ("v", variant)]);
-    FieldClass::new(header.kind, 8)
+    let mut id = class.first_id;
+    for (specific, payload, gap) in &class.events {
+        let mut scopes = scopes.clone();
+        schema.event_types.push(EventType {
+            specific_context: part(&mut scopes, Scope::SpecificContext, specific),
+            payload: part(&mut scopes, Scope::Payload, payload),
+            ..EventType::new(stream, id, &format!("provider:event {id}"))
+        });
+        id += gap + 1;
+    }
 }

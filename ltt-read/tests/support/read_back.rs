@@ -35,7 +35,7 @@ impl Reader {
         }
         let [_, _, _, common_context, specific_context, payload] = scopes;
         Ok(Expected {
-            name: event.event_type().name().to_owned(),
+            event_type: event.type_id(),
             timestamp: event.cycles(),
             common_context,
             specific_context,
@@ -127,10 +127,18 @@ impl Paths {
             (FieldKind::Option(o), Value::Option(Some(content))) => {
                 self.below(&o.class, content, path);
             }
-            // By the option's name, and as if the variant were it.
+            // By the option's name, and as if the variant were it; but where a
+            // step may name an option, it does.
             (FieldKind::Variant(v), Value::Variant { option, value }) => {
                 let option = &v.options[*option];
-                self.below(&option.class, value, path);
+                let mut inner = Paths::default();
+                inner.below(&option.class, value, path);
+                inner.there.retain(|(inner, _)| {
+                    let step = inner[path.len()..].trim_start_matches('.');
+                    let step = step.split(['.', '[']).next();
+                    v.options.iter().all(|o| o.name.as_deref() != step)
+                });
+                self.there.append(&mut inner.there);
                 if let Some(name) = &option.name {
                     self.add(&option.class, value, format!("{path}.{name}"));
                 }

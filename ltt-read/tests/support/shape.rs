@@ -1,27 +1,38 @@
 //! Random field classes. A [`Shape`] describes a field with all that it
 //! depends on; [`structure`] turns shapes to members, and puts length and
-//! selector fields before those that need them.
+//! selector fields before those that need them, unless they use a [key](super::keys).
 
 use std::sync::Arc;
 
 use ltt_read::schema::*;
 use proptest::prelude::*;
 
+use super::keys::{OPTIONS, length_key, option_key, option_range};
+
+/// Where the length or selector of a field is.
+#[derive(Debug, Clone)]
+pub(crate) enum Helper {
+    /// In a member of its own before the field.
+    Own(FieldClass),
+    /// In the key of a scope, that other fields may use too.
+    Key(Scope),
+}
+
 /// A field to be.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
     Leaf(FieldClass),
-    Text { helper: FieldClass, encoding: Encoding },
-    Blob { helper: FieldClass },
-    Sequence { helper: FieldClass, element: Box<Shape> },
+    Text { helper: Helper, encoding: Encoding },
+    Blob { helper: Helper },
+    Sequence { helper: Helper, element: Box<Shape> },
     Array { length: u64, element: Box<Shape> },
     Struct { members: Vec<Shape>, align: u32 },
-    Variant { helper: FieldClass, options: Vec<Shape> },
-    Option { helper: FieldClass, present: Selector, content: Box<Shape> },
+    Variant { helper: Helper, options: Vec<Shape> },
+    Option { helper: Helper, present: Selector, content: Box<Shape> },
 }
 
 impl Shape {
-    fn helper(&self) -> Option<&FieldClass> {
+    fn helper(&self) -> Option<&Helper> {
         match self {
             Shape::Text { helper, .. }
             | Shape::Blob { helper }
@@ -32,15 +43,15 @@ impl Shape {
         }
     }
 
-    /// The class; dynamic ones depend on `on`. Names under it that are unique
-    /// from the root of a scope start with `path`.
-    fn class(&self, on: &Dependency, path: Option<&Path<'_>>) -> FieldClass {
-        // What has a helper needs a structure to hold it, unless it is a
-        // member already.
+    /// The class, at a place; dynamic ones depend on `on`.
+    fn class(&self, on: &Dependency, at: At<'_>) -> FieldClass {
+        // What has a helper of its own needs a structure to hold it, unless it
+        // is a member already.
         let inner = |shape: &Shape| {
             Arc::new(match shape.helper() {
-                Some(_) => structure(std::slice::from_ref(shape), 1, None),
-                None => shape.class(on, None),
+                Some(Helper::Own(_)) => structure(std::slice::from_ref(shape), 1, at),
+                Some(Helper::Key(scope)) => shape.class(&at.key(shape, *scope), at),
+                None => shape.class(on, at),
             })
         };
         match self {
@@ -61,12 +72,15 @@ impl Shape {
                 let (element, length) = (inner(element), Length::Static(*length));
                 FieldClass::new(FieldKind::Array(Array { element, length, roles: Roles::NONE }), 1)
             }
-            Shape::Struct { members, align } => structure(members, *align, path),
+            Shape::Struct { members, align } => structure(members, *align, at),
             Shape::Variant { helper, options } => {
                 let options = options.iter().enumerate().map(|(i, shape)| VariantOption {
                     name: Some(format!("o{i}").into()),
                     label: None,
-                    ranges: helper.mappings().unwrap()[i].ranges.clone(),
+                    ranges: match helper {
+                        Helper::Own(class) => class.mappings().unwrap()[i].ranges.clone(),
+                        Helper::Key(_) => vec![option_range(i)],
+                    },
                     class: inner(shape),
                     attributes: None,
                 });
@@ -82,20 +96,50 @@ impl Shape {
     }
 }
 
-/// Where a structure is, if no array or variant is on the way.
-struct Path<'a> {
-    scope: Scope,
-    names: &'a [&'a str],
+/// Where a structure is.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) format: Format,
+    pub(crate) scope: Scope,
+    /// Scopes that have keys; at least the packet header.
+    pub(crate) keyed: &'a [Scope],
+    /// Names of the members that lead there.
+    pub(crate) names: &'a [&'a str],
 }
 
-/// A root structure.
-pub(crate) fn root(scope: Scope, members: &[Shape]) -> Arc<FieldClass> {
-    Arc::new(structure(members, 1, Some(&Path { scope, names: &[] })))
+impl At<'_> {
+    /// The key of a scope, or of another if that has none.
+    fn key(&self, shape: &Shape, scope: Scope) -> Dependency {
+        let there = self.keyed.contains(&scope) && scope <= self.scope;
+        let scope = if there { scope } else { Scope::PacketHeader };
+        let name = match shape {
+            Shape::Variant { .. } | Shape::Option { .. } => option_key(scope),
+            _ => length_key(scope),
+        };
+        if scope == self.scope && self.format == Format::Ctf1 && self.names.len() > 1 {
+            return Dependency::sibling(&name); // found outwards
+        }
+        Dependency::absolute(scope, [&*name])
+    }
+
+    /// A member of this very structure, by one of the ways to name it.
+    fn member(&self, name: &str, way: usize) -> Dependency {
+        let step = |name: &str| PathStep::Name(name.into());
+        match (way % 3, self.names.last()) {
+            (0, _) => Dependency::absolute(self.scope, self.names.iter().copied().chain([name])),
+            // Out of the structure and in again.
+            (1, Some(last)) if self.format == Format::Ctf2 => Dependency {
+                origin: LocationOrigin::Parent,
+                path: vec![PathStep::Parent, step(last), step(name)],
+                ..Dependency::sibling(name)
+            },
+            _ => Dependency::sibling(name),
+        }
+    }
 }
 
-/// A structure of these members and of what they depend on. Every other
-/// location is an absolute one, where possible.
-fn structure(members: &[Shape], align: u32, path: Option<&Path<'_>>) -> FieldClass {
+/// A structure of these members and of what they depend on.
+pub(crate) fn structure(members: &[Shape], align: u32, at: At<'_>) -> FieldClass {
     let mut all: Vec<(String, FieldClass)> = Vec::new();
     for (i, shape) in members.iter().enumerate() {
         // Names that TSDL has to escape, too.
@@ -105,20 +149,15 @@ fn structure(members: &[Shape], align: u32, path: Option<&Path<'_>>) -> FieldCla
             _ => format!("f{i}"),
         };
         let helper_name = format!("{name}_of{i}");
-        let mut on = Dependency::sibling(&helper_name);
-        if let Some(path) = path
-            && i % 2 == 0
-        {
-            let steps = path.names.iter().copied().chain([&*helper_name]);
-            on = Dependency::absolute(path.scope, steps);
-        }
-        if let Some(helper) = shape.helper() {
+        let on = match shape.helper() {
+            Some(Helper::Key(scope)) => at.key(shape, *scope),
+            _ => at.member(&helper_name, i),
+        };
+        if let Some(Helper::Own(helper)) = shape.helper() {
             all.push((helper_name, helper.clone()));
         }
-        let names = path.map(|p| [p.names, &[&*name]].concat());
-        let inner = path.zip(names.as_deref());
-        let inner = inner.map(|(p, names)| Path { scope: p.scope, names });
-        let class = shape.class(&on, inner.as_ref());
+        let names = [at.names, &[&*name]].concat();
+        let class = shape.class(&on, At { names: &names, ..at });
         all.push((name, class));
     }
     let class = FieldClass::structure(all.iter().map(|(name, class)| (&**name, class.clone())));
@@ -134,18 +173,22 @@ pub(crate) fn members(format: Format, native: ByteOrder) -> BoxedStrategy<Vec<Sh
 fn shape(format: Format, native: ByteOrder) -> BoxedStrategy<Shape> {
     let ctf2 = format == Format::Ctf2;
     let leaf = leaf(format, native).prop_map(Shape::Leaf);
-    let text = (length_class(format, native), encoding(format))
-        .prop_map(|(helper, encoding)| Shape::Text { helper, encoding });
+    let length = move || helper(length_class(format, native));
+    let text = (length(), encoding(format)).prop_map(|(helper, encoding)| {
+        let keyed = matches!(helper, Helper::Key(_));
+        // A key may be no multiple of a larger code unit's size.
+        Shape::Text { helper, encoding: if keyed { Encoding::Utf8 } else { encoding } }
+    });
     let flat = if ctf2 {
-        let blob = length_class(format, native).prop_map(|helper| Shape::Blob { helper });
+        let blob = length().prop_map(|helper| Shape::Blob { helper });
         prop_oneof![8 => leaf, 1 => text, 1 => blob].boxed()
     } else {
         prop_oneof![8 => leaf, 1 => text].boxed()
     };
     flat.prop_recursive(3, 24, 4, move |inner| {
         let boxed = || inner.clone().prop_map(Box::new);
-        let sequence = (length_class(format, native), boxed())
-            .prop_map(|(helper, element)| Shape::Sequence { helper, element });
+        let sequence =
+            (length(), boxed()).prop_map(|(helper, element)| Shape::Sequence { helper, element });
         let array =
             (0..4u64, boxed()).prop_map(|(length, element)| Shape::Array { length, element });
         let structure = (prop::collection::vec(inner.clone(), 0..4), align())
@@ -153,13 +196,21 @@ fn shape(format: Format, native: ByteOrder) -> BoxedStrategy<Shape> {
         let options = prop::collection::vec(inner.clone(), 1..4);
         let variant = (options, any::<bool>(), fixed_len(4..=64, native))
             .prop_map(|(options, signed, (fixed, align))| variant(options, signed, fixed, align));
-        let all = prop_oneof![2 => sequence, 2 => array, 2 => structure, 2 => variant].boxed();
+        let keyed = (key_scope(), prop::collection::vec(inner.clone(), OPTIONS))
+            .prop_map(|(scope, options)| Shape::Variant { helper: Helper::Key(scope), options });
+        let all = prop_oneof![4 => sequence, 4 => array, 4 => structure, 4 => variant, 1 => keyed]
+            .boxed();
         if !ctf2 {
             return all;
         }
+        let keyed_option = (key_scope(), boxed()).prop_map(|(scope, content)| Shape::Option {
+            helper: Helper::Key(scope),
+            present: Selector::Ranges(vec![option_range(1)]),
+            content,
+        });
         let option = (selector(native), boxed())
             .prop_map(|((helper, present), content)| Shape::Option { helper, present, content });
-        prop_oneof![4 => all, 1 => option].boxed()
+        prop_oneof![8 => all, 2 => option, 1 => keyed_option].boxed()
     })
     .boxed()
 }
@@ -174,20 +225,29 @@ fn variant(options: Vec<Shape>, signed: bool, fixed: FixedLen, align: u32) -> Sh
     let mappings = Some(mappings.collect());
     let integer = Integer { signed, mappings, ..Integer::default() };
     let helper = FieldClass::new(FieldKind::Integer(fixed, integer), align);
-    Shape::Variant { helper, options }
+    Shape::Variant { helper: Helper::Own(helper), options }
 }
 
-fn selector(native: ByteOrder) -> impl Strategy<Value = (FieldClass, Selector)> {
+fn key_scope() -> impl Strategy<Value = Scope> {
+    prop::sample::select(Scope::ALL.to_vec())
+}
+
+/// Mostly a helper of its own.
+fn helper(class: impl Strategy<Value = FieldClass>) -> impl Strategy<Value = Helper> {
+    prop_oneof![3 => class.prop_map(Helper::Own), 1 => key_scope().prop_map(Helper::Key)]
+}
+
+fn selector(native: ByteOrder) -> impl Strategy<Value = (Helper, Selector)> {
     let boolean = fixed_len(1..=64, native).prop_map(|(fixed, align)| {
-        (FieldClass::new(FieldKind::Bool(fixed, None), align), Selector::Bool)
+        (Helper::Own(FieldClass::new(FieldKind::Bool(fixed, None), align)), Selector::Bool)
     });
     let number = (length_class(Format::Ctf2, native), 0..4i128)
-        .prop_map(|(class, n)| (class, Selector::Ranges(vec![(n, n + 2)])));
+        .prop_map(|(class, n)| (Helper::Own(class), Selector::Ranges(vec![(n, n + 2)])));
     prop_oneof![boolean, number]
 }
 
 /// An unsigned integer that is good for lengths up to 15.
-fn length_class(format: Format, native: ByteOrder) -> BoxedStrategy<FieldClass> {
+pub(super) fn length_class(format: Format, native: ByteOrder) -> BoxedStrategy<FieldClass> {
     let fixed = fixed_len(4..=64, native).prop_map(|(fixed, align)| {
         FieldClass::new(FieldKind::Integer(fixed, Integer::default()), align)
     });
@@ -200,13 +260,13 @@ fn length_class(format: Format, native: ByteOrder) -> BoxedStrategy<FieldClass> 
     }
 }
 
-fn align() -> impl Strategy<Value = u32> {
+pub(super) fn align() -> impl Strategy<Value = u32> {
     prop::sample::select(vec![1, 1, 1, 2, 4, 8, 8, 16, 32, 64])
 }
 
 /// Size, orders and alignment. Fields that may share a byte with others have
 /// the native byte order.
-fn fixed_len(
+pub(super) fn fixed_len(
     bits: std::ops::RangeInclusive<u32>,
     native: ByteOrder,
 ) -> impl Strategy<Value = (FixedLen, u32)> {

@@ -1,12 +1,16 @@
 //! Random values for field classes.
 
+use std::ops::RangeInclusive;
+
 use ltt_read::schema::{FieldClass, FieldKind, Integer, Length};
 use ltt_read::writer::Value;
 use proptest::prelude::*;
 
+use super::keys::Keys;
+
 /// Any value of a class, in the form in which a reader would give it. Length
-/// and selector fields are left automatic.
-pub(crate) fn value_of(class: &FieldClass) -> BoxedStrategy<Value> {
+/// and selector fields are left automatic, except for keys.
+pub(crate) fn value_of(class: &FieldClass, keys: &Keys) -> BoxedStrategy<Value> {
     match &class.kind {
         FieldKind::Integer(f, i) => integer(i, f.bits),
         FieldKind::VarInteger(i) => integer(i, 64),
@@ -21,6 +25,10 @@ pub(crate) fn value_of(class: &FieldClass) -> BoxedStrategy<Value> {
             _ => finite64().prop_map(Value::Float).boxed(),
         },
         FieldKind::String(s) => {
+            if let Some(len) = s.length.as_ref().and_then(|l| keys.length(l)) {
+                let ascii = prop::collection::vec(prop::char::range('a', 'z'), len as usize);
+                return ascii.prop_map(|chars| Value::Str(chars.into_iter().collect())).boxed();
+            }
             let room = match s.length {
                 // Room for characters of any size.
                 Some(Length::Static(n)) => n as usize / 4,
@@ -30,37 +38,48 @@ pub(crate) fn value_of(class: &FieldClass) -> BoxedStrategy<Value> {
             text(room).prop_map(Value::Str).boxed()
         }
         FieldKind::Blob(b) => {
-            let size = match b.length {
-                Length::Static(n) => n as usize..=n as usize,
-                Length::Dynamic(_) => 0..=15,
-            };
+            let size = size(&b.length, keys, 15);
             prop::collection::vec(any::<u8>(), size).prop_map(Value::Bytes).boxed()
         }
         FieldKind::Array(a) => {
-            let size = match a.length {
-                Length::Static(n) => n as usize..=n as usize,
-                Length::Dynamic(_) => 0..=5,
-            };
-            prop::collection::vec(value_of(&a.element), size).prop_map(Value::Array).boxed()
+            let size = size(&a.length, keys, 5);
+            prop::collection::vec(value_of(&a.element, keys), size).prop_map(Value::Array).boxed()
         }
         FieldKind::Struct(s) => {
-            let members = s.members.iter().map(|m| match m.name.contains("_of") {
-                true => Just(Value::Auto).boxed(),
-                false => value_of(&m.class),
+            let members = s.members.iter().map(|m| match keys.value(&m.name) {
+                Some(key) => Just(key).boxed(),
+                None if m.name.contains("_of") => Just(Value::Auto).boxed(),
+                None => value_of(&m.class, keys),
             });
             members.collect::<Vec<_>>().prop_map(Value::Struct).boxed()
         }
         FieldKind::Option(o) => {
-            let present = value_of(&o.class).prop_map(Value::present);
-            prop_oneof![Just(Value::absent()), present].boxed()
+            let present = value_of(&o.class, keys).prop_map(Value::present);
+            match keys.option(&o.selector) {
+                Some(1) => present.boxed(),
+                Some(_) => Just(Value::absent()).boxed(),
+                None => prop_oneof![Just(Value::absent()), present].boxed(),
+            }
         }
         FieldKind::Variant(v) => {
-            let options = v.options.iter().enumerate().map(|(i, option)| {
-                value_of(&option.class).prop_map(move |v| Value::variant(i, v)).boxed()
-            });
-            proptest::strategy::Union::new(options).boxed()
+            let option = |i: usize| {
+                let content = value_of(&v.options[i].class, keys);
+                content.prop_map(move |v| Value::variant(i, v)).boxed()
+            };
+            match keys.option(&v.selector) {
+                Some(i) => option(i),
+                None => proptest::strategy::Union::new((0..v.options.len()).map(option)).boxed(),
+            }
         }
         other => unreachable!("no values for {other:?}"),
+    }
+}
+
+fn size(length: &Length, keys: &Keys, most: usize) -> RangeInclusive<usize> {
+    match (length, keys.length(length)) {
+        (Length::Static(n), _) => *n as usize..=*n as usize,
+        (_, Some(n)) => n as usize..=n as usize,
+        _ => 0..=most,
     }
 }
 
