@@ -57,6 +57,8 @@ const MAX_NOTICES: usize = 1024;
 #[derive(Debug, Clone)]
 pub struct Cursor {
     trace: Arc<Trace>,
+    /// Number of the trace among those that are read together.
+    trace_number: u32,
     tracefile: u32,
     state: State,
     /// Which of the tracefile's files is read.
@@ -143,6 +145,7 @@ impl Cursor {
             trace,
             source,
             table: None,
+            trace_number: 0,
             tracefile: tracefile as u32,
             state: State::Start,
             file: 0,
@@ -162,6 +165,15 @@ impl Cursor {
             last_timestamp: Timestamp::MIN,
             notices: Vec::new(),
         }
+    }
+
+    /// The same cursor, for a trace that has a number among others.
+    pub(crate) fn of_trace(self, number: usize) -> Self {
+        Cursor { trace_number: number as u32, ..self }
+    }
+
+    pub(crate) fn trace_number(&self) -> usize {
+        self.trace_number as usize
     }
 
     /// The trace that it reads.

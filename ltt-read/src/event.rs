@@ -70,6 +70,13 @@ impl<'a> Event<'a> {
         self.cursor.tracefile()
     }
 
+    /// Number of its trace among those that a [`Merge`](crate::Merge) reads; 0
+    /// for the event of a cursor of one's own.
+    #[inline]
+    pub fn trace_index(&self) -> usize {
+        self.cursor.trace_number()
+    }
+
     /// Number of that tracefile in its trace.
     pub fn tracefile_index(&self) -> usize {
         self.cursor.tracefile_index()

@@ -1,6 +1,6 @@
 //! Field trees as text, in the two dialects that print `name = value`.
 
-use ltt_read::layout::FieldInfo;
+use ltt_read::FieldInfo;
 use ltt_read::schema::{DisplayBase, Encoding, FieldClass, FieldKind, Integer};
 use ltt_read::{StrValue, Visitor};
 

@@ -17,7 +17,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ltt_read::layout::FieldInfo;
+use ltt_read::FieldInfo;
 use ltt_read::schema::{FieldClass, FieldKind, Scope};
 use ltt_read::{Event, StrValue, Trace, Tracefile, Visitor};
 

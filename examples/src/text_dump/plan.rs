@@ -5,7 +5,7 @@
 //! context; [`FieldInfo::index`] leads to it. Printing a field then takes a
 //! look-up, a copy and the digits.
 
-use ltt_read::layout::FieldInfo;
+use ltt_read::FieldInfo;
 use ltt_read::schema::{FieldClass, FieldKind};
 
 use super::memo::Memo;

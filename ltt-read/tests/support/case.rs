@@ -224,8 +224,6 @@ fn event(
 type Members = Option<Vec<Shape>>;
 
 /// What a stream class and its event types are made of.
-/// The members of a structure that may be missing.
-type Members = Option<Vec<Shape>>;
 
 #[derive(Debug, Clone)]
 struct Class {

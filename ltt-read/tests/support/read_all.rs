@@ -24,26 +24,26 @@ impl Seen {
 }
 
 impl Visitor for Seen {
-    fn uint(&mut self, _: &ltt_read::layout::FieldInfo, value: u64) {
+    fn uint(&mut self, _: &ltt_read::FieldInfo, value: u64) {
         self.add(value);
     }
-    fn sint(&mut self, _: &ltt_read::layout::FieldInfo, value: i64) {
+    fn sint(&mut self, _: &ltt_read::FieldInfo, value: i64) {
         self.add(value as u64);
     }
-    fn boolean(&mut self, _: &ltt_read::layout::FieldInfo, value: bool) {
+    fn boolean(&mut self, _: &ltt_read::FieldInfo, value: bool) {
         self.add(value.into());
     }
-    fn bits(&mut self, _: &ltt_read::layout::FieldInfo, value: u64) {
+    fn bits(&mut self, _: &ltt_read::FieldInfo, value: u64) {
         self.add(value);
     }
-    fn float(&mut self, _: &ltt_read::layout::FieldInfo, value: f64) {
+    fn float(&mut self, _: &ltt_read::FieldInfo, value: f64) {
         self.add(value.to_bits());
     }
-    fn string(&mut self, _: &ltt_read::layout::FieldInfo, value: StrValue<'_>) {
+    fn string(&mut self, _: &ltt_read::FieldInfo, value: StrValue<'_>) {
         value.bytes.iter().for_each(|b| self.add(u64::from(*b)));
         self.add(value.to_str_lossy().len() as u64);
     }
-    fn blob(&mut self, _: &ltt_read::layout::FieldInfo, value: &[u8]) {
+    fn blob(&mut self, _: &ltt_read::FieldInfo, value: &[u8]) {
         value.iter().for_each(|b| self.add(u64::from(*b)));
     }
 }
