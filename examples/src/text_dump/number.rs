@@ -14,7 +14,7 @@ const EIGHT: u64 = 100_000_000;
 /// four of two, those in eight.
 #[inline(always)]
 fn eight_digits(value: u64) -> u64 {
-    let fours = value / 10_000 | (value % 10_000) << 32;
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
     // 10486/2²⁰ is 1/100, 103/2¹⁰ is 1/10, near enough for such numbers.
     let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - 100 * hundreds) << 16;

@@ -139,7 +139,7 @@ fn any_c_escape(word: u64) -> bool {
         | any_is(word, b'"')
         | any_is(word, b'\'')
         | any_is(word, b'\\')
-        | any_is(word | 0x40 * ONES, 0x7f)
+        | any_is(word | (0x40 * ONES), 0x7f)
 }
 
 #[inline(always)]

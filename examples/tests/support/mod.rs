@@ -1,9 +1,11 @@
 //! What the tests of the example programs share.
 #![allow(dead_code)] // each test uses its part
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The folder of recorded traces next to the repository, if it is there.
@@ -18,11 +20,24 @@ pub(crate) fn tell(line: &str) {
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// An example program. `cargo test` builds them along with the tests, but
-/// `cargo test --test NAME` does not.
+/// An example program, built if it is not: `cargo test --test NAME` alone does
+/// not.
 pub(crate) fn example(name: &str) -> PathBuf {
+    static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let test = std::env::current_exe().expect("a test knows its own path");
     let profile = test.ancestors().nth(2).expect("tests are in target/PROFILE/deps");
+    let mut built = BUILT.lock().expect("no build panics");
+    if built.insert(name.to_owned()) {
+        let profile = match profile.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+        cargo.args(["build", "--quiet", "--profile", profile, "--example", name]);
+        let status = cargo.status().expect("cargo runs this test");
+        assert!(status.success(), "cannot build the example {name}");
+    }
     profile.join("examples").join(name)
 }
 
@@ -52,7 +67,7 @@ pub(crate) fn run(program: &Path, args: &[&str], path: Option<&Path>, limit: Dur
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap_or_else(|e| panic!("{}: {e} (cargo build --examples)", program.display()));
+        .unwrap_or_else(|e| panic!("{}: {e}", program.display()));
     let collect = |mut pipe: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
