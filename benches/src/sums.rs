@@ -1,6 +1,6 @@
 //! Something to do with every field, cheap but impossible to skip.
 
-use ltt_read::layout::FieldInfo;
+use ltt_read::FieldInfo;
 use ltt_read::schema::Scope;
 use ltt_read::{Event, StrValue, Visitor};
 

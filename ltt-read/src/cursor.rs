@@ -57,6 +57,8 @@ const MAX_NOTICES: usize = 1024;
 #[derive(Debug, Clone)]
 pub struct Cursor {
     trace: Arc<Trace>,
+    /// Number of the trace among those that are read together.
+    trace_number: u32,
     tracefile: u32,
     state: State,
     /// Which of the tracefile's files is read.
@@ -67,6 +69,8 @@ pub struct Cursor {
     table: Option<Arc<StreamTable>>,
     /// The packet that is read (sound unless `state` is `Start` or `End`).
     packet: Packet,
+    /// The default clock before it.
+    packet_clock: u64,
     /// Where its readable content ends, in bits: 0 when `state` is not `Packet`.
     content_end: u64,
     /// Where the next event record (or its padding) begins, in bits from the
@@ -128,6 +132,7 @@ pub struct Position {
     packet_offset: u64,
     bit: u64,
     packet_number: u64,
+    packet_clock: u64,
     clock: u64,
     at_end: bool,
 }
@@ -140,10 +145,12 @@ impl Cursor {
             trace,
             source,
             table: None,
+            trace_number: 0,
             tracefile: tracefile as u32,
             state: State::Start,
             file: 0,
             packet: Packet::none(),
+            packet_clock: 0,
             content_end: 0,
             next: 0,
             clock: 0,
@@ -158,6 +165,15 @@ impl Cursor {
             last_timestamp: Timestamp::MIN,
             notices: Vec::new(),
         }
+    }
+
+    /// The same cursor, for a trace that has a number among others.
+    pub(crate) fn of_trace(self, number: usize) -> Self {
+        Cursor { trace_number: number as u32, ..self }
+    }
+
+    pub(crate) fn trace_number(&self) -> usize {
+        self.trace_number as usize
     }
 
     /// The trace that it reads.
@@ -361,6 +377,7 @@ impl Cursor {
         let trace = self.trace.clone();
         let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
         self.source = file.source.clone();
+        self.packet_clock = clock;
         let bytes = file.source.bytes();
         let (schema, tables) = (trace.schema(), trace.tables());
         match Packet::read(schema, tables, bytes, offset, number, clock, &mut self.scratch) {
@@ -418,10 +435,11 @@ impl Cursor {
         };
         let (begin, end) = (before.end, p.begin);
         // A number that went back is a restarted or swapped packet, not a gap.
-        if lost > 0 && lost < u64::MAX >> 1 {
+        let is_gap = |count: u64| count > 0 && count < u64::MAX >> 1;
+        if is_gap(lost) {
             self.note(NoticeKind::LostPackets { count: lost, begin, end });
         }
-        if discarded > 0 {
+        if is_gap(discarded) {
             let end = self.packet.end;
             self.note(NoticeKind::DiscardedEvents { count: Some(discarded), begin, end });
         }
@@ -475,6 +493,7 @@ impl Cursor {
             packet_offset: self.packet.offset,
             bit: if self.state == State::Start { 0 } else { self.next },
             packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
             clock: self.clock,
             at_end: self.state == State::End,
         }
@@ -487,6 +506,7 @@ impl Cursor {
             packet_offset: self.packet.offset,
             bit: self.current.begin,
             packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
             clock: self.current.clock_before,
             at_end: false,
         }
@@ -511,7 +531,7 @@ impl Cursor {
             self.restart();
             return Ok(());
         }
-        self.enter_packet(position.packet_offset, position.packet_number, position.clock)?;
+        self.enter_packet(position.packet_offset, position.packet_number, position.packet_clock)?;
         self.next = position.bit.clamp(self.next, self.content_end);
         self.clock = position.clock;
         Ok(())
@@ -521,7 +541,8 @@ impl Cursor {
     fn restart(&mut self) {
         self.state = State::Start;
         self.packet = Packet::none();
-        (self.file, self.next, self.content_end, self.clock) = (0, 0, 0, 0);
+        (self.file, self.next, self.content_end) = (0, 0, 0);
+        (self.packet_clock, self.clock) = (0, 0);
     }
 
     /// Goes before the first event whose timestamp is `time` or later (after
@@ -620,6 +641,11 @@ impl Cursor {
     pub(crate) fn window(&self) -> Window<'_> {
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         Window { data, end: self.packet.readable_bits() }
+    }
+
+    /// Which of its tracefile's files it reads.
+    pub(crate) fn file_index(&self) -> usize {
+        self.file as usize
     }
 
     /// Bytes of its tracefile that lie behind it.

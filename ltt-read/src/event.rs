@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use crate::cursor::{Cursor, Position};
 use crate::field::Field;
-use crate::layout::program::Scratch;
 use crate::layout::region::Region;
-use crate::layout::walk::{Walk, scalar_value};
+use crate::layout::walk::scalar;
 use crate::packet::Packet;
 use crate::schema::{EventType, EventTypeId, Scope};
 use crate::time::Timestamp;
@@ -71,9 +70,21 @@ impl<'a> Event<'a> {
         self.cursor.tracefile()
     }
 
+    /// Number of its trace among those that a [`Merge`](crate::Merge) reads; 0
+    /// for the event of a cursor of one's own.
+    #[inline]
+    pub fn trace_index(&self) -> usize {
+        self.cursor.trace_number()
+    }
+
     /// Number of that tracefile in its trace.
     pub fn tracefile_index(&self) -> usize {
         self.cursor.tracefile_index()
+    }
+
+    /// Number of the file that it is in, of those of its tracefile.
+    pub fn file_index(&self) -> usize {
+        self.cursor.file_index()
     }
 
     /// The packet that it is in.
@@ -100,18 +111,21 @@ impl<'a> Event<'a> {
     /// event has no such scope. See [`Visitor`] for an example.
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
-        let Some(View { window, slots, .. }) = self.view(scope, region) else { return };
-        let (nodes, end) = (&region.nodes, region.nodes[root].next as usize);
-        match slots {
-            Cow::Borrowed(slots) if !region.moves_anchors => {
-                Walk { nodes, window, slots }.siblings(root, end, visitor);
-            }
-            slots => {
-                let mut scratch = Scratch { slots: slots.into_owned(), ..Scratch::default() };
-                scratch.slots.resize(scratch.slots.len().max(region.slots as usize), 0);
-                Walk { nodes, window, slots: scratch }.siblings(root, end, visitor);
-            }
-        }
+        let Some(view) = self.view(scope, region) else { return };
+        view.visit(root, region.nodes[root].next as usize, visitor);
+    }
+
+    /// Visits its common context, its specific context and its payload, as far
+    /// as it has them: all that changes from event to event. Faster than one
+    /// visit for each.
+    #[inline]
+    pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
+        let trace = &**self.trace();
+        let Ok(body) = trace.tables().body(trace.schema(), self.type_id()) else { return };
+        let region = &body.region;
+        let slots = &self.cursor.scratch().slots;
+        let view = View { region, window: self.cursor.window(), slots: Cow::Borrowed(slots) };
+        view.visit(0, region.nodes.len(), visitor);
     }
 
     /// The value of a scope's root structure; `None` if the event has no such
@@ -149,7 +163,7 @@ impl<'a> Event<'a> {
             return self.compound(view, field);
         }
         let pos = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
-        Some(scalar_value(node, pos, view.window, &view.slots))
+        Some(scalar(node, pos, view.window, &view.slots).into())
     }
 
     /// The value of an integer field as 64 bits (signed ones sign-extended),

@@ -131,7 +131,7 @@
 //! deep. What exceeds a limit is an error.
 //!
 //! What does grow with the data: an [`Index`] has an entry for each packet, and a
-//! [`Merge`] keeps an error for each packet that it had to give up.
+//! [`Merge`] keeps an error for each packet that it had to give up, up to 4096.
 //!
 //! # Files
 //!
@@ -192,9 +192,7 @@ mod error;
 mod event;
 mod field;
 mod index;
-// Nothing in it is for users but `FieldInfo`, which is at the root as well.
-#[doc(hidden)]
-pub mod layout;
+mod layout;
 mod merge;
 pub mod metadata;
 mod notice;

@@ -33,8 +33,6 @@ use crate::trace::Trace;
 #[derive(Debug)]
 pub struct Merge {
     cursors: Vec<Cursor>,
-    /// Number of each cursor's trace.
-    traces: Vec<usize>,
     tree: Tournament,
     /// The cursor whose event was given last, to be advanced first.
     current: u32,
@@ -51,18 +49,15 @@ impl Merge {
     /// each is decoded at once.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
         let mut cursors = Vec::new();
-        let mut numbers = Vec::new();
         for (number, trace) in traces.iter().enumerate() {
             for tracefile in 0..trace.tracefiles().len() {
-                cursors.push(trace.cursor(tracefile));
-                numbers.push(number);
+                cursors.push(trace.cursor(tracefile).of_trace(number));
             }
         }
         let bytes_total = cursors.iter().map(|c| c.tracefile().size()).sum();
         let mut merge = Merge {
             tree: Tournament::new(cursors.len()),
             cursors,
-            traces: numbers,
             current: NOBODY,
             errors: Vec::new(),
             notices: Vec::new(),
@@ -105,12 +100,6 @@ impl Merge {
         Some(self.cursors[self.current as usize].event())
     }
 
-    /// Number of the trace that the last event came from, in the order in which
-    /// they were given; 0 if there was no event.
-    pub fn trace_index(&self) -> usize {
-        self.traces.get(self.current as usize).copied().unwrap_or(0)
-    }
-
     /// Goes before the first event of each tracefile whose timestamp is `time`
     /// or later. Backwards is as good as forwards.
     pub fn seek(&mut self, time: Timestamp) {
@@ -122,7 +111,7 @@ impl Merge {
             }
             let mut step = cursor.seek_time(time);
             while let Err(error) = step {
-                self.errors.push(error);
+                keep(&mut self.errors, error);
                 step = if cursor.skip_packet() { cursor.skip_to(time) } else { Ok(()) };
             }
         }
@@ -130,7 +119,7 @@ impl Merge {
     }
 
     /// Errors that ended tracefiles or spoilt packets so far, in the order in
-    /// which they were met. Look at them after the last event: without, a damaged
+    /// which they were met; no more than the first 4096 of them. Look at them after the last event: without, a damaged
     /// trace cannot be told from a short one.
     pub fn errors(&self) -> &[Error] {
         &self.errors
@@ -169,7 +158,7 @@ impl Merge {
                 Ok(true) => return key(cursor, number),
                 Ok(false) => return END,
                 Err(error) => {
-                    self.errors.push(error);
+                    keep(&mut self.errors, error);
                     if !cursor.skip_packet() {
                         return END;
                     }
@@ -177,6 +166,15 @@ impl Merge {
                 }
             }
         }
+    }
+}
+
+/// Errors that are kept; a trace that is damaged all over has more.
+const MAX_ERRORS: usize = 4096;
+
+fn keep(errors: &mut Vec<Error>, error: Error) {
+    if errors.len() < MAX_ERRORS {
+        errors.push(error);
     }
 }
 

@@ -202,13 +202,9 @@ impl Trace {
             add_file(&mut tracefiles, &schema, &tables, &path, source);
         }
         for t in &mut tracefiles {
-            t.files.sort_by(|a, b| (a.first_begin, &a.path).cmp(&(b.first_begin, &b.path)));
-            let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            t.name = name(&t.files[0].path);
-            let rotated = t.files.iter().any(|f| name(&f.path) != t.name);
-            let (channel, cpu) = split_name(&t.name, rotated);
-            (t.channel, t.cpu) = (channel.to_owned(), cpu);
+            t.files.sort_by(|a, b| a.key().cmp(&b.key()));
         }
+        name_tracefiles(&mut tracefiles);
         tracefiles.sort_by(|a, b| {
             let key = |t: &Tracefile| (t.channel.clone(), t.cpu, t.files[0].path.clone());
             key(a).cmp(&key(b))
@@ -316,6 +312,27 @@ fn parse_metadata(dir: &Path) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");
     let bytes = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
     metadata::parse(&bytes).map_err(|e| Error::Metadata { path, source: Box::new(e) })
+}
+
+/// Sets name, channel and CPU of tracefiles by the names of their files.
+fn name_tracefiles(tracefiles: &mut [Tracefile]) {
+    let name =
+        |file: &DataFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut rotated = Vec::new();
+    for t in &mut *tracefiles {
+        t.name = name(&t.files[0]);
+        if t.files.iter().any(|f| name(f) != t.name) {
+            rotated.push(split_name(&t.name, true).0.to_owned());
+        }
+    }
+    for t in tracefiles {
+        // Of a channel whose files rotate, some streams may have only one yet.
+        let (channel, cpu) = match split_name(&t.name, true) {
+            (channel, cpu) if rotated.iter().any(|r| r == channel) => (channel, cpu),
+            _ => split_name(&t.name, false),
+        };
+        (t.channel, t.cpu) = (channel.to_owned(), cpu);
+    }
 }
 
 /// Adds a file to the tracefile that its first packet belongs to.

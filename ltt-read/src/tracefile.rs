@@ -32,6 +32,15 @@ pub(crate) struct DataFile {
     pub(crate) first_begin: Option<Timestamp>,
 }
 
+impl DataFile {
+    /// Orders the files of a tracefile: by time where they tell one, else as
+    /// the tracer numbered them.
+    pub(crate) fn key(&self) -> impl Ord + '_ {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        (self.first_begin, self.path.parent(), split_name(&name, false).1, &self.path)
+    }
+}
+
 impl Tracefile {
     /// The name of its (first) file, e.g. `channel0_3`.
     pub fn name(&self) -> &str {

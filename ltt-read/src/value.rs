@@ -7,8 +7,8 @@ use crate::layout::FieldInfo;
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Window, run_element};
 use crate::layout::region::Region;
-use crate::layout::walk::{scalar_value, sibling};
-use crate::visit::StrValue;
+use crate::layout::walk::{Walk, scalar, sibling};
+use crate::visit::{StrValue, Visitor};
 
 /// The value of a field.
 ///
@@ -165,6 +165,23 @@ impl<'a> View<'a> {
         Some(ArrayView { view: self, index, len, begin })
     }
 
+    /// Visits the nodes `first..end`, which are root structures.
+    #[inline(always)]
+    pub(crate) fn visit<V: Visitor>(self, first: usize, end: usize, visitor: &mut V) {
+        let View { region, window, slots } = self;
+        let nodes = &region.nodes;
+        match slots {
+            Cow::Borrowed(slots) if !region.moves_anchors => {
+                Walk { nodes, window, slots }.roots(first, end, visitor);
+            }
+            slots => {
+                let mut scratch = Scratch { slots: slots.into_owned(), ..Scratch::default() };
+                scratch.slots.resize(scratch.slots.len().max(region.slots as usize), 0);
+                Walk { nodes, window, slots: scratch }.roots(first, end, visitor);
+            }
+        }
+    }
+
     /// The value of a node; `None` for an absent option.
     pub(crate) fn value(self, index: usize) -> Option<Value<'a>> {
         let node = self.node(index);
@@ -182,7 +199,7 @@ impl<'a> View<'a> {
             }
             _ => {
                 let pos = self.place(node);
-                Some(scalar_value(node, pos, self.window, &self.slots))
+                Some(scalar(node, pos, self.window, &self.slots).into())
             }
         }
     }
@@ -271,7 +288,7 @@ impl<'a> ArrayView<'a> {
         match self.how() {
             Elements::Fixed { stride, .. } if index < self.len && !node.is_compound() => {
                 let at = self.begin + index * stride;
-                Some(scalar_value(node, at, self.view.window, &self.view.slots))
+                Some(scalar(node, at, self.view.window, &self.view.slots).into())
             }
             _ => None,
         }

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ltt_read::layout::FieldInfo;
+use ltt_read::FieldInfo;
 use ltt_read::schema::{EventType, FieldClass, FieldKind, Scope};
 use ltt_read::{Merge, StrValue, Timestamp, Visitor, open_all};
 

@@ -1,14 +1,18 @@
 //! Damaged traces: truncation at every byte, a flip of every bit. Nothing may
 //! panic or hang, every error names its place, and what was sound before the
-//! damage is still read.
+//! damage is still read. A damaged index costs time, never events.
 
 mod support {
     pub(crate) mod read_all;
 }
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::Trace;
+use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
+use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::{Merge, Timestamp, Trace};
 use support::read_all::{Seen, read_all, read_tracefile, visit_event};
 
 const LTTNG: &[u8] = include_bytes!("../fuzz/metadata/lttng.tsdl");
@@ -158,5 +162,100 @@ fn a_flip_of_every_bit_of_metadata_is_survived() {
                 Err(error) => assert!(error.to_string().contains("metadata"), "{error}"),
             }
         }
+    }
+}
+
+/// The schemas that tracers write, with an event type of fixed and one of
+/// dynamic size.
+fn presets() -> impl Iterator<Item = Schema> {
+    let formats = [Format::Ctf1, Format::Ctf2];
+    formats.into_iter().flat_map(|f| [presets::lttng_kernel(f), presets::lttng_ust(f)]).map(
+        |mut schema| {
+            let uint = |bits| FieldClass::uint(bits, ByteOrder::Little);
+            let fixed = [("a", uint(32)), ("comm", presets::text_array(4))];
+            let bytes = presets::sequence("len", uint(16));
+            let dynamic = [("text", FieldClass::string()), ("len", uint(8)), ("bytes", bytes)];
+            schema.add_event_type(StreamClassId(0), "fixed", FieldClass::structure(fixed));
+            schema.add_event_type(StreamClassId(0), "dynamic", FieldClass::structure(dynamic));
+            schema
+        },
+    )
+}
+
+/// Writes three packets of four events each, padded, and their index.
+fn write(dir: &Path, schema: Schema) {
+    let trace = TraceWriter::create(dir, schema).expect("a directory").with_index();
+    let stream = trace.stream(StreamClassId(0), "channel0_0").expect("a stream");
+    let mut stream = stream.with_packet_limit(192).with_padding();
+    for packet in 0..3 {
+        let begin = 1_000_000 + packet * 1000;
+        stream.begin_packet(begin).expect("a packet");
+        for n in 0..2 {
+            let time = begin + 10 * n;
+            let fixed = Value::fields([("a", n.into()), ("comm", Value::from("cmd"))]);
+            stream.event(EventTypeId(0), time, fixed).expect("an event");
+            let bytes = ("bytes", Value::array([1u64, 2]));
+            let dynamic = Value::fields([("text", "text".into()), bytes]);
+            stream.event(EventTypeId(1), time + 5, dynamic).expect("an event");
+        }
+        stream.end_packet(begin + 500).expect("the end of a packet");
+    }
+    stream.finish().expect("a stream");
+}
+
+#[test]
+fn damaged_streams_of_tracers_are_survived() {
+    for schema in presets() {
+        let dir = tempfile::tempdir().expect("a directory");
+        write(dir.path(), schema);
+        let read = |name| fs::read(dir.path().join(name)).expect("a file");
+        let (metadata, whole) = (read("metadata"), read("channel0_0"));
+        assert_eq!(events(&metadata, &whole).events, 12);
+        let mut last = 0;
+        for cut in 0..whole.len() {
+            let seen = events(&metadata, &whole[..cut]);
+            assert!(seen.events >= last, "cut at {cut} lost an event");
+            assert_eq!(seen.errors.is_empty(), cut % 192 == 0, "cut at {cut}: {:?}", seen.errors);
+            last = seen.events;
+        }
+        // In the first packet: it also decides what is seen of the others.
+        for bit in 0..192 * 8 {
+            let mut damaged = whole.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            read_all(&trace(&metadata, &damaged));
+        }
+    }
+}
+
+#[test]
+fn damaged_indexes_cost_no_events() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path(), presets().next().expect("a preset"));
+    let path = dir.path().join("index/channel0_0.idx");
+    let whole = fs::read(&path).expect("an index");
+    let times = |trace: &Arc<Trace>, from: u64| {
+        let mut merge = Merge::new(std::slice::from_ref(trace));
+        merge.seek(trace.schema().clocks[0].timestamp(from).expect("a time"));
+        let mut times: Vec<Option<Timestamp>> = Vec::new();
+        while let Some(event) = merge.next() {
+            times.push(event.timestamp());
+        }
+        times
+    };
+    // In the middle of each packet, and between two.
+    let cuts = [1_000_010, 1_000_100, 1_001_010, 1_002_010, 1_002_100];
+    let read = || {
+        let trace = Trace::open(dir.path()).expect("a trace");
+        cuts.map(|from| times(&trace, from).len())
+    };
+    assert_eq!(read(), [10, 8, 6, 2, 0]);
+    let damages = (0..whole.len() * 8).map(|bit| {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        damaged
+    });
+    for damaged in damages.chain((0..whole.len()).map(|cut| whole[..cut].to_vec())) {
+        fs::write(&path, damaged).expect("it can be written");
+        assert_eq!(read(), [10, 8, 6, 2, 0]);
     }
 }

@@ -2,9 +2,10 @@
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
+use ltt_read::schema::{EventType, Schema};
 
-use super::chunk::Chunk;
 use super::number;
+use super::text::{Chunk, Text};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -21,12 +22,38 @@ pub enum ClockStyle {
     DateTime,
 }
 
+/// What the timestamps of an event type can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockRange {
+    /// There are none.
+    NoClock,
+    /// Nanoseconds before or after the origin.
+    Signed,
+    /// Nanoseconds after the origin modulo 2⁶⁴: the offset of the clock alone
+    /// is beyond the range of [`Timestamp`].
+    Wrapped,
+}
+
+impl ClockRange {
+    /// That of an event type.
+    pub fn of(schema: &Schema, event_type: &EventType) -> Self {
+        let stream = &schema.stream_classes[event_type.stream.index()];
+        match stream.default_clock.and_then(|clock| schema.clocks.get(clock as usize)) {
+            None => ClockRange::NoClock,
+            Some(clock) if clock.offset_ns().is_some() => ClockRange::Signed,
+            Some(_) => ClockRange::Wrapped,
+        }
+    }
+}
+
 /// Prints timestamps. Keeps the text of the last whole second, since the next
 /// event is likely to be in the same one.
 #[derive(Debug)]
 pub struct ClockText {
     style: ClockStyle,
     zone: TimeZone,
+    /// What comes before each timestamp.
+    lead: String,
     /// The second whose text is kept; no timestamp has the initial value.
     second: u64,
     text: Chunk,
@@ -35,7 +62,20 @@ pub struct ClockText {
 impl ClockText {
     /// Prints in a style, civil times in a time zone.
     pub fn new(style: ClockStyle, zone: TimeZone) -> Self {
-        ClockText { style, zone, second: u64::MAX, text: Chunk::new("") }
+        let lead = String::new();
+        ClockText { style, zone, lead, second: u64::MAX, text: Chunk::new("") }
+    }
+
+    /// As `self`, with a text before each timestamp.
+    #[must_use]
+    pub(super) fn led_by(mut self, lead: String) -> Self {
+        self.lead = lead;
+        self
+    }
+
+    /// Appends what comes before a timestamp.
+    pub(super) fn lead(&self, out: &mut Text) {
+        out.append(self.lead.as_bytes());
     }
 
     /// The style.
@@ -45,24 +85,31 @@ impl ClockText {
 
     /// Appends a timestamp. One before the origin is always in seconds, like
     /// in babeltrace.
-    #[inline]
-    pub fn time(&mut self, out: &mut Vec<u8>, time: Timestamp) {
-        let abs = time.ns().unsigned_abs();
-        let (second, ns) = (abs / NS_PER_S, (abs % NS_PER_S) as u32);
-        if time.ns() < 0 {
-            out.push(b'-');
-            number::decimal(out, second);
-            out.push(b'.');
-        } else {
-            if second != self.second {
-                self.spell(second);
-            }
-            self.text.append(out);
+    #[inline(always)]
+    pub fn time(&mut self, out: &mut Text, time: Timestamp, range: ClockRange) {
+        let ns = time.ns().cast_unsigned();
+        if time.ns() < 0 && range == ClockRange::Signed {
+            return self.negative(out, ns.wrapping_neg());
         }
-        number::nanoseconds(out, ns);
+        let (second, ns) = (ns / NS_PER_S, ns % NS_PER_S);
+        if second != self.second {
+            self.spell(second);
+        }
+        self.text.append_with_block(out, number::nanoseconds(ns), 9);
     }
 
     #[cold]
+    #[inline(never)]
+    fn negative(&self, out: &mut Text, ns: u64) {
+        self.lead(out);
+        out.push(b'-');
+        number::decimal(out, ns / NS_PER_S);
+        out.push(b'.');
+        out.append(&number::nanoseconds(ns % NS_PER_S));
+    }
+
+    #[cold]
+    #[inline(never)]
     fn spell(&mut self, second: u64) {
         let civil = match self.style {
             ClockStyle::Seconds => None,
@@ -83,7 +130,7 @@ impl ClockText {
             }
         };
         self.second = second;
-        self.text = Chunk::new(text);
+        self.text = Chunk::new(format!("{}{text}", self.lead));
     }
 }
 
@@ -94,9 +141,9 @@ mod tests {
     fn all(style: ClockStyle, zone: TimeZone, times: &[i64]) -> Vec<String> {
         let mut clock = ClockText::new(style, zone);
         let text = |&ns| {
-            let mut out = Vec::new();
-            clock.time(&mut out, Timestamp::from_ns(ns));
-            String::from_utf8(out).unwrap()
+            let mut out = Text::default();
+            clock.time(&mut out, Timestamp::from_ns(ns), ClockRange::Signed);
+            out.to_string()
         };
         times.iter().map(text).collect()
     }
@@ -134,6 +181,14 @@ mod tests {
                 "9223372036.854775807"
             ]
         );
+        let mut clock = ClockText::new(ClockStyle::Seconds, TimeZone::UTC);
+        let mut out = Text::default();
+        clock.time(
+            &mut out,
+            Timestamp::from_ns(9_618_701_287_609_447_559_u64.cast_signed()),
+            ClockRange::Wrapped,
+        );
+        assert_eq!(out.as_bytes(), b"9618701287.609447559");
         let late = all(ClockStyle::DateTime, TimeZone::UTC, &[i64::MAX, -5]);
         assert_eq!(late, ["2262-04-11 23:47:16.854775807", "-0.000000005"]);
     }

@@ -1,14 +1,14 @@
 //! Field trees as text, in the two dialects that print `name = value`.
 
-use ltt_read::layout::FieldInfo;
-use ltt_read::schema::{Encoding, Integer};
+use ltt_read::FieldInfo;
+use ltt_read::schema::{DisplayBase, Encoding, FieldClass, FieldKind, Integer};
 use ltt_read::{StrValue, Visitor};
 
 use super::integer::{self, Value};
-use super::nesting::{Around, Nesting};
 use super::number::{self, HexCase};
 use super::palette::Palette;
-use super::scopes::{Leads, Member};
+use super::plan::{Dialect, How, Plan};
+use super::text::Text;
 use super::{float, quote};
 
 /// How enumeration values are spelt.
@@ -27,198 +27,189 @@ pub(super) struct Style {
     pub(super) names: bool,
     /// Show indices of array elements (if names are shown).
     pub(super) indices: bool,
-    /// Braces around the root structure.
-    pub(super) braces: bool,
     pub(super) hex: HexCase,
     pub(super) enums: EnumStyle,
     pub(super) palette: Option<Palette>,
 }
 
-impl Leads for Style {
-    fn lead(&self, out: &mut Vec<u8>, first: bool, name: &str) {
-        out.extend_from_slice(if first { b" " } else { b", " });
+impl Dialect for Style {
+    fn member(&self, lead: &mut Text, first: bool, name: &str) {
+        lead.append(if first { b" " } else { b", " });
         if !self.names {
             return;
         }
-        match &self.palette {
-            None => out.extend_from_slice(name.as_bytes()),
-            Some(p) => {
-                for part in [p.field_name, name, p.reset] {
-                    out.extend_from_slice(part.as_bytes());
-                }
-            }
+        let palette = self.palette.unwrap_or(Palette::PLAIN);
+        for part in [palette.field_name, name, palette.reset, " = "] {
+            lead.append(part.as_bytes());
         }
-        out.extend_from_slice(b" = ");
+    }
+
+    fn open(&self, lead: &mut Text, class: &FieldClass) -> How {
+        let bracket: &[u8] = match &class.kind {
+            FieldKind::Struct(_) => b"{",
+            FieldKind::Array(_) => b"[",
+            FieldKind::Variant(_) => b"{ ",
+            FieldKind::Blob(_) => b"{",
+            _ => b"",
+        };
+        lead.append(bracket);
+        let Some((integer, bits)) = integer::properties(class) else { return How::Class };
+        match (integer.base, integer.mappings.is_some()) {
+            (_, true) => How::Labels(0),
+            _ if self.palette.is_some() => How::Class,
+            (DisplayBase::Decimal, _) => How::Decimal,
+            (DisplayBase::Hexadecimal, _) => {
+                lead.append(b"0x");
+                How::Hexadecimal { mask: integer::nibbles_mask(bits) }
+            }
+            _ => How::Class,
+        }
     }
 }
 
-/// The members of a root structure that continue a list: each comes after a
-/// comma, without braces around them.
-#[derive(Debug)]
-pub(super) struct Columns<'a>(pub(super) &'a Style);
-
-impl Leads for Columns<'_> {
-    fn lead(&self, out: &mut Vec<u8>, _first: bool, name: &str) {
-        self.0.lead(out, false, name);
-    }
-}
-
-/// Appends one scope to a buffer.
+/// Appends fields to a buffer.
 pub(super) struct Fields<'a> {
-    out: &'a mut Vec<u8>,
-    nesting: &'a mut Nesting,
+    out: &'a mut Text,
+    plan: &'a mut Plan,
     style: &'a Style,
-    /// The members of the root structure.
-    members: &'a [Member],
+    /// The option field that is being visited has no value.
+    absent: bool,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(
-        out: &'a mut Vec<u8>,
-        nesting: &'a mut Nesting,
-        style: &'a Style,
-        members: &'a [Member],
-    ) -> Self {
-        Fields { out, nesting, style, members }
+    pub(super) fn new(out: &'a mut Text, plan: &'a mut Plan, style: &'a Style) -> Self {
+        Fields { out, plan, style, absent: false }
     }
 
-    /// What comes before a value: separator and name. `None` if the value is
-    /// not to be shown; otherwise whether it is a plain integer.
-    #[inline]
-    fn lead(&mut self, field: &FieldInfo) -> Option<bool> {
-        let (around, index) = self.nesting.next();
-        if around == Around::Root
-            && let Some(member) = self.members.get(index as usize)
-        {
-            if member.hidden {
-                return None;
+    /// What comes before a value. Gives how to spell the value.
+    #[inline(always)]
+    fn lead(&mut self, field: &FieldInfo) -> How {
+        let style = self.style;
+        match self.plan.step(field, self.out, |out, number| style.element(out, number)) {
+            Some(step) => {
+                step.lead.append(self.out);
+                step.how
             }
-            member.lead.append(self.out);
-            return Some(member.plain);
-        }
-        self.nested_lead(around, index, field).then_some(false)
-    }
-
-    /// Whether the value is to be shown.
-    fn nested_lead(&mut self, around: Around, index: u64, field: &FieldInfo) -> bool {
-        match around {
-            Around::Struct => {
-                self.style.lead(self.out, index == 0, field.name().unwrap_or_default());
-            }
-            Around::Array => {
-                self.out.extend_from_slice(if index == 0 { b" " } else { b", " });
-                if self.style.names && self.style.indices {
-                    self.out.push(b'[');
-                    number::decimal(self.out, index);
-                    self.out.extend_from_slice(b"] = ");
-                }
-            }
-            Around::Absent => return false,
-            Around::Root | Around::Scope | Around::Wrapper => {}
-        }
-        true
-    }
-
-    /// A leaf between the codes of its colour.
-    #[inline]
-    fn colored(&mut self, code: fn(&Palette) -> &'static str, write: impl FnOnce(&mut Vec<u8>)) {
-        match &self.style.palette {
-            None => write(self.out),
-            Some(p) => {
-                self.out.extend_from_slice(code(p).as_bytes());
-                write(self.out);
-                self.out.extend_from_slice(p.reset.as_bytes());
-            }
+            None => How::Hidden,
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn integer(&mut self, field: &FieldInfo, value: Value) {
-        match self.lead(field) {
-            None => {}
-            Some(true) if self.style.palette.is_none() => value.decimal(self.out),
-            Some(_) => self.any_integer(field, value),
-        }
-    }
-
-    fn any_integer(&mut self, field: &FieldInfo, value: Value) {
-        let Some((integer, bits)) = integer::properties(field.class()) else { return };
-        match (integer.mappings.is_some(), self.style.enums) {
-            (false, _) => self.number(value, integer, bits),
-            (true, EnumStyle::Container) => self.container(value, integer, bits),
-            (true, EnumStyle::Bracketed) => self.bracketed(value, integer, bits),
-        }
-    }
-
-    #[inline]
-    fn number(&mut self, value: Value, integer: &Integer, bits: u32) {
-        let hex = self.style.hex;
-        self.colored(|p| p.value, |out| value.write(out, integer.base, bits, hex));
-    }
-
-    fn container(&mut self, value: Value, integer: &Integer, bits: u32) {
-        self.out.extend_from_slice(b"( ");
-        let mut labels = integer::labels(integer, value);
-        match (labels.next(), labels.next()) {
-            (None, _) => self.colored(|p| p.unknown, |o| o.extend_from_slice(b"<unknown>")),
-            (Some(one), None) => self.label(one),
-            (Some(one), Some(two)) => {
-                let mut all: Vec<_> = [one, two].into_iter().chain(labels).collect();
-                all.sort_unstable();
-                all.dedup();
-                let braces = all.len() > 1;
-                self.out.extend_from_slice(if braces { b"{ " } else { b"" });
-                for (i, label) in all.into_iter().enumerate() {
-                    self.out.extend_from_slice(if i > 0 { b", " } else { b"" });
-                    self.label(label);
-                }
-                self.out.extend_from_slice(if braces { b" }" } else { b"" });
+        let (style, out) = (self.style, &mut *self.out);
+        let Some(step) = self.plan.step(field, out, |out, n| style.element(out, n)) else { return };
+        match (step.how, value.short_decimal()) {
+            (How::Decimal, Some(short)) => step.lead.append_with(out, short),
+            (How::Hexadecimal { mask }, _) => {
+                let (first, rest) = number::hexadecimal_pieces(value.raw() & mask, style.hex);
+                step.lead.append_with(out, first);
+                out.short(rest);
+            }
+            (how, _) => {
+                step.lead.append(out);
+                self.any_integer(field, how, value);
             }
         }
-        self.out.extend_from_slice(b" : container = ");
-        self.number(value, integer, bits);
-        self.out.extend_from_slice(b" )");
     }
 
-    fn label(&mut self, label: &str) {
-        self.colored(|p| p.value, |out| quote::quoted(out, label.as_bytes()));
-    }
-
-    fn bracketed(&mut self, value: Value, integer: &Integer, bits: u32) {
-        self.number(value, integer, bits);
-        for (i, label) in integer::labels(integer, value).enumerate() {
-            self.out.extend_from_slice(if i == 0 { b" [" } else { b", " });
-            self.out.extend_from_slice(label.as_bytes());
-        }
-        if integer::labels(integer, value).next().is_some() {
-            self.out.push(b']');
-        }
-    }
-
-    /// Opens a container, unless it is not to be shown.
-    #[inline]
-    fn begin(&mut self, field: &FieldInfo, open: &[u8], around: Around) {
-        if self.lead(field).is_some() {
-            self.out.extend_from_slice(open);
-            self.nesting.enter(around);
-        } else {
-            self.nesting.enter(Around::Absent);
-        }
-    }
-
-    /// Closes a container, if it was opened.
-    #[inline]
-    fn end(&mut self, close: &[u8]) {
-        if self.nesting.leave().0 != Around::Absent {
-            self.out.extend_from_slice(close);
+    #[inline(never)]
+    fn any_integer(&mut self, field: &FieldInfo, how: How, value: Value) {
+        let Some((integer, bits)) = integer::properties(field.class()) else { return };
+        let style = self.style;
+        match how {
+            How::Decimal => value.decimal(self.out),
+            How::Labels(memo) => {
+                if let Some(memo) = self.plan.memo(memo) {
+                    let write = |out: &mut Text| style.labels(out, value, integer, bits);
+                    memo.append(self.out, value.raw(), write);
+                }
+            }
+            _ => style.number(self.out, value, integer, bits),
         }
     }
 
     /// A leaf that has one colour.
+    #[inline(always)]
+    fn leaf(&mut self, field: &FieldInfo, write: impl FnOnce(&mut Text)) {
+        if self.lead(field) != How::Hidden {
+            self.style.colored(self.out, |p| p.value, write);
+        }
+    }
+
+    /// Closes a container, if it was opened.
+    fn end(&mut self, field: &FieldInfo, close: &[u8]) {
+        if self.plan.how(field) != How::Hidden {
+            self.out.append(close);
+        }
+    }
+}
+
+impl Style {
+    /// Separator and index of an array element.
+    fn element(&self, out: &mut Text, number: u64) {
+        out.append(if number == 0 { b" " } else { b", " });
+        if self.names && self.indices {
+            out.push(b'[');
+            number::decimal(out, number);
+            out.append(b"] = ");
+        }
+    }
+
+    /// A value between the codes of its colour.
     #[inline]
-    fn leaf(&mut self, field: &FieldInfo, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.lead(field).is_some() {
-            self.colored(|p| p.value, write);
+    fn colored(
+        &self,
+        out: &mut Text,
+        code: fn(&Palette) -> &'static str,
+        write: impl FnOnce(&mut Text),
+    ) {
+        match &self.palette {
+            None => write(out),
+            Some(p) => {
+                out.append(code(p).as_bytes());
+                write(out);
+                out.append(p.reset.as_bytes());
+            }
+        }
+    }
+
+    fn number(&self, out: &mut Text, value: Value, integer: &Integer, bits: u32) {
+        self.colored(out, |p| p.value, |out| value.write(out, integer.base, bits, self.hex));
+    }
+
+    /// The value of an enumeration.
+    fn labels(&self, out: &mut Text, value: Value, integer: &Integer, bits: u32) {
+        match self.enums {
+            EnumStyle::Container => self.container(out, value, integer, bits),
+            EnumStyle::Bracketed => self.bracketed(out, value, integer, bits),
+        }
+    }
+
+    fn container(&self, out: &mut Text, value: Value, integer: &Integer, bits: u32) {
+        let mut labels: Vec<_> = integer::labels(integer, value).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let several = labels.len() > 1;
+        out.append(if several { b"( { " } else { b"( " });
+        for (i, label) in labels.iter().enumerate() {
+            out.append(if i > 0 { b", " } else { b"" });
+            self.colored(out, |p| p.value, |out| quote::quoted(out, label.as_bytes()));
+        }
+        if labels.is_empty() {
+            self.colored(out, |p| p.unknown, |out| out.append(b"<unknown>"));
+        }
+        out.append(if several { b" } : container = " } else { b" : container = " });
+        self.number(out, value, integer, bits);
+        out.append(b" )");
+    }
+
+    fn bracketed(&self, out: &mut Text, value: Value, integer: &Integer, bits: u32) {
+        self.number(out, value, integer, bits);
+        let labels: Vec<_> = integer::labels(integer, value).collect();
+        if !labels.is_empty() {
+            out.append(b" [");
+            out.append(labels.join(", ").as_bytes());
+            out.push(b']');
         }
     }
 }
@@ -236,13 +227,13 @@ impl Visitor for Fields<'_> {
 
     fn boolean(&mut self, field: &FieldInfo, value: bool) {
         let text: &[u8] = if value { b"true" } else { b"false" };
-        self.leaf(field, |out| out.extend_from_slice(text));
+        self.leaf(field, |out| out.append(text));
     }
 
     fn bits(&mut self, field: &FieldInfo, value: u64) {
         let hex = self.style.hex;
         self.leaf(field, |out| {
-            out.extend_from_slice(b"0x");
+            out.append(b"0x");
             number::hexadecimal(out, value, hex);
         });
     }
@@ -259,78 +250,71 @@ impl Visitor for Fields<'_> {
     }
 
     fn blob(&mut self, field: &FieldInfo, value: &[u8]) {
-        if self.lead(field).is_none() {
+        if self.lead(field) == How::Hidden {
             return;
         }
-        self.out.push(b'{');
         for &byte in value {
             self.out.push(b' ');
-            self.colored(|p| p.value, |out| quote::byte_hex(out, byte));
+            self.style.colored(self.out, |p| p.value, |out| quote::byte_hex(out, byte));
         }
-        self.out.extend_from_slice(b" }");
+        self.out.append(b" }");
     }
 
     #[inline]
     fn begin_struct(&mut self, field: &FieldInfo) {
-        if !self.nesting.is_root() {
-            self.begin(field, b"{", Around::Struct);
-            return;
-        }
-        if self.style.braces {
-            self.out.push(b'{');
-        }
-        self.nesting.enter(Around::Root);
+        self.lead(field);
     }
 
     #[inline]
-    fn end_struct(&mut self, _field: &FieldInfo) {
-        match self.nesting.leave().0 {
-            Around::Absent => {}
-            Around::Root if !self.style.braces => {}
-            _ => self.out.extend_from_slice(b" }"),
+    fn end_struct(&mut self, field: &FieldInfo) {
+        if self.plan.how(field) != How::Bare {
+            self.end(field, b" }");
         }
     }
 
     fn begin_array(&mut self, field: &FieldInfo, _len: u64) {
-        self.begin(field, b"[", Around::Array);
+        self.lead(field);
+        self.plan.enter_array();
     }
 
-    fn end_array(&mut self, _field: &FieldInfo) {
-        self.end(b" ]");
+    fn end_array(&mut self, field: &FieldInfo) {
+        self.plan.leave_array();
+        self.end(field, b" ]");
     }
 
     fn begin_variant(&mut self, field: &FieldInfo, _option: usize) {
-        self.begin(field, b"{ ", Around::Wrapper);
+        self.lead(field);
     }
 
-    fn end_variant(&mut self, _field: &FieldInfo) {
-        self.end(b" }");
+    fn end_variant(&mut self, field: &FieldInfo) {
+        self.end(field, b" }");
     }
 
     fn begin_option(&mut self, field: &FieldInfo, present: bool) {
-        match present {
-            true => self.begin(field, b"{ ", Around::Wrapper),
-            false => self.begin(field, b"<none>", Around::Absent),
+        self.absent = !present;
+        if self.lead(field) != How::Hidden {
+            self.out.append(if present { b"{ " } else { b"<none>" });
         }
     }
 
-    fn end_option(&mut self, _field: &FieldInfo) {
-        self.end(b" }");
+    fn end_option(&mut self, field: &FieldInfo) {
+        if !std::mem::take(&mut self.absent) {
+            self.end(field, b" }");
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ltt_read::schema::{FieldClass, Scope};
+    use ltt_read::schema::Scope;
 
     use super::super::scopes;
-    use super::super::test_fields::{every_kind, member_classes, nested, packet_context};
+    use super::super::test_fields::{Sample, every_kind, nested, with_event};
     use super::*;
 
     const BABELTRACE: Style = Style {
         names: true,
         indices: true,
-        braces: true,
         hex: HexCase::Upper,
         enums: EnumStyle::Container,
         palette: None,
@@ -338,61 +322,75 @@ mod tests {
     const LTTV: Style =
         Style { indices: false, hex: HexCase::Lower, enums: EnumStyle::Bracketed, ..BABELTRACE };
 
-    /// Text of a fed structure; `scope` and `class` as in the schema.
-    fn text(style: Style, feed: fn(&mut dyn Visitor)) -> String {
-        let leads: &dyn Leads = if style.braces { &style } else { &Columns(&style) };
-        let class = FieldClass::structure(member_classes(feed));
-        let members = scopes::members(&class, Scope::PacketContext, leads);
-        let mut out = Vec::new();
-        let mut nesting = Nesting::default();
-        feed(&mut Fields::new(&mut out, &mut nesting, &style, &members));
-        assert!(nesting.is_root());
-        String::from_utf8(out).unwrap()
+    /// The text of a sample; without braces, its members are columns.
+    fn text(style: Style, braces: bool, sample: fn() -> Vec<Sample>) -> String {
+        let mut out = Text::default();
+        with_event(sample(), |event| {
+            let class = event.event_type().payload.as_deref().unwrap();
+            let mut plan = Plan::default();
+            match braces {
+                true => plan.root(&style, class, "{", How::Class, |_| false),
+                false => plan.root(&style, class, "", How::Bare, |_| false),
+            }
+            event.visit_body(&mut Fields::new(&mut out, &mut plan, &style));
+        });
+        out.to_string()
+    }
+
+    fn packet_context(style: Style) -> String {
+        let mut out = Text::default();
+        with_event(nested(), |event| {
+            let class = event.trace().schema().stream_classes[0].packet_context.as_deref();
+            let mut plan = Plan::default();
+            plan.root(&style, class.unwrap(), "{", How::Class, scopes::is_internal);
+            event.visit(Scope::PacketContext, &mut Fields::new(&mut out, &mut plan, &style));
+        });
+        out.to_string()
     }
 
     #[test]
     fn leaves() {
         assert_eq!(
-            text(BABELTRACE, every_kind),
-            "{ u = 18446744073709551615, s = -7, x = 0xBEEF, \
+            text(BABELTRACE, true, every_kind),
+            "{ u = 18446744073709551615, s = -7, x = 0xBEEF, xx = 0xA01234567, o = 0644, \
              en = ( { \"OVERLAP\", \"RANGE\" } : container = 4 ), \
              un = ( <unknown> : container = 9 ), b = true, ba = 0x6, bm = 0x5, f = 0.1, \
              d = 1e+300, nan = nan, str = \"a\\\"\\nb\", wide = \"hé\", blob = { 00 ff } }"
         );
         assert_eq!(
-            text(LTTV, every_kind),
-            "{ u = 18446744073709551615, s = -7, x = 0xbeef, en = 4 [RANGE, OVERLAP], un = 9, \
-             b = true, ba = 0x6, bm = 0x5, f = 0.1, d = 1e+300, nan = nan, str = \"a\\\"\\nb\", \
-             wide = \"hé\", blob = { 00 ff } }"
+            text(LTTV, true, every_kind),
+            "{ u = 18446744073709551615, s = -7, x = 0xbeef, xx = 0xa01234567, o = 0644, \
+             en = 4 [RANGE, OVERLAP], un = 9, b = true, ba = 0x6, bm = 0x5, f = 0.1, \
+             d = 1e+300, nan = nan, str = \"a\\\"\\nb\", wide = \"hé\", blob = { 00 ff } }"
         );
     }
 
     #[test]
     fn containers() {
         assert_eq!(
-            text(BABELTRACE, nested),
-            "{ st = { }, arr = [ [0] = { a = 1 }, [1] = { a = 2 } ], none = [ ], var = { 3 }, \
-             opt = { 4 }, nil = <none> }"
+            text(BABELTRACE, true, nested),
+            "{ one = 1, st = { }, two = 2, arr = [ [0] = { a = 1 }, [1] = { a = 2 } ], zero = 0, \
+             none = [ ], var = { 3 }, opt = { 4 }, nil = <none> }"
         );
         assert_eq!(
-            text(Style { names: false, ..BABELTRACE }, nested),
-            "{ { }, [ { 1 }, { 2 } ], [ ], { 3 }, { 4 }, <none> }"
+            text(Style { names: false, ..BABELTRACE }, true, nested),
+            "{ 1, { }, 2, [ { 1 }, { 2 } ], 0, [ ], { 3 }, { 4 }, <none> }"
         );
         assert_eq!(
-            text(Style { braces: false, ..LTTV }, nested),
-            ", st = { }, arr = [ { a = 1 }, { a = 2 } ], none = [ ], var = { 3 }, opt = { 4 }, \
-             nil = <none>"
+            text(LTTV, false, nested),
+            ", one = 1, st = { }, two = 2, arr = [ { a = 1 }, { a = 2 } ], zero = 0, none = [ ], \
+             var = { 3 }, opt = { 4 }, nil = <none>"
         );
     }
 
     #[test]
     fn packet_contexts_without_the_readers_own_fields() {
-        assert_eq!(text(BABELTRACE, packet_context), "{ cpu_id = 3 }");
+        assert_eq!(packet_context(BABELTRACE), "{ cpu_id = 3 }");
     }
 
     #[test]
     fn colours() {
         let style = Style { palette: Some(Palette::COLORED), ..BABELTRACE };
-        assert_eq!(text(style, packet_context), "{ \x1b[36mcpu_id\x1b[0m = \x1b[1m3\x1b[0m }");
+        assert_eq!(packet_context(style), "{ \x1b[36mcpu_id\x1b[0m = \x1b[1m3\x1b[0m }");
     }
 }

@@ -2,17 +2,19 @@
 
 use std::io::Write;
 
+use super::text::Text;
+
 /// Significant digits of `%g`.
 const PRECISION: i32 = 6;
 
 /// Appends a number as `printf("%g")` would in the C locale: six significant
 /// digits, no trailing zeros, an exponent where it is below -4 or above 5.
-pub(super) fn general(out: &mut Vec<u8>, value: f64) {
+pub(super) fn general(out: &mut Text, value: f64) {
     if value.is_sign_negative() {
         out.push(b'-');
     }
     if !value.is_finite() {
-        out.extend_from_slice(if value.is_nan() { b"nan" } else { b"inf" });
+        out.append(if value.is_nan() { b"nan" } else { b"inf" });
         return;
     }
     // `d.ddddde±x` is exact in the standard library, ties to even as in C.
@@ -38,12 +40,12 @@ pub(super) fn general(out: &mut Vec<u8>, value: f64) {
     if !(-4..PRECISION).contains(&exponent) {
         with_point(out, digits, 1);
         let sign = if exponent < 0 { b'-' } else { b'+' };
-        out.extend_from_slice(&[b'e', sign]);
+        out.append(&[b'e', sign]);
         super::number::padded(out, exponent.unsigned_abs().into(), 2);
     } else if exponent < 0 {
-        out.extend_from_slice(b"0.");
-        out.extend((exponent..-1).map(|_| b'0'));
-        out.extend_from_slice(digits);
+        out.append(b"0.");
+        out.repeat(b'0', exponent.unsigned_abs() as usize - 1);
+        out.append(digits);
     } else {
         with_point(out, digits, exponent as usize + 1);
     }
@@ -51,14 +53,14 @@ pub(super) fn general(out: &mut Vec<u8>, value: f64) {
 
 /// Appends digits with a point after the first `whole` of them, if any are
 /// left then, and zeros if there are fewer.
-fn with_point(out: &mut Vec<u8>, digits: &[u8], whole: usize) {
+fn with_point(out: &mut Text, digits: &[u8], whole: usize) {
     if digits.len() > whole {
-        out.extend_from_slice(&digits[..whole]);
+        out.append(&digits[..whole]);
         out.push(b'.');
-        out.extend_from_slice(&digits[whole..]);
+        out.append(&digits[whole..]);
     } else {
-        out.extend_from_slice(digits);
-        out.extend((digits.len()..whole).map(|_| b'0'));
+        out.append(digits);
+        out.repeat(b'0', whole - digits.len());
     }
 }
 
@@ -100,9 +102,9 @@ mod tests {
             (f64::NEG_INFINITY, "-inf"),
         ];
         for (value, expected) in known {
-            let mut out = Vec::new();
+            let mut out = Text::default();
             general(&mut out, value);
-            assert_eq!(String::from_utf8(out).unwrap(), expected);
+            assert_eq!(out.to_string(), expected);
         }
     }
 }

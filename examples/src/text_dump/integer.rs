@@ -3,6 +3,7 @@
 use ltt_read::schema::{DisplayBase, FieldClass, FieldKind, Integer};
 
 use super::number::{self, HexCase};
+use super::text::{Short, Text};
 
 /// An integer as recorded, from a signed or an unsigned field.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +21,25 @@ impl Value {
         }
     }
 
+    /// Its bits, sign-extended to 64.
+    #[inline]
+    pub(super) fn raw(self) -> u64 {
+        match self {
+            Value::Unsigned(v) => v,
+            Value::Signed(v) => v.cast_unsigned(),
+        }
+    }
+
+    /// It in base 10, if that has at most eight characters and no sign.
+    #[inline(always)]
+    pub(super) fn short_decimal(self) -> Option<Short> {
+        // A negative number is a huge one without its sign.
+        number::short_decimal(self.raw())
+    }
+
     /// Appends it in base 10.
     #[inline]
-    pub(super) fn decimal(self, out: &mut Vec<u8>) {
+    pub(super) fn decimal(self, out: &mut Text) {
         match self {
             Value::Unsigned(v) => number::decimal(out, v),
             Value::Signed(v) => number::signed(out, v),
@@ -33,35 +50,36 @@ impl Value {
     /// `0…` of whole octal digits, `0b…` with all its bits. Negative values
     /// show their two's complement in those.
     #[inline]
-    pub(super) fn write(self, out: &mut Vec<u8>, base: DisplayBase, bits: u32, case: HexCase) {
-        let raw = match self {
-            Value::Unsigned(v) => v,
-            Value::Signed(v) => v.cast_unsigned(),
-        };
+    pub(super) fn write(self, out: &mut Text, base: DisplayBase, bits: u32, case: HexCase) {
         match base {
             DisplayBase::Decimal => self.decimal(out),
             DisplayBase::Hexadecimal => {
-                out.extend_from_slice(b"0x");
-                number::hexadecimal(out, low_bits(raw, bits.next_multiple_of(4)), case);
+                out.append(b"0x");
+                number::hexadecimal(out, self.raw() & nibbles_mask(bits), case);
             }
             DisplayBase::Octal => {
                 let shown = match self {
-                    Value::Signed(_) => low_bits(raw, bits.next_multiple_of(3)),
-                    Value::Unsigned(_) => raw,
+                    Value::Signed(v) => v.cast_unsigned() & low_bits(bits.next_multiple_of(3)),
+                    Value::Unsigned(v) => v,
                 };
                 out.push(b'0');
                 number::octal(out, shown);
             }
             DisplayBase::Binary => {
-                out.extend_from_slice(b"0b");
-                number::binary(out, raw, bits);
+                out.append(b"0b");
+                number::binary(out, self.raw(), bits);
             }
         }
     }
 }
 
-fn low_bits(value: u64, bits: u32) -> u64 {
-    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
+/// As many ones as it takes to fill the hexadecimal digits of `bits` bits.
+pub(super) fn nibbles_mask(bits: u32) -> u64 {
+    low_bits(bits.next_multiple_of(4))
+}
+
+fn low_bits(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// The integer properties of a class and its length in bits (that of a
@@ -91,9 +109,9 @@ mod tests {
     use super::*;
 
     fn text(value: Value, base: DisplayBase, bits: u32) -> String {
-        let mut out = Vec::new();
+        let mut out = Text::default();
         value.write(&mut out, base, bits, HexCase::Upper);
-        String::from_utf8(out).unwrap()
+        out.to_string()
     }
 
     #[test]

@@ -14,200 +14,259 @@
 //! | variant | `{"option":"name","value":…}`; the number of an option without name |
 //! | option | the value, or `null` |
 
-use std::io::Write;
+use std::fmt::Write;
 use std::sync::Arc;
 
-use ltt_read::layout::FieldInfo;
-use ltt_read::schema::{EventType, FieldKind, Schema, Scope};
-use ltt_read::{Event, StrValue, Trace, Visitor};
+use ltt_read::FieldInfo;
+use ltt_read::schema::{FieldClass, FieldKind, Scope};
+use ltt_read::{Event, StrValue, Trace, Tracefile, Visitor};
 
 use super::EventText;
+use super::clock_text::ClockRange;
 use super::integer::{self, Value};
-use super::nesting::{Around, Nesting};
+use super::packet_text::PacketText;
 use super::per_trace::PerTrace;
-use super::scopes::{self, Leads, Member};
-use super::{number, quote};
+use super::plan::{Dialect, How, Plan};
+use super::text::{Chunk, Text};
+use super::{number, quote, scopes};
 
 /// Prints events as JSON objects.
 #[derive(Debug)]
 pub struct Json {
     traces: PerTrace<TraceText>,
-    nesting: Nesting,
 }
 
 /// What objects of one trace have in common.
 #[derive(Debug)]
 struct TraceText {
-    quoted_path: Vec<u8>,
-    types: Vec<TypeText>,
+    /// Of each tracefile `,"trace":…,"tracefile":…,"cpu":…`, and the packet
+    /// context that was printed last.
+    tracefiles: Vec<(Chunk, PacketText)>,
+    /// Made when the first event of the type comes.
+    types: Vec<Option<Box<TypeText>>>,
+    /// Of each stream class the plan of its packet context, if that is shown.
+    contexts: Vec<Option<Plan>>,
 }
 
-/// The part of an object that the event type decides.
+/// The part of an object that its event type decides.
 #[derive(Debug)]
 struct TypeText {
+    clock: ClockRange,
     /// `,"name":…,"id":…`
-    name: Vec<u8>,
-    scopes: Vec<(Scope, &'static str, Vec<Member>)>,
+    name: Chunk,
+    body: Plan,
 }
 
 impl Json {
     /// Prints events of these traces.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
         let traces = PerTrace::new(traces, |_, trace| {
-            let mut quoted_path = Vec::new();
-            quote::json_quoted(&mut quoted_path, &trace.path().to_string_lossy());
-            let schema = trace.schema();
-            let types = schema.event_types.iter().map(|t| TypeText::new(schema, t)).collect();
-            TraceText { quoted_path, types }
+            let context = |stream| {
+                let mut plan = Plan::default();
+                let (class, lead) = (scopes::packet_context(stream)?, key(Scope::PacketContext));
+                plan.root(&Keys, class, lead, How::Class, scopes::is_internal);
+                Some(plan)
+            };
+            let place = |t| (Chunk::new(place(trace, t)), PacketText::default());
+            TraceText {
+                tracefiles: trace.tracefiles().iter().map(place).collect(),
+                types: trace.schema().event_types.iter().map(|_| None).collect(),
+                contexts: trace.schema().stream_classes.iter().map(context).collect(),
+            }
         });
-        Json { traces, nesting: Nesting::default() }
+        Json { traces }
     }
 }
 
-impl TypeText {
-    fn new(schema: &Schema, event_type: &EventType) -> Self {
-        let mut name = b",\"name\":".to_vec();
-        quote::json_quoted(&mut name, event_type.name());
-        name.extend_from_slice(b",\"id\":");
-        number::decimal(&mut name, event_type.id);
-        let scopes = scopes::shown(schema, event_type)
-            .map(|(scope, class)| (scope, key(scope), scopes::members(class, scope, &Keys)));
-        TypeText { name, scopes: scopes.collect() }
+fn place(trace: &Trace, tracefile: &Tracefile) -> Text {
+    let mut text = Text::from(",\"trace\":");
+    quote::json_quoted(&mut text, &trace.path().to_string_lossy());
+    text.append(b",\"tracefile\":");
+    quote::json_quoted(&mut text, tracefile.name());
+    if let Some(cpu) = tracefile.cpu() {
+        text.append(b",\"cpu\":");
+        number::decimal(&mut text, cpu.into());
     }
+    text
 }
 
 /// The object key of a scope.
 fn key(scope: Scope) -> &'static str {
     match scope {
-        Scope::PacketHeader => ",\"packet_header\":",
-        Scope::PacketContext => ",\"packet_context\":",
-        Scope::EventHeader => ",\"event_header\":",
-        Scope::CommonContext => ",\"common_context\":",
-        Scope::SpecificContext => ",\"specific_context\":",
-        Scope::Payload => ",\"fields\":",
+        Scope::PacketHeader => ",\"packet_header\":{",
+        Scope::PacketContext => ",\"packet_context\":{",
+        Scope::EventHeader => ",\"event_header\":{",
+        Scope::CommonContext => ",\"common_context\":{",
+        Scope::SpecificContext => ",\"specific_context\":{",
+        Scope::Payload => ",\"fields\":{",
+    }
+}
+
+impl TypeText {
+    /// The first event of a type tells all about it.
+    #[cold]
+    #[inline(never)]
+    fn new(event: &Event<'_>) -> Box<Self> {
+        let (schema, event_type) = (event.trace().schema(), event.event_type());
+        let mut name = Text::from(",\"name\":");
+        quote::json_quoted(&mut name, event_type.name());
+        name.append(b",\"id\":");
+        number::decimal(&mut name, event_type.id);
+        let mut body = Plan::default();
+        for (scope, class) in scopes::body(schema, event_type) {
+            body.root(&Keys, class, key(scope), How::Class, |_| false);
+        }
+        let clock = ClockRange::of(schema, event_type);
+        Box::new(TypeText { clock, name: Chunk::new(name), body })
     }
 }
 
 impl EventText for Json {
-    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let Some(TraceText { quoted_path, types }) = self.traces.of(event.trace()) else { return };
-        let Some(text) = types.get(event.type_id().index()) else { return };
-        out.extend_from_slice(b"{\"timestamp\":");
+    fn event(&mut self, event: &Event<'_>, out: &mut Text) {
+        let Some(trace) = self.traces.of(event.trace()) else { return };
+        let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
+        let text = text.get_or_insert_with(|| TypeText::new(event));
+        let tracefile = event.tracefile_index();
+        let Some((place, packet)) = trace.tracefiles.get_mut(tracefile) else { return };
+        out.append(b"{\"timestamp\":");
         match event.timestamp() {
+            None => out.append(b"null"),
+            Some(time) if text.clock == ClockRange::Wrapped => {
+                number::decimal(out, time.ns().cast_unsigned());
+            }
             Some(time) => number::signed(out, time.ns()),
-            None => out.extend_from_slice(b"null"),
         }
         if let Some(cycles) = event.cycles() {
-            out.extend_from_slice(b",\"cycles\":");
+            out.append(b",\"cycles\":");
             number::decimal(out, cycles);
         }
-        out.extend_from_slice(b",\"trace\":");
-        out.extend_from_slice(quoted_path);
-        let tracefile = event.tracefile();
-        out.extend_from_slice(b",\"tracefile\":");
-        quote::json_quoted(out, tracefile.name());
-        if let Some(cpu) = tracefile.cpu() {
-            out.extend_from_slice(b",\"cpu\":");
-            number::decimal(out, cpu.into());
+        place.append(out);
+        text.name.append(out);
+        let stream = event.packet().stream_class.index();
+        if let Some(Some(plan)) = trace.contexts.get_mut(stream) {
+            packet.append(event, out, |out| {
+                event.visit(Scope::PacketContext, &mut Values { out, plan });
+            });
         }
-        out.extend_from_slice(&text.name);
-        for (scope, key, members) in &text.scopes {
-            out.extend_from_slice(key.as_bytes());
-            event.visit(*scope, &mut Values { out, nesting: &mut self.nesting, members });
-        }
-        out.extend_from_slice(b"}\n");
+        event.visit_body(&mut Values { out, plan: &mut text.body });
+        out.append(b"}\n");
     }
 }
 
-/// Appends one scope as a JSON value.
+/// Members of objects.
+#[derive(Debug)]
+struct Keys;
+
+impl Dialect for Keys {
+    fn member(&self, lead: &mut Text, first: bool, name: &str) {
+        if !first {
+            lead.push(b',');
+        }
+        quote::json_quoted(lead, name);
+        lead.push(b':');
+    }
+
+    fn option(&self, lead: &mut Text, number: usize, name: Option<&str>) {
+        match name {
+            Some(name) => quote::json_quoted(lead, name),
+            None => number::decimal(lead, number as u64),
+        }
+        lead.append(b",\"value\":");
+    }
+
+    fn open(&self, lead: &mut Text, class: &FieldClass) -> How {
+        let bracket: &[u8] = match &class.kind {
+            FieldKind::Struct(_) => b"{",
+            FieldKind::Array(_) => b"[",
+            FieldKind::Variant(_) => b"{\"option\":",
+            _ => b"",
+        };
+        lead.append(bracket);
+        match integer::properties(class) {
+            Some((integer, _)) if integer.mappings.is_some() => How::Labels(0),
+            Some(_) => How::Decimal,
+            None => How::Class,
+        }
+    }
+}
+
+/// Appends fields to an object.
 struct Values<'a> {
-    out: &'a mut Vec<u8>,
-    nesting: &'a mut Nesting,
-    /// The members of the root structure.
-    members: &'a [Member],
+    out: &'a mut Text,
+    plan: &'a mut Plan,
 }
 
 impl Values<'_> {
-    /// What comes before a value: comma and key. `None` if the value is not to
-    /// be shown; otherwise whether it is a plain integer.
-    #[inline]
-    fn lead(&mut self, field: &FieldInfo) -> Option<bool> {
-        let (around, index) = self.nesting.next();
-        match around {
-            Around::Root => {
-                let member = self.members.get(index as usize)?;
-                if member.hidden {
-                    return None;
-                }
-                member.lead.append(self.out);
-                return Some(member.plain);
+    /// What comes before a value: comma and key. Gives how to spell the value.
+    #[inline(always)]
+    fn lead(&mut self, field: &FieldInfo) -> How {
+        match self.plan.step(field, self.out, comma) {
+            Some(step) => {
+                step.lead.append(self.out);
+                step.how
             }
-            Around::Struct => Keys.lead(self.out, index == 0, field.name().unwrap_or_default()),
-            Around::Array if index > 0 => self.out.push(b','),
-            Around::Array | Around::Scope | Around::Wrapper => {}
-            Around::Absent => return None,
+            None => How::Hidden,
         }
-        Some(false)
     }
 
-    #[inline]
+    /// As [`lead`](Self::lead); whether the value is to be shown.
+    fn shows(&mut self, field: &FieldInfo) -> bool {
+        self.lead(field) != How::Hidden
+    }
+
+    #[inline(always)]
     fn integer(&mut self, field: &FieldInfo, value: Value) {
-        let Some(plain) = self.lead(field) else { return };
-        match integer::properties(field.class()) {
-            Some((integer, _)) if !plain && integer.mappings.is_some() => {
-                self.out.extend_from_slice(b"{\"value\":");
-                value.decimal(self.out);
-                self.names("labels", integer::labels(integer, value));
-                self.out.push(b'}');
+        let Some(step) = self.plan.step(field, self.out, comma) else { return };
+        match (step.how, value.short_decimal()) {
+            (How::Decimal, Some(short)) => step.lead.append_with(self.out, short),
+            (how, _) => {
+                step.lead.append(self.out);
+                match how {
+                    How::Labels(memo) => self.labels(field, memo, value),
+                    _ => value.decimal(self.out),
+                }
             }
-            _ => value.decimal(self.out),
         }
     }
 
-    fn names<'n>(&mut self, key: &str, names: impl Iterator<Item = &'n str>) {
-        self.out.extend_from_slice(b",\"");
-        self.out.extend_from_slice(key.as_bytes());
-        self.out.extend_from_slice(b"\":[");
-        for (i, name) in names.enumerate() {
-            if i > 0 {
-                self.out.push(b',');
-            }
-            quote::json_quoted(self.out, name);
-        }
-        self.out.push(b']');
-    }
-
-    /// Opens a container, unless it is not to be shown.
-    #[inline]
-    fn begin(&mut self, field: &FieldInfo, open: &[u8], around: Around) -> bool {
-        let shown = self.lead(field).is_some();
-        if shown {
-            self.out.extend_from_slice(open);
-        }
-        self.nesting.enter(if shown { around } else { Around::Absent });
-        shown
+    fn labels(&mut self, field: &FieldInfo, memo: usize, value: Value) {
+        let Some((integer, _)) = integer::properties(field.class()) else { return };
+        let Some(memo) = self.plan.memo(memo) else { return };
+        memo.append(self.out, value.raw(), |out| {
+            out.append(b"{\"value\":");
+            value.decimal(out);
+            names(out, "labels", integer::labels(integer, value));
+            out.push(b'}');
+        });
     }
 
     /// Closes a container, if it was opened.
-    #[inline]
-    fn end(&mut self, close: &[u8]) {
-        if self.nesting.leave().0 != Around::Absent {
-            self.out.extend_from_slice(close);
+    fn end(&mut self, field: &FieldInfo, close: &[u8]) {
+        if self.plan.how(field) != How::Hidden {
+            self.out.append(close);
         }
     }
 }
 
-/// Keys of objects.
-struct Keys;
+/// What separates an array element from the one before.
+fn comma(out: &mut Text, number: u64) {
+    if number > 0 {
+        out.push(b',');
+    }
+}
 
-impl Leads for Keys {
-    fn lead(&self, out: &mut Vec<u8>, first: bool, name: &str) {
-        if !first {
+/// A member that is an array of names.
+fn names<'n>(out: &mut Text, key: &str, names: impl Iterator<Item = &'n str>) {
+    out.append(b",\"");
+    out.append(key.as_bytes());
+    out.append(b"\":[");
+    for (i, name) in names.enumerate() {
+        if i > 0 {
             out.push(b',');
         }
         quote::json_quoted(out, name);
-        out.push(b':');
     }
+    out.push(b']');
 }
 
 impl Visitor for Values<'_> {
@@ -222,36 +281,36 @@ impl Visitor for Values<'_> {
     }
 
     fn boolean(&mut self, field: &FieldInfo, value: bool) {
-        if self.lead(field).is_some() {
-            self.out.extend_from_slice(if value { b"true" } else { b"false" });
+        if self.shows(field) {
+            self.out.append(if value { b"true" } else { b"false" });
         }
     }
 
     fn bits(&mut self, field: &FieldInfo, value: u64) {
-        if self.lead(field).is_none() {
+        if !self.shows(field) {
             return;
         }
         let FieldKind::BitMap(_, flags) = &field.class().kind else {
             return number::decimal(self.out, value);
         };
-        self.out.extend_from_slice(b"{\"value\":");
+        self.out.append(b"{\"value\":");
         number::decimal(self.out, value);
         let set = |low: i128, high: i128| (low.max(0)..=high.min(63)).any(|b| value >> b & 1 != 0);
         let on = flags.iter().filter(|f| f.ranges.iter().any(|&(low, high)| set(low, high)));
-        self.names("flags", on.map(|f| &*f.name));
+        names(self.out, "flags", on.map(|f| &*f.name));
         self.out.push(b'}');
     }
 
     fn float(&mut self, field: &FieldInfo, value: f64) {
-        if self.lead(field).is_none() {
+        if !self.shows(field) {
             return;
         }
         let single = matches!(&field.class().kind, FieldKind::Float(f) if f.bits <= 32);
-        // Writing to a vector cannot fail.
+        // Writing to a text cannot fail.
         let _ = match (value.is_finite(), single) {
-            (false, _) if value.is_nan() => self.out.write_all(b"\"nan\""),
-            (false, _) if value > 0.0 => self.out.write_all(b"\"inf\""),
-            (false, _) => self.out.write_all(b"\"-inf\""),
+            (false, _) if value.is_nan() => self.out.write_str("\"nan\""),
+            (false, _) if value > 0.0 => self.out.write_str("\"inf\""),
+            (false, _) => self.out.write_str("\"-inf\""),
             // A 32-bit value needs fewer digits to be told from its neighbours.
             (true, true) => write!(self.out, "{:?}", value as f32),
             (true, false) => write!(self.out, "{value:?}"),
@@ -259,13 +318,13 @@ impl Visitor for Values<'_> {
     }
 
     fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {
-        if self.lead(field).is_some() {
+        if self.shows(field) {
             quote::json_quoted(self.out, &value.to_str_lossy());
         }
     }
 
     fn blob(&mut self, field: &FieldInfo, value: &[u8]) {
-        if self.lead(field).is_none() {
+        if !self.shows(field) {
             return;
         }
         self.out.push(b'"');
@@ -275,91 +334,82 @@ impl Visitor for Values<'_> {
         self.out.push(b'"');
     }
 
-    #[inline]
     fn begin_struct(&mut self, field: &FieldInfo) {
-        let around = if self.nesting.is_root() { Around::Root } else { Around::Struct };
-        self.begin(field, b"{", around);
+        self.lead(field);
     }
 
-    #[inline]
-    fn end_struct(&mut self, _field: &FieldInfo) {
-        self.end(b"}");
+    fn end_struct(&mut self, field: &FieldInfo) {
+        self.end(field, b"}");
     }
 
     fn begin_array(&mut self, field: &FieldInfo, _len: u64) {
-        self.begin(field, b"[", Around::Array);
+        self.lead(field);
+        self.plan.enter_array();
     }
 
-    fn end_array(&mut self, _field: &FieldInfo) {
-        self.end(b"]");
+    fn end_array(&mut self, field: &FieldInfo) {
+        self.plan.leave_array();
+        self.end(field, b"]");
     }
 
-    fn begin_variant(&mut self, field: &FieldInfo, option: usize) {
-        if !self.begin(field, b"{\"option\":", Around::Wrapper) {
-            return;
-        }
-        let name = match &field.class().kind {
-            FieldKind::Variant(v) => v.options.get(option).and_then(|o| o.name.as_deref()),
-            _ => None,
-        };
-        match name {
-            Some(name) => quote::json_quoted(self.out, name),
-            None => number::decimal(self.out, option as u64),
-        }
-        self.out.extend_from_slice(b",\"value\":");
+    fn begin_variant(&mut self, field: &FieldInfo, _option: usize) {
+        self.lead(field);
     }
 
-    fn end_variant(&mut self, _field: &FieldInfo) {
-        self.end(b"}");
+    fn end_variant(&mut self, field: &FieldInfo) {
+        self.end(field, b"}");
     }
 
     fn begin_option(&mut self, field: &FieldInfo, present: bool) {
-        match present {
-            true => self.begin(field, b"", Around::Wrapper),
-            false => self.begin(field, b"null", Around::Absent),
-        };
-    }
-
-    fn end_option(&mut self, _field: &FieldInfo) {
-        self.end(b"");
+        if self.shows(field) && !present {
+            self.out.append(b"null");
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ltt_read::schema::FieldClass;
-
-    use super::super::test_fields::{every_kind, member_classes, nested, packet_context};
+    use super::super::test_fields::{Sample, every_kind, nested, with_event};
     use super::*;
 
-    fn text(feed: fn(&mut dyn Visitor)) -> String {
-        let class = FieldClass::structure(member_classes(feed));
-        let members = &scopes::members(&class, Scope::PacketContext, &Keys);
-        let mut out = Vec::new();
-        feed(&mut Values { out: &mut out, nesting: &mut Nesting::default(), members });
-        let text = String::from_utf8(out).unwrap();
+    /// The object of an event, which is sound JSON.
+    fn text(sample: fn() -> Vec<Sample>) -> String {
+        let mut out = Text::default();
+        with_event(sample(), |event| {
+            Json::new(&[Arc::clone(event.trace())]).event(event, &mut out);
+        });
+        let text = out.to_string();
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
         text
     }
 
     #[test]
     fn leaves() {
+        let text = text(every_kind);
+        let (_, fields) = text.split_once(",\"fields\":").unwrap();
         assert_eq!(
-            text(every_kind),
-            r#"{"u":18446744073709551615,"s":-7,"x":48879,"en":{"value":4,"labels":["RANGE","OVERLAP"]},"un":{"value":9,"labels":[]},"b":true,"ba":6,"bm":{"value":5,"flags":["low","two"]},"f":0.1,"d":1e300,"nan":"nan","str":"a\"\nb","wide":"hé","blob":"00ff"}"#
+            fields,
+            concat!(
+                r#"{"u":18446744073709551615,"s":-7,"x":48879,"xx":42968761703,"o":420,"#,
+                r#""en":{"value":4,"labels":["RANGE","OVERLAP"]},"un":{"value":9,"labels":[]},"#,
+                r#""b":true,"ba":6,"bm":{"value":5,"flags":["low","two"]},"f":0.1,"d":1e300,"#,
+                r#""nan":"nan","str":"a\"\nb","wide":"hé","blob":"00ff"}}"#,
+                "\n"
+            )
         );
-    }
-
-    #[test]
-    fn packet_contexts_without_the_readers_own_fields() {
-        assert_eq!(text(packet_context), r#"{"cpu_id":3}"#);
     }
 
     #[test]
     fn containers() {
         assert_eq!(
             text(nested),
-            r#"{"st":{},"arr":[{"a":1},{"a":2}],"none":[],"var":{"option":"one","value":3},"opt":4,"nil":null}"#
+            concat!(
+                r#"{"timestamp":1600000001000000007,"cycles":1000000007,"trace":"","tracefile":"c_0","#,
+                r#""cpu":0,"name":"sample","id":0,"packet_context":{"cpu_id":3},"fields":{"#,
+                r#""one":1,"st":{},"two":2,"arr":[{"a":1},{"a":2}],"zero":0,"none":[],"#,
+                r#""var":{"option":"this","value":3},"opt":4,"nil":null}}"#,
+                "\n"
+            )
         );
     }
 }

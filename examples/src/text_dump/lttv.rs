@@ -7,27 +7,26 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{EventType, Schema, Scope};
+use ltt_read::schema::Scope;
 use ltt_read::{Event, Trace, Tracefile};
 
 use super::EventText;
-use super::chunk::Chunk;
-use super::clock_text::{ClockStyle, ClockText};
-use super::fields::{Columns, EnumStyle, Fields, Style};
-use super::nesting::Nesting;
+use super::clock_text::{ClockRange, ClockStyle, ClockText};
+use super::fields::{EnumStyle, Fields, Style};
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::per_trace::PerTrace;
-use super::scopes::{self, Member};
+use super::plan::{How, Plan};
+use super::scopes;
+use super::text::{Chunk, Text};
 
 /// Prints events as LTTV did.
 #[derive(Debug)]
 pub struct Lttv {
     clock: ClockText,
-    contexts: Style,
-    payload: Style,
+    palette: Palette,
+    style: Style,
     traces: PerTrace<TraceText>,
-    nesting: Nesting,
 }
 
 /// What lines of one trace have in common.
@@ -35,84 +34,82 @@ pub struct Lttv {
 struct TraceText {
     /// Channel and place of each tracefile.
     tracefiles: Vec<(Chunk, Chunk)>,
-    types: Vec<TypeText>,
+    /// Made when the first event of the type comes.
+    types: Vec<Option<Box<TypeText>>>,
 }
 
-/// Name of an event type, and the scopes that are printed.
+/// The part of a line that its event type decides.
 #[derive(Debug)]
 struct TypeText {
+    clock: ClockRange,
     name: Chunk,
-    contexts: Vec<(Scope, Vec<Member>)>,
-    /// Empty if the payload has no members.
-    payload: Vec<Member>,
+    body: Plan,
 }
 
 impl Lttv {
     /// Prints events of these traces.
     pub fn new(traces: &[Arc<Trace>], clock: ClockText, colored: bool) -> Self {
         let palette = if colored { Palette::COLORED } else { Palette::PLAIN };
-        let payload = Style {
+        let style = Style {
             names: true,
             indices: false,
-            braces: true,
             hex: HexCase::Lower,
             enums: EnumStyle::Bracketed,
             palette: colored.then_some(palette),
-        };
-        let contexts = Style { braces: false, ..payload };
-        let text = |schema: &Schema, event_type: &EventType| {
-            let Palette { event_name, timestamp, reset, .. } = palette;
-            let name = format!("{event_name}{}{reset}: {timestamp}", event_type.name());
-            let name = Chunk::new(name);
-            let mut text = TypeText { name, contexts: Vec::new(), payload: Vec::new() };
-            for (scope, class) in scopes::shown(schema, event_type) {
-                match scope {
-                    Scope::PacketContext => {}
-                    Scope::Payload => text.payload = scopes::members(class, scope, &payload),
-                    _ => {
-                        let members = scopes::members(class, scope, &Columns(&contexts));
-                        text.contexts.push((scope, members));
-                    }
-                }
-            }
-            text
         };
         let traces = PerTrace::new(traces, |_, trace| {
             let (reset, path) = (palette.reset, trace.path().display());
             let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", t.name()));
             let channel = |t: &Tracefile| Chunk::new(format!("{}.", t.channel()));
-            let types = trace.schema().event_types.iter();
             TraceText {
                 tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
-                types: types.map(|t| text(trace.schema(), t)).collect(),
+                types: trace.schema().event_types.iter().map(|_| None).collect(),
             }
         });
-        Lttv { clock, contexts, payload, traces, nesting: Nesting::default() }
+        Lttv { clock, palette, style, traces }
     }
 }
 
 impl EventText for Lttv {
-    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let Some(TraceText { tracefiles, types }) = self.traces.of(event.trace()) else { return };
-        let Some(text) = types.get(event.type_id().index()) else { return };
+    fn event(&mut self, event: &Event<'_>, out: &mut Text) {
+        let Lttv { clock, palette, style, traces } = self;
+        let Some(TraceText { tracefiles, types }) = traces.of(event.trace()) else { return };
+        let Some(text) = types.get_mut(event.type_id().index()) else { return };
+        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette));
         let Some((channel, place)) = tracefiles.get(event.tracefile_index()) else { return };
         channel.append(out);
         text.name.append(out);
-        match (self.clock.style(), event.timestamp()) {
+        match (clock.style(), event.timestamp()) {
             (ClockStyle::Cycles, _) => number::padded(out, event.cycles().unwrap_or(0), 20),
-            (_, Some(time)) => self.clock.time(out, time),
+            (_, Some(time)) => clock.time(out, time, text.clock),
             (_, None) => out.push(b'-'),
         }
         place.append(out);
-        for (scope, members) in &text.contexts {
-            let mut fields = Fields::new(out, &mut self.nesting, &self.contexts, members);
-            event.visit(*scope, &mut fields);
-        }
-        if !text.payload.is_empty() {
-            out.push(b' ');
-            let mut fields = Fields::new(out, &mut self.nesting, &self.payload, &text.payload);
-            event.visit(Scope::Payload, &mut fields);
-        }
+        event.visit_body(&mut Fields::new(out, &mut text.body, style));
         out.push(b'\n');
+    }
+}
+
+impl TypeText {
+    /// The first event of a type tells all about it.
+    #[cold]
+    #[inline(never)]
+    fn new(event: &Event<'_>, style: &Style, palette: &Palette) -> Box<Self> {
+        let (schema, event_type) = (event.trace().schema(), event.event_type());
+        let Palette { event_name, timestamp, reset, .. } = *palette;
+        let name = format!("{event_name}{}{reset}: {timestamp}", event_type.name());
+        let mut body = Plan::default();
+        for (scope, class) in scopes::body(schema, event_type) {
+            let shown = |_: &_| false;
+            match scope {
+                Scope::Payload if class.members().is_empty() => {
+                    body.root(style, class, "", How::Hidden, shown);
+                }
+                Scope::Payload => body.root(style, class, " {", How::Class, shown),
+                _ => body.root(style, class, "", How::Bare, shown),
+            }
+        }
+        let clock = ClockRange::of(schema, event_type);
+        Box::new(TypeText { clock, name: Chunk::new(name), body })
     }
 }

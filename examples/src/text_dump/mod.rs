@@ -4,14 +4,13 @@
 //! buffer of bytes. All that an event type decides (its name, its trace, which
 //! scopes it has) is spelt once, when the format is made.
 
-mod chunk;
 pub mod clock_text;
 mod fields;
 mod float;
 mod integer;
 pub mod json;
 pub mod lttv;
-mod nesting;
+mod memo;
 pub mod notice_text;
 pub mod number;
 pub mod options;
@@ -19,11 +18,13 @@ pub mod output;
 mod packet_text;
 pub mod palette;
 mod per_trace;
+mod plan;
 pub mod pretty;
 mod pretty_head;
 mod pretty_time;
 mod quote;
 mod scopes;
+pub mod text;
 pub mod time_arg;
 pub mod trace_name;
 
@@ -32,8 +33,10 @@ mod test_fields;
 
 use ltt_read::Event;
 
+use self::text::Text;
+
 /// A way to print events, one line each.
 pub trait EventText {
     /// Appends the line of an event, with its line break.
-    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>);
+    fn event(&mut self, event: &Event<'_>, out: &mut Text);
 }

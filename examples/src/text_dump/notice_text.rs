@@ -2,7 +2,8 @@
 
 use ltt_read::{Notice, NoticeKind, Timestamp};
 
-use super::clock_text::ClockText;
+use super::clock_text::{ClockRange, ClockText};
+use super::text::Text;
 
 /// A warning in babeltrace's words, without line break.
 pub fn warning(notice: &Notice, clock: &mut ClockText) -> String {
@@ -17,9 +18,9 @@ pub fn warning(notice: &Notice, clock: &mut ClockText) -> String {
         None => format!("may have discarded {what}s"),
     };
     let mut time = |t: &Timestamp| {
-        let mut text = Vec::new();
-        clock.time(&mut text, *t);
-        String::from_utf8_lossy(&text).into_owned()
+        let mut text = Text::default();
+        clock.time(&mut text, *t, ClockRange::Signed);
+        text.to_string()
     };
     let when = match (begin, end) {
         (Some(begin), Some(end)) => format!("between [{}] and [{}]", time(begin), time(end)),

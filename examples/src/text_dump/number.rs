@@ -1,85 +1,81 @@
 //! Numbers to text without the formatting machinery of the standard library:
 //! most of what a dump prints are integers.
 
-use super::chunk::append_start;
+use super::text::{Short, Text};
 
-/// "00" to "99", so that two digits cost one look-up.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[b'0'; 2]; 100];
-    let mut i = 0;
-    while i < 100 {
-        pairs[i] = [b'0' + (i / 10) as u8, b'0' + (i % 10) as u8];
-        i += 1;
+/// The ASCII digit `0` eight times.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// What eight digits can tell.
+const EIGHT: u64 = 100_000_000;
+
+/// The eight digits of a number below 10⁸, the first one in the lowest byte.
+/// All parts are split at once: one of eight digits in two of four, those in
+/// four of two, those in eight.
+#[inline(always)]
+fn eight_digits(value: u64) -> u64 {
+    let fours = value / 10_000 | (value % 10_000) << 32;
+    // 10486/2²⁰ is 1/100, 103/2¹⁰ is 1/10, near enough for such numbers.
+    let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;
+    let twos = hundreds | (fours - 100 * hundreds) << 16;
+    let tens = (twos * 103) >> 10 & 0x000f_000f_000f_000f;
+    tens | (twos - 10 * tens) << 8
+}
+
+/// Eight digits without the zeros that they begin with, but for the last.
+#[inline(always)]
+fn trimmed(digits: u64, ascii: u64) -> Short {
+    let zeros = (digits | 1 << 63).trailing_zeros() / 8;
+    Short { word: ascii >> (8 * zeros), length: 8 - zeros as usize }
+}
+
+/// A number in base 10, if it has at most eight digits.
+#[inline(always)]
+pub(super) fn short_decimal(value: u64) -> Option<Short> {
+    if value >= EIGHT {
+        return None;
     }
-    pairs
-};
+    let digits = eight_digits(value);
+    Some(trimmed(digits, digits | ZEROS))
+}
 
 /// Appends an unsigned integer in base 10.
-#[inline]
-pub fn decimal(out: &mut Vec<u8>, value: u64) {
-    if value < 10 {
-        out.push(b'0' + value as u8);
-    } else if value < 100 {
-        out.extend_from_slice(&PAIRS[value as usize]);
-    } else if value < 100_000_000 {
-        // Eight digits, leading zeros cut off: no loop, no call.
-        let value = value as u32;
-        let pair = |n: u32| PAIRS[(n % 100) as usize];
-        let pairs = [pair(value / 1_000_000), pair(value / 10_000), pair(value / 100), pair(value)];
-        let digits = u64::from_le_bytes(*pairs.as_flattened().first_chunk().unwrap_or(&[b'0'; 8]));
-        let zeros = (digits ^ 0x3030_3030_3030_3030).trailing_zeros() / 8;
-        append_start(out, &(digits >> (8 * zeros)).to_le_bytes(), 8 - zeros as usize);
-    } else {
-        let mut digits = [b'0'; 20];
-        let start = fill(&mut digits, value);
-        out.extend_from_slice(&digits[start..]);
+#[inline(always)]
+pub fn decimal(out: &mut Text, value: u64) {
+    match short_decimal(value) {
+        Some(short) => out.short(short),
+        None => long_decimal(out, value),
     }
+}
+
+#[inline(never)]
+fn long_decimal(out: &mut Text, value: u64) {
+    decimal(out, value / EIGHT);
+    out.append(&(eight_digits(value % EIGHT) | ZEROS).to_le_bytes());
 }
 
 /// Appends a signed integer in base 10.
 #[inline]
-pub fn signed(out: &mut Vec<u8>, value: i64) {
+pub fn signed(out: &mut Text, value: i64) {
     if value < 0 {
         out.push(b'-');
     }
     decimal(out, value.unsigned_abs());
 }
 
-/// Appends an unsigned integer in base 10 with zeros up to `width` (at most
-/// 20) digits.
-pub fn padded(out: &mut Vec<u8>, value: u64, width: usize) {
-    let mut digits = [b'0'; 20];
-    let start = fill(&mut digits, value);
-    out.extend_from_slice(&digits[start.min(20 - width.min(20))..]);
+/// Appends an unsigned integer in base 10 with zeros up to `width` digits.
+pub fn padded(out: &mut Text, value: u64, width: usize) {
+    let digits = value.checked_ilog10().unwrap_or(0) as usize + 1;
+    out.repeat(b'0', width.saturating_sub(digits));
+    decimal(out, value);
 }
 
-/// Appends the nine digits of a fraction of a second.
-#[inline]
-pub fn nanoseconds(out: &mut Vec<u8>, ns: u32) {
-    let pair = |n: u32| PAIRS[(n % 100) as usize];
-    let [a, b] = pair(ns / 10_000_000);
-    let [c, d] = pair(ns / 100_000);
-    let [e, f] = pair(ns / 1000);
-    let [g, h] = pair(ns / 10);
-    out.extend_from_slice(&[a, b, c, d, e, f, g, h, b'0' + (ns % 10) as u8]);
-}
-
-/// Writes the digits at the end of the buffer; gives the index of the first.
-fn fill(digits: &mut [u8; 20], mut value: u64) -> usize {
-    let mut at = 20;
-    while value >= 100 {
-        at -= 2;
-        digits[at..at + 2].copy_from_slice(&PAIRS[(value % 100) as usize]);
-        value /= 100;
-    }
-    if value >= 10 {
-        at -= 2;
-        digits[at..at + 2].copy_from_slice(&PAIRS[value as usize]);
-    } else {
-        at -= 1;
-        digits[at] = b'0' + value as u8;
-    }
-    at
+/// The nine digits of a fraction of a second.
+#[inline(always)]
+pub(super) fn nanoseconds(ns: u64) -> [u8; 9] {
+    let mut digits = [b'0' + (ns / EIGHT) as u8; 9];
+    digits[1..].copy_from_slice(&(eight_digits(ns % EIGHT) | ZEROS).to_le_bytes());
+    digits
 }
 
 /// Digits for base 16.
@@ -91,36 +87,66 @@ pub enum HexCase {
     Upper,
 }
 
+/// A number in base 16 without prefix, in two pieces.
+#[inline(always)]
+pub(super) fn hexadecimal_pieces(value: u64, case: HexCase) -> (Short, Short) {
+    let (high, low) = (eight_nibbles((value >> 32) as u32), eight_nibbles(value as u32));
+    let low_text = nibbles_text(low, case);
+    if high == 0 {
+        (trimmed(low, low_text), Short { word: 0, length: 0 })
+    } else {
+        (trimmed(high, nibbles_text(high, case)), Short { word: low_text, length: 8 })
+    }
+}
+
 /// Appends an integer in base 16, without prefix.
-pub fn hexadecimal(out: &mut Vec<u8>, value: u64, case: HexCase) {
-    let digits = match case {
-        HexCase::Lower => b"0123456789abcdef",
-        HexCase::Upper => b"0123456789ABCDEF",
+pub fn hexadecimal(out: &mut Text, value: u64, case: HexCase) {
+    let (first, rest) = hexadecimal_pieces(value, case);
+    out.short(first);
+    out.short(rest);
+}
+
+/// The eight hexadecimal digits of a number, the first one in the lowest byte.
+#[inline(always)]
+fn eight_nibbles(value: u32) -> u64 {
+    let bytes = u64::from(value.swap_bytes());
+    let twos = (bytes | bytes << 16) & 0x0000_ffff_0000_ffff;
+    let ones = (twos | twos << 8) & 0x00ff_00ff_00ff_00ff;
+    ones >> 4 & 0x000f_000f_000f_000f | (ones & 0x000f_000f_000f_000f) << 8
+}
+
+/// Hexadecimal digits in ASCII.
+#[inline(always)]
+fn nibbles_text(nibbles: u64, case: HexCase) -> u64 {
+    // 1 in each byte that holds more than 9.
+    let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    let gap = match case {
+        HexCase::Lower => b'a' - b'9' - 1,
+        HexCase::Upper => b'A' - b'9' - 1,
     };
-    let count = (64 - value.leading_zeros()).div_ceil(4).max(1);
-    out.extend((0..count).rev().map(|i| digits[(value >> (4 * i)) as usize & 15]));
+    nibbles + ZEROS + letters * u64::from(gap)
 }
 
 /// Appends an integer in base 8, without prefix.
-pub fn octal(out: &mut Vec<u8>, value: u64) {
+pub fn octal(out: &mut Text, value: u64) {
     let count = (64 - value.leading_zeros()).div_ceil(3).max(1);
-    out.extend((0..count).rev().map(|i| b'0' + (value >> (3 * i)) as u8 % 8));
+    (0..count).rev().for_each(|i| out.push(b'0' + (value >> (3 * i)) as u8 % 8));
 }
 
 /// Appends the low `bits` (at most 64) of an integer in base 2, without
 /// prefix.
-pub fn binary(out: &mut Vec<u8>, value: u64, bits: u32) {
-    out.extend((0..bits.min(64)).rev().map(|i| b'0' + (value >> i) as u8 % 2));
+pub fn binary(out: &mut Text, value: u64, bits: u32) {
+    (0..bits.min(64)).rev().for_each(|i| out.push(b'0' + (value >> i) as u8 % 2));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(f: impl FnOnce(&mut Vec<u8>)) -> String {
-        let mut out = Vec::new();
+    fn text(f: impl FnOnce(&mut Text)) -> String {
+        let mut out = Text::default();
         f(&mut out);
-        String::from_utf8(out).unwrap()
+        out.to_string()
     }
 
     #[test]
@@ -140,6 +166,18 @@ mod tests {
         assert_eq!(text(|o| decimal(o, u64::MAX)), u64::MAX.to_string());
     }
 
+    /// Every number of four digits, in each half of eight.
+    #[test]
+    fn digits_are_split_exactly() {
+        for v in 0..10_000u64 {
+            for value in [v, v * 10_000, v * 10_001] {
+                let text = format!("{value:08}");
+                let digits = (eight_digits(value) | ZEROS).to_le_bytes();
+                assert_eq!(&digits, text.as_bytes());
+            }
+        }
+    }
+
     #[test]
     fn signs() {
         for v in [0, -1, 9, -10, i64::MIN, i64::MAX] {
@@ -150,7 +188,7 @@ mod tests {
     #[test]
     fn fractions_have_nine_digits() {
         for ns in [0, 1, 10, 123_456_789, 999_999_999, 100_000_000, 20_406_080] {
-            assert_eq!(text(|o| nanoseconds(o, ns)), format!("{ns:09}"));
+            assert_eq!(nanoseconds(ns), format!("{ns:09}").as_bytes());
         }
     }
 

@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use super::text::Text;
+
 /// Enough for few system calls, little enough to stay in the cache.
 const CHUNK: usize = 128 << 10;
 
 /// Standard output or a file, with a buffer that formats append to.
 #[derive(Debug)]
 pub struct Output {
-    buffer: Vec<u8>,
+    buffer: Text,
     sink: Sink,
 }
 
@@ -40,7 +42,7 @@ impl Output {
             Some(path) => Sink::File(File::create(path)?),
             None => Sink::Stdout(io::stdout()),
         };
-        Ok(Output { buffer: Vec::with_capacity(CHUNK + CHUNK / 4), sink })
+        Ok(Output { buffer: Text::with_room(CHUNK + CHUNK / 4), sink })
     }
 
     /// Whether a person sees the output as it comes.
@@ -53,7 +55,7 @@ impl Output {
 
     /// The buffer to append to.
     #[inline]
-    pub fn buffer(&mut self) -> &mut Vec<u8> {
+    pub fn buffer(&mut self) -> &mut Text {
         &mut self.buffer
     }
 
@@ -76,9 +78,9 @@ impl Output {
         let written = match &mut self.sink {
             Sink::Stdout(stdout) => {
                 let mut stdout = stdout.lock();
-                stdout.write_all(&self.buffer).and_then(|()| stdout.flush())
+                stdout.write_all(self.buffer.as_bytes()).and_then(|()| stdout.flush())
             }
-            Sink::File(file) => file.write_all(&self.buffer),
+            Sink::File(file) => file.write_all(self.buffer.as_bytes()),
         };
         self.buffer.clear();
         match written {

@@ -1,40 +1,33 @@
 //! The text of a packet context, which is the same for all events of a packet.
 
-use ltt_read::{Packet, Timestamp};
+use ltt_read::Event;
+
+use super::text::Text;
 
 /// Keeps the text for one packet of a tracefile.
 #[derive(Debug, Default)]
 pub(super) struct PacketText {
-    key: Option<Key>,
-    text: Vec<u8>,
-}
-
-/// What tells a packet from all others of its tracefile, also when that has
-/// several files.
-#[derive(Debug, PartialEq)]
-struct Key {
-    offset: u64,
-    begin: Timestamp,
-    sequence: Option<u64>,
+    /// Number of its file in the tracefile, and its offset there.
+    packet: Option<(usize, u64)>,
+    text: Text,
 }
 
 impl PacketText {
-    /// Appends the text of a packet; `write` appends it the first time.
+    /// Appends the text of an event's packet; `write` appends it the first
+    /// time.
     #[inline]
     pub(super) fn append(
         &mut self,
-        packet: &Packet,
-        out: &mut Vec<u8>,
-        write: impl FnOnce(&mut Vec<u8>),
+        event: &Event<'_>,
+        out: &mut Text,
+        write: impl FnOnce(&mut Text),
     ) {
-        // Without a time, packets of two files may not differ in the key.
-        let Some(begin) = packet.begin else { return write(out) };
-        let key = Some(Key { offset: packet.offset, begin, sequence: packet.sequence });
-        if key != self.key {
+        let packet = Some((event.file_index(), event.packet().offset));
+        if packet != self.packet {
+            self.packet = packet;
             self.text.clear();
             write(&mut self.text);
-            self.key = key;
         }
-        out.extend_from_slice(&self.text);
+        out.append(self.text.as_bytes());
     }
 }

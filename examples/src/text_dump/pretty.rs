@@ -3,22 +3,22 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{EventType, Scope};
+use ltt_read::schema::{FieldClass, Scope, StreamClass};
 use ltt_read::{Event, Trace};
 
 use super::EventText;
-use super::chunk::Chunk;
-use super::clock_text::ClockText;
+use super::clock_text::{ClockRange, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
-use super::nesting::Nesting;
 use super::number::HexCase;
 use super::options::{HeaderFields, Names};
 use super::packet_text::PacketText;
 use super::palette::Palette;
 use super::per_trace::PerTrace;
+use super::plan::{How, Plan};
 use super::pretty_head::Head;
 use super::pretty_time::PrettyTime;
-use super::scopes::{self, Member};
+use super::scopes;
+use super::text::{Chunk, Text};
 
 /// What can be chosen about the text.
 #[derive(Debug, Clone, Copy)]
@@ -37,28 +37,28 @@ pub struct PrettyOptions {
 #[derive(Debug)]
 pub struct Pretty {
     time: PrettyTime,
-    styles: ScopeStyles,
+    look: Look,
     traces: PerTrace<TraceText>,
-    nesting: Nesting,
 }
 
-/// Styles of contexts and payload.
+/// What the options say.
 #[derive(Debug)]
-struct ScopeStyles {
+struct Look {
+    names: Names,
+    fields: HeaderFields,
+    palette: Palette,
     context: Style,
     payload: Style,
-}
-
-impl ScopeStyles {
-    fn of(&self, scope: Scope) -> &Style {
-        if scope == Scope::Payload { &self.payload } else { &self.context }
-    }
 }
 
 /// What the lines of one trace have in common.
 #[derive(Debug)]
 struct TraceText {
-    types: Vec<TypeText>,
+    name: String,
+    /// Made when the first event of the type comes.
+    types: Vec<Option<Box<TypeText>>>,
+    /// Of each stream class the plan of its packet context, if that is shown.
+    contexts: Vec<Option<Plan>>,
     /// Of each tracefile the packet context that was printed last.
     packets: Vec<PacketText>,
 }
@@ -66,18 +66,10 @@ struct TraceText {
 /// The part of a line that its event type decides.
 #[derive(Debug)]
 struct TypeText {
-    has_clock: bool,
+    clock: ClockRange,
+    /// From behind the time to the event's name.
     head: Chunk,
-    scopes: Vec<ScopeText>,
-}
-
-/// A scope that is printed.
-#[derive(Debug)]
-struct ScopeText {
-    scope: Scope,
-    /// What comes before it.
-    lead: Chunk,
-    members: Vec<Member>,
+    body: Plan,
 }
 
 impl Pretty {
@@ -88,80 +80,99 @@ impl Pretty {
         clock: ClockText,
         options: &PrettyOptions,
     ) -> Self {
-        let palette = if options.colored { Palette::COLORED } else { Palette::PLAIN };
-        let context = Style {
-            names: options.names.context,
-            indices: true,
-            braces: true,
-            hex: HexCase::Upper,
-            enums: EnumStyle::Container,
-            palette: options.colored.then_some(palette),
-        };
-        let styles =
-            ScopeStyles { payload: Style { names: options.names.payload, ..context }, context };
-        let traces = PerTrace::new(traces, |i, trace| {
-            let PrettyOptions { names, fields, .. } = *options;
-            let trace_name = trace_names.get(i).map_or("", |n| n);
-            let head = Head { names, fields, palette, trace_name, schema: trace.schema() };
-            let types = head.schema.event_types.iter();
-            TraceText {
-                types: types.map(|t| TypeText::new(&head, &styles, t)).collect(),
-                packets: trace.tracefiles().iter().map(|_| PacketText::default()).collect(),
-            }
+        let look = Look::new(options);
+        let traces = PerTrace::new(traces, |i, trace| TraceText {
+            name: trace_names.get(i).cloned().unwrap_or_default(),
+            types: trace.schema().event_types.iter().map(|_| None).collect(),
+            contexts: trace
+                .schema()
+                .stream_classes
+                .iter()
+                .map(|s| look.packet_context(s))
+                .collect(),
+            packets: trace.tracefiles().iter().map(|_| PacketText::default()).collect(),
         });
-        Pretty {
-            time: PrettyTime::new(clock, options.names.header, options.delta, palette),
-            styles,
-            traces,
-            nesting: Nesting::default(),
-        }
+        let time = PrettyTime::new(clock, options.names.header, options.delta, look.palette);
+        Pretty { time, look, traces }
     }
 }
 
 impl EventText for Pretty {
-    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let Some(TraceText { types, packets }) = self.traces.of(event.trace()) else { return };
-        let Some(text) = types.get(event.type_id().index()) else { return };
-        if text.has_clock {
-            self.time.event(event, out);
+    fn event(&mut self, event: &Event<'_>, out: &mut Text) {
+        let Pretty { time, look, traces } = self;
+        let Some(trace) = traces.of(event.trace()) else { return };
+        let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
+        let text = text.get_or_insert_with(|| look.event_type(event, &trace.name, time.tail()));
+        if text.clock != ClockRange::NoClock {
+            time.event(event, text.clock, out);
         }
         text.head.append(out);
-        for ScopeText { scope, lead, members } in &text.scopes {
-            lead.append(out);
-            let style = self.styles.of(*scope);
-            let mut visit = |out: &mut Vec<u8>| {
-                event.visit(*scope, &mut Fields::new(out, &mut self.nesting, style, members));
-            };
-            match packets.get_mut(event.tracefile_index()) {
-                Some(packet) if *scope == Scope::PacketContext => {
-                    packet.append(event.packet(), out, visit);
-                }
-                _ => visit(out),
-            }
+        let packet = event.packet();
+        if let Some(Some(plan)) = trace.contexts.get_mut(packet.stream_class.index())
+            && let Some(text) = trace.packets.get_mut(event.tracefile_index())
+        {
+            text.append(event, out, |out| {
+                event.visit(Scope::PacketContext, &mut Fields::new(out, plan, &look.context));
+            });
         }
+        event.visit_body(&mut Fields::new(out, &mut text.body, &look.payload));
         out.push(b'\n');
     }
 }
 
-impl TypeText {
-    fn new(head: &Head<'_>, styles: &ScopeStyles, event_type: &EventType) -> Self {
-        let mut scopes = Vec::new();
-        for (scope, class) in scopes::shown(head.schema, event_type) {
-            let mut lead = String::new();
-            if !scopes.is_empty() {
-                lead.push_str(", ");
-            }
-            if head.names.scope {
-                let Palette { heading, reset, .. } = head.palette;
-                for part in [heading, scope.tsdl_name(), reset, " = "] {
-                    lead.push_str(part);
-                }
-            }
-            let members = scopes::members(class, scope, styles.of(scope));
-            scopes.push(ScopeText { scope, lead: Chunk::new(lead), members });
+impl Look {
+    fn new(options: &PrettyOptions) -> Self {
+        let PrettyOptions { names, fields, colored, .. } = *options;
+        let palette = if colored { Palette::COLORED } else { Palette::PLAIN };
+        let context = Style {
+            names: names.context,
+            indices: true,
+            hex: HexCase::Upper,
+            enums: EnumStyle::Container,
+            palette: colored.then_some(palette),
+        };
+        let payload = Style { names: names.payload, ..context };
+        Look { names, fields, palette, context, payload }
+    }
+
+    fn packet_context(&self, stream: &StreamClass) -> Option<Plan> {
+        let class = scopes::packet_context(stream)?;
+        let mut plan = Plan::default();
+        self.add_scope(&mut plan, true, Scope::PacketContext, class);
+        Some(plan)
+    }
+
+    /// The first event of a type tells all about it.
+    #[cold]
+    #[inline(never)]
+    fn event_type(&self, event: &Event<'_>, trace_name: &str, tail: &str) -> Box<TypeText> {
+        let (schema, event_type) = (event.trace().schema(), event.event_type());
+        let Look { names, fields, palette, .. } = *self;
+        let head = Head { names, fields, palette, trace_name, schema };
+        let mut body = Plan::default();
+        let stream = &schema.stream_classes[event_type.stream.index()];
+        let mut first = scopes::packet_context(stream).is_none();
+        for (scope, class) in scopes::body(schema, event_type) {
+            self.add_scope(&mut body, first, scope, class);
+            first = false;
         }
-        let stream = &head.schema.stream_classes[event_type.stream.index()];
-        let head = Chunk::new(head.of(event_type));
-        TypeText { has_clock: stream.default_clock.is_some(), head, scopes }
+        let clock = ClockRange::of(schema, event_type);
+        let tail = if clock == ClockRange::NoClock { "" } else { tail };
+        let head = Chunk::new(format!("{tail}{}", head.of(event_type)));
+        Box::new(TypeText { clock, head, body })
+    }
+
+    fn add_scope(&self, plan: &mut Plan, first: bool, scope: Scope, class: &FieldClass) {
+        let mut lead = if first { String::new() } else { ", ".to_owned() };
+        if self.names.scope {
+            let Palette { heading, reset, .. } = self.palette;
+            for part in [heading, scope.tsdl_name(), reset, " = "] {
+                lead.push_str(part);
+            }
+        }
+        lead.push('{');
+        let style = if scope == Scope::Payload { &self.payload } else { &self.context };
+        let own = if scope == Scope::PacketContext { scopes::is_internal } else { |_: &_| false };
+        plan.root(style, class, &lead, How::Class, own);
     }
 }

@@ -3,21 +3,21 @@
 
 use ltt_read::Event;
 
-use super::chunk::Chunk;
-use super::clock_text::{ClockStyle, ClockText};
+use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::number;
 use super::palette::Palette;
+use super::text::{Chunk, Text};
 
 /// Prints times. All that is the same on each line is spelt once.
 #[derive(Debug)]
 pub(super) struct PrettyTime {
     clock: ClockText,
-    before: Chunk,
+    /// Between the time and the time passed, or behind it if it is alone.
     after: Chunk,
-    /// What is before and after the time passed, if that is shown.
-    delta: Option<(Chunk, Chunk)>,
+    delta: bool,
     /// Time of the last event in nanoseconds or cycles.
     last: Option<u64>,
+    tail: &'static str,
 }
 
 impl PrettyTime {
@@ -25,81 +25,102 @@ impl PrettyTime {
     pub(super) fn new(clock: ClockText, names: bool, delta: bool, palette: Palette) -> Self {
         let Palette { heading, timestamp, reset, .. } = palette;
         let name = |name| format!("{heading}{name}{reset} = ");
-        let before = if names { name("timestamp") } else { "[".to_owned() };
+        let lead = if names { name("timestamp") } else { "[".to_owned() };
+        let after = match (names, delta) {
+            (true, true) => format!(", {}+", name("delta")),
+            (true, false) => String::new(),
+            (false, true) => "] (+".to_owned(),
+            (false, false) => "] ".to_owned(),
+        };
         PrettyTime {
-            clock,
-            before: Chunk::new(before + timestamp),
-            after: Chunk::new(format!("{reset}{}", if names { "" } else { "] " })),
-            delta: delta.then(|| match names {
-                true => (Chunk::new(format!(", {}", name("delta"))), Chunk::new("")),
-                false => (Chunk::new("("), Chunk::new(") ")),
-            }),
+            clock: clock.led_by(lead + timestamp),
+            after: Chunk::new(format!("{reset}{after}")),
+            delta,
             last: None,
+            tail: if delta && !names { ") " } else { "" },
         }
     }
 
-    /// Appends the time of an event.
-    #[inline]
-    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+    /// What is to come behind a time.
+    pub(super) fn tail(&self) -> &'static str {
+        self.tail
+    }
+
+    /// Appends the time of an event, but for the tail.
+    #[inline(always)]
+    pub(super) fn event(&mut self, event: &Event<'_>, range: ClockRange, out: &mut Text) {
         let cycles = self.clock.style() == ClockStyle::Cycles;
-        self.before.append(out);
-        let time = event.timestamp();
-        let now = if cycles {
-            let now = event.cycles();
-            number::padded(out, now.unwrap_or(0), 20);
-            now
-        } else {
-            match time {
-                Some(time) => self.clock.time(out, time),
-                None => out.extend_from_slice(b"??:??:??.?????????"),
+        let now = match event.timestamp() {
+            Some(time) if !cycles => {
+                self.clock.time(out, time, range);
+                Some(time.ns().cast_unsigned())
             }
-            time.map(|t| t.ns().cast_unsigned())
+            _ => self.unusual(event, out),
         };
+        if !self.delta {
+            return self.after.append(out);
+        }
+        let delta = now.zip(self.last).map(|(now, last)| now.wrapping_sub(last));
+        self.last = now.or(self.last);
+        match delta {
+            Some(delta) if !cycles => write_delta(&self.after, out, delta),
+            _ => self.unusual_delta(delta, out),
+        }
+    }
+
+    /// A time in cycles, or none.
+    #[cold]
+    #[inline(never)]
+    fn unusual(&self, event: &Event<'_>, out: &mut Text) -> Option<u64> {
+        self.clock.lead(out);
+        if self.clock.style() == ClockStyle::Cycles {
+            let cycles = event.cycles();
+            number::padded(out, cycles.unwrap_or(0), 20);
+            return cycles;
+        }
+        out.append(b"??:??:??.?????????");
+        None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unusual_delta(&self, delta: Option<u64>, out: &mut Text) {
         self.after.append(out);
-        if let Some((before, after)) = &self.delta {
-            before.append(out);
-            let delta = now.zip(self.last).map(|(now, last)| now.wrapping_sub(last));
-            write_delta(out, delta, cycles);
-            after.append(out);
-            self.last = now.or(self.last);
+        match (delta, self.clock.style()) {
+            (None, ClockStyle::Cycles) => out.append(b"????????????"),
+            (None, _) => out.append(b"?.?????????"),
+            (Some(delta), _) => number::padded(out, delta, 12),
         }
     }
 }
 
 /// A time that went back shows as a huge one, as in babeltrace.
-fn write_delta(out: &mut Vec<u8>, delta: Option<u64>, cycles: bool) {
-    match delta {
-        None if cycles => out.extend_from_slice(b"+????????????"),
-        None => out.extend_from_slice(b"+?.?????????"),
-        Some(delta) if cycles => {
-            out.push(b'+');
-            number::padded(out, delta, 12);
-        }
-        Some(delta) => {
-            out.push(b'+');
-            number::decimal(out, delta / 1_000_000_000);
-            out.push(b'.');
-            number::nanoseconds(out, (delta % 1_000_000_000) as u32);
+#[inline(always)]
+fn write_delta(after: &Chunk, out: &mut Text, delta: u64) {
+    let (seconds, ns) = (delta / 1_000_000_000, delta % 1_000_000_000);
+    match number::short_decimal(seconds) {
+        Some(seconds) => after.append_with(out, seconds),
+        None => {
+            after.append(out);
+            number::decimal(out, seconds);
         }
     }
+    out.push(b'.');
+    out.append(&number::nanoseconds(ns));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn delta(delta: Option<u64>, cycles: bool) -> String {
-        let mut out = Vec::new();
-        write_delta(&mut out, delta, cycles);
-        String::from_utf8(out).unwrap()
-    }
-
     #[test]
     fn deltas() {
-        assert_eq!(delta(None, false), "+?.?????????");
-        assert_eq!(delta(None, true), "+????????????");
-        assert_eq!(delta(Some(1_000_000_731), false), "+1.000000731");
-        assert_eq!(delta(Some(731), true), "+000000000731");
-        assert_eq!(delta(Some(0u64.wrapping_sub(2)), false), "+18446744073.709551614");
+        let delta = |delta| {
+            let mut out = Text::default();
+            write_delta(&Chunk::new("(+"), &mut out, delta);
+            out.to_string()
+        };
+        assert_eq!(delta(1_000_000_731), "(+1.000000731");
+        assert_eq!(delta(0u64.wrapping_sub(2)), "(+18446744073.709551614");
     }
 }

@@ -1,5 +1,7 @@
 //! Strings between double quotes, with escapes.
 
+use super::text::{Short, Text};
+
 /// What replaces a byte in C-like quotes; `Plain` bytes stay.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
@@ -31,43 +33,123 @@ const ESCAPES: [Escape; 256] = {
 };
 
 /// Appends a text in double quotes with C-like escapes.
-pub(super) fn quoted(out: &mut Vec<u8>, text: &[u8]) {
-    out.push(b'"');
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|&c| ESCAPES[c as usize] != Escape::Plain) {
-        out.extend_from_slice(&rest[..at]);
-        match ESCAPES[rest[at] as usize] {
-            Escape::Letter(letter) => out.extend_from_slice(&[b'\\', letter]),
-            _ => out.extend_from_slice(&[b'\\', b'x', hex(rest[at] >> 4), hex(rest[at] & 15)]),
-        }
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-    out.push(b'"');
+#[inline]
+pub(super) fn quoted(out: &mut Text, text: &[u8]) {
+    quoted_if(out, text, any_c_escape, c_escaped);
 }
 
 /// Appends a text in double quotes as JSON wants it (RFC 8259 section 7).
-pub(super) fn json_quoted(out: &mut Vec<u8>, text: &str) {
+#[inline]
+pub(super) fn json_quoted(out: &mut Text, text: &str) {
+    quoted_if(out, text.as_bytes(), any_json_escape, json_escaped);
+}
+
+/// Appends a text in double quotes: as it is, unless eight of its bytes are
+/// `special`, otherwise by `escaped`.
+#[inline(always)]
+fn quoted_if(
+    out: &mut Text,
+    text: &[u8],
+    special: impl Fn(u64) -> bool,
+    escaped: fn(&mut Text, &[u8]),
+) {
+    let (words, rest) = text.as_chunks::<8>();
+    let begin = out.len();
+    let mut found = false;
     out.push(b'"');
-    let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(|&c| c < 0x20 || c == b'"' || c == b'\\') {
-        out.extend_from_slice(&rest[..at]);
-        match rest[at] {
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            c @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', c]),
-            c => out.extend_from_slice(&[b'\\', b'u', b'0', b'0', hex(c >> 4), hex(c & 15)]),
-        }
-        rest = &rest[at + 1..];
+    for word in words {
+        found |= special(u64::from_le_bytes(*word));
+        out.append(word);
     }
-    out.extend_from_slice(rest);
-    out.push(b'"');
+    let (word, length) = (up_to_seven(rest), rest.len());
+    found |= special(word | DOTS << (8 * length));
+    // The closing quote is behind them, that is eight at most.
+    out.short(Short { word: word | u64::from(b'"') << (8 * length), length: length + 1 });
+    if found {
+        out.truncate(begin + 1);
+        escaped(out, text);
+        out.push(b'"');
+    }
+}
+
+/// A byte that needs no escape, in all places of a word.
+const DOTS: u64 = b'.' as u64 * ONES;
+
+/// Up to seven bytes as a word, the first in the lowest bits.
+#[inline(always)]
+fn up_to_seven(bytes: &[u8]) -> u64 {
+    // Loads that overlap spare a loop.
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let shift = 8 * (bytes.len() & 3);
+        return u64::from(u32::from_le_bytes(*first))
+            | u64::from(u32::from_le_bytes(*last)) << shift;
+    }
+    let [first, .., last] = bytes else { return bytes.first().copied().unwrap_or(0).into() };
+    let (middle, end) = (bytes.len() / 2, bytes.len() - 1);
+    let at = |byte: u8, place: usize| u64::from(byte) << (8 * place);
+    at(*first, 0) | at(bytes[middle], middle) | at(*last, end)
+}
+
+#[inline(never)]
+fn c_escaped(out: &mut Text, text: &[u8]) {
+    for &byte in text {
+        match ESCAPES[byte as usize] {
+            Escape::Plain => out.push(byte),
+            Escape::Letter(letter) => out.append(&[b'\\', letter]),
+            Escape::Hex => out.append(&[b'\\', b'x', hex(byte >> 4), hex(byte & 15)]),
+        }
+    }
+}
+
+#[inline(never)]
+fn json_escaped(out: &mut Text, text: &[u8]) {
+    for &byte in text {
+        match byte {
+            b'\n' => out.append(b"\\n"),
+            b'\r' => out.append(b"\\r"),
+            b'\t' => out.append(b"\\t"),
+            b'"' | b'\\' => out.append(&[b'\\', byte]),
+            0..0x20 => {
+                out.append(&[b'\\', b'u', b'0', b'0', hex(byte >> 4), hex(byte & 15)]);
+            }
+            _ => out.push(byte),
+        }
+    }
+}
+
+const ONES: u64 = u64::MAX / 0xff;
+const HIGH_BITS: u64 = 0x80 * ONES;
+
+/// Whether a byte of the word is below `limit`, which is at most 0x80.
+#[inline(always)]
+fn any_below(word: u64, limit: u8) -> bool {
+    word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH_BITS != 0
+}
+
+/// Whether a byte of the word has this value.
+#[inline(always)]
+fn any_is(word: u64, value: u8) -> bool {
+    any_below(word ^ (ONES * u64::from(value)), 1)
+}
+
+#[inline(always)]
+fn any_c_escape(word: u64) -> bool {
+    // `?` and delete differ in one bit.
+    any_below(word, 0x20)
+        | any_is(word, b'"')
+        | any_is(word, b'\'')
+        | any_is(word, b'\\')
+        | any_is(word | 0x40 * ONES, 0x7f)
+}
+
+#[inline(always)]
+fn any_json_escape(word: u64) -> bool {
+    any_below(word, 0x20) | any_is(word, b'"') | any_is(word, b'\\')
 }
 
 /// Appends a byte as two lower-case hexadecimal digits.
-pub(super) fn byte_hex(out: &mut Vec<u8>, byte: u8) {
-    out.extend_from_slice(&[hex(byte >> 4), hex(byte & 15)]);
+pub(super) fn byte_hex(out: &mut Text, byte: u8) {
+    out.append(&[hex(byte >> 4), hex(byte & 15)]);
 }
 
 fn hex(digit: u8) -> u8 {
@@ -80,15 +162,39 @@ mod tests {
 
     #[test]
     fn c_escapes() {
-        let mut out = Vec::new();
+        let mut out = Text::default();
         quoted(&mut out, b"a\\'\"?\0\x07\x08\x1b\x0c\n\r\t\x0b\x01\x1f\x7f\xc3\xa9z");
-        assert_eq!(out, b"\"a\\\\\\'\\\"\\?\\0\\a\\b\\e\\f\\n\\r\\t\\v\\x01\\x1f\\x7f\xc3\xa9z\"");
+        assert_eq!(
+            out.as_bytes(),
+            b"\"a\\\\\\'\\\"\\?\\0\\a\\b\\e\\f\\n\\r\\t\\v\\x01\\x1f\\x7f\xc3\xa9z\""
+        );
+    }
+
+    #[test]
+    fn each_byte_at_each_place() {
+        for length in 1..20 {
+            for (at, byte) in (0..length).flat_map(|at| (0..=255u8).map(move |b| (at, b))) {
+                let mut text: Vec<u8> = (b'a'..).take(length).collect();
+                text[at] = byte;
+                let (mut out, mut expected) = (Text::default(), Text::from("\""));
+                quoted(&mut out, &text);
+                c_escaped(&mut expected, &text);
+                expected.push(b'"');
+                assert_eq!(out.as_bytes(), expected.as_bytes());
+
+                let Ok(text) = str::from_utf8(&text) else { continue };
+                out.clear();
+                json_quoted(&mut out, text);
+                let read: String = serde_json::from_slice(out.as_bytes()).unwrap();
+                assert_eq!(read, text);
+            }
+        }
     }
 
     #[test]
     fn json_escapes() {
-        let mut out = Vec::new();
+        let mut out = Text::default();
         json_quoted(&mut out, "a'\"\\\n\t\r\u{1}\u{7f}é");
-        assert_eq!(String::from_utf8(out).unwrap(), "\"a'\\\"\\\\\\n\\t\\r\\u0001\u{7f}é\"");
+        assert_eq!(out.to_string(), "\"a'\\\"\\\\\\n\\t\\r\\u0001\u{7f}é\"");
     }
 }

@@ -1,188 +1,105 @@
-//! Fields for the tests of the formats: a visitor is fed by hand.
+//! Events for the tests of the formats: written, and read back.
 
 use std::sync::Arc;
 
-use ltt_read::layout::FieldInfo;
 use ltt_read::schema::{
-    ByteOrder, DisplayBase, Encoding, FieldClass, FieldKind, FixedLen, Flag, Integer, Mapping,
-    Role, Roles, VariantOption,
+    Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind, FixedLen, Flag,
+    Format, Integer, Length, OptionField, Selector, Str, StreamClassId, Variant, VariantOption,
 };
-use ltt_read::schema::{Dependency, Variant};
-use ltt_read::{StrValue, Visitor};
+use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
+use ltt_read::{Event, Trace};
 
-pub(super) fn info(name: &str, class: FieldClass) -> FieldInfo {
-    FieldInfo::new((!name.is_empty()).then(|| name.into()), Arc::new(class))
-}
+/// A member of a structure, and what it holds.
+pub(super) type Sample = (&'static str, FieldClass, Value);
 
-fn fixed(bits: u32) -> FixedLen {
-    FixedLen { bits, byte_order: ByteOrder::Little, bit_order: Default::default() }
+/// Reads an event with these payload members, in a packet with `cpu_id` 3.
+pub(super) fn with_event(members: Vec<Sample>, test: impl FnOnce(&Event<'_>)) {
+    let mut schema = presets::lttng_kernel(Format::Ctf2);
+    let values = Value::structure(members.iter().map(|(_, _, value)| value.clone()));
+    let classes = members.into_iter().map(|(name, class, _)| (name, class));
+    let stream = StreamClassId(0);
+    let event_type = schema.add_event_type(stream, "sample", FieldClass::structure(classes));
+    let schema = Arc::new(schema);
+    let mut bytes = Vec::new();
+    let mut writer = StreamWriter::new(schema.clone(), stream, "c_0", &mut bytes)
+        .expect("a stream class")
+        .with_packet_context(Value::fields([("cpu_id", 3)]));
+    writer.event(event_type, 1_000_000_007, values).expect("values that suit");
+    writer.finish().expect("room");
+    let metadata = metadata_text(&schema).expect("CTF 2 has words for all");
+    let trace = Trace::from_memory(metadata.as_bytes(), [("c_0".to_owned(), bytes)]);
+    let mut cursor = trace.expect("sound metadata").cursor(0);
+    test(&cursor.next().expect("a sound event").expect("an event"));
 }
 
 fn uint(bits: u32) -> FieldClass {
     FieldClass::uint(bits, ByteOrder::Little)
 }
 
-fn root() -> FieldInfo {
-    info("", FieldClass::structure([]))
-}
-
 /// One field of each kind that has no parts.
-pub(super) fn every_kind(v: &mut dyn Visitor) {
-    let hex = Integer { base: DisplayBase::Hexadecimal, ..Integer::default() };
-    let mapping =
-        |label: &str, low, high| Mapping { label: label.into(), ranges: vec![(low, high)] };
-    let mappings = Arc::new([mapping("RANGE", 2, 5), mapping("OVERLAP", 4, 6)]);
-    let en = Integer { mappings: Some(mappings), ..Integer::default() };
-    let en = FieldClass::integer(8, ByteOrder::Little, en);
+pub(super) fn every_kind() -> Vec<Sample> {
+    let kind = |kind| FieldClass::new(kind, 8);
+    let fixed =
+        |bits| FixedLen { bits, byte_order: ByteOrder::Little, bit_order: Default::default() };
+    let shown = |bits, base| {
+        FieldClass::integer(bits, ByteOrder::Little, Integer { base, ..Integer::default() })
+    };
+    let en = presets::enumeration(8, [("RANGE", 2, 5), ("OVERLAP", 4, 6)]);
     let flag = |name: &str, bit| Flag { name: name.into(), ranges: vec![(bit, bit)] };
     let flags = Arc::new([flag("low", 0), flag("one", 1), flag("two", 2)]);
-    let float = |bits| FieldClass::new(FieldKind::Float(fixed(bits)), 8);
-    let text = |bytes, encoding| StrValue { bytes, encoding };
-
-    v.begin_struct(&root());
-    v.uint(&info("u", uint(64)), u64::MAX);
-    v.sint(&info("s", FieldClass::sint(8, ByteOrder::Little)), -7);
-    v.uint(&info("x", FieldClass::integer(32, ByteOrder::Little, hex)), 0xBEEF);
-    v.uint(&info("en", en.clone()), 4);
-    v.uint(&info("un", en), 9);
-    v.boolean(&info("b", FieldClass::new(FieldKind::Bool(fixed(8), None), 8)), true);
-    v.bits(&info("ba", FieldClass::new(FieldKind::BitArray(fixed(3)), 1)), 6);
-    v.bits(&info("bm", FieldClass::new(FieldKind::BitMap(fixed(3), flags), 1)), 5);
-    v.float(&info("f", float(32)), f64::from(0.1f32));
-    v.float(&info("d", float(64)), 1e300);
-    v.float(&info("nan", float(64)), f64::NAN);
-    v.string(&info("str", FieldClass::string()), text(b"a\"\nb", Encoding::Utf8));
-    v.string(&info("wide", FieldClass::string()), text(b"h\0\xe9\0", Encoding::Utf16Le));
-    v.blob(&info("blob", FieldClass::string()), &[0, 255]);
-    v.end_struct(&root());
+    let text = |encoding| kind(FieldKind::String(Str { encoding, length: None }));
+    let blob = Blob { length: Length::Static(2), media_type: None, roles: Default::default() };
+    vec![
+        ("u", uint(64), u64::MAX.into()),
+        ("s", FieldClass::sint(8, ByteOrder::Little), (-7).into()),
+        ("x", shown(32, DisplayBase::Hexadecimal), 0xBEEFu32.into()),
+        ("xx", shown(64, DisplayBase::Hexadecimal), 0xA_0123_4567u64.into()),
+        ("o", shown(16, DisplayBase::Octal), 0o644u16.into()),
+        ("en", en.clone(), 4.into()),
+        ("un", en, 9.into()),
+        ("b", kind(FieldKind::Bool(fixed(8), None)), true.into()),
+        ("ba", kind(FieldKind::BitArray(fixed(3))), Value::Bits(6)),
+        ("bm", kind(FieldKind::BitMap(fixed(3), flags)), Value::Bits(5)),
+        ("f", kind(FieldKind::Float(fixed(32))), 0.1.into()),
+        ("d", kind(FieldKind::Float(fixed(64))), 1e300.into()),
+        ("nan", kind(FieldKind::Float(fixed(64))), f64::NAN.into()),
+        ("str", FieldClass::string(), "a\"\nb".into()),
+        ("wide", text(Encoding::Utf16Le), "hé".into()),
+        ("blob", kind(FieldKind::Blob(blob)), (&[0u8, 255][..]).into()),
+    ]
 }
 
 /// One field of each kind that has parts.
-pub(super) fn nested(v: &mut dyn Visitor) {
-    let option = VariantOption {
-        name: Some("one".into()),
+pub(super) fn nested() -> Vec<Sample> {
+    let selector = || Dependency::sibling("one");
+    let option = |from: i128| {
+        let present = Selector::Ranges(vec![(from, from)]);
+        let class = Arc::new(uint(8));
+        FieldClass::new(FieldKind::Option(OptionField { selector: selector(), present, class }), 1)
+    };
+    let choice = |name: &str, value| VariantOption {
+        name: Some(name.into()),
         label: None,
-        ranges: Vec::new(),
+        ranges: vec![(value, value)],
         class: Arc::new(uint(8)),
         attributes: None,
     };
-    let variant = Variant { selector: Dependency::sibling("tag"), options: vec![option] };
-    let variant = info("var", FieldClass::new(FieldKind::Variant(variant), 1));
-    // The kinds of arrays and options do not matter to the formats.
-    let any = |name| info(name, FieldClass::structure([]));
-
-    v.begin_struct(&root());
-    v.begin_struct(&any("st"));
-    v.end_struct(&any("st"));
-    v.begin_array(&any("arr"), 2);
-    for value in [1, 2] {
-        v.begin_struct(&root());
-        v.uint(&info("a", uint(8)), value);
-        v.end_struct(&root());
-    }
-    v.end_array(&any("arr"));
-    v.begin_array(&any("none"), 0);
-    v.end_array(&any("none"));
-    v.begin_variant(&variant, 0);
-    v.uint(&info("one", uint(8)), 3);
-    v.end_variant(&variant);
-    v.begin_option(&any("opt"), true);
-    v.uint(&info("", uint(8)), 4);
-    v.end_option(&any("opt"));
-    v.begin_option(&any("nil"), false);
-    v.end_option(&any("nil"));
-    v.end_struct(&root());
-}
-
-/// A packet context as LTTng has it: mostly for the reader.
-pub(super) fn packet_context(v: &mut dyn Visitor) {
-    let role = |role| {
-        let integer = Integer { roles: Roles::only(role), ..Integer::default() };
-        FieldClass::integer(64, ByteOrder::Little, integer)
-    };
-    v.begin_struct(&root());
-    v.uint(&info("timestamp_begin", role(Role::ClockTimestamp)), 1);
-    v.uint(&info("packet_size", role(Role::PacketTotalLength)), 4096);
-    v.uint(&info("cpu_id", uint(32)), 3);
-    v.uint(&info("events_discarded", role(Role::DiscardedEvents)), 0);
-    v.end_struct(&root());
-}
-
-/// The members of the root structure that a function feeds.
-pub(super) fn member_classes(feed: fn(&mut dyn Visitor)) -> Vec<(&'static str, FieldClass)> {
-    let mut collector = Collector::default();
-    feed(&mut collector);
-    collector.members
-}
-
-#[derive(Default)]
-struct Collector {
-    depth: usize,
-    members: Vec<(&'static str, FieldClass)>,
-}
-
-impl Collector {
-    fn leaf(&mut self, field: &FieldInfo) {
-        if self.depth == 1 {
-            let name = field.name().unwrap_or_default().to_owned();
-            self.members.push((name.leak(), FieldClass::clone(field.class())));
-        }
-    }
-
-    fn begin(&mut self, field: &FieldInfo) {
-        self.leaf(field);
-        self.depth += 1;
-    }
-
-    fn end(&mut self) {
-        self.depth -= 1;
-    }
-}
-
-impl Visitor for Collector {
-    fn uint(&mut self, field: &FieldInfo, _value: u64) {
-        self.leaf(field);
-    }
-    fn sint(&mut self, field: &FieldInfo, _value: i64) {
-        self.leaf(field);
-    }
-    fn boolean(&mut self, field: &FieldInfo, _value: bool) {
-        self.leaf(field);
-    }
-    fn bits(&mut self, field: &FieldInfo, _value: u64) {
-        self.leaf(field);
-    }
-    fn float(&mut self, field: &FieldInfo, _value: f64) {
-        self.leaf(field);
-    }
-    fn string(&mut self, field: &FieldInfo, _value: StrValue<'_>) {
-        self.leaf(field);
-    }
-    fn blob(&mut self, field: &FieldInfo, _value: &[u8]) {
-        self.leaf(field);
-    }
-    fn begin_struct(&mut self, field: &FieldInfo) {
-        self.begin(field);
-    }
-    fn end_struct(&mut self, _field: &FieldInfo) {
-        self.end();
-    }
-    fn begin_array(&mut self, field: &FieldInfo, _len: u64) {
-        self.begin(field);
-    }
-    fn end_array(&mut self, _field: &FieldInfo) {
-        self.end();
-    }
-    fn begin_variant(&mut self, field: &FieldInfo, _option: usize) {
-        self.begin(field);
-    }
-    fn end_variant(&mut self, _field: &FieldInfo) {
-        self.end();
-    }
-    fn begin_option(&mut self, field: &FieldInfo, _present: bool) {
-        self.begin(field);
-    }
-    fn end_option(&mut self, _field: &FieldInfo) {
-        self.end();
-    }
+    let options = vec![choice("not", 0), choice("this", 1)];
+    let variant = Variant { selector: selector(), options };
+    let a = |value: u8| Value::structure([value.into()]);
+    vec![
+        ("one", uint(8), 1.into()),
+        ("st", FieldClass::structure([]), Value::structure([])),
+        ("two", uint(8), 2.into()),
+        (
+            "arr",
+            presets::sequence("two", FieldClass::structure([("a", uint(8))])),
+            Value::array([a(1), a(2)]),
+        ),
+        ("zero", uint(8), 0.into()),
+        ("none", presets::sequence("zero", uint(8)), Value::array::<Value>([])),
+        ("var", FieldClass::new(FieldKind::Variant(variant), 1), Value::variant(1, 3)),
+        ("opt", option(1), Value::present(4)),
+        ("nil", option(2), Value::absent()),
+    ]
 }

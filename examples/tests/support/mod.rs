@@ -1,7 +1,7 @@
 //! What the tests of the example programs share.
 #![allow(dead_code)] // each test uses its part
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,6 +10,12 @@ use std::time::{Duration, Instant};
 pub(crate) fn shared() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     path.join("traces/ctf").is_dir().then_some(path)
+}
+
+/// Tells something even if the test passes: what `println!` writes is shown of
+/// failed tests only.
+pub(crate) fn tell(line: &str) {
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// An example program. `cargo test` builds them along with the tests, but

@@ -69,13 +69,19 @@ fn entries(
         let clock = tables.streams[class.index()].clock.as_ref();
         let clock = clock.ok_or("its stream class has no clock")?;
         let time = |i| clock.timestamp(field(i)).ok_or("a time is out of range");
+        let (begin, end) = (time(3)?, time(4)?);
+        // Where clocks went back, the packets themselves are the better source.
+        let before = entries.last();
+        if end < begin || before.is_some_and(|b| begin < b.begin || end < b.end) {
+            return Err("its times are not in order");
+        }
         entries.push(IndexEntry {
             file: number,
             number: entries.len() as u64,
             offset,
             size: bits / 8,
-            begin: time(3)?,
-            end: time(4)?,
+            begin,
+            end,
             clock_before: 0,
         });
         next = offset.checked_add(bits / 8).ok_or("a packet is too large")?;
@@ -83,14 +89,16 @@ fn entries(
     if next != data.len() as u64 {
         return Err("it does not cover the whole file");
     }
-    // It fits the file's size; now see whether its clock values are whole (so
-    // that a packet can be entered without those before it), and whether it is about this very file.
+    // It fits the file's size; now see whether it is about this very file, and
+    // whether clock values are whole, so that a packet can be entered without
+    // those before it.
     for entry in [entries.first(), entries.last()].into_iter().flatten() {
         let mut scratch = Scratch::default();
         let packet =
             Packet::read(schema, tables, data, entry.offset, entry.number, 0, &mut scratch)
                 .map_err(|_| "there is no packet where it says")?;
-        if packet.size != entry.size || packet.begin != Some(entry.begin) {
+        let end_differs = packet.end.is_some_and(|end| end != entry.end);
+        if packet.size != entry.size || packet.begin != Some(entry.begin) || end_differs {
             return Err("it disagrees with the packets");
         }
     }

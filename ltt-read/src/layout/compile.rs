@@ -100,7 +100,7 @@ impl Compiler {
             anchor: self.at.anchor,
             next: 0,
             kind: NodeKind::Struct,
-            info: FieldInfo::new(name, class.clone()),
+            info: FieldInfo::new(index as u32, name, class.clone()),
         });
         let visits = self.contents(index, class)?;
         self.nodes[index].next = self.nodes.len() as u32;

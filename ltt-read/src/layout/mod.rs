@@ -36,12 +36,14 @@ use crate::schema::{BitOrder, ByteOrder, FieldClass, FixedLen};
 pub struct FieldInfo {
     name: Option<Arc<str>>,
     class: Arc<FieldClass>,
+    index: u32,
 }
 
 impl FieldInfo {
-    /// A field of this name (none for array elements and roots) and class.
-    pub fn new(name: Option<Arc<str>>, class: Arc<FieldClass>) -> Self {
-        FieldInfo { name, class }
+    /// A field of this number, name (none for array elements and roots) and
+    /// class.
+    pub(crate) fn new(index: u32, name: Option<Arc<str>>, class: Arc<FieldClass>) -> Self {
+        FieldInfo { name, class, index }
     }
 
     /// Member or option name; `None` for array elements and roots.
@@ -52,6 +54,18 @@ impl FieldInfo {
     /// Its field class.
     pub fn class(&self) -> &Arc<FieldClass> {
         &self.class
+    }
+
+    /// Its number, an index for tables of what is known per field.
+    ///
+    /// The fields of an event type's body (common context, specific context
+    /// and payload together) are numbered from 0 as their classes are written
+    /// down: the root structure of a scope before its members, an array before
+    /// its element, a variant before its options. Packet header, packet
+    /// context and event header count from 0 each.
+    #[inline(always)]
+    pub fn index(&self) -> usize {
+        self.index as usize
     }
 }
 

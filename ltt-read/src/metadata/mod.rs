@@ -44,7 +44,7 @@ pub struct Parsed {
 /// let error = metadata::parse(b"trace { major = 1; minor = 9; };").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "metadata:1:28: expected the minor version 8, found `9`, in `trace` block"
+///     "1:28: expected the minor version 8, found `9`, in `trace` block"
 /// );
 /// ```
 ///

@@ -220,16 +220,20 @@ fn event(
     )
 }
 
+/// Members of the root of a scope, if there is one.
+type Members = Option<Vec<Shape>>;
+
 /// What a stream class and its event types are made of.
+
 #[derive(Debug, Clone)]
 struct Class {
     layout: Layout,
     clock: u32,
     /// Whether more than the packet header has a key.
     keyed: bool,
-    common: Option<Vec<Shape>>,
+    common: Members,
     /// Specific context, payload, distance to the next id.
-    events: Vec<(Option<Vec<Shape>>, Option<Vec<Shape>>, u64)>,
+    events: Vec<(Members, Members, u64)>,
     first_id: u64,
 }
 
@@ -311,7 +315,7 @@ fn add(schema: &mut Schema, class: Class, keyed: &dyn Fn(Scope, &FieldClass) -> 
         scopes.push(scope);
         Some(Arc::new(keyed(scope, &root)))
     };
-    let part = |scopes: &mut Vec<Scope>, scope, shapes: &Option<Vec<Shape>>| {
+    let part = |scopes: &mut Vec<Scope>, scope, shapes: &Members| {
         let shapes = shapes.as_deref()?;
         let own = class.keyed.then_some(scope);
         let there: Vec<Scope> = scopes.iter().copied().chain(own).collect();

@@ -24,26 +24,26 @@ impl Seen {
 }
 
 impl Visitor for Seen {
-    fn uint(&mut self, _: &ltt_read::layout::FieldInfo, value: u64) {
+    fn uint(&mut self, _: &ltt_read::FieldInfo, value: u64) {
         self.add(value);
     }
-    fn sint(&mut self, _: &ltt_read::layout::FieldInfo, value: i64) {
+    fn sint(&mut self, _: &ltt_read::FieldInfo, value: i64) {
         self.add(value as u64);
     }
-    fn boolean(&mut self, _: &ltt_read::layout::FieldInfo, value: bool) {
+    fn boolean(&mut self, _: &ltt_read::FieldInfo, value: bool) {
         self.add(value.into());
     }
-    fn bits(&mut self, _: &ltt_read::layout::FieldInfo, value: u64) {
+    fn bits(&mut self, _: &ltt_read::FieldInfo, value: u64) {
         self.add(value);
     }
-    fn float(&mut self, _: &ltt_read::layout::FieldInfo, value: f64) {
+    fn float(&mut self, _: &ltt_read::FieldInfo, value: f64) {
         self.add(value.to_bits());
     }
-    fn string(&mut self, _: &ltt_read::layout::FieldInfo, value: StrValue<'_>) {
+    fn string(&mut self, _: &ltt_read::FieldInfo, value: StrValue<'_>) {
         value.bytes.iter().for_each(|b| self.add(u64::from(*b)));
         self.add(value.to_str_lossy().len() as u64);
     }
-    fn blob(&mut self, _: &ltt_read::layout::FieldInfo, value: &[u8]) {
+    fn blob(&mut self, _: &ltt_read::FieldInfo, value: &[u8]) {
         value.iter().for_each(|b| self.add(u64::from(*b)));
     }
 }
@@ -63,6 +63,51 @@ pub(crate) fn values_of_event(event: Event<'_>, seen: &mut Seen) {
         if let Some(root) = event.scope(scope) {
             value(&Value::Struct(root), seen);
         }
+    }
+}
+
+/// Each member of each root, through a handle: the same value again.
+fn check_handles(event: Event<'_>) {
+    let sum = |v: &Value<'_>| {
+        let mut seen = Seen::default();
+        value(v, &mut seen);
+        seen
+    };
+    for scope in Scope::ALL {
+        let Some(root) = event.scope(scope) else { continue };
+        for (info, member) in root.members() {
+            let name = info.name().filter(|name| !name.contains(['.', '['])).unwrap_or("");
+            let Some(handle) = event.trace().field(event.type_id(), scope, name) else { continue };
+            let read = event.get(&handle).expect("a member that is there");
+            assert_eq!(sum(&read), sum(&member), "{name} read through its handle differs");
+        }
+    }
+}
+
+/// Goes back to some events of a tracefile.
+fn check_positions(trace: &Arc<Trace>, tracefile: usize) {
+    let mut cursor = trace.cursor(tracefile);
+    let mut cuts = Vec::new();
+    let mut count = 0u64;
+    loop {
+        match cursor.advance() {
+            Ok(true) => {
+                let event = cursor.event();
+                count += 1;
+                if count.is_power_of_two() {
+                    check_handles(event);
+                    cuts.push((event.position(), event.offset(), event.cycles()));
+                }
+            }
+            Ok(false) => break,
+            Err(_) if cursor.skip_packet() => {}
+            Err(_) => break,
+        }
+    }
+    for (cut, offset, cycles) in cuts {
+        cursor.seek(cut).expect("a packet that was sound before");
+        let event = cursor.next().expect("an event that was sound before").expect("an event");
+        assert_eq!((event.offset(), event.cycles()), (offset, cycles));
     }
 }
 
@@ -112,6 +157,7 @@ pub(crate) fn read_all(trace: &Arc<Trace>) -> Seen {
     for n in 0..trace.tracefiles().len() {
         read_tracefile(&mut trace.cursor(n), &mut seen, visit_event);
         read_tracefile(&mut trace.cursor(n), &mut values, values_of_event);
+        check_positions(trace, n);
     }
     assert_eq!(seen, values, "visiting and reading values differ");
 

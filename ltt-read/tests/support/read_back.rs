@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ltt_read::layout::FieldInfo;
+use ltt_read::FieldInfo;
 use ltt_read::schema::{EventTypeId, FieldClass, FieldKind, Scope};
 use ltt_read::writer::Value;
 use ltt_read::{ArrayView, Event, Field, StrValue, Value as Read, Visitor};

@@ -1,0 +1,236 @@
+//! A buffer for text, made for many short pieces.
+//!
+//! What a dump prints are pieces of some ten bytes. Copied as a block of
+//! constant size, of which only the first bytes count, a piece takes a
+//! comparison and two moves: no call, no loop.
+
+use std::fmt;
+
+/// A growing text. Like a `Vec<u8>`, with room behind its end that may be
+/// written to.
+#[derive(Debug, Default)]
+pub struct Text {
+    bytes: Vec<u8>,
+    /// How many of the bytes count.
+    length: usize,
+}
+
+/// Up to eight bytes, the first in the lowest bits of the word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Short {
+    pub(super) word: u64,
+    pub(super) length: usize,
+}
+
+impl Text {
+    /// An empty text with room for this many bytes.
+    pub fn with_room(room: usize) -> Self {
+        Text { bytes: vec![0; room], length: 0 }
+    }
+
+    /// What it says.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Its length in bytes.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Makes it empty; keeps the room.
+    pub fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    /// Cuts all but this many bytes.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
+    /// Appends what a function writes to the start of a block, which tells how
+    /// many bytes of it count.
+    #[inline(always)]
+    pub(super) fn write<const N: usize>(&mut self, write: impl FnOnce(&mut [u8; N]) -> usize) {
+        loop {
+            let room = self.bytes.get_mut(self.length..self.length.wrapping_add(N));
+            if let Some(block) = room.and_then(|room| room.as_mut_array()) {
+                self.length += write(block);
+                return;
+            }
+            self.grow(N);
+        }
+    }
+
+    /// Appends bytes.
+    #[inline(always)]
+    pub fn append(&mut self, bytes: &[u8]) {
+        loop {
+            let end = self.length.wrapping_add(bytes.len());
+            if let Some(room) = self.bytes.get_mut(self.length..end) {
+                room.copy_from_slice(bytes);
+                self.length = end;
+                return;
+            }
+            self.grow(bytes.len());
+        }
+    }
+
+    /// Appends one byte.
+    #[inline(always)]
+    pub fn push(&mut self, byte: u8) {
+        self.append(&[byte]);
+    }
+
+    /// Appends a byte as often as told.
+    pub(super) fn repeat(&mut self, byte: u8, times: usize) {
+        for _ in 0..times {
+            self.push(byte);
+        }
+    }
+
+    /// Appends a few bytes.
+    #[inline(always)]
+    pub(super) fn short(&mut self, Short { word, length }: Short) {
+        self.write(|room: &mut [u8; 8]| {
+            *room = word.to_le_bytes();
+            length
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, room: usize) {
+        let wanted = self.length.saturating_add(room).max(64);
+        self.bytes.resize(wanted.max(2 * self.bytes.len()), 0);
+    }
+}
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+/// With U+FFFD where the bytes are not sound.
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.as_bytes()))
+    }
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.append(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text { bytes: text.into(), length: text.len() }
+    }
+}
+
+/// A piece of text that is appended millions of times.
+#[derive(Debug, Clone)]
+pub(super) struct Chunk {
+    block: [u8; BLOCK],
+    length: usize,
+    /// The whole text, if the block cannot hold it.
+    long: Option<Box<[u8]>>,
+}
+
+const BLOCK: usize = 32;
+
+impl Chunk {
+    pub(super) fn new(text: impl AsRef<[u8]>) -> Self {
+        let text = text.as_ref();
+        let mut block = [0; BLOCK];
+        match block.get_mut(..text.len()) {
+            Some(start) => {
+                start.copy_from_slice(text);
+                Chunk { block, length: text.len(), long: None }
+            }
+            None => Chunk { block, length: 0, long: Some(text.into()) },
+        }
+    }
+
+    /// Appends the text.
+    #[inline(always)]
+    pub(super) fn append(&self, out: &mut Text) {
+        out.write(|room| {
+            *room = self.block;
+            self.length
+        });
+        if let Some(text) = &self.long {
+            out.append(text);
+        }
+    }
+
+    /// Appends the text and a few bytes more.
+    #[inline(always)]
+    pub(super) fn append_with(&self, out: &mut Text, Short { word, length }: Short) {
+        self.append_with_block(out, word.to_le_bytes(), length);
+    }
+
+    /// Appends the text and the first bytes of a block of at most 32.
+    #[inline(always)]
+    pub(super) fn append_with_block<const N: usize>(
+        &self,
+        out: &mut Text,
+        more: [u8; N],
+        length: usize,
+    ) {
+        const { assert!(N <= BLOCK) }
+        if let Some(text) = &self.long {
+            out.append(text);
+        }
+        out.write(|room: &mut [u8; 2 * BLOCK]| {
+            room[..BLOCK].copy_from_slice(&self.block);
+            if let Some(behind) = room[self.length.min(BLOCK)..].first_chunk_mut() {
+                *behind = more;
+            }
+            self.length + length
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_of_any_length() {
+        for length in [0, 1, 31, 32, 33, 1000] {
+            let piece = "é".repeat(500)[..length & !1].to_owned() + &"x"[..length & 1];
+            let mut out = Text::from("before ");
+            let chunk = Chunk::new(&piece);
+            chunk.append(&mut out);
+            chunk
+                .append_with(&mut out, Short { word: u64::from_le_bytes(*b"ABCDEFGH"), length: 3 });
+            assert_eq!(out.as_bytes(), format!("before {piece}{piece}ABC").as_bytes());
+        }
+    }
+
+    #[test]
+    fn growth() {
+        let (mut out, mut expected) = (Text::default(), Vec::new());
+        for i in 0..1000u32 {
+            let piece = vec![i as u8; (i * i % 97) as usize];
+            out.append(&piece);
+            out.push(b'.');
+            expected.extend_from_slice(&piece);
+            expected.push(b'.');
+        }
+        assert_eq!((out.as_bytes(), out.len()), (&*expected, expected.len()));
+        out.clear();
+        assert!(out.is_empty() && out.as_bytes().is_empty());
+    }
+}

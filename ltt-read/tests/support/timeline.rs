@@ -1,0 +1,338 @@
+//! Random traces for tests of order, seeking and notices: events are only
+//! numbers and times here, packets and files are what matters. All that a
+//! reader has to find is computed naively from lists.
+
+use std::fmt;
+use std::io::Write;
+use std::ops::RangeFrom;
+use std::path::Path;
+use std::sync::Arc;
+
+use ltt_read::schema::*;
+use ltt_read::writer::{StreamWriter, TraceWriter, Value, WriteError, metadata_text, presets};
+use ltt_read::{NoticeKind, Timestamp, Trace};
+use proptest::prelude::*;
+
+/// A trace of which every event is known.
+#[derive(Clone)]
+pub(crate) struct Timeline {
+    variation: Variation,
+    pub(crate) schema: Arc<Schema>,
+    /// By stream, then by file.
+    pub(crate) streams: Vec<Vec<Vec<Packet>>>,
+}
+
+/// Without the schema, of which little varies.
+impl fmt::Debug for Timeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:?}, {:?}", self.schema.format, self.variation)?;
+        for (name, _, packets) in self.files() {
+            writeln!(f, "{name}:")?;
+            packets.iter().try_for_each(|packet| writeln!(f, "    {packet:?}"))?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Packet {
+    /// In cycles, as all times here.
+    begin: u64,
+    end: u64,
+    sequence: u64,
+    discarded: u64,
+    pub(crate) events: Vec<Event>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Event {
+    cycles: u64,
+    /// What the event has as its only field: unique in the trace.
+    pub(crate) number: u32,
+}
+
+/// Differences from LTTng's usual packets.
+#[derive(Debug, Clone, Copy)]
+struct Variation {
+    no_begin: bool,
+    no_end: bool,
+    /// Counters of 8 bits.
+    narrow: bool,
+    /// As LTTng before 2.11: events may come after the end of their packet.
+    late: bool,
+    frequency: u64,
+}
+
+const CHANNEL: StreamClassId = StreamClassId(0);
+
+fn schema(format: Format, variation: Variation) -> Schema {
+    let mut schema = presets::lttng_kernel(format);
+    schema.clocks[0].frequency = variation.frequency;
+    if variation.late {
+        let minor = schema.env.iter_mut().find(|(key, _)| &**key == "tracer_minor");
+        minor.expect("the preset has one").1 = EnvValue::Int(10);
+    }
+    let stream = &mut schema.stream_classes[0];
+    let context = stream.packet_context.take().expect("the preset has one");
+    let members = context.members().iter().filter_map(|m| {
+        let mut class = (*m.class).clone();
+        match &*m.name {
+            "timestamp_begin" if variation.no_begin => return None,
+            "timestamp_end" if variation.no_end => return None,
+            "packet_seq_num" | "events_discarded" if variation.narrow => {
+                if let FieldKind::Integer(fixed, _) = &mut class.kind {
+                    fixed.bits = 8;
+                }
+            }
+            _ => {}
+        }
+        Some((&*m.name, class))
+    });
+    stream.packet_context = Some(Arc::new(FieldClass::structure(members)));
+    for (name, padding) in [("fixed", None), ("dynamic", Some(FieldClass::string()))] {
+        let number = ("number", FieldClass::uint(32, ByteOrder::Little));
+        let padding = padding.map(|class| ("padding", class));
+        let payload = FieldClass::structure([number].into_iter().chain(padding));
+        schema.add_event_type(CHANNEL, name, payload);
+    }
+    schema
+}
+
+/// Any trace; if `steady`, its clocks never go back.
+pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
+    let format = prop_oneof![Just(Format::Ctf1), Just(Format::Ctf2)];
+    let rarely = || prop::bool::weighted(0.2);
+    let frequency =
+        prop_oneof![3 => Just(1_000_000_000u64), 1 => Just(3_000_000_000), 1 => Just(1_000_003)];
+    let variation = (rarely(), rarely(), any::<bool>(), rarely(), frequency).prop_map(
+        move |(no_begin, no_end, narrow, late, frequency)| {
+            // A packet of unknown end is held to end where the next one begins.
+            let no_end = no_end && steady;
+            Variation { no_begin, no_end, narrow, late: late && steady, frequency }
+        },
+    );
+    let gap = || prop_oneof![2 => Just(0u64), 3 => 1..50u64, 1 => 0..1u64 << 28];
+    let back =
+        if steady { Just(0).boxed() } else { prop_oneof![3 => Just(0u64), 1 => 0..200u64].boxed() };
+    let events = prop::collection::vec((gap(), back.clone()), 0..6);
+    let lost = || prop_oneof![3 => Just(0u64), 1 => 1..100u64];
+    let packet = ((gap(), back, gap()), events, (lost(), lost()));
+    let file = prop::collection::vec(packet, 1..4);
+    let streams = prop::collection::vec(prop::collection::vec(file, 1..4), 1..4);
+    (format, variation, streams).prop_map(|(format, variation, streams)| {
+        let mut numbers = 1..;
+        let streams = streams.into_iter().map(|files| {
+            let mut tracer = Tracer {
+                now: 1 << 30,
+                file_begin: 0,
+                sequence: 250,
+                discarded: 0,
+                late: variation.late,
+            };
+            let file = |packets| tracer.file(packets, &mut numbers);
+            files.into_iter().map(file).collect()
+        });
+        let streams = streams.collect();
+        Timeline { variation, schema: Arc::new(schema(format, variation)), streams }
+    })
+}
+
+/// A packet to be: time that passes before it, by how much the clock goes back
+/// then, time after its last event; the same of its events; packets lost and
+/// events discarded before its end.
+type Draft = ((u64, u64, u64), Vec<(u64, u64)>, (u64, u64));
+
+/// What writes one stream.
+struct Tracer {
+    now: u64,
+    file_begin: u64,
+    sequence: u64,
+    discarded: u64,
+    late: bool,
+}
+
+impl Tracer {
+    fn file(&mut self, packets: Vec<Draft>, numbers: &mut RangeFrom<u32>) -> Vec<Packet> {
+        // Files are put in the order of their begins.
+        self.now = self.now.max(self.file_begin);
+        let packets = packets.into_iter().enumerate();
+        packets
+            .map(|(i, draft)| {
+                let ((before, back, after), events, (lost, discarded)) = draft;
+                self.now = self.now + before - if i == 0 { back.min(before) } else { back };
+                let begin = self.now;
+                if i == 0 {
+                    self.file_begin = begin;
+                }
+                let mut end = begin;
+                let events =
+                    events.into_iter().zip(numbers.by_ref()).map(|((gap, back), number)| {
+                        self.now = self.now + gap - back;
+                        end = end.max(self.now);
+                        Event { cycles: self.now, number }
+                    });
+                let events = events.collect();
+                // The packet tells an end before its last events, or after.
+                let end =
+                    if self.late { begin.max(end.saturating_sub(after)) } else { end + after };
+                self.now = self.now.max(end);
+                self.sequence += 1 + lost;
+                self.discarded += discarded;
+                let (sequence, discarded) = (self.sequence, self.discarded);
+                Packet { begin, end, sequence, discarded, events }
+            })
+            .collect()
+    }
+}
+
+impl Timeline {
+    /// Name and packets of all files.
+    fn files(&self) -> impl Iterator<Item = (String, usize, &Vec<Packet>)> {
+        let rotated = self.streams.iter().any(|files| files.len() > 1);
+        self.streams.iter().enumerate().flat_map(move |(stream, files)| {
+            let name = move |file| match rotated {
+                true => format!("chan_{stream}_{file}"),
+                false => format!("chan_{stream}"),
+            };
+            files.iter().enumerate().map(move |(file, packets)| (name(file), stream, packets))
+        })
+    }
+
+    fn fill<W: Write>(
+        writer: StreamWriter<W>,
+        stream: usize,
+        packets: &[Packet],
+    ) -> Result<W, WriteError> {
+        let mut writer = writer.with_stream_id(stream as u64);
+        for packet in packets {
+            writer.set_packet_sequence(packet.sequence);
+            writer.set_discarded(packet.discarded);
+            writer.begin_packet(packet.begin)?;
+            for event in &packet.events {
+                let number = Value::from(event.number);
+                let (id, fields) = match event.number % 3 {
+                    0 => (1, vec![number, Value::from("x".repeat(event.number as usize % 5))]),
+                    _ => (0, vec![number]),
+                };
+                writer.event(EventTypeId(id), event.cycles, Value::structure(fields))?;
+            }
+            writer.end_packet(packet.end)?;
+        }
+        writer.finish()
+    }
+
+    /// Name and bytes of all files.
+    pub(crate) fn data(&self) -> Vec<(String, Vec<u8>)> {
+        let bytes = |(name, stream, packets): (String, usize, &Vec<Packet>)| {
+            let writer = StreamWriter::new(self.schema.clone(), CHANNEL, &name, Vec::new());
+            let bytes = writer.and_then(|w| Self::fill(w, stream, packets));
+            (name, bytes.unwrap_or_else(|e| panic!("{e}")))
+        };
+        self.files().map(bytes).collect()
+    }
+
+    /// The trace, of files in this order.
+    pub(crate) fn in_memory(&self, files: Vec<(String, Vec<u8>)>) -> Arc<Trace> {
+        let metadata = metadata_text(&self.schema).expect("metadata");
+        Trace::from_memory(metadata.as_bytes(), files).expect("a trace")
+    }
+
+    /// Writes the trace to a directory, with index files.
+    pub(crate) fn write(&self, dir: &Path) -> Result<(), WriteError> {
+        let trace = TraceWriter::create(dir, self.schema.clone())?.with_index();
+        for (name, stream, packets) in self.files() {
+            Self::fill(trace.stream(CHANNEL, &name)?, stream, packets)?;
+        }
+        Ok(())
+    }
+
+    /// Whether LTTng's index files can be told to be right.
+    pub(crate) fn is_indexable(&self) -> bool {
+        !self.variation.no_begin
+    }
+
+    pub(crate) fn time(&self, event: &Event) -> Timestamp {
+        self.at(event.cycles)
+    }
+
+    fn at(&self, cycles: u64) -> Timestamp {
+        self.schema.clocks[0].timestamp(cycles).expect("no time overflows")
+    }
+
+    pub(crate) fn packets(&self, stream: usize) -> impl Iterator<Item = &Packet> {
+        self.streams[stream].iter().flatten()
+    }
+
+    /// The events of a stream in file order.
+    pub(crate) fn events(&self, stream: usize) -> Vec<Event> {
+        self.packets(stream).flat_map(|p| &p.events).copied().collect()
+    }
+
+    /// Times at, just before and just after all there is.
+    pub(crate) fn interesting_times(&self) -> Vec<Timestamp> {
+        let streams = 0..self.streams.len();
+        let packets = streams.flat_map(|s| self.packets(s));
+        let cycles = packets.flat_map(|p| {
+            p.events.iter().map(|e| e.cycles).chain([p.begin, p.end]).collect::<Vec<_>>()
+        });
+        let around = |t: Timestamp| [-1, 0, 1].map(|d| Timestamp::from_ns(t.ns() + d));
+        let mut times: Vec<_> = cycles.flat_map(|c| around(self.at(c))).collect();
+        times.extend([Timestamp::MIN, Timestamp::MAX]);
+        times.sort();
+        times.dedup();
+        times
+    }
+
+    /// What remains of a stream from the first event at or after a time on.
+    pub(crate) fn events_from(&self, stream: usize, time: Timestamp) -> Vec<Event> {
+        let events = self.events(stream);
+        let first = events.iter().position(|e| self.time(e) >= time).unwrap_or(events.len());
+        events[first..].to_vec()
+    }
+
+    /// All streams from a time on, merged: the earliest next event comes first,
+    /// of equal ones that of the first stream.
+    pub(crate) fn merged_from(&self, time: Timestamp) -> Vec<Event> {
+        let streams = 0..self.streams.len();
+        let mut rest: Vec<_> =
+            streams.map(|s| self.events_from(s, time).into_iter().peekable()).collect();
+        let mut merged = Vec::new();
+        loop {
+            let heads = rest.iter_mut().enumerate();
+            let heads = heads.filter_map(|(s, r)| Some((self.time(r.peek()?), s)));
+            let Some((_, stream)) = heads.min() else { return merged };
+            merged.extend(rest[stream].next());
+        }
+    }
+
+    /// What a reader has to say of a stream on its way through all of it.
+    pub(crate) fn notices(&self, stream: usize) -> Vec<NoticeKind> {
+        let begin = |p: &Packet| (!self.variation.no_begin).then(|| self.at(p.begin));
+        let end = |p: &Packet| (!self.variation.no_end).then(|| self.at(p.end));
+        let mut notices = Vec::new();
+        let (mut before, mut last): (Option<&Packet>, Option<Timestamp>) = (None, None);
+        for packet in self.packets(stream) {
+            if let Some(before) = before {
+                let lost = packet.sequence - before.sequence - 1;
+                if lost > 0 {
+                    let (begin, end) = (end(before), begin(packet));
+                    notices.push(NoticeKind::LostPackets { count: lost, begin, end });
+                }
+                let discarded = packet.discarded - before.discarded;
+                if discarded > 0 {
+                    let (begin, end, count) = (end(before), end(packet), Some(discarded));
+                    notices.push(NoticeKind::DiscardedEvents { count, begin, end });
+                }
+            }
+            before = Some(packet);
+            for event in &packet.events {
+                let to = self.time(event);
+                if let Some(from) = last.filter(|from| to < *from) {
+                    notices.push(NoticeKind::ClockBackwards { from, to });
+                }
+                last = Some(to);
+            }
+        }
+        notices
+    }
+}
