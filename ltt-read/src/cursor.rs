@@ -497,6 +497,9 @@ impl Cursor {
     /// Goes before the first event whose timestamp is `time` or later (after
     /// the last event if there is none), counted in file order.
     ///
+    /// Packets are passed by their end times; one that tells none is held to
+    /// end where the next begins.
+    ///
     /// # Errors
     ///
     /// As [`next`](Self::next), if the packet to search is damaged.
