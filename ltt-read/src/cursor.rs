@@ -551,6 +551,9 @@ impl Cursor {
     ///
     /// It searches the [packet index](Trace::packet_index), then reads one packet.
     ///
+    /// Packets are passed by their end times; one that tells none is held to
+    /// end where the next begins.
+    ///
     /// # Errors
     ///
     /// As [`next`](Self::next), if the packet to search is damaged.

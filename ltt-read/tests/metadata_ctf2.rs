@@ -1,7 +1,12 @@
 //! CTF 2 metadata with everything in it, as it is and after mutations.
 
+mod support {
+    pub(crate) mod config;
+}
+
 use ltt_read::metadata;
 use proptest::prelude::*;
+use support::config::cases;
 
 /// A metadata stream with every kind of fragment and field class.
 const EVERYTHING: &str = include_str!("data/everything.ctf2");
@@ -50,11 +55,7 @@ fn the_text_with_everything_is_accepted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 2000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(2000))]
 
     /// Whatever is done to metadata, it is accepted or refused with a place.
     #[test]

@@ -10,6 +10,7 @@ use ltt_read::writer::{metadata_text, packetized_metadata};
 use ltt_read::{Merge, Trace};
 use proptest::prelude::*;
 use support::case::{Case, Expected, case};
+use support::config::cases;
 use support::read_back::Reader;
 
 fn check(case: &Case) -> Result<(), TestCaseError> {
@@ -107,7 +108,7 @@ fn check_merge(
 }
 
 proptest! {
-    #![proptest_config(support::cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn ctf_1_8(case in case(Format::Ctf1)) {

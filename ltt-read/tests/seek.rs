@@ -1,6 +1,7 @@
 //! Order, seeking, positions and notices, against a naive list of all events.
 
 mod support {
+    pub(crate) mod config;
     pub(crate) mod timeline;
 }
 
@@ -10,12 +11,8 @@ use std::sync::Arc;
 
 use ltt_read::{Cursor, Error, Merge, NoticeKind, Trace};
 use proptest::prelude::*;
-use proptest::test_runner::Config;
+use support::config::cases;
 use support::timeline::{Event, Timeline, timeline};
-
-fn cases(cases: u32) -> Config {
-    Config { cases, failure_persistence: None, ..Config::default() }
-}
 
 fn numbers(events: &[Event]) -> Vec<u32> {
     events.iter().map(|e| e.number).collect()
