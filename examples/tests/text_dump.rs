@@ -32,6 +32,20 @@ fn help_and_wrong_options() {
 }
 
 #[test]
+fn without_arguments_the_bundled_trace() {
+    let program = support::example("text_dump");
+    for folder in ["", "src/text_dump", "../ltt-read"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let run = std::process::Command::new(&program).current_dir(folder).output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        let text = String::from_utf8(run.stdout).unwrap();
+        let first = text.lines().next().unwrap();
+        assert!(first.starts_with("sched.irq_softirq_raise: 1795233416.237946824 ("), "{first}");
+        assert!(first.ends_with("traces/kernel/kernel/sched_0), tid = 0, hostname = \"corpushost\" { vec = 7, name = 7 [SCHED] }"), "{first}");
+    }
+}
+
+#[test]
 fn a_folder_without_traces_is_an_error() {
     let empty = tempfile::tempdir().unwrap();
     for path in [empty.path(), &empty.path().join("missing")] {

@@ -41,8 +41,7 @@ pub(crate) struct Cli {
     #[arg(long)]
     clock_cycles: bool,
 
-    /// Print times in seconds since the epoch (lttv: always, unless another
-    /// style is chosen)
+    /// Print times in seconds since the epoch [default with lttv]
     #[arg(long)]
     clock_seconds: bool,
 
@@ -155,11 +154,13 @@ impl Cli {
         if !self.traces.is_empty() {
             return Ok(self.traces.clone());
         }
+        let here = std::env::current_dir().map_err(|e| e.to_string())?;
         let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
         if built_from.is_dir() {
-            return Ok(vec![built_from]);
+            // Short names are easier to read.
+            let below = built_from.strip_prefix(&here).ok().filter(|p| !p.as_os_str().is_empty());
+            return Ok(vec![below.unwrap_or(&built_from).to_owned()]);
         }
-        let here = std::env::current_dir().map_err(|e| e.to_string())?;
         let mut candidates = here.ancestors().map(|dir| dir.join("examples/traces/kernel"));
         let found = candidates.find(|path| path.is_dir());
         let missing = "no TRACE given, and the bundled examples/traces/kernel is not there";

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 /// Work that is done before this long needs no bar.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -25,13 +25,14 @@ impl Progress {
     pub(crate) fn update(&mut self, (done, total): (u64, u64)) {
         let Some(started) = self.started else { return };
         if self.bar.is_none() && started.elapsed() > PATIENCE {
-            let template = "{wide_bar} {bytes}/{total_bytes} {eta}";
+            let template = "{wide_bar} {percent:>3} % of {total_bytes}, {msg} left";
             let style = ProgressStyle::with_template(template);
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
             self.bar = Some(ProgressBar::new(total).with_style(style));
         }
         if let Some(bar) = &self.bar {
             bar.set_position(done);
+            bar.set_message(remaining(started.elapsed(), done, total));
         }
     }
 
@@ -42,6 +43,12 @@ impl Progress {
             None => eprintln!("{text}"),
         }
     }
+}
+
+/// Time left if the rest goes like the work so far.
+fn remaining(elapsed: Duration, done: u64, total: u64) -> String {
+    let rest = total.saturating_sub(done) as f64 / done.max(1) as f64;
+    HumanDuration(elapsed.mul_f64(rest.min(1e6))).to_string()
 }
 
 impl Drop for Progress {

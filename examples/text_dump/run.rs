@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use ltt_read::{Merge, Timestamp, Trace, open_all};
 use lttv_examples::text_dump::EventText;
-use lttv_examples::text_dump::clock_text::ClockText;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
-use lttv_examples::text_dump::notice_text::warning;
+use lttv_examples::text_dump::notice_text::Warnings;
 use lttv_examples::text_dump::number;
 use lttv_examples::text_dump::output::{Output, Reader};
 use lttv_examples::text_dump::palette::Color;
@@ -62,7 +61,7 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
         source,
     })?;
     let mut dump = Dump {
-        warning_clock: cli.clock(),
+        warnings: Warnings::new(cli.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !cli.count),
         merge: Merge::new(&traces),
         bounds,
@@ -146,7 +145,7 @@ impl Bounds {
 
 /// A dump under way.
 struct Dump {
-    warning_clock: ClockText,
+    warnings: Warnings,
     progress: Progress,
     merge: Merge,
     bounds: Bounds,
@@ -189,7 +188,7 @@ impl Dump {
     fn report(&mut self) {
         self.progress.update(self.merge.progress());
         for notice in self.merge.drain_notices() {
-            self.progress.message(&warning(&notice, &mut self.warning_clock));
+            self.progress.message(&self.warnings.text(&notice));
         }
     }
 

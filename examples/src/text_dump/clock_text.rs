@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
-use ltt_read::schema::{EventType, Schema};
+use ltt_read::schema::{EventType, Schema, StreamClassId};
 
 use super::number;
 use super::text::{Chunk, Text};
@@ -37,7 +37,12 @@ pub enum ClockRange {
 impl ClockRange {
     /// That of an event type.
     pub fn of(schema: &Schema, event_type: &EventType) -> Self {
-        let stream = &schema.stream_classes[event_type.stream.index()];
+        Self::of_stream(schema, event_type.stream)
+    }
+
+    /// That of the event types of a stream.
+    pub(super) fn of_stream(schema: &Schema, stream: StreamClassId) -> Self {
+        let stream = &schema.stream_classes[stream.index()];
         match stream.default_clock.and_then(|clock| schema.clocks.get(clock as usize)) {
             None => ClockRange::NoClock,
             Some(clock) if clock.offset_ns().is_some() => ClockRange::Signed,

@@ -1,53 +1,110 @@
 //! Warnings about what the tracer or the reader had to leave out.
 
-use ltt_read::{Notice, NoticeKind, Timestamp};
+use std::fmt::Write;
+use std::sync::Arc;
+
+use ltt_read::{Notice, NoticeKind, Timestamp, Trace, Tracefile};
 
 use super::clock_text::{ClockRange, ClockText};
 use super::text::Text;
 
-/// A warning in babeltrace's words, without line break.
-pub fn warning(notice: &Notice, clock: &mut ClockText) -> String {
-    let (count, what, begin, end) = match &notice.kind {
-        NoticeKind::DiscardedEvents { count, begin, end } => (*count, "event", begin, end),
-        NoticeKind::LostPackets { count, begin, end } => (Some(*count), "packet", begin, end),
-        _ => return format!("warning: {notice}"),
-    };
-    let how_many = match count {
-        Some(1) => format!("discarded 1 {what}"),
-        Some(n) => format!("discarded {n} {what}s"),
-        None => format!("may have discarded {what}s"),
-    };
-    let mut time = |t: &Timestamp| {
-        let mut text = Text::default();
-        clock.time(&mut text, *t, ClockRange::Signed);
+/// Words warnings.
+#[derive(Debug)]
+pub struct Warnings {
+    clock: ClockText,
+    traces: Vec<(Arc<Trace>, String)>,
+}
+
+impl Warnings {
+    /// Warnings about these traces, which are called by these names.
+    pub fn new(clock: ClockText, traces: &[Arc<Trace>], names: &[String]) -> Self {
+        let named = |(i, t): (usize, &Arc<Trace>)| {
+            (Arc::clone(t), names.get(i).cloned().unwrap_or_default())
+        };
+        Warnings { clock, traces: traces.iter().enumerate().map(named).collect() }
+    }
+
+    /// A warning without line break; in babeltrace's words, if it knows the
+    /// like.
+    pub fn text(&mut self, notice: &Notice) -> String {
+        let (count, what, begin, end) = match &notice.kind {
+            NoticeKind::DiscardedEvents { count, begin, end } => (*count, "event", begin, end),
+            NoticeKind::LostPackets { count, begin, end } => (Some(*count), "packet", begin, end),
+            _ => return format!("warning: {notice}"),
+        };
+        let place = self.place(notice);
+        let range = place.as_ref().map_or(ClockRange::Signed, |(_, _, range)| *range);
+        let mut text = Text::from("WARNING: Tracer ");
+        // Writing to a text cannot fail.
+        let _ = match count {
+            Some(1) => write!(text, "discarded 1 {what} "),
+            Some(n) => write!(text, "discarded {n} {what}s "),
+            None => write!(text, "may have discarded {what}s "),
+        };
+        match (begin, end) {
+            (None, None) => text.append(b"(unknown time range)"),
+            (Some(begin), None) => self.time(&mut text, "after [", *begin, range),
+            (None, Some(end)) => self.time(&mut text, "before [", *end, range),
+            (Some(begin), Some(end)) => {
+                self.time(&mut text, "between [", *begin, range);
+                self.time(&mut text, " and [", *end, range);
+            }
+        }
+        let stream = notice.file.display();
+        let _ = match place {
+            None => write!(text, " in stream \"{stream}\"."),
+            Some((trace, ids, _)) => write!(text, " in {trace} within stream \"{stream}\" {ids}."),
+        };
         text.to_string()
-    };
-    let when = match (begin, end) {
-        (Some(begin), Some(end)) => format!("between [{}] and [{}]", time(begin), time(end)),
-        (Some(begin), None) => format!("after [{}]", time(begin)),
-        (None, Some(end)) => format!("before [{}]", time(end)),
-        (None, None) => "(unknown time range)".to_owned(),
-    };
-    format!("WARNING: Tracer {how_many} {when} in stream \"{}\".", notice.file.display())
+    }
+
+    fn time(&mut self, text: &mut Text, before: &str, time: Timestamp, range: ClockRange) {
+        text.append(before.as_bytes());
+        self.clock.time(text, time, range);
+        text.push(b']');
+    }
+
+    /// What babeltrace calls trace and stream, and what times there can be.
+    fn place(&self, notice: &Notice) -> Option<(String, String, ClockRange)> {
+        let holds = |t: &Tracefile| t.files().any(|file| file == &*notice.file);
+        let (trace, name, number) = self.traces.iter().find_map(|(trace, name)| {
+            Some((trace, name, trace.tracefiles().iter().position(holds)?))
+        })?;
+        let trace_name = match trace.uuid() {
+            Some(uuid) => format!("trace \"{name}\" (UUID: {uuid})"),
+            None => format!("trace \"{name}\" (no UUID)"),
+        };
+        let (schema, tracefile) = (trace.schema(), &trace.tracefiles()[number]);
+        let class = tracefile.stream_class()?;
+        let class_id = schema.stream_classes.get(class.index())?.id;
+        // Streams without an id are numbered.
+        let before = trace.tracefiles()[..number].iter();
+        let number = before.filter(|t| t.stream_class() == Some(class)).count() as u64;
+        let id = tracefile.stream_id().unwrap_or(number);
+        let ids = format!("(stream class ID: {class_id}, stream ID: {id})");
+        Some((trace_name, ids, ClockRange::of_stream(schema, class)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
     use jiff::tz::TimeZone;
 
+    use super::super::test_fields::{nested, with_event};
     use super::*;
     use crate::text_dump::clock_text::ClockStyle;
 
+    fn text(kind: NoticeKind, traces: &[Arc<Trace>], file: &str) -> String {
+        let clock = ClockText::new(ClockStyle::Seconds, TimeZone::UTC);
+        let notice = Notice { kind, file: Path::new(file).into(), packet: 1, offset: 0 };
+        Warnings::new(clock, traces, &["vm/k".to_owned()]).text(&notice)
+    }
+
     #[test]
-    fn wording() {
-        let text = |kind| {
-            let file: Arc<Path> = Path::new("k/c_0").into();
-            let notice = Notice { kind, file, packet: 1, offset: 0 };
-            warning(&notice, &mut ClockText::new(ClockStyle::Seconds, TimeZone::UTC))
-        };
+    fn counts_and_times() {
+        let text = |kind| text(kind, &[], "k/c_0");
         let at = |ns| Some(Timestamp::from_ns(ns));
         assert_eq!(
             text(NoticeKind::DiscardedEvents { count: Some(2), begin: at(1), end: at(2) }),
@@ -62,5 +119,18 @@ mod tests {
             text(NoticeKind::DiscardedEvents { count: None, begin: None, end: at(5) }),
             "WARNING: Tracer may have discarded events before [0.000000005] in stream \"k/c_0\"."
         );
+    }
+
+    #[test]
+    fn trace_and_stream() {
+        with_event(nested(), |event| {
+            let kind = NoticeKind::LostPackets { count: 3, begin: None, end: None };
+            assert_eq!(
+                text(kind, &[Arc::clone(event.trace())], "c_0"),
+                "WARNING: Tracer discarded 3 packets (unknown time range) in trace \"vm/k\" \
+                 (UUID: 4c545456-2074-7261-6365-20757569642e) within stream \"c_0\" \
+                 (stream class ID: 0, stream ID: 0)."
+            );
+        });
     }
 }
