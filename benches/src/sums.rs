@@ -1,7 +1,6 @@
 //! Something to do with every field, cheap but impossible to skip.
 
 use ltt_read::FieldInfo;
-use ltt_read::schema::Scope;
 use ltt_read::{Event, StrValue, Visitor};
 
 /// What all fields of some events add up to.
@@ -19,9 +18,7 @@ impl Sums {
     /// Adds every field of an event's contexts and payload.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>) {
-        for scope in [Scope::CommonContext, Scope::SpecificContext, Scope::Payload] {
-            event.visit(scope, self);
-        }
+        event.visit_body(self);
     }
 
     /// Adds an integer.

@@ -42,6 +42,30 @@ pub(crate) fn read_le(data: &[u8], pos: u64, bits: u32) -> u64 {
     (low | high) & mask(bits)
 }
 
+/// A little-endian field that ends within 64 bits of its first byte.
+#[inline(always)]
+pub(crate) fn read_le_within_word(data: &[u8], pos: u64, bits: u32) -> u64 {
+    let (byte, shift) = ((pos >> 3) as usize, (pos & 7) as u32);
+    (u64::from_le_bytes(load(data, byte)) >> shift) & mask(bits)
+}
+
+/// The index of the first zero byte. Most strings are short: eight bytes are
+/// looked at before a search is worth its call.
+#[inline(always)]
+pub(crate) fn find_zero(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let Some((first, rest)) = bytes.split_first_chunk::<8>() else {
+        return bytes.iter().position(|b| *b == 0);
+    };
+    let word = u64::from_le_bytes(*first);
+    // The lowest set bit is exact: borrows only reach bytes above a zero.
+    let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
+    match zeros {
+        0 => memchr::memchr(0, rest).map(|i| i + 8),
+        _ => Some((zeros.trailing_zeros() / 8) as usize),
+    }
+}
+
 /// A big-endian field of 1 to 64 bits.
 #[inline(always)]
 pub(crate) fn read_be(data: &[u8], pos: u64, bits: u32) -> u64 {
@@ -122,6 +146,9 @@ mod tests {
             for pos in 0..(24 * 8 - u64::from(bits)) {
                 assert_eq!(read_le(&data, pos, bits), naive(&data, pos, bits, ByteOrder::Little));
                 assert_eq!(read_be(&data, pos, bits), naive(&data, pos, bits, ByteOrder::Big));
+                if bits as u64 + pos % 8 <= 64 {
+                    assert_eq!(read_le_within_word(&data, pos, bits), read_le(&data, pos, bits));
+                }
             }
         }
     }
@@ -130,6 +157,19 @@ mod tests {
     fn beyond_the_end_is_zero_not_a_panic() {
         assert_eq!(read_le(&[0xff], 4, 64), 0xf);
         assert_eq!(read_be(&[], 1 << 60, 7), 0);
+    }
+
+    #[test]
+    fn the_first_zero_is_found_at_every_place() {
+        for len in 0..40 {
+            for zero in 0..=len {
+                for filler in [1, 0x7f, 0x80, 0x81, 0xff] {
+                    let mut bytes = vec![filler; len];
+                    bytes[zero.min(len)..].fill(0);
+                    assert_eq!(find_zero(&bytes), (zero < len).then_some(zero), "{bytes:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -643,7 +643,7 @@ impl Cursor {
 
     pub(crate) fn window(&self) -> Window<'_> {
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
-        Window { data, end: self.packet.readable_bits() }
+        Window { data, end: self.content_end }
     }
 
     /// Which of its tracefile's files it reads.

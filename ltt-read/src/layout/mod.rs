@@ -76,6 +76,9 @@ pub(crate) struct FixedRead {
     big: bool,
     reversed: bool,
     signed: bool,
+    /// Little-endian, not reversed, and within one 64-bit load at any bit:
+    /// what nearly all fields are, to be told by one branch.
+    simple: bool,
 }
 
 impl FixedRead {
@@ -85,6 +88,9 @@ impl FixedRead {
             big: fixed.byte_order == ByteOrder::Big,
             reversed: fixed.bit_order == BitOrder::Reversed,
             signed,
+            simple: fixed.byte_order == ByteOrder::Little
+                && fixed.bit_order == BitOrder::Natural
+                && (fixed.bits <= 57 || fixed.bits == 64),
         }
     }
 
@@ -105,6 +111,9 @@ impl FixedRead {
     #[inline(always)]
     pub(crate) fn raw(self, data: &[u8], pos: u64) -> u64 {
         let bits = u32::from(self.bits);
+        if self.simple && (bits <= 57 || pos.is_multiple_of(8)) {
+            return bits::read_le_within_word(data, pos, bits);
+        }
         let value = match self.big {
             false => bits::read_le(data, pos, bits),
             true => bits::read_be(data, pos, bits),

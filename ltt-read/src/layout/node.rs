@@ -26,6 +26,7 @@ impl Node {
 }
 
 #[derive(Debug)]
+#[repr(u8)] // a plain tag is told apart by fewer instructions
 pub(crate) enum NodeKind {
     Uint(FixedRead),
     Sint(FixedRead),

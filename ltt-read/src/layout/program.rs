@@ -389,7 +389,7 @@ pub(crate) fn var_int(
 fn after_terminator(window: Window<'_>, pos: u64, unit: usize) -> Result<u64, DecodeError> {
     let bytes = window.whole_bytes().get((pos / 8) as usize..).unwrap_or(&[]);
     let len = match unit {
-        1 => memchr::memchr(0, bytes),
+        1 => crate::bits::find_zero(bytes),
         _ => bytes.chunks_exact(unit).position(|u| u.iter().all(|b| *b == 0)).map(|i| i * unit),
     };
     match len {
