@@ -22,13 +22,13 @@ use crate::list::HookList;
 /// _ = call_merged(&mut main, &mut special, &mut text);
 /// assert_eq!(text, "main special last ");
 /// ```
-pub fn call_merged<F: ?Sized, C: ?Sized>(
+pub fn call_merged<F, C: ?Sized>(
     main: &mut HookList<F>,
     by_id: &mut HookList<F>,
     call: &mut C,
 ) -> Flow
 where
-    F: FnMut(&mut C) -> Flow,
+    F: FnMut(&mut C) -> Flow + ?Sized,
 {
     let mut flow = ControlFlow::Continue(());
     let (mut m, mut b) = (0, 0);
