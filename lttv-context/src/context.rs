@@ -195,6 +195,11 @@ impl<'h> TracesetContext<'h> {
         self.merge.errors()
     }
 
+    /// Takes the errors met since the last call.
+    pub fn drain_errors(&mut self) -> Vec<Error> {
+        self.merge.drain_errors()
+    }
+
     /// Takes what was noticed since the last call: see [`Merge::drain_notices`].
     pub fn drain_notices(&mut self) -> Vec<Notice> {
         self.merge.drain_notices()

@@ -3,13 +3,12 @@
 use std::mem::take;
 
 use ltt_read::{Event, Position};
+use lttv_hooks::Flow;
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::call::EventCall;
 use crate::context::TracesetContext;
-use crate::position::{Key, StalePosition};
-
-use lttv_hooks::Flow;
+use crate::position::{Key, StalePosition, TracesetPosition};
 
 /// Who gets events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +68,22 @@ impl<'h> TracesetContext<'h> {
                 reason => reason,
             };
             return Ok(ReadEnd { events, reason });
+        }
+    }
+
+    /// Looks at events up to a position, without calling hooks. The one for which
+    /// `on` says no is the next.
+    pub(crate) fn scan(&mut self, end: &TracesetPosition, mut on: impl FnMut(&Event<'_>) -> bool) {
+        let bounds = Bounds::all().until_position(end);
+        let limit = Limit::new(&bounds);
+        while let Some(event) = self.merge.next() {
+            let now = self.now.max(event.timestamp().map_or(i64::MIN, |time| time.ns()));
+            let key = (now, self.dispatch.tracefile_number(&event) as u32);
+            if now >= limit.time && limit.met(key, &event).is_some() || !on(&event) {
+                self.merge.put_back();
+                break;
+            }
+            self.now = now;
         }
     }
 

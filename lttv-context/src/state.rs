@@ -91,7 +91,7 @@ impl TracesetContext<'_> {
     }
 
     /// Replays, passing over requests to stop.
-    fn catch_up(&mut self, bounds: &Bounds) -> u64 {
+    pub(crate) fn catch_up(&mut self, bounds: &Bounds) -> u64 {
         let mut events = 0;
         while let Ok(ReadEnd { events: more, reason }) = self.replay(bounds) {
             events += more;
