@@ -112,7 +112,8 @@ impl<'a> Event<'a> {
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
-        view.visit(root, region.nodes[root].next as usize, visitor);
+        let (first, end) = region.nodes[root].cues;
+        view.visit(first as usize, end as usize, visitor);
     }
 
     /// Visits its common context, its specific context and its payload, as far
@@ -125,7 +126,7 @@ impl<'a> Event<'a> {
         let region = &body.region;
         let slots = &self.cursor.scratch().slots;
         let view = View { region, window: self.cursor.window(), slots: Cow::Borrowed(slots) };
-        view.visit(0, region.nodes.len(), visitor);
+        view.visit(0, region.cues.len(), visitor);
     }
 
     /// The value of a scope's root structure; `None` if the event has no such

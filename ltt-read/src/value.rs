@@ -165,19 +165,19 @@ impl<'a> View<'a> {
         Some(ArrayView { view: self, index, len, begin })
     }
 
-    /// Visits the nodes `first..end`, which are root structures.
+    /// Visits the fields of the cues `first..end`.
     #[inline(always)]
     pub(crate) fn visit<V: Visitor>(self, first: usize, end: usize, visitor: &mut V) {
         let View { region, window, slots } = self;
-        let nodes = &region.nodes;
+        let (nodes, cues) = (&*region.nodes, &*region.cues);
         match slots {
             Cow::Borrowed(slots) if !region.moves_anchors => {
-                Walk { nodes, window, slots }.roots(first, end, visitor);
+                Walk { nodes, cues, window, slots }.visit(first, end, visitor);
             }
             slots => {
                 let mut scratch = Scratch { slots: slots.into_owned(), ..Scratch::default() };
                 scratch.slots.resize(scratch.slots.len().max(region.slots as usize), 0);
-                Walk { nodes, window, slots: scratch }.roots(first, end, visitor);
+                Walk { nodes, cues, window, slots: scratch }.visit(first, end, visitor);
             }
         }
     }

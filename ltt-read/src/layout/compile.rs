@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::cue::Cue;
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Choice, Element, Len, MAX_EMPTY_ELEMENTS, Op, Present, Slot};
 use super::region::{Phase, Region, Start};
@@ -28,6 +29,7 @@ pub(crate) fn compile(
 ) -> Result<Region, DecodeError> {
     let mut c = Compiler {
         nodes: Vec::new(),
+        cues: Vec::new(),
         free_slot: start.free_slot.max(start.anchor + 1),
         moves_anchors: false,
         roles,
@@ -48,6 +50,7 @@ pub(crate) fn compile(
     Ok(Region {
         ops: c.ops.into(),
         nodes: c.nodes.into(),
+        cues: c.cues.into_iter().flatten().collect(),
         roots: first_nodes,
         fixed,
         slots: c.free_slot,
@@ -71,6 +74,8 @@ struct Place {
 
 struct Compiler {
     nodes: Vec<Node>,
+    /// `None` for a field that is not compiled to its end.
+    cues: Vec<Option<Cue>>,
     free_slot: Slot,
     moves_anchors: bool,
     roles: bool,
@@ -100,10 +105,20 @@ impl Compiler {
             anchor: self.at.anchor,
             next: 0,
             kind: NodeKind::Struct,
+            cues: (0, 0),
             info: FieldInfo::new(index as u32, name, class.clone()),
         });
+        let (at_byte, first_cue) = (self.at.phase.is_byte(), self.cues.len());
+        self.cues.push(None);
         let visits = self.contents(index, class)?;
-        self.nodes[index].next = self.nodes.len() as u32;
+        let next = self.nodes.len() as u32;
+        let node = &mut self.nodes[index];
+        if let NodeKind::Struct = node.kind {
+            self.cues.push(Some(Cue::end(node)));
+        }
+        node.next = next;
+        node.cues = (first_cue as u32, self.cues.len() as u32);
+        self.cues[first_cue] = Some(Cue::new(index as u32, node, at_byte));
         self.depth -= 1;
         Ok(visits)
     }
