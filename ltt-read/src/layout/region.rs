@@ -77,6 +77,15 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// [`run`](Self::run), for those who let others find out what is wrong.
+    #[inline(always)]
+    pub(crate) fn end(&self, window: Window<'_>, pos: u64, scratch: &mut Scratch) -> Option<u64> {
+        if pos > window.end {
+            return None;
+        }
+        self.run(window, pos, scratch).ok()
+    }
+
     /// Finds the end of the region that begins at `pos`, noting anchors.
     pub(crate) fn run(
         &self,

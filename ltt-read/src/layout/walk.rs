@@ -3,14 +3,35 @@
 use super::cue::{Cue, CueKind};
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Scratch, Slot, Window, run_element, var_int};
+use super::region::Region;
 use crate::bits;
 use crate::schema::Encoding;
 use crate::value::Value;
 use crate::visit::{StrValue, Visitor};
 
+/// Visits the fields of the cues `first..end`.
+#[inline(always)]
+pub(crate) fn visit<V: Visitor>(
+    region: &Region,
+    (first, end): (usize, usize),
+    window: Window<'_>,
+    slots: &[u64],
+    v: &mut V,
+) {
+    let (nodes, cues) = (&*region.nodes, &*region.cues);
+    if region.moves_anchors {
+        let mut slots = slots.to_vec();
+        slots.resize(slots.len().max(region.slots as usize), 0);
+        let slots = Scratch { slots, ..Scratch::default() };
+        Walk { nodes, cues, window, slots }.nested((first as u32, end as u32), v);
+    } else {
+        Walk { nodes, cues, window, slots }.visit(first, end, v);
+    }
+}
+
 /// Where a walk finds slots. Most regions only read them; those with arrays
 /// of compound elements move the elements' anchors.
-pub(crate) trait Slots {
+trait Slots {
     fn all(&self) -> &[u64];
     /// The scratch to run element programs with.
     fn scratch(&mut self) -> Option<&mut Scratch>;
@@ -37,17 +58,17 @@ impl Slots for Scratch {
 }
 
 /// A walk over the fields of one region of one packet.
-pub(crate) struct Walk<'a, S> {
-    pub(crate) nodes: &'a [Node],
-    pub(crate) cues: &'a [Cue],
-    pub(crate) window: Window<'a>,
-    pub(crate) slots: S,
+struct Walk<'a, S> {
+    nodes: &'a [Node],
+    cues: &'a [Cue],
+    window: Window<'a>,
+    slots: S,
 }
 
 impl<'a, S: Slots> Walk<'a, S> {
     /// Makes the visitor calls of the cues `first..end`.
     #[inline(always)]
-    pub(crate) fn visit<V: Visitor>(&mut self, mut first: usize, end: usize, v: &mut V) {
+    fn visit<V: Visitor>(&mut self, mut first: usize, end: usize, v: &mut V) {
         while let Some((node, next)) = self.until_dynamic(first, end, v) {
             self.dynamic(&self.nodes[node as usize], v);
             first = next as usize;
