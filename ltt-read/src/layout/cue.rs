@@ -8,7 +8,8 @@ use super::program::Slot;
 use super::{FieldInfo, FixedRead};
 use crate::schema::Encoding;
 
-/// One call. The field is at `slots[anchor] + offset`.
+/// One call. The field is at `slots[anchor] + offset`; who goes from cue to cue
+/// has to look the anchor up at the first, and again where one says so.
 #[derive(Debug)]
 pub(crate) struct Cue {
     pub(crate) kind: CueKind,
@@ -44,6 +45,8 @@ pub(crate) enum CueKind {
     },
     BeginStruct,
     EndStruct,
+    /// No call: the cues that follow have this anchor.
+    Anchor,
     /// An array, a variant or an option: which of the cues up to `next` are
     /// called depends on data.
     Dynamic {
@@ -80,13 +83,19 @@ impl Cue {
 
     /// Whether its field holds no others.
     pub(crate) fn is_scalar(&self) -> bool {
-        !matches!(self.kind, CueKind::BeginStruct | CueKind::EndStruct | CueKind::Dynamic { .. })
+        use CueKind::{Anchor, BeginStruct, Dynamic, EndStruct};
+        !matches!(self.kind, BeginStruct | EndStruct | Anchor | Dynamic { .. })
     }
 
-    /// The end of a structure.
-    pub(crate) fn end(node: &Node) -> Self {
+    /// The end of a structure, after cues that have an anchor.
+    pub(crate) fn end(node: &Node, anchor: Slot) -> Self {
+        Cue { kind: CueKind::EndStruct, anchor, offset: 0, info: node.info.clone() }
+    }
+
+    /// A change of the anchor before the cue of a node.
+    pub(crate) fn anchor(node: &Node) -> Self {
         let info = node.info.clone();
-        Cue { kind: CueKind::EndStruct, anchor: node.anchor, offset: node.offset, info }
+        Cue { kind: CueKind::Anchor, anchor: node.anchor, offset: 0, info }
     }
 }
 

@@ -87,8 +87,10 @@ impl<'a, S: Slots> Walk<'a, S> {
     fn until_dynamic<V: Visitor>(&self, first: usize, end: usize, v: &mut V) -> Option<(u32, u32)> {
         let (window, slots) = (self.window, self.slots.all());
         let data = window.data;
-        for Cue { kind, anchor, offset, info } in self.cues.get(first..end)? {
-            let pos = slots[*anchor as usize].wrapping_add(*offset);
+        let cues = self.cues.get(first..end)?;
+        let mut begin = slots[cues.first()?.anchor as usize];
+        for Cue { kind, anchor, offset, info } in cues {
+            let pos = begin.wrapping_add(*offset);
             match *kind {
                 CueKind::U8 => v.uint(info, u8::from_le_bytes(load(data, pos)).into()),
                 CueKind::U16 => v.uint(info, u16::from_le_bytes(load(data, pos)).into()),
@@ -110,6 +112,7 @@ impl<'a, S: Slots> Walk<'a, S> {
                 }
                 CueKind::BeginStruct => v.begin_struct(info),
                 CueKind::EndStruct => v.end_struct(info),
+                CueKind::Anchor => begin = slots[*anchor as usize],
                 CueKind::Dynamic { node, next } => return Some((node, next)),
             }
         }
