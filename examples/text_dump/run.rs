@@ -186,8 +186,8 @@ impl Dump {
         }
         let batch = window.bounds().events(BATCH);
         let mut read = 0;
-        loop {
-            let Ok(end) = context.middle(&batch) else { break }; // it has no position
+        // There is no position in the bounds that could be refused.
+        while let Ok(end) = context.middle(&batch) {
             read += end.events;
             self.report(&mut context);
             if end.reason != EndReason::EventCount {
