@@ -3,5 +3,7 @@
 //! This crate will own the order of events: it merges the tracefiles of all
 //! traces of a traceset in one total order and delivers each event to hooks,
 //! between exact bounds, with positions that can be saved and sought.
-//!
-//! **Status:** the purpose is settled, the code has not been written yet.
+
+#![deny(missing_docs)]
+
+pub mod attributes;
