@@ -187,6 +187,7 @@ pub struct Readme;
 
 mod bits;
 mod cursor;
+mod cut;
 mod discover;
 mod error;
 mod event;
