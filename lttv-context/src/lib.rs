@@ -5,5 +5,9 @@
 //! between exact bounds, with positions that can be saved and sought.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 pub mod attributes;
+pub mod modules;
+pub mod options;
+pub mod session;
