@@ -2,7 +2,9 @@
 //!
 //! A tree is a map from names, spelt as in paths, to `{kind: content}`:
 //! `{"cpus":{"tree":{"[0]":{"tree":{"events":{"uint":10}}}}}}`. That keeps
-//! kinds, order, and numbers apart from text as names, in any format.
+//! kinds, order, and numbers apart from text as names, in any format. (Floats come
+//! back to the last bit if the format sees to it: `serde_json` does with its
+//! feature `float_roundtrip`.)
 
 use std::borrow::Cow;
 use std::fmt;
