@@ -141,6 +141,20 @@ pub struct Position {
 }
 
 impl Position {
+    /// Before the first event.
+    pub const BEGIN: Position = Position {
+        file: 0,
+        packet_offset: 0,
+        bit: 0,
+        packet_number: 0,
+        packet_clock: 0,
+        clock: 0,
+        at_end: false,
+    };
+
+    /// After the last event.
+    pub const END: Position = Position { file: u32::MAX, at_end: true, ..Position::BEGIN };
+
     /// Where it is: what is left is known from there.
     #[inline]
     fn place(&self) -> (bool, u32, u64, u64) {
@@ -559,7 +573,7 @@ impl Cursor {
     pub(crate) fn cut(&self, stands_on_next: bool) -> Position {
         match self.state {
             State::Packet if stands_on_next => self.position_of_event(),
-            State::Failed => Position { at_end: true, ..self.position() },
+            State::Failed => Position::END,
             _ => self.position(),
         }
     }

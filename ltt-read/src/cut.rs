@@ -1,6 +1,7 @@
 //! Going back in a merge: to the event just given, or to positions saved.
 
-use crate::cursor::Position;
+use crate::cursor::{Cursor, Position};
+use crate::event::Event;
 use crate::merge::{Merge, NOBODY, keep};
 
 impl Merge {
@@ -19,6 +20,13 @@ impl Merge {
     #[inline]
     pub fn put_back(&mut self) {
         self.current = NOBODY;
+    }
+
+    /// The event given last, once more; `None` after the last, after a seek and
+    /// when it was put back.
+    #[inline]
+    pub fn current(&self) -> Option<Event<'_>> {
+        self.cursors.get(self.current as usize).map(Cursor::event)
     }
 
     /// Where all tracefiles stand, those of the first trace first: before the

@@ -138,6 +138,11 @@ impl Merge {
         &self.errors
     }
 
+    /// Takes the [`errors`](Self::errors) met since the last call.
+    pub fn drain_errors(&mut self) -> Vec<Error> {
+        std::mem::take(&mut self.errors)
+    }
+
     /// Takes the notices of all tracefiles that came up since the last call.
     pub fn drain_notices(&mut self) -> Vec<Notice> {
         let mut notices = std::mem::take(&mut self.notices);
