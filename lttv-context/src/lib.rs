@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attributes;
+pub mod batch;
 pub mod modules;
 pub mod options;
 pub mod session;

@@ -11,6 +11,8 @@ use crate::options::Options;
 /// do. The application makes it, owns it and may have several: nothing here is
 /// global.
 ///
+/// `data` is whatever else they share, such as a [`Batch`](crate::batch::Batch).
+///
 /// [Modules](crate::modules) add to the lists when they are started; the
 /// application then [runs](Session::run) them, without knowing what is in them.
 ///
@@ -18,7 +20,7 @@ use crate::options::Options;
 /// use lttv_context::session::Session;
 /// use lttv_hooks::Priority;
 ///
-/// let mut session = Session::new();
+/// let mut session = Session::new(());
 /// session.core.add(Priority::DEFAULT, |session: &mut Session| {
 ///     session.attributes.set_at("answer", 42_u64).expect("nothing else is called so");
 /// });
@@ -27,23 +29,26 @@ use crate::options::Options;
 /// });
 /// assert!(session.run().is_continue());
 /// ```
-pub struct Session<'h> {
+pub struct Session<'h, D = ()> {
+    /// What is particular to this application.
+    pub data: D,
     /// Values by path, for all to see and change.
     pub attributes: Attributes,
     /// Options of all modules, and their values.
     pub options: Options,
     /// What to do first: preparations.
-    pub before: Hooks<'h, Session<'h>>,
+    pub before: Hooks<'h, Session<'h, D>>,
     /// What to do then: the work.
-    pub core: Hooks<'h, Session<'h>>,
+    pub core: Hooks<'h, Session<'h, D>>,
     /// What to do last, whatever happened: results.
-    pub after: Hooks<'h, Session<'h>>,
+    pub after: Hooks<'h, Session<'h, D>>,
 }
 
-impl<'h> Session<'h> {
-    /// A session with nothing in it.
-    pub fn new() -> Self {
+impl<'h, D> Session<'h, D> {
+    /// A session with nothing else in it.
+    pub fn new(data: D) -> Self {
         Session {
+            data,
             attributes: Attributes::new(),
             options: Options::new(),
             before: Hooks::new(),
@@ -78,15 +83,16 @@ impl<'h> Session<'h> {
     }
 }
 
-impl Default for Session<'_> {
+impl<D: Default> Default for Session<'_, D> {
     fn default() -> Self {
-        Session::new()
+        Session::new(D::default())
     }
 }
 
-impl fmt::Debug for Session<'_> {
+impl<D: fmt::Debug> fmt::Debug for Session<'_, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
+            .field("data", &self.data)
             .field("attributes", &self.attributes.len())
             .field("options", &self.options.specs().len())
             .field("before", &self.before)

@@ -10,7 +10,7 @@ use lttv_hooks::Priority;
 fn lists_in_order_and_after_always() {
     for stop_at in [None, Some("before"), Some("core"), Some("after")] {
         let seen = RefCell::new(Vec::new());
-        let mut session = Session::new();
+        let mut session = Session::new(());
         let hook = |name: &'static str| {
             let seen = &seen;
             move |_: &mut Session<'_>| {
@@ -42,7 +42,7 @@ fn hooks_change_lists() {
         let seen = &seen;
         move |_: &mut Session<'_>| seen.borrow_mut().push(c)
     };
-    let mut session = Session::new();
+    let mut session = Session::new(());
     session.before.add(Priority::DEFAULT, |session: &mut Session<'_>| {
         session.core.add(Priority::DEFAULT, note('c'));
         session.before.add(Priority::FIRST, note('b'));
