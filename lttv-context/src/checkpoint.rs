@@ -59,10 +59,11 @@ impl Checkpoints {
         });
     }
 
-    /// The last whose next event is not later than a time.
+    /// The last whose next event is before a time. (One at that time may have
+    /// others of the same time behind it.)
     pub(crate) fn nearest(&self, time: Timestamp) -> Option<&Checkpoint> {
-        let beyond = |saved: &Checkpoint| saved.position.time().is_none_or(|at| at > time);
-        self.last_before(self.saved.partition_point(|saved| !beyond(saved)))
+        let before = |saved: &Checkpoint| saved.position.time().is_some_and(|at| at < time);
+        self.last_before(self.saved.partition_point(before))
     }
 
     /// The last that is not behind a position.

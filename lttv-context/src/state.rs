@@ -50,7 +50,7 @@ impl TracesetContext<'_> {
         self.state.is_current
     }
 
-    /// Goes to the last checkpoint that is not later than a time, or else to the
+    /// Goes to the last checkpoint before the events of a time, or else to the
     /// begin, with the state of extensions from there. Reading from there to that
     /// time ([`replay`](Self::replay)) gives the state at that time.
     pub fn seek_checkpoint(&mut self, time: Timestamp) {

@@ -58,14 +58,15 @@ impl TracesetContext<'_> {
         }
         let mut end = self.position();
         let span = self.contexts.time_span();
-        let first = span.map_or(Timestamp::MIN, |span| span.begin);
+        let first = span.map_or(Timestamp::MAX, |span| span.begin);
         let from = end.time().or(span.map(|span| span.end)).unwrap_or(Timestamp::MAX);
         let (mut found, mut step) = (0, FIRST_STEP);
         // Where the earliest stretch with such events begins.
         let mut earliest = None;
         loop {
             let time = Timestamp::from_ns(from.ns().saturating_sub(step));
-            let time = if time <= first { Timestamp::MIN } else { time };
+            let all = time <= first || step == i64::MAX;
+            let time = if all { Timestamp::MIN } else { time };
             self.seek_time(time);
             let begin = self.position();
             let mut here = 0;
@@ -77,7 +78,7 @@ impl TracesetContext<'_> {
             if here > 0 {
                 earliest = Some(begin.clone());
             }
-            if found >= events || time == Timestamp::MIN {
+            if found >= events || all {
                 break;
             }
             end = begin;

@@ -55,8 +55,9 @@ pub(crate) struct Header {
 }
 
 /// The form that almost all headers of almost all traces have: id and clock
-/// each within one 64-bit load. It is read without a look at the layout;
-/// whatever does not fit (an extended header, say) takes the long way.
+/// each within one 64-bit load, often the same. It is read without a look at
+/// the layout; whatever does not fit (an extended header, say) takes the long
+/// way.
 #[derive(Debug)]
 pub(crate) struct Quick {
     align_mask: u64,
@@ -67,15 +68,20 @@ pub(crate) struct Quick {
     /// Ids with which the header has this form: from `low`, `span` more.
     low: u64,
     span: u64,
+    /// Whether the fields are big-endian.
+    big: bool,
+    /// Neither that nor in two loads, and a cycle is a nanosecond: most headers,
+    /// told by one branch.
+    simple: bool,
     converter: ClockConverter,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct QuickField {
+    /// Where the load begins, in bytes from the header's begin.
     byte: usize,
     shift: u32,
     mask: u64,
-    big: bool,
 }
 
 /// What a header of the quick form says.
@@ -89,46 +95,58 @@ pub(crate) struct QuickValues {
 }
 
 impl QuickField {
-    fn new(located: Located) -> Option<Self> {
-        let (first, bits) = ((located.offset % 8) as u32, located.read.bits());
-        let big = located.read.is_big();
-        (located.read.is_plain() && first + bits <= 64).then(|| QuickField {
-            byte: (located.offset / 8) as usize,
-            shift: if big { 64 - first - bits } else { first },
+    fn new(located: Located, byte: usize) -> Option<Self> {
+        let bits = located.read.bits();
+        let first = located.offset.checked_sub(8 * byte as u64)?;
+        let first = u32::try_from(first).ok().filter(|f| f + bits <= 64)?;
+        located.read.is_plain().then(|| QuickField {
+            byte,
+            shift: if located.read.is_big() { 64 - first - bits } else { first },
             mask: u64::MAX >> (64 - bits),
-            big,
         })
     }
 
     #[inline(always)]
-    fn read(&self, data: &[u8], byte: usize) -> Option<u64> {
-        let chunk = *data.get(byte + self.byte..)?.first_chunk::<8>()?;
-        let word = if self.big { u64::from_be_bytes(chunk) } else { u64::from_le_bytes(chunk) };
-        Some((word >> self.shift) & self.mask)
+    fn of(&self, word: u64) -> u64 {
+        (word >> self.shift) & self.mask
     }
 }
 
 impl Quick {
-    /// The header after a record that ended at `pos`, if it has the quick form
-    /// and ends by `end`.
+    /// The header after a record that ended at `pos`, if it has the quick form.
+    /// Where it ends has not been compared with where the packet does.
     #[inline(always)]
-    pub(crate) fn read(&self, data: &[u8], pos: u64, end: u64, clock: u64) -> Option<QuickValues> {
+    pub(crate) fn read(&self, data: &[u8], pos: u64, clock: u64) -> Option<QuickValues> {
         let begin = (pos + self.align_mask) & !self.align_mask;
-        let header_end = begin + self.bits;
-        if header_end > end {
-            return None;
-        }
         let byte = (begin / 8) as usize;
-        let id = self.id.read(data, byte)?;
+        let word = u64::from_le_bytes(load(data, byte)?);
+        let (id, now) = match self.simple {
+            true => (self.id.of(word), word),
+            false => {
+                let now = u64::from_le_bytes(load(data, byte + self.clock.byte)?);
+                match self.big {
+                    true => (self.id.of(word.swap_bytes()), now.swap_bytes()),
+                    false => (self.id.of(word), now),
+                }
+            }
+        };
         if id.wrapping_sub(self.low) > self.span {
             return None;
         }
         // As `update_clock`, with the mask at hand.
-        let low = self.clock.read(data, byte)?;
-        let cycles = clock.wrapping_add(low.wrapping_sub(clock) & self.clock.mask);
-        let time = self.converter.timestamp(cycles)?;
-        Some(QuickValues { begin, end: header_end, id, cycles, time })
+        let passed = (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask;
+        let cycles = clock.wrapping_add(passed);
+        let time = match self.simple {
+            true => self.converter.linear(cycles)?,
+            false => self.converter.timestamp(cycles)?,
+        };
+        Some(QuickValues { begin, end: begin + self.bits, id, cycles, time })
     }
+}
+
+#[inline(always)]
+fn load(data: &[u8], byte: usize) -> Option<[u8; 8]> {
+    data.get(byte..byte.wrapping_add(8))?.as_array().copied()
 }
 
 /// What an event header says.
@@ -163,11 +181,20 @@ impl Header {
             }
             Plan::Program => return None,
         };
+        let clock = part.clock?;
+        let big = id.read.is_big();
+        if clock.read.is_big() != big {
+            return None;
+        }
+        let apart = (clock.offset / 8) as usize;
+        let clock = QuickField::new(clock, 0).or_else(|| QuickField::new(clock, apart))?;
         Some(Quick {
             align_mask: self.align_mask,
             bits: part.end,
-            id: QuickField::new(id)?,
-            clock: QuickField::new(part.clock?)?,
+            id: QuickField::new(id, 0)?,
+            simple: !big && clock.byte == 0 && converter.is_linear(),
+            clock,
+            big,
             low,
             span: high - low,
             converter,
