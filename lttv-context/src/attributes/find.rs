@@ -53,7 +53,12 @@ impl States {
     }
 
     fn iter(self) -> impl Iterator<Item = usize> {
-        (0..64).filter(move |state| (self.0 >> state) & 1 == 1)
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let state = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(state)
+        })
     }
 
     /// The states after one more name.
