@@ -20,7 +20,7 @@
 //!
 //! # Cancelling
 //!
-//! What is called with each report may return a [`Flow`](lttv_hooks::Flow): to
+//! What is called with each report may return a [`Flow`]: to
 //! break means to cancel. So a flag that a signal or another thread sets is looked
 //! at every few thousand events:
 //!

@@ -14,6 +14,26 @@
 //! implements [`Browse`] is printed ([`Indented`], [`Paths`]), summed
 //! ([`Attributes::merge`]) and serialised (`Serial`, with the feature `serde`) by
 //! the same code; the tree itself is one of them.
+//!
+//! # Counting while events go by
+//!
+//! Attached to a context, a tree is shared by all hooks:
+//!
+//! ```
+//! use lttv_context::attributes::Attributes;
+//! use lttv_context::{Bounds, TracesetContext, Traceset};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! let mut attributes = Attributes::new();
+//! let switches = attributes.entry_at::<u64>("scheduler/switches")?;
+//!
+//! let mut context = TracesetContext::new(Traceset::open(path)?);
+//! let attributes = context.attach_data(attributes);
+//! context.on_event("sched_switch", move |call| call.extensions[attributes][switches] += 1);
+//! context.middle(&Bounds::all())?;
+//! assert_eq!(context.extensions()[attributes].to_string(), "scheduler\n  switches: 497\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod browse;
 mod error;
