@@ -9,6 +9,7 @@ use lttv_examples::text_dump::options::{HeaderField, HeaderFields, NameGroup, Na
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::PrettyOptions;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeRange};
+use lttv_examples::text_dump::zone::local_zone;
 
 /// Print the events of traces as text, in time order
 ///
@@ -112,7 +113,7 @@ error (what came before it is printed, and so are the other streams); 2 for a wr
 impl Cli {
     /// The time zone of times given and printed.
     pub(crate) fn zone(&self) -> TimeZone {
-        if self.clock_gmt { TimeZone::UTC } else { TimeZone::system() }
+        if self.clock_gmt { TimeZone::UTC } else { local_zone() }
     }
 
     /// How to print timestamps.
