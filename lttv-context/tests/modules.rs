@@ -1,5 +1,7 @@
 //! Modules: their order against every order that there is, starts and ends.
 
+use std::collections::BTreeSet;
+
 use lttv_context::modules::{Failure, Module, ModuleError, ModuleInfo, Modules};
 use lttv_context::options::{OptionError, OptionSpec, Options};
 use proptest::collection::vec;
@@ -54,16 +56,18 @@ fn modules(requires: &[Vec<usize>]) -> Modules<Log> {
     modules
 }
 
-/// What a module needs, itself included; found by going on until nothing is new.
+/// What modules need, themselves included, in the order of their numbers; found by
+/// going on until nothing is new.
 fn closure(requires: &[Vec<usize>], wanted: &[usize]) -> Vec<usize> {
-    let mut needed: Vec<usize> = wanted.to_vec();
+    let mut needed: BTreeSet<usize> = wanted.iter().copied().collect();
     loop {
-        let more = needed.iter().filter(|&&n| n < NAMES.len()).flat_map(|&n| requires[n].clone());
-        let all: std::collections::BTreeSet<usize> = needed.iter().copied().chain(more).collect();
-        if all.len() == needed.len() && needed.iter().all(|n| all.contains(n)) {
-            return needed;
+        let more: Vec<usize> =
+            needed.iter().filter_map(|&n| requires.get(n)).flatten().copied().collect();
+        let before = needed.len();
+        needed.extend(more);
+        if needed.len() == before {
+            return needed.into_iter().collect();
         }
-        needed = all.into_iter().collect();
     }
 }
 
@@ -100,12 +104,7 @@ proptest! {
 
     #[test]
     fn order_like_brute_force(requires in requirements(), wanted in vec(0..NAMES.len(), 0..4)) {
-        let needed = {
-            let mut unique = closure(&requires, &wanted);
-            unique.sort_unstable();
-            unique.dedup();
-            unique
-        };
+        let needed = closure(&requires, &wanted);
         let missing = needed.contains(&NAMES.len());
         let possible = !missing && has_order(&requires, &needed, &mut Vec::new());
         match modules(&requires).order(wanted.iter().map(|&n| NAMES[n])) {
