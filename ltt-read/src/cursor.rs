@@ -1,5 +1,7 @@
 //! Cursors: reading one tracefile, event by event.
 
+mod legacy;
+
 use std::sync::Arc;
 
 use crate::error::{DecodeError, Error, Place};
@@ -231,6 +233,10 @@ impl Cursor {
     fn advance_any(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
+                if self.at_legacy_padding() {
+                    self.next = self.content_end;
+                    continue;
+                }
                 return match self.read_event() {
                     Ok(()) => Ok(true),
                     Err(kind) => Err(self.fail(kind)),
@@ -247,9 +253,14 @@ impl Cursor {
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
-        let quick = table.quick.as_ref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
-        let header = quick.read(data, self.next, self.content_end, self.clock)?;
+        let header = match &table.quick {
+            Some(quick) => quick.read(data, self.next, self.content_end, self.clock)?,
+            None => {
+                let window = Window { data, end: self.content_end };
+                legacy::quick_header(table, &self.packet, window, self.next, self.clock)?
+            }
+        };
         let entry = table.event_ids.entry(header.id)?;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {
@@ -295,6 +306,9 @@ impl Cursor {
         let trace = &*self.trace;
         let tables = trace.tables();
         let table = &tables.streams[self.packet.stream_class.index()];
+        if table.legacy.is_some() {
+            return self.read_legacy_event();
+        }
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
 
@@ -365,8 +379,9 @@ impl Cursor {
             self.content_end = 0;
             return Ok(false);
         }
-        if let Some(before) = before {
-            self.compare_counters(&before);
+        match before {
+            Some(before) => self.compare_counters(&before),
+            None => self.note_first_losses(),
         }
         Ok(true)
     }
@@ -378,9 +393,8 @@ impl Cursor {
         let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
         self.source = file.source.clone();
         self.packet_clock = clock;
-        let bytes = file.source.bytes();
         let (schema, tables) = (trace.schema(), trace.tables());
-        match Packet::read(schema, tables, bytes, offset, number, clock, &mut self.scratch) {
+        match file.packet(schema, tables, offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
                 let table = &tables.streams[packet.stream_class.index()];
                 self.make_slots(table);
@@ -601,12 +615,15 @@ impl Cursor {
     /// without standing on each.
     fn skip_quickly(&mut self, time: Timestamp) {
         let Some(table) = self.table.as_deref() else { return };
-        let Some(quick) = &table.quick else { return };
         let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
         let (schema, tables) = (self.trace.schema(), self.trace.tables());
         let (mut next, mut clock) = (self.next, self.clock);
-        while let Some(header) = quick.read(data, next, window.end, clock)
+        let read = |next, clock| match &table.quick {
+            Some(quick) => quick.read(data, next, window.end, clock),
+            None => legacy::quick_header(table, &self.packet, window, next, clock),
+        };
+        while let Some(header) = read(next, clock)
             && header.time < time
             && let Some(entry) = table.event_ids.entry(header.id)
         {

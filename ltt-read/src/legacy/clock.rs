@@ -1,0 +1,203 @@
+//! From clock ticks to nanoseconds, exactly as LTTV did it.
+
+use super::double::{Double, PRECISION};
+use crate::time::Timestamp;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Which way a trace's `freq_scale` works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// It divides the frequency (2.3 and later).
+    Multiplies(u32),
+    /// It multiplies the frequency (before 2.3).
+    Divides(u32),
+}
+
+/// Converts a trace's ticks to nanoseconds since its clock's zero.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TickClock {
+    ticks: Ticks,
+    /// Ticks and nanoseconds from which distances are counted: before 2.5 those
+    /// of the trace's start, then both 0. It makes a difference in rounding.
+    base: (u64, u64),
+}
+
+impl TickClock {
+    /// A clock that counts from the trace's start, as readers before 2.5 did.
+    pub(super) fn from_start(frequency: u64, scale: Scale, start: u64) -> Self {
+        let ticks = Ticks::new(frequency, scale);
+        TickClock { ticks, base: (start, ticks.to_ns(start)) }
+    }
+
+    /// A clock that counts from its zero.
+    pub(super) fn from_zero(frequency: u64, scale: Scale) -> Self {
+        TickClock { ticks: Ticks::new(frequency, scale), base: (0, 0) }
+    }
+
+    /// The time of a tick count; `None` if it is beyond the range of times.
+    #[inline(always)]
+    pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
+        let (start, start_ns) = self.base;
+        let ns = match cycles.checked_sub(start) {
+            Some(after) => start_ns.checked_add(self.ticks.to_ns(after))?,
+            None => start_ns.checked_sub(self.ticks.to_ns(start - cycles))?,
+        };
+        i64::try_from(ns).ok().map(Timestamp::from_ns)
+    }
+}
+
+/// Converts a number of ticks: `ticks · 10⁹ · scale / frequency`, each step
+/// rounded to a double, the result cut to whole nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Ticks {
+    frequency: u64,
+    scale: Scale,
+    /// Without a scale: `10⁹ / frequency · 2^shift`, rounded down.
+    reciprocal: u64,
+    shift: u32,
+}
+
+impl Ticks {
+    fn new(frequency: u64, scale: Scale) -> Self {
+        let plain = matches!(scale, Scale::Multiplies(1) | Scale::Divides(1));
+        let (mut reciprocal, mut shift) = (0, 0);
+        if plain && (1..1 << 60).contains(&frequency) {
+            // As many bits as fit; 10⁹ · 2⁹⁸ is below 2¹²⁸.
+            let quotient = |shift: u32| (u128::from(NS_PER_S) << shift) / u128::from(frequency);
+            shift = (0..=98).rev().find(|s| quotient(*s) >> 64 == 0).unwrap_or(0);
+            reciprocal = quotient(shift) as u64;
+        }
+        Ticks { frequency, scale, reciprocal, shift }
+    }
+
+    #[inline(always)]
+    fn to_ns(self, ticks: u64) -> u64 {
+        match self.quickly(ticks) {
+            Some(ns) => ns,
+            None => self.step_by_step(ticks),
+        }
+    }
+
+    #[inline(never)]
+    fn step_by_step(self, ticks: u64) -> u64 {
+        let second = Double::new(NS_PER_S);
+        let product = match self.scale {
+            Scale::Multiplies(scale) => {
+                Double::new(ticks).times(second).times(Double::new(scale.into()))
+            }
+            Scale::Divides(scale) => {
+                Double::new(ticks).times(second.over(Double::new(scale.into())))
+            }
+        };
+        product.over(Double::new(self.frequency)).trunc()
+    }
+
+    /// The same without divisions, for clocks without a scale and times below
+    /// 2⁵² ns (52 days): the exact quotient, then what rounding makes of it.
+    #[inline(always)]
+    fn quickly(self, ticks: u64) -> Option<u64> {
+        let estimate = (u128::from(ticks) * u128::from(self.reciprocal)) >> self.shift;
+        if self.reciprocal == 0 || ticks >> PRECISION != 0 || estimate >> (PRECISION - 2) != 0 {
+            return None;
+        }
+        let mut ns = estimate as u64;
+        // What rounding adds to the product.
+        let product = u128::from(ticks) * u128::from(NS_PER_S);
+        let excess = (128 - product.leading_zeros()).saturating_sub(PRECISION);
+        let low = product as u64 & ((1 << excess) - 1);
+        let half = (1 << excess) >> 1;
+        let odd = product as u64 >> excess & 1;
+        let up = excess > 0 && low + odd > half;
+        let added = (u64::from(up) << excess) as i64 - low as i64;
+        // The rest of the division. The estimate is at most 1 below the
+        // quotient, and what was added less than a quarter of the frequency.
+        let frequency = self.frequency as i64;
+        let rest = (product as u64).wrapping_sub(ns.wrapping_mul(self.frequency)) as i64;
+        let mut rest = rest + added;
+        while rest >= frequency {
+            (ns, rest) = (ns + 1, rest - frequency);
+        }
+        while rest < 0 {
+            (ns, rest) = (ns.checked_sub(1)?, rest + frequency);
+        }
+        // A quotient within half a unit in the last place below a whole number
+        // is rounded to that.
+        let fraction_bits = (ns | 1).leading_zeros() - (64 - PRECISION);
+        let near = ((frequency - rest) as u64) <= self.frequency >> (fraction_bits + 1).min(63);
+        Some(ns + u64::from(near))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frequencies of real traces, and others.
+    const FREQUENCIES: [u64; 10] = [
+        1,
+        1000,
+        62_500_000,
+        1_000_000_000,
+        1_985_412_000,
+        1_987_809_000,
+        2_394_199_000,
+        3_999_999_937,
+        40_000_000_000,
+        1 << 59,
+    ];
+
+    #[test]
+    fn the_quick_way_agrees_with_doubles() {
+        let mut seed = 3u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            seed ^ seed >> 31
+        };
+        for frequency in FREQUENCIES {
+            let ticks = Ticks::new(frequency, Scale::Multiplies(1));
+            let mut quick = 0;
+            for round in 0..100_000u64 {
+                let t = random() >> (8 + round % 50);
+                let hard = (t as f64 * 1e9 / frequency as f64) as u64;
+                assert_eq!(ticks.to_ns(t), hard, "{t} at {frequency}");
+                assert_eq!(ticks.step_by_step(t), hard, "{t} at {frequency}");
+                quick += u32::from(ticks.quickly(t).is_some());
+            }
+            assert!(quick > 10_000, "{quick} at {frequency}");
+        }
+    }
+
+    #[test]
+    fn whole_results_and_those_just_below() {
+        for frequency in FREQUENCIES {
+            let ticks = Ticks::new(frequency, Scale::Multiplies(1));
+            for whole in [1u64, 10, 999_999_999, 123_456_789_012, 1 << 50] {
+                let near = (u128::from(whole) * u128::from(frequency) / 1_000_000_000) as u64;
+                for t in near.saturating_sub(2)..near.saturating_add(3) {
+                    let hard = (t as f64 * 1e9 / frequency as f64) as u64;
+                    assert_eq!(ticks.to_ns(t), hard, "{t} at {frequency}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scales_work_either_way() {
+        let ns = |scale, t| TickClock::from_zero(62_500_000, scale).timestamp(t).unwrap().ns();
+        assert_eq!(ns(Scale::Multiplies(32), 2_000_000_000), 1_024_000_000_000);
+        assert_eq!(ns(Scale::Divides(32), 2_000_000_000), 1_000_000_000);
+        assert_eq!(ns(Scale::Divides(3), 3), 16);
+    }
+
+    #[test]
+    fn times_before_and_after_the_start() {
+        let clock = TickClock::from_start(3, Scale::Multiplies(1), 10);
+        let ns = |t| clock.timestamp(t).map(Timestamp::ns);
+        assert_eq!(ns(10), Some(3_333_333_333));
+        assert_eq!(ns(11), Some(3_333_333_333 + 333_333_333));
+        assert_eq!(ns(9), Some(3_333_333_333 - 333_333_333));
+        assert_eq!(TickClock::from_zero(0, Scale::Multiplies(1)).timestamp(5).map(|t| t.ns()), Some(0));
+        assert_eq!(TickClock::from_zero(1, Scale::Multiplies(9)).timestamp(u64::MAX), None);
+    }
+}
