@@ -44,7 +44,12 @@ impl LegacyText {
         let schema = trace.schema();
         let columns = if schema.version < (1, 0) { UNKNOWN_BEFORE } else { UNKNOWN };
         let (path, reset) = (trace.path().display(), palette.reset);
-        let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{}{columns}", t.name()));
+        let name = |t: &Tracefile| match t.cpu() {
+            // LTTV left out what marks a flight recorder.
+            Some(cpu) if schema.version >= (2, 3) => format!("{}_{cpu}", t.channel()),
+            _ => t.name().to_owned(),
+        };
+        let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{}{columns}", name(t)));
         (schema.format == Format::Legacy).then(|| LegacyText {
             palette,
             places: trace.tracefiles().iter().map(place).collect(),

@@ -35,8 +35,8 @@ enum How {
     /// As `printf` would: in decimal, with a sign or not.
     Signed,
     Unsigned,
-    /// In decimal, with a sign even if it is positive.
-    Plus,
+    /// In decimal, with this in place of a minus sign if it is not negative.
+    Sign(u8),
     Hexadecimal(HexCase),
     Octal,
     /// As a byte.
@@ -73,6 +73,9 @@ impl FieldPlan {
                     how => how,
                 };
             }
+            if field.is_none() {
+                lead.push_str(prefix(how));
+            }
             if is_length(payload.members(), number) {
                 how = How::Hidden;
             }
@@ -95,18 +98,25 @@ impl FieldPlan {
                 for (number, member) in s.members.iter().enumerate() {
                     let hidden = is_length(&s.members, number);
                     let how = if hidden { How::Hidden } else { how(&member.class) };
-                    self.push(if first { "" } else { ", " }, how);
+                    let separator = if first { "" } else { ", " };
+                    self.push(&format!("{separator}{}", prefix(how)), how);
                     first &= hidden;
                     self.inner(&member.class);
                 }
             }
             FieldKind::Array(a) => {
-                self.push("", if is_leaf(&a.element) { how(&a.element) } else { How::Element });
+                let how = if is_leaf(&a.element) { how(&a.element) } else { How::Element };
+                self.push(prefix(how), how);
                 self.inner(&a.element);
             }
             _ => {}
         }
     }
+}
+
+/// What stands before a value without a print format.
+fn prefix(how: How) -> &'static str {
+    if matches!(how, How::Hexadecimal(_)) { "0x" } else { "" }
 }
 
 fn is_leaf(class: &FieldClass) -> bool {
@@ -145,7 +155,8 @@ fn printed(field: &MarkerField, lead: &mut String) -> How {
     }
     lead.push_str(&print.prefix);
     match print.conversion {
-        'd' | 'i' if flag('+') => How::Plus,
+        'd' | 'i' if flag('+') => How::Sign(b'+'),
+        'd' | 'i' if flag(' ') => How::Sign(b' '),
         'd' | 'i' => How::Signed,
         'u' => How::Unsigned,
         'x' | 'X' => {
@@ -226,8 +237,10 @@ impl<'a> LegacyFields<'a> {
             How::Hexadecimal(case) => number::hexadecimal(out, value, case),
             How::Octal => number::octal(out, value),
             How::Character => out.push(value as u8),
-            How::Plus => {
-                out.append(if value.cast_signed() < 0 { b"" } else { b"+" });
+            How::Sign(sign) => {
+                if value.cast_signed() >= 0 {
+                    out.push(sign);
+                }
                 number::signed(out, value.cast_signed());
             }
             How::Symbol(table) => {

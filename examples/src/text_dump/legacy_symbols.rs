@@ -44,12 +44,7 @@ pub(super) struct Source {
 
 impl Source {
     /// That of an event type of a channel, if it is one.
-    pub(super) fn of(
-        trace: &Trace,
-        channel: &str,
-        event: &str,
-        id: EventTypeId,
-    ) -> Option<Self> {
+    pub(super) fn of(trace: &Trace, channel: &str, event: &str, id: EventTypeId) -> Option<Self> {
         let (table, number) = match (channel, event) {
             ("syscall_state", "sys_call_table") => (Table::Syscalls, "id"),
             ("softirq_state", "softirq_vec") => (Table::Softirqs, "id"),

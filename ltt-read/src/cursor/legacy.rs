@@ -57,7 +57,7 @@ impl Cursor {
         }
         let after = decoder.clock_after(&header, window, fields_end);
         let cycles = decoder.own_clock(&header, after);
-        let timestamp = decoder.timestamp(&self.packet, cycles);
+        let timestamp = decoder.timestamp(&self.packet, header.id, cycles);
         let now = timestamp.ok_or(DecodeError::TimeOverflow { cycles })?;
         self.current = Current {
             begin: header.begin,
@@ -82,7 +82,8 @@ impl Cursor {
             let start = Packet { discarded: Some(0), ..Packet::none() };
             let lost = self.packet.sequence.unwrap_or(0).wrapping_sub(self.packet.number);
             if lost > 0 {
-                let kind = NoticeKind::LostPackets { count: lost, begin: None, end: self.packet.begin };
+                let kind =
+                    NoticeKind::LostPackets { count: lost, begin: None, end: self.packet.begin };
                 self.note(kind);
             }
             self.compare_counters(&start);

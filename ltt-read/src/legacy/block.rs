@@ -115,7 +115,10 @@ fn markers<O: ByteOrder>(b: &[u8], order: schema::ByteOrder) -> Result<BlockHead
     let data_end = match version {
         Version::Markers(5..) => first,
         _ => size.checked_sub(first).ok_or((
-            DecodeError::ContentBeyondPacket { content: 8 * u64::from(first), total: 8 * u64::from(size) },
+            DecodeError::ContentBeyondPacket {
+                content: 8 * u64::from(first),
+                total: 8 * u64::from(size),
+            },
             52,
         ))?,
     };
@@ -169,7 +172,10 @@ fn heartbeat<O: ByteOrder>(b: &[u8], order: schema::ByteOrder) -> Result<BlockHe
     let extra = |i: usize| if i < compact { b[62 + i] } else { 0 };
     let word = |i: usize| O::read_u64(&b[scale_at + 4 + 8 * i..]);
     let (lost, size) = (O::read_u32(&b[32..]), O::read_u32(&b[36..]));
-    let error = DecodeError::ContentBeyondPacket { content: 8 * u64::from(lost), total: 8 * u64::from(size) };
+    let error = DecodeError::ContentBeyondPacket {
+        content: 8 * u64::from(lost),
+        total: 8 * u64::from(size),
+    };
     Ok(BlockHeader {
         trace: TraceHeader {
             version,

@@ -36,7 +36,11 @@ pub(super) struct Edge {
 
 impl Block {
     /// Reads both ends of the block at the begin of some bytes.
-    pub(super) fn read(bytes: &[u8], size: u64, order: schema::ByteOrder) -> Result<Self, NoHeader> {
+    pub(super) fn read(
+        bytes: &[u8],
+        size: u64,
+        order: schema::ByteOrder,
+    ) -> Result<Self, NoHeader> {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let Some(bytes) = bytes.get(..size) else {
             let missing = (size - bytes.len()) as u64;

@@ -197,7 +197,10 @@ mod tests {
         assert_eq!(ns(10), Some(3_333_333_333));
         assert_eq!(ns(11), Some(3_333_333_333 + 333_333_333));
         assert_eq!(ns(9), Some(3_333_333_333 - 333_333_333));
-        assert_eq!(TickClock::from_zero(0, Scale::Multiplies(1)).timestamp(5).map(|t| t.ns()), Some(0));
+        assert_eq!(
+            TickClock::from_zero(0, Scale::Multiplies(1)).timestamp(5).map(|t| t.ns()),
+            Some(0)
+        );
         assert_eq!(TickClock::from_zero(1, Scale::Multiplies(9)).timestamp(u64::MAX), None);
     }
 }

@@ -32,7 +32,9 @@ pub(crate) struct Decoder {
 enum Times {
     Clock(TickClock),
     /// By both ends of each block, which are of this size in bytes.
-    Interpolated { block_size: u64 },
+    Interpolated {
+        block_size: u64,
+    },
 }
 
 /// What of a tracefile only its name tells.
@@ -116,7 +118,8 @@ impl Decoder {
         data: &[u8],
         packet: Packet,
     ) -> Result<Packet, PacketError> {
-        let early = |(kind, byte): (DecodeError, u64)| PacketError { kind, bit: 8 * byte, size: None };
+        let early =
+            |(kind, byte): (DecodeError, u64)| PacketError { kind, bit: 8 * byte, size: None };
         let header = BlockHeader::read(data).map_err(early)?;
         let available = data.len() as u64;
         let error = |kind| {
@@ -157,12 +160,7 @@ impl Decoder {
         })
     }
 
-    fn block_of_2003(
-        &self,
-        size: u64,
-        data: &[u8],
-        packet: Packet,
-    ) -> Result<Packet, PacketError> {
+    fn block_of_2003(&self, size: u64, data: &[u8], packet: Packet) -> Result<Packet, PacketError> {
         let sound = (size > 0 && size <= data.len() as u64).then_some(size);
         let error = |(kind, byte)| PacketError { kind, bit: 8 * byte, size: sound };
         let block = Block::read(data, size, self.order).map_err(error)?;
@@ -273,10 +271,13 @@ impl Decoder {
         if self.version == Version::Of2003 { header.cycles } else { after }
     }
 
-    /// The time of a tick count in a packet.
-    pub(crate) fn timestamp(&self, packet: &Packet, cycles: u64) -> Option<Timestamp> {
+    /// The time of an event of some id in a packet.
+    pub(crate) fn timestamp(&self, packet: &Packet, id: u64, cycles: u64) -> Option<Timestamp> {
         match &self.times {
             Times::Clock(clock) => clock.timestamp(cycles),
+            // These two tell their own times.
+            Times::Interpolated { .. } if id == block_2003::BLOCK_START => packet.begin,
+            Times::Interpolated { .. } if id == block_2003::BLOCK_END => packet.end,
             Times::Interpolated { .. } => {
                 let begin = (packet.begin_cycles?, packet.begin?);
                 interpolate(begin, (packet.end_cycles?, packet.end?), cycles)
@@ -298,7 +299,10 @@ fn packing(trace: &TraceHeader, compact: bool) -> Packing {
     let mask = |size| version.align(trace.alignment, size) - 1;
     let (form, payload_mask) = match version {
         Version::Markers(_) => (Form::Markers { word: mask(4), tsc: mask(8) }, 0),
-        _ if compact => (Form::Compact { bits: trace.compact, align: 3 }, 0),
+        _ if compact => {
+            let align = if trace.alignment == 0 { 0 } else { 3 };
+            (Form::Compact { bits: trace.compact, align }, 0)
+        }
         _ => {
             let ids = if version.has_markers() { Ids::Marker } else { Ids::Facility };
             let (wide_tsc, align) = (!trace.has_heartbeat, arch.max(1) - 1);

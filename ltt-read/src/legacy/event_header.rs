@@ -291,7 +291,10 @@ mod tests {
         let forms = [
             MARKERS,
             Form::Heartbeat { wide_tsc: true, align: 0, ids: Ids::Marker },
-            Form::Compact { bits: Compact { tsc_lsb_truncate: 200, tscbits: 200, data_shift: 200 }, align: 0 },
+            Form::Compact {
+                bits: Compact { tsc_lsb_truncate: 200, tscbits: 200, data_shift: 200 },
+                align: 0,
+            },
             Form::Of2003,
         ];
         let data = bytes![29u32 << 27, 1u16, 65535u16, 3u32, 4u32, 5u64];

@@ -122,7 +122,12 @@ fn is_text(path: &str) -> bool {
 
 /// The names of tracefiles in the format of 2003.
 fn of_2003(path: &str) -> Option<Name> {
-    let name = |channel: &str, cpu| Name { channel: channel.to_owned(), cpu, flight: false, process: None };
+    let name = |channel: &str, cpu| Name {
+        channel: channel.to_owned(),
+        cpu,
+        flight: false,
+        process: None,
+    };
     if let Some(cpu) = path.strip_prefix("cpu/").filter(|n| n.bytes().all(|b| b.is_ascii_digit())) {
         return Some(name("cpu", cpu.parse().ok()?));
     }

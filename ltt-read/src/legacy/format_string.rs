@@ -215,7 +215,12 @@ mod tests {
         fields.into_iter().map(|f| (f.name, f.kind, f.size, f.print.conversion)).collect()
     }
 
-    fn field(name: &str, kind: MarkerKind, size: MarkerSize, conversion: char) -> (String, MarkerKind, MarkerSize, char) {
+    fn field(
+        name: &str,
+        kind: MarkerKind,
+        size: MarkerSize,
+        conversion: char,
+    ) -> (String, MarkerKind, MarkerSize, char) {
         (name.to_owned(), kind, size, conversion)
     }
 
@@ -250,7 +255,10 @@ mod tests {
     #[test]
     fn names_are_first_words() {
         assert_eq!(parse("first second %d"), [field("first", Signed, Int, 'd')]);
-        assert_eq!(parse("a %d x=%d"), [field("a", Signed, Int, 'd'), field("field 2", Signed, Int, 'd')]);
+        assert_eq!(
+            parse("a %d x=%d"),
+            [field("a", Signed, Int, 'd'), field("field 2", Signed, Int, 'd')]
+        );
         assert_eq!(parse("rw(A,B, C) %lX")[0], field("rw(A,B,", Unsigned, Long, 'X'));
         let hex = &MarkerFormat::parse("ip 0x%lX n %#-x").fields;
         assert_eq!((&*hex[0].print.prefix, &*hex[1].print.flags), ("0x", "#-"));

@@ -11,9 +11,6 @@ pub(super) fn interpolate(
     end: (u64, Timestamp),
     cycles: u64,
 ) -> Option<Timestamp> {
-    if cycles == end.0 {
-        return Some(end.1);
-    }
     let duration = end.1.ns().checked_sub(begin.1.ns()).and_then(|d| u64::try_from(d).ok());
     let rate = Double::new(end.0.saturating_sub(begin.0)).over(Double::new(duration.unwrap_or(0)));
     let offset = |ticks: u64| i64::try_from(Double::new(ticks).over(rate).trunc()).ok();

@@ -121,7 +121,10 @@ impl Markers {
                 if before.name != marker.name {
                     let (was, is) = (&before.name, &marker.name);
                     let id = marker.id;
-                    warn(warnings, format!("the event id {id} of marker `{was}` is given to `{is}`"));
+                    warn(
+                        warnings,
+                        format!("the event id {id} of marker `{was}` is given to `{is}`"),
+                    );
                 }
                 *before = marker;
             }
@@ -227,7 +230,8 @@ mod tests {
     use super::*;
 
     fn payload(format: &str, sizes: Sizes, version: Version) -> Vec<(u32, u32)> {
-        let event = event_type(StreamClassId(0), 0, "e", format, &sizes, version, ByteOrder::Little);
+        let event =
+            event_type(StreamClassId(0), 0, "e", format, &sizes, version, ByteOrder::Little);
         let class = event.payload.unwrap();
         let bits = |c: &FieldClass| match &c.kind {
             FieldKind::Integer(f, _) => f.bits,

@@ -42,17 +42,23 @@
 
 mod block;
 mod block_2003;
+mod checksum;
 mod clock;
 mod decoder;
+mod description;
 mod double;
 mod event_header;
+mod facilities;
+mod facility_class;
 mod files;
 mod format_string;
 mod interpolation;
 mod markers;
 mod name;
 mod open;
+mod system;
 mod version;
+mod xml;
 
 pub(crate) use decoder::{Decoder, FileKind, Packing};
 pub(crate) use files::is_trace;

@@ -6,14 +6,17 @@ use std::sync::{Arc, OnceLock};
 use super::block::{BlockHeader, TraceHeader};
 use super::clock::{Scale, TickClock};
 use super::decoder::{Decoder, FileKind};
-use super::files::{File, Files, is_metadata};
+use super::facilities::{self, Descriptions, Load};
+use super::facility_class::Machine;
+use super::files::{File, Files, SYSTEM, is_metadata};
 use super::markers::{self, METADATA, Markers, Sizes};
+use super::system::System;
 use super::version::Version;
 use super::warn;
 use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::layout::tables::Tables;
-use crate::metadata::Diagnostic;
+use crate::metadata::{Diagnostic, MetadataError};
 use crate::schema::{
     ClockClass, ClockOrigin, EnvValue, Format, Identity, Schema, StreamClass, StreamClassId,
 };
@@ -40,12 +43,20 @@ pub fn from_memory(
 }
 
 fn assemble(root: &Path, files: Files) -> Result<Trace, Error> {
+    if let Some(system) = files.system() {
+        let system = System::parse(&String::from_utf8_lossy(system))
+            .map_err(|source| Error::Metadata { path: root.join(SYSTEM), source })?;
+        return of_2003(root, files, &system);
+    }
     let reason = "no sound sub-buffer in a channel of metadata";
     let Some(header) = first_header(&files) else {
         return Err(Error::NotATrace { path: root.to_owned(), reason });
     };
     let opening = Opening { root, header };
-    opening.markers(files)
+    match header.version.has_markers() {
+        true => opening.markers(files),
+        false => opening.facilities(files),
+    }
 }
 
 /// The first sound block header of a metadata channel: it counts for the trace.
@@ -92,7 +103,8 @@ impl Opening<'_> {
         let channels = if version.has_channels() {
             let described = markers.all.iter().map(|m| m.channel.clone());
             let sound = files.tracefiles.iter().filter(|f| self.is_sound(f));
-            let mut channels: Vec<_> = described.chain(sound.map(|f| f.name.channel.clone())).collect();
+            let mut channels: Vec<_> =
+                described.chain(sound.map(|f| f.name.channel.clone())).collect();
             channels.push(METADATA.to_owned());
             channels.sort();
             channels.dedup();
@@ -125,6 +137,48 @@ impl Opening<'_> {
         let tracefiles: Vec<_> = tracefiles.collect();
         let stream_of = |file: &File| stream_of(&file.name.channel).unwrap_or(0);
         self.trace(schema, tracefiles, stream_of, warnings)
+    }
+
+    /// A trace of facilities.
+    fn facilities(&self, files: Files) -> Result<Trace, Error> {
+        let TraceHeader { version, order, arch_size, alignment, .. } = self.header;
+        let machine = Machine {
+            order,
+            int: 4,
+            long: arch_size,
+            pointer: arch_size,
+            size_t: arch_size,
+            alignment,
+        };
+        let mut warnings = Vec::new();
+        // First the channel that tells which facilities there are.
+        let mut schema = self.schema(&[String::new()]);
+        facilities::describe_core(version, &machine, &mut schema);
+        let loading = files.tracefiles.iter();
+        let loading = loading.filter(|f| is_metadata(version, &f.name.channel)).cloned();
+        let first = Arc::new(self.trace(schema, loading, |_| 0, Vec::new())?);
+        let mut loads = Vec::new();
+        for tracefile in 0..first.tracefiles().len() {
+            let cursor = Cursor::new(first.clone(), tracefile);
+            facilities::read_loads(cursor, version, &machine, &mut loads, &mut warnings);
+        }
+
+        let descriptions = Descriptions::read(&files, &mut warnings);
+        let mut schema = self.schema(&[String::new()]);
+        let arch = arch_name(self.header.arch_type);
+        descriptions.describe(&loads, version, arch, &mut schema, &mut warnings);
+        // What says that the core facility is there is an event of it.
+        let mut core = self.schema(&[]);
+        facilities::describe_core(version, &machine, &mut core);
+        for event in core.event_types {
+            if !schema.event_types.iter().any(|e| e.id == event.id) {
+                schema.event_types.push(event);
+            }
+        }
+        let schema = resolved(self.root, schema)?;
+        let tracefiles: Vec<_> =
+            files.tracefiles.into_iter().filter(|f| self.is_sound(f)).collect();
+        self.trace(schema, tracefiles, |_| 0, warnings)
     }
 
     /// Whether a file begins as a tracefile of this trace does.
@@ -201,9 +255,8 @@ impl Opening<'_> {
         warnings: Vec<Diagnostic>,
     ) -> Result<Trace, Error> {
         let decoder = Decoder::new(&schema, &self.header, self.clock());
-        let compact = |file: &File| {
-            self.header.version == Version::OneZero && file.name.channel == "compact"
-        };
+        let compact =
+            |file: &File| self.header.version == Version::OneZero && file.name.channel == "compact";
         let kind = |file: &File| FileKind {
             stream: StreamClassId(stream_of(file) as u32),
             compact: compact(file),
@@ -211,6 +264,73 @@ impl Opening<'_> {
         let files = files.into_iter().map(|file| (kind(&file), file));
         build(self.root, schema, decoder, files, warnings)
     }
+}
+
+/// The architecture of a number, as names of description files have it.
+fn arch_name(number: u32) -> &'static str {
+    match number {
+        1 => "i386",
+        2 => "ppc",
+        3 => "sh",
+        4 => "s390",
+        5 => "mips",
+        6 => "arm",
+        7 => "ppc64",
+        8 => "x86_64",
+        9 => "c2",
+        10 => "powerpc",
+        11 => "x86",
+        _ => "unknown",
+    }
+}
+
+/// A schema whose lengths are found.
+fn resolved(root: &Path, mut schema: Schema) -> Result<Schema, Error> {
+    match crate::metadata::resolve(&mut schema) {
+        Ok(()) => Ok(schema),
+        Err(diagnostics) => {
+            let source = Box::new(MetadataError::new("", diagnostics));
+            Err(Error::Metadata { path: root.to_owned(), source })
+        }
+    }
+}
+
+/// Opens a trace of 2003.
+fn of_2003(root: &Path, files: Files, system: &System) -> Result<Trace, Error> {
+    let version = Version::Of2003;
+    let machine = &system.machine;
+    let env = system.attributes.iter();
+    let empty = Schema {
+        version: (0, 0),
+        native_byte_order: machine.order,
+        env: env.map(|(n, v)| (n.as_str().into(), EnvValue::Str(v.clone()))).collect(),
+        clocks: vec![ClockClass::new("tsc")],
+        stream_classes: vec![StreamClass { default_clock: Some(0), ..StreamClass::new(0) }],
+        ..Schema::new(Format::Legacy)
+    };
+    let build = |schema: Schema, files: Vec<File>, warnings| {
+        let decoder = Decoder::of_2003(machine.order, system.block_size);
+        let kind = FileKind { stream: StreamClassId(0), compact: false };
+        build(root, schema, decoder, files.into_iter().map(|file| (kind, file)), warnings)
+    };
+    let mut warnings = Vec::new();
+    // Facilities but the core are loaded by events of that.
+    let mut schema = empty.clone();
+    facilities::describe_core(version, machine, &mut schema);
+    let core =
+        Load { name: facilities::CORE.to_owned(), checksum: None, first_id: 0, machine: *machine };
+    let mut loads = vec![core];
+    let loading = |file: &&File| file.path == "control/facilities";
+    let loading: Vec<_> = files.tracefiles.iter().filter(loading).cloned().collect();
+    let first = Arc::new(build(schema, loading, Vec::new())?);
+    for tracefile in 0..first.tracefiles().len() {
+        let cursor = Cursor::new(first.clone(), tracefile);
+        facilities::read_loads(cursor, version, machine, &mut loads, &mut warnings);
+    }
+    let descriptions = Descriptions::read(&files, &mut warnings);
+    let mut schema = empty;
+    descriptions.describe(&loads, version, "", &mut schema, &mut warnings);
+    build(resolved(root, schema)?, files.tracefiles, warnings)
 }
 
 /// Whether an event type has this id in a stream class.

@@ -31,7 +31,7 @@ use locate::{Frame, Locator, PLACE, Site};
 /// # Errors
 ///
 /// One diagnostic for each dependency that cannot be met.
-pub(super) fn resolve(schema: &mut Schema) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn resolve(schema: &mut Schema) -> Result<(), Vec<Diagnostic>> {
     let plan = Planner::new(schema).plan()?;
     apply::apply(&plan, schema).map_err(|d| vec![d])
 }
