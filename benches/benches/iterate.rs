@@ -6,10 +6,16 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::Trace;
-use lttv_benches::{Input, Kind, Sums, bench_events, each_event, first_two_integers, sum_ust_like};
+use lttv_benches::{
+    Input, Kind, Sums, bench_events, each_event, first_two_integers, sum_plain, sum_ust_like,
+};
+
+type ByHand = fn(&[u8]) -> Option<(u64, Sums)>;
 
 fn iterate(c: &mut Criterion) {
-    for (name, kind) in [("kernel-like", Kind::Kernel), ("UST-like", Kind::Ust)] {
+    let kinds =
+        [("kernel-like", Kind::Kernel), ("UST-like", Kind::Ust), ("one type of 40 B", Kind::Plain)];
+    for (name, kind) in kinds {
         let dir = Input::new(kind, bench_events()).cached().expect("a trace");
         let trace = Trace::open(&dir).expect("a trace");
         let mut group = c.benchmark_group(format!("stream after stream, {name}"));
@@ -34,11 +40,16 @@ fn iterate(c: &mut Criterion) {
                 sums
             });
         });
-        if kind == Kind::Ust {
+        let by_hand: Option<ByHand> = match kind {
+            Kind::Ust => Some(sum_ust_like),
+            Kind::Plain => Some(sum_plain),
+            Kind::Kernel => None,
+        };
+        if let Some(by_hand) = by_hand {
             let files = files(&trace);
             group.bench_function("every field, decoder written by hand", |b| {
                 b.iter(|| {
-                    let sums = |file: &Vec<u8>| sum_ust_like(file).expect("a sound file");
+                    let sums = |file: &Vec<u8>| by_hand(file).expect("a sound file");
                     files
                         .iter()
                         .map(sums)

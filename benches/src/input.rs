@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::{Options, kernel_like, ust_like};
+use crate::{Options, kernel_like, plain, ust_like};
 
 /// The kind of tracer that is imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -15,6 +15,8 @@ pub enum Kind {
     Kernel,
     /// See [`ust_like`].
     Ust,
+    /// See [`plain`].
+    Plain,
 }
 
 /// A trace to be made.
@@ -65,12 +67,13 @@ impl Input {
         let write = match self.kind {
             Kind::Kernel => kernel_like,
             Kind::Ust => ust_like,
+            Kind::Plain => plain,
         };
         Ok(write(dir, self.cpus, self.events, &self.options)?)
     }
 
     /// The directory that holds it below `target/bench-traces`, called
-    /// `kernel-like` or `ust-like`; made if it is not there yet.
+    /// as its kind is; made if it is not there yet.
     ///
     /// # Errors
     ///
@@ -81,6 +84,7 @@ impl Input {
         let trace = match self.kind {
             Kind::Kernel => "kernel-like",
             Kind::Ust => "ust-like",
+            Kind::Plain => "plain",
         };
         if !dir.exists() {
             // Under its name only when complete.
@@ -114,7 +118,12 @@ fn cache() -> PathBuf {
 
 /// A digest of the generators: what an older one made is of no use.
 fn generators() -> u32 {
-    let sources = [include_str!("kernel.rs"), include_str!("ust.rs"), include_str!("lib.rs")];
+    let sources = [
+        include_str!("kernel.rs"),
+        include_str!("ust.rs"),
+        include_str!("plain.rs"),
+        include_str!("lib.rs"),
+    ];
     let bytes = sources.iter().flat_map(|source| source.bytes());
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)) // FNV-1a
 }

@@ -255,25 +255,18 @@ impl Cursor {
         let table = self.table.as_deref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
         let header = match &table.quick {
-            Some(quick) => quick.read(data, self.next, self.content_end, self.clock)?,
-            None => {
-                let window = Window { data, end: self.content_end };
-                legacy::quick_header(table, &self.packet, window, self.next, self.clock)?
-            }
+            Some(quick) => quick.read(data, self.next, self.clock)?,
+            None => legacy::quick_header(table, &self.packet, data, self.next, self.clock)?,
         };
         let entry = table.event_ids.entry(header.id)?;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {
             Some(bits) => header.end + bits,
-            None if entry.is_dynamic() => {
+            None => {
                 let window = Window { data, end: self.content_end };
-                let body = self.trace.tables().body(self.trace.schema(), entry.event()).ok()?;
-                if body.needs_header {
-                    return None;
-                }
-                body.region.run(window, header.end, &mut self.scratch).ok()?
+                let body = self.trace.tables().ready_body(entry)?;
+                body.region.end(window, header.end, &mut self.scratch)?
             }
-            None => return None,
         };
         if end > self.content_end || header.time < self.last_timestamp {
             return None;
@@ -617,11 +610,11 @@ impl Cursor {
         let Some(table) = self.table.as_deref() else { return };
         let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
-        let (schema, tables) = (self.trace.schema(), self.trace.tables());
+        let tables = self.trace.tables();
         let (mut next, mut clock) = (self.next, self.clock);
         let read = |next, clock| match &table.quick {
-            Some(quick) => quick.read(data, next, window.end, clock),
-            None => legacy::quick_header(table, &self.packet, window, next, clock),
+            Some(quick) => quick.read(data, next, clock),
+            None => legacy::quick_header(table, &self.packet, data, next, clock),
         };
         while let Some(header) = read(next, clock)
             && header.time < time
@@ -629,13 +622,11 @@ impl Cursor {
         {
             let end = match entry.fixed() {
                 Some(bits) => header.end + bits,
-                None if entry.is_dynamic() => match tables.body(schema, entry.event()) {
-                    Ok(body) if !body.needs_header => {
-                        body.region.run(window, header.end, &mut self.scratch).unwrap_or(u64::MAX)
-                    }
-                    _ => break,
-                },
-                None => break,
+                None => {
+                    let Some(body) = tables.ready_body(entry) else { break };
+                    let end = body.region.end(window, header.end, &mut self.scratch);
+                    end.unwrap_or(u64::MAX)
+                }
             };
             if end > window.end {
                 break;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::cursor::{Cursor, Position};
 use crate::field::Field;
 use crate::layout::region::Region;
-use crate::layout::walk::scalar;
+use crate::layout::walk::{scalar, visit};
 use crate::packet::Packet;
 use crate::schema::{EventType, EventTypeId, Scope};
 use crate::time::Timestamp;
@@ -112,7 +112,8 @@ impl<'a> Event<'a> {
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
-        view.visit(root, region.nodes[root].next as usize, visitor);
+        let (first, end) = region.nodes[root].cues;
+        visit(region, (first as usize, end as usize), view.window, &view.slots, visitor);
     }
 
     /// Visits its common context, its specific context and its payload, as far
@@ -120,12 +121,9 @@ impl<'a> Event<'a> {
     /// visit for each.
     #[inline]
     pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
-        let trace = &**self.trace();
-        let Ok(body) = trace.tables().body(trace.schema(), self.type_id()) else { return };
-        let region = &body.region;
-        let slots = &self.cursor.scratch().slots;
-        let view = View { region, window: self.cursor.window(), slots: Cow::Borrowed(slots) };
-        view.visit(0, region.nodes.len(), visitor);
+        let Some(body) = self.trace().tables().compiled_body(self.type_id()) else { return };
+        let (region, slots) = (&body.region, &*self.cursor.scratch().slots);
+        visit(region, (0, region.cues.len()), self.cursor.window(), slots, visitor);
     }
 
     /// The value of a scope's root structure; `None` if the event has no such

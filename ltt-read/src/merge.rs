@@ -74,19 +74,23 @@ impl Merge {
     pub fn next(&mut self) -> Option<Event<'_>> {
         let number = self.current;
         let Some(cursor) = self.cursors.get_mut(number as usize) else { return self.winner() };
+        let key = match cursor.advance_quickly() {
+            Some(()) => key(cursor, number),
+            None => self.advance_any(number),
+        };
         // Streams come in bursts: most events follow one of the same stream.
-        if cursor.advance_quickly().is_some() {
-            let key = key(cursor, number);
-            if key < self.tree.runner_up {
-                return Some(self.cursors[number as usize].event());
-            }
-            self.tree.replay(number as usize, key);
-        } else {
-            let step = self.cursors[number as usize].advance();
-            let key = self.settle(number, step);
-            self.tree.replay(number as usize, key);
+        if key < self.tree.runner_up {
+            return Some(self.cursors[number as usize].event());
         }
+        self.tree.replay(number as usize, key);
         self.winner()
+    }
+
+    /// Advances a cursor in whatever way it takes; gives its key.
+    #[inline(never)]
+    fn advance_any(&mut self, number: u32) -> u128 {
+        let step = self.cursors[number as usize].advance();
+        self.settle(number, step)
     }
 
     /// The event whose turn it is.
@@ -198,55 +202,64 @@ fn key(cursor: &Cursor, number: u32) -> u128 {
 /// winner's next key stays below it, nothing is played at all.
 #[derive(Debug)]
 struct Tournament {
-    /// Node 1 is the root; leaf `i` is at `leaves + i`.
-    nodes: Vec<u128>,
+    /// Who plays whom. Match 1 is the final; the winners of the matches `2 m`
+    /// and `2 m + 1` meet in match `m`, the keys `2 i` and `2 i + 1` in match
+    /// `(leaves + 2 i) / 2`.
+    matches: Box<[[u128; 2]]>,
     leaves: usize,
+    winner: u128,
     runner_up: u128,
 }
 
 impl Tournament {
     fn new(k: usize) -> Self {
         let leaves = k.next_power_of_two().max(2);
-        Tournament { nodes: vec![END; 2 * leaves], leaves, runner_up: END }
+        let matches = vec![[END; 2]; leaves].into();
+        Tournament { matches, leaves, winner: END, runner_up: END }
     }
 
     fn set(&mut self, leaf: usize, key: u128) {
-        self.nodes[self.leaves + leaf] = key;
+        self.matches[(self.leaves + leaf) / 2][leaf % 2] = key;
     }
 
     fn play_all(&mut self) {
-        for i in (1..self.leaves).rev() {
-            self.nodes[i] = self.nodes[2 * i].min(self.nodes[2 * i + 1]);
+        for i in (2..self.leaves).rev() {
+            let [a, b] = self.matches[i];
+            self.matches[i / 2][i % 2] = a.min(b);
         }
+        let [a, b] = self.matches[1];
+        self.winner = a.min(b);
         self.find_runner_up();
     }
 
     #[inline(always)]
     fn winner(&self) -> u128 {
-        self.nodes[1]
+        self.winner
     }
 
     /// Gives a leaf, the last winner's, a new key. (A key below the runner-up
     /// keeps it the winner; then this is not necessary.)
     fn replay(&mut self, leaf: usize, key: u128) {
         let mut i = self.leaves + leaf;
-        self.nodes[i] = key;
         let mut least = key;
         while i > 1 {
-            least = least.min(self.nodes[i ^ 1]);
+            let pair = &mut self.matches[i / 2];
+            let other = pair[(i % 2) ^ 1];
+            pair[i % 2] = least;
+            least = least.min(other);
             i /= 2;
-            self.nodes[i] = least;
         }
+        self.winner = least;
         self.find_runner_up();
     }
 
     /// The least key off the winner's path.
     fn find_runner_up(&mut self) {
         let mut runner_up = END;
-        if self.nodes[1] != END {
-            let mut i = self.leaves + (self.nodes[1] as u32) as usize;
+        if self.winner != END {
+            let mut i = self.leaves + (self.winner as u32) as usize;
             while i > 1 {
-                runner_up = runner_up.min(self.nodes[i ^ 1]);
+                runner_up = runner_up.min(self.matches[i / 2][(i % 2) ^ 1]);
                 i /= 2;
             }
         }
@@ -298,7 +311,7 @@ mod tests {
                 if key >= tree.runner_up {
                     tree.replay(n, key);
                 } else {
-                    tree.nodes[1] = key; // what the merge keeps in its cursor
+                    tree.winner = key; // what the merge keeps in its cursor
                 }
             }
             assert_eq!(merged, expected, "{k} streams");

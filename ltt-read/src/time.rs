@@ -51,6 +51,8 @@ impl std::fmt::Display for Timestamp {
 pub(crate) struct ClockConverter {
     /// `Some` if a cycle is a nanosecond: then only this has to be added.
     base_ns: Option<i64>,
+    /// Cycles that can be added to it without leaving the range.
+    most_cycles: u64,
     /// The offset's seconds in nanoseconds, if 64 bits suffice for all else.
     base_seconds_ns: Option<i64>,
     frequency: u64,
@@ -63,6 +65,7 @@ impl ClockConverter {
     pub(crate) fn new(clock: &ClockClass) -> Self {
         let base = clock.offset_ns();
         ClockConverter {
+            most_cycles: i64::MAX.abs_diff(base.unwrap_or(0)),
             base_ns: if clock.frequency == NS_PER_S { base } else { None },
             base_seconds_ns: clock
                 .offset_seconds
@@ -81,7 +84,10 @@ impl ClockConverter {
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
         match self.base_ns {
-            Some(base) => base.checked_add_unsigned(cycles).map(Timestamp),
+            Some(base) if cycles <= self.most_cycles => {
+                Some(Timestamp(base.wrapping_add_unsigned(cycles)))
+            }
+            Some(_) => None,
             None => self.general(cycles),
         }
     }

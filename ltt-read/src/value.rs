@@ -7,8 +7,8 @@ use crate::layout::FieldInfo;
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Window, run_element};
 use crate::layout::region::Region;
-use crate::layout::walk::{Walk, scalar, sibling};
-use crate::visit::{StrValue, Visitor};
+use crate::layout::walk::{scalar, sibling};
+use crate::visit::StrValue;
 
 /// The value of a field.
 ///
@@ -163,23 +163,6 @@ impl<'a> View<'a> {
         let NodeKind::Array { len, .. } = &node.kind else { return None };
         let (len, begin) = (len.get(&self.slots), self.place(node));
         Some(ArrayView { view: self, index, len, begin })
-    }
-
-    /// Visits the nodes `first..end`, which are root structures.
-    #[inline(always)]
-    pub(crate) fn visit<V: Visitor>(self, first: usize, end: usize, visitor: &mut V) {
-        let View { region, window, slots } = self;
-        let nodes = &region.nodes;
-        match slots {
-            Cow::Borrowed(slots) if !region.moves_anchors => {
-                Walk { nodes, window, slots }.roots(first, end, visitor);
-            }
-            slots => {
-                let mut scratch = Scratch { slots: slots.into_owned(), ..Scratch::default() };
-                scratch.slots.resize(scratch.slots.len().max(region.slots as usize), 0);
-                Walk { nodes, window, slots: scratch }.roots(first, end, visitor);
-            }
-        }
     }
 
     /// The value of a node; `None` for an absent option.

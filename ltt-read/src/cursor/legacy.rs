@@ -15,12 +15,12 @@ use crate::packet::Packet;
 pub(super) fn quick_header(
     table: &StreamTable,
     packet: &Packet,
-    window: Window<'_>,
+    data: &[u8],
     next: u64,
     clock: u64,
 ) -> Option<QuickValues> {
     let (decoder, packing) = (table.legacy.as_deref()?, packet.packing?);
-    decoder.quick(packing, &table.event_ids, window, next, clock)
+    decoder.quick(packing, &table.event_ids, data, next, clock)
 }
 
 impl Cursor {
@@ -49,7 +49,12 @@ impl Cursor {
         let event_type = table.event(Some(header.id))?;
         let body = tables.body(trace.schema(), event_type)?;
         table.event_ids.note_size(header.id, event_type, body.region.fixed);
-        let payload = decoder.payload(packing, &header, event_type);
+        let payload = match decoder.payload(packing, &header, event_type) {
+            begin if begin <= window.end => begin,
+            // There need not be padding where no field follows.
+            _ if body.region.fixed == Some(0) => header.end,
+            begin => return Err(DecodeError::BeyondContent { needed: begin - window.end }),
+        };
         let fields_end = body.region.run(window, payload, &mut self.scratch)?;
         let end = decoder.record_end(&header, payload, fields_end)?;
         if end > window.end {

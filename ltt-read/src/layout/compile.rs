@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::cue::Cue;
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Choice, Element, Len, MAX_EMPTY_ELEMENTS, Op, Present, Slot};
 use super::region::{Phase, Region, Start};
@@ -28,6 +29,8 @@ pub(crate) fn compile(
 ) -> Result<Region, DecodeError> {
     let mut c = Compiler {
         nodes: Vec::new(),
+        cues: Vec::new(),
+        cue_anchor: None,
         free_slot: start.free_slot.max(start.anchor + 1),
         moves_anchors: false,
         roles,
@@ -48,6 +51,7 @@ pub(crate) fn compile(
     Ok(Region {
         ops: c.ops.into(),
         nodes: c.nodes.into(),
+        cues: c.cues.into_iter().flatten().collect(),
         roots: first_nodes,
         fixed,
         slots: c.free_slot,
@@ -71,6 +75,11 @@ struct Place {
 
 struct Compiler {
     nodes: Vec<Node>,
+    /// `None` for a field that is not compiled to its end.
+    cues: Vec<Option<Cue>>,
+    /// The anchor that a walk holds after the cues so far; `None` where it looks
+    /// for it anyway.
+    cue_anchor: Option<Slot>,
     free_slot: Slot,
     moves_anchors: bool,
     roles: bool,
@@ -100,12 +109,40 @@ impl Compiler {
             anchor: self.at.anchor,
             next: 0,
             kind: NodeKind::Struct,
+            cues: (0, 0),
             info: FieldInfo::new(index as u32, name, class.clone()),
         });
+        let (at_byte, first_cue) = (self.at.phase.is_byte(), self.open_cue(index));
         let visits = self.contents(index, class)?;
         self.nodes[index].next = self.nodes.len() as u32;
+        self.close_cue(index, first_cue, at_byte);
         self.depth -= 1;
         Ok(visits)
+    }
+
+    /// Makes room for the cue of a node, after one that changes the anchor if it
+    /// must; gives its index.
+    fn open_cue(&mut self, index: usize) -> usize {
+        let node = &self.nodes[index];
+        if self.cue_anchor.is_some_and(|anchor| anchor != node.anchor) {
+            self.cues.push(Some(Cue::anchor(node)));
+        }
+        self.cue_anchor = Some(node.anchor);
+        self.cues.push(None);
+        self.cues.len() - 1
+    }
+
+    /// Fills in the cue of a node that has got all of its contents.
+    fn close_cue(&mut self, index: usize, cue: usize, at_byte: bool) {
+        let node = &mut self.nodes[index];
+        if let NodeKind::Struct = node.kind {
+            let anchor = *self.cue_anchor.get_or_insert(node.anchor);
+            self.cues.push(Some(Cue::end(node, anchor)));
+        } else if node.is_compound() {
+            self.cue_anchor = None;
+        }
+        node.cues = (cue as u32, self.cues.len() as u32);
+        self.cues[cue] = Some(Cue::new(index as u32, node, at_byte));
     }
 
     fn contents(&mut self, index: usize, class: &Arc<FieldClass>) -> Result<u64, DecodeError> {
@@ -240,6 +277,7 @@ impl Compiler {
         let anchor = self.new_slot();
         let outer = (self.at, std::mem::take(&mut self.ops), std::mem::take(&mut self.pending));
         self.at = Place { anchor, offset: 0, phase: Phase::aligned(align), order: None };
+        self.cue_anchor = None;
         let visits = self.field(None, &array.element)?;
         let element_end = self.at;
         let fixed = self.ops.is_empty() && element_end.anchor == anchor;
@@ -332,6 +370,7 @@ impl Compiler {
     ) -> Result<(Vec<Op>, Place), DecodeError> {
         let outer = (self.at, std::mem::take(&mut self.ops), self.pending);
         self.pending = 0;
+        self.cue_anchor = None;
         self.field(name, class)?;
         self.flush();
         let end = self.at;

@@ -55,8 +55,9 @@ pub(crate) struct Header {
 }
 
 /// The form that almost all headers of almost all traces have: id and clock
-/// each within one 64-bit load. It is read without a look at the layout;
-/// whatever does not fit (an extended header, say) takes the long way.
+/// each within one 64-bit load, often the same. It is read without a look at
+/// the layout; whatever does not fit (an extended header, say) takes the long
+/// way.
 #[derive(Debug)]
 pub(crate) struct Quick {
     align_mask: u64,
@@ -67,15 +68,17 @@ pub(crate) struct Quick {
     /// Ids with which the header has this form: from `low`, `span` more.
     low: u64,
     span: u64,
+    /// Whether the fields are big-endian.
+    big: bool,
     converter: ClockConverter,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct QuickField {
+    /// Where the load begins, in bytes from the header's begin.
     byte: usize,
     shift: u32,
     mask: u64,
-    big: bool,
 }
 
 /// What a header of the quick form says.
@@ -89,45 +92,49 @@ pub(crate) struct QuickValues {
 }
 
 impl QuickField {
-    fn new(located: Located) -> Option<Self> {
-        let (first, bits) = ((located.offset % 8) as u32, located.read.bits());
-        let big = located.read.is_big();
-        (located.read.is_plain() && first + bits <= 64).then(|| QuickField {
-            byte: (located.offset / 8) as usize,
-            shift: if big { 64 - first - bits } else { first },
+    fn new(located: Located, byte: usize) -> Option<Self> {
+        let bits = located.read.bits();
+        let first = located.offset.checked_sub(8 * byte as u64)?;
+        let first = u32::try_from(first).ok().filter(|f| f + bits <= 64)?;
+        located.read.is_plain().then(|| QuickField {
+            byte,
+            shift: if located.read.is_big() { 64 - first - bits } else { first },
             mask: u64::MAX >> (64 - bits),
-            big,
         })
     }
 
     #[inline(always)]
-    fn read(&self, data: &[u8], byte: usize) -> Option<u64> {
-        let chunk = *data.get(byte + self.byte..)?.first_chunk::<8>()?;
-        let word = if self.big { u64::from_be_bytes(chunk) } else { u64::from_le_bytes(chunk) };
-        Some((word >> self.shift) & self.mask)
+    fn of(&self, word: u64) -> u64 {
+        (word >> self.shift) & self.mask
     }
 }
 
 impl Quick {
-    /// The header after a record that ended at `pos`, if it has the quick form
-    /// and ends by `end`.
+    /// The header after a record that ended at `pos`, if it has the quick form.
+    /// Where it ends has not been compared with where the packet does.
     #[inline(always)]
-    pub(crate) fn read(&self, data: &[u8], pos: u64, end: u64, clock: u64) -> Option<QuickValues> {
+    pub(crate) fn read(&self, data: &[u8], pos: u64, clock: u64) -> Option<QuickValues> {
         let begin = (pos + self.align_mask) & !self.align_mask;
-        let header_end = begin + self.bits;
-        if header_end > end {
-            return None;
-        }
         let byte = (begin / 8) as usize;
-        let id = self.id.read(data, byte)?;
+        let word = self.word(data, byte)?;
+        let id = self.id.of(word);
         if id.wrapping_sub(self.low) > self.span {
             return None;
         }
+        let low = match self.clock.byte {
+            0 => self.clock.of(word),
+            apart => self.clock.of(self.word(data, byte + apart)?),
+        };
         // As `update_clock`, with the mask at hand.
-        let low = self.clock.read(data, byte)?;
         let cycles = clock.wrapping_add(low.wrapping_sub(clock) & self.clock.mask);
         let time = self.converter.timestamp(cycles)?;
-        Some(QuickValues { begin, end: header_end, id, cycles, time })
+        Some(QuickValues { begin, end: begin + self.bits, id, cycles, time })
+    }
+
+    #[inline(always)]
+    fn word(&self, data: &[u8], byte: usize) -> Option<u64> {
+        let bytes = *data.get(byte..byte.wrapping_add(8))?.as_array()?;
+        Some(if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 }
 
@@ -163,11 +170,18 @@ impl Header {
             }
             Plan::Program => return None,
         };
+        let clock = part.clock?;
+        let big = id.read.is_big();
+        if clock.read.is_big() != big {
+            return None;
+        }
+        let apart = (clock.offset / 8) as usize;
         Some(Quick {
             align_mask: self.align_mask,
             bits: part.end,
-            id: QuickField::new(id)?,
-            clock: QuickField::new(part.clock?)?,
+            id: QuickField::new(id, 0)?,
+            clock: QuickField::new(clock, 0).or_else(|| QuickField::new(clock, apart))?,
+            big,
             low,
             span: high - low,
             converter,

@@ -8,12 +8,14 @@
 //!   part begins (*anchors*) and what lengths and selectors are (*slots*). The
 //!   program of a fixed-size region is one addition;
 //! * a flat table of *nodes* (`node::Node`), one per field in decoding
-//!   order, each with its place as an anchor and a constant bit offset.
+//!   order, each with its place as an anchor and a constant bit offset, and for
+//!   those who visit all of them the same as *cues* (`cue::Cue`).
 //!
 //! Reading a field is then a table look-up and a load; nothing is searched,
 //! and what nobody asks for is never decoded.
 
 pub(crate) mod compile;
+pub(crate) mod cue;
 pub(crate) mod header;
 pub(crate) mod node;
 pub(crate) mod program;
@@ -105,6 +107,15 @@ impl FixedRead {
 
     pub(crate) fn is_big(self) -> bool {
         self.big
+    }
+
+    pub(crate) fn is_signed(self) -> bool {
+        self.signed
+    }
+
+    /// Whether it is in little-endian order, bits and bytes.
+    pub(crate) fn is_little_endian(self) -> bool {
+        !self.big && !self.reversed
     }
 
     /// The bits, zero-extended.

@@ -13,6 +13,8 @@ pub(crate) struct Node {
     pub(crate) anchor: Slot,
     /// Index after this node's subtree.
     pub(crate) next: u32,
+    /// Its cues and those of what it holds: from `cues.0` to before `cues.1`.
+    pub(crate) cues: (u32, u32),
     pub(crate) kind: NodeKind,
     pub(crate) info: FieldInfo,
 }

@@ -99,6 +99,10 @@ impl Len {
             Len::Slot(s) => slots[s as usize],
         }
     }
+
+    pub(crate) fn constant(self) -> Option<u64> {
+        if let Len::Const(n) = self { Some(n) } else { None }
+    }
 }
 
 /// What each element of an [`Op::Elements`] array runs.

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::cue::Cue;
 use super::node::Node;
 use super::program::{Op, Scratch, Slot, Window, run};
 use crate::error::DecodeError;
@@ -19,6 +20,11 @@ impl Phase {
     /// A multiple of `align` bits.
     pub(crate) fn aligned(align: u64) -> Self {
         Phase { modulus: align, rest: 0 }
+    }
+
+    /// Whether it is known to be a byte boundary.
+    pub(crate) fn is_byte(self) -> bool {
+        self.modulus >= 8 && self.rest.is_multiple_of(8)
     }
 
     pub(crate) fn plus(self, bits: u64) -> Self {
@@ -56,6 +62,7 @@ pub(crate) struct Start {
 pub(crate) struct Region {
     pub(crate) ops: Box<[Op]>,
     pub(crate) nodes: Box<[Node]>,
+    pub(crate) cues: Box<[Cue]>,
     /// First node of each scope's root structure.
     pub(crate) roots: SmallVec<[Option<u32>; 3]>,
     /// Size in bits, if it is always the same.
@@ -70,6 +77,15 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// [`run`](Self::run), for those who let others find out what is wrong.
+    #[inline(always)]
+    pub(crate) fn end(&self, window: Window<'_>, pos: u64, scratch: &mut Scratch) -> Option<u64> {
+        if pos > window.end {
+            return None;
+        }
+        self.run(window, pos, scratch).ok()
+    }
+
     /// Finds the end of the region that begins at `pos`, noting anchors.
     pub(crate) fn run(
         &self,

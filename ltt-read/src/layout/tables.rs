@@ -132,6 +132,20 @@ impl Tables {
         body.as_ref().map_err(|e| *e)
     }
 
+    /// The layout of the body of an event that has been found.
+    #[inline(always)]
+    pub(crate) fn compiled_body(&self, id: EventTypeId) -> Option<&Body> {
+        self.bodies.get(id.index())?.get()?.as_ref().ok()
+    }
+
+    /// The layout of a body whose size its program tells, if it is compiled and
+    /// asks nothing of the header.
+    #[inline(always)]
+    pub(crate) fn ready_body(&self, entry: IdEntry) -> Option<&Body> {
+        let body = entry.is_dynamic().then(|| self.compiled_body(entry.event()))??;
+        (!body.needs_header).then_some(body)
+    }
+
     /// The region and root node of a scope, as seen from an event of a stream.
     pub(crate) fn scope(
         &self,

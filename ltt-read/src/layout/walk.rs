@@ -1,15 +1,37 @@
-//! Walks the nodes of a region and tells a visitor what is there.
+//! Walks the fields of a region and tells a visitor what is there.
 
+use super::cue::{Cue, CueKind};
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Scratch, Slot, Window, run_element, var_int};
+use super::region::Region;
 use crate::bits;
 use crate::schema::Encoding;
 use crate::value::Value;
 use crate::visit::{StrValue, Visitor};
 
+/// Visits the fields of the cues `first..end`.
+#[inline(always)]
+pub(crate) fn visit<V: Visitor>(
+    region: &Region,
+    (first, end): (usize, usize),
+    window: Window<'_>,
+    slots: &[u64],
+    v: &mut V,
+) {
+    let (nodes, cues) = (&*region.nodes, &*region.cues);
+    if region.moves_anchors {
+        let mut slots = slots.to_vec();
+        slots.resize(slots.len().max(region.slots as usize), 0);
+        let slots = Scratch { slots, ..Scratch::default() };
+        Walk { nodes, cues, window, slots }.nested((first as u32, end as u32), v);
+    } else {
+        Walk { nodes, cues, window, slots }.visit(first, end, v);
+    }
+}
+
 /// Where a walk finds slots. Most regions only read them; those with arrays
 /// of compound elements move the elements' anchors.
-pub(crate) trait Slots {
+trait Slots {
     fn all(&self) -> &[u64];
     /// The scratch to run element programs with.
     fn scratch(&mut self) -> Option<&mut Scratch>;
@@ -35,129 +57,126 @@ impl Slots for Scratch {
     }
 }
 
-/// A walk over the nodes of one region of one packet.
-pub(crate) struct Walk<'a, S> {
-    pub(crate) nodes: &'a [Node],
-    pub(crate) window: Window<'a>,
-    pub(crate) slots: S,
+/// A walk over the fields of one region of one packet.
+struct Walk<'a, S> {
+    nodes: &'a [Node],
+    cues: &'a [Cue],
+    window: Window<'a>,
+    slots: S,
 }
 
 impl<'a, S: Slots> Walk<'a, S> {
+    /// Makes the visitor calls of the cues `first..end`.
     #[inline(always)]
-    fn place(&self, node: &Node) -> u64 {
-        self.slots.all()[node.anchor as usize].wrapping_add(node.offset)
-    }
-
-    /// Visits the nodes `first..end`, which are root structures.
-    pub(crate) fn roots<V: Visitor>(&mut self, first: usize, end: usize, v: &mut V) {
-        let nodes = self.nodes;
-        let mut i = first;
-        while i < end {
-            let node = &nodes[i];
-            let next = node.next as usize;
-            if matches!(node.kind, NodeKind::Struct) {
-                v.begin_struct(&node.info);
-                self.siblings(i + 1, next, v);
-                v.end_struct(&node.info);
-            } else {
-                self.compound(i, v);
-            }
-            i = next;
+    fn visit<V: Visitor>(&mut self, mut first: usize, end: usize, v: &mut V) {
+        while let Some((node, next)) = self.until_dynamic(first, end, v) {
+            self.dynamic(&self.nodes[node as usize], v);
+            first = next as usize;
         }
     }
 
-    /// Visits the nodes `first..end`, which are siblings with their subtrees.
-    fn siblings<V: Visitor>(&mut self, first: usize, end: usize, v: &mut V) {
-        let nodes = self.nodes;
-        let data = self.window.data;
-        let mut i = first;
-        while i < end {
-            let node = &nodes[i];
-            match &node.kind {
-                NodeKind::Uint(read) => v.uint(&node.info, read.raw(data, self.place(node))),
-                NodeKind::Sint(read) => {
-                    v.sint(&node.info, read.value(data, self.place(node)) as i64);
-                }
-                _ if node.is_compound() => self.compound(i, v),
-                _ => self.scalar(node, self.place(node), v),
-            }
-            i = node.next as usize;
-        }
-    }
-
-    /// Visits a node that holds others.
+    /// [`visit`](Self::visit) as a function of its own, for what is nested.
     #[inline(never)]
-    fn compound<V: Visitor>(&mut self, index: usize, v: &mut V) {
-        let nodes = self.nodes;
-        let node = &nodes[index];
-        let (info, first, end) = (&node.info, index + 1, node.next as usize);
-        match &node.kind {
-            NodeKind::Struct => {
-                v.begin_struct(info);
-                self.siblings(first, end, v);
-                v.end_struct(info);
+    fn nested<V: Visitor>(&mut self, cues: (u32, u32), v: &mut V) {
+        self.visit(cues.0 as usize, cues.1 as usize, v);
+    }
+
+    /// Makes the visitor calls of cues up to one that depends on data; gives
+    /// its node and where its cues end.
+    #[inline(always)]
+    fn until_dynamic<V: Visitor>(&self, first: usize, end: usize, v: &mut V) -> Option<(u32, u32)> {
+        let (window, slots) = (self.window, self.slots.all());
+        let data = window.data;
+        let cues = self.cues.get(first..end)?;
+        let mut begin = slots[cues.first()?.anchor as usize];
+        for Cue { kind, anchor, offset, info } in cues {
+            let pos = begin.wrapping_add(*offset);
+            match *kind {
+                CueKind::U8 => v.uint(info, u8::from_le_bytes(load(data, pos)).into()),
+                CueKind::U16 => v.uint(info, u16::from_le_bytes(load(data, pos)).into()),
+                CueKind::U32 => v.uint(info, u32::from_le_bytes(load(data, pos)).into()),
+                CueKind::U64 => v.uint(info, u64::from_le_bytes(load(data, pos))),
+                CueKind::I32 => v.sint(info, i32::from_le_bytes(load(data, pos)).into()),
+                CueKind::I64 => v.sint(info, i64::from_le_bytes(load(data, pos))),
+                CueKind::F64 => v.float(info, f64::from_le_bytes(load(data, pos))),
+                CueKind::Utf8 { end } => {
+                    let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
+                    let bytes = bytes(data, pos, len);
+                    v.string(info, StrValue { bytes, encoding: Encoding::Utf8 });
+                }
+                CueKind::Text { len } => {
+                    v.string(info, text(bytes(data, pos, len.into()), Encoding::Utf8));
+                }
+                CueKind::Scalar { node } => {
+                    visit_scalar(&self.nodes[node as usize], pos, window, slots, v);
+                }
+                CueKind::BeginStruct => v.begin_struct(info),
+                CueKind::EndStruct => v.end_struct(info),
+                CueKind::Anchor => begin = slots[*anchor as usize],
+                CueKind::Dynamic { node, next } => return Some((node, next)),
             }
+        }
+        None
+    }
+
+    /// Visits an array, a variant or an option.
+    #[inline(never)]
+    fn dynamic<V: Visitor>(&mut self, node: &'a Node, v: &mut V) {
+        let nodes = self.nodes;
+        let (info, slots) = (&node.info, self.slots.all());
+        // Below the field's own cue are those of what it holds.
+        let (first, end) = (node.cues.0 as usize + 1, node.next as usize);
+        match &node.kind {
             NodeKind::Array { len, elements } => {
-                let len = len.get(self.slots.all());
+                let len = len.get(slots);
+                let begin = slots[node.anchor as usize].wrapping_add(node.offset);
                 v.begin_array(info, len);
-                self.elements(first, len, elements, self.place(node), v);
+                if let Some(element) = self.cues.get(first) {
+                    self.elements(element, (first as u32, node.cues.1), len, elements, begin, v);
+                }
                 v.end_array(info);
             }
             NodeKind::Variant { chosen } => {
-                let chosen = self.slots.all()[*chosen as usize] as usize;
+                let chosen = slots[*chosen as usize] as usize;
                 v.begin_variant(info, chosen);
-                if let Some(option) = sibling(nodes, first, end, chosen) {
-                    self.siblings(option, nodes[option].next as usize, v);
+                let options = node.info.index() + 1;
+                if let Some(option) = sibling(nodes, options, end, chosen) {
+                    self.nested(nodes[option].cues, v);
                 }
                 v.end_variant(info);
             }
             NodeKind::Option { chosen } => {
-                let there = self.slots.all()[*chosen as usize] != 0;
+                let there = slots[*chosen as usize] != 0;
                 v.begin_option(info, there);
                 if there {
-                    self.siblings(first, end, v);
+                    self.nested((first as u32, node.cues.1), v);
                 }
                 v.end_option(info);
             }
-            _ => self.scalar(node, self.place(node), v),
+            _ => {}
         }
     }
 
-    #[inline(always)]
-    fn scalar<V: Visitor>(&self, node: &Node, pos: u64, v: &mut V) {
-        let info = &node.info;
-        match scalar(node, pos, self.window, self.slots.all()) {
-            Scalar::Uint(value) => v.uint(info, value),
-            Scalar::Sint(value) => v.sint(info, value),
-            Scalar::Bool(value) => v.boolean(info, value),
-            Scalar::Bits(value) => v.bits(info, value),
-            Scalar::Float(value) => v.float(info, value),
-            Scalar::Str(value) => v.string(info, value),
-            Scalar::Blob(value) => v.blob(info, value),
-        }
-    }
-
+    /// Visits the elements of an array: what their cues are, how many they
+    /// are, how to get from one to the next, and where the first begins.
     fn elements<V: Visitor>(
         &mut self,
-        element: usize,
+        cue: &Cue,
+        cues: (u32, u32),
         len: u64,
         how: &Elements,
         begin: u64,
         v: &mut V,
     ) {
-        let nodes = self.nodes;
-        let node = &nodes[element];
         match how {
-            Elements::Fixed { stride, .. } if !node.is_compound() => {
-                for i in 0..len {
-                    self.scalar(node, begin + i * stride, v);
-                }
+            Elements::Fixed { stride, .. } if cue.is_scalar() => {
+                self.scalars(cue, begin, len, *stride, v);
             }
             Elements::Fixed { stride, anchor } => {
                 for i in 0..len {
                     let Some(scratch) = self.slots.scratch() else { return };
                     set(scratch, *anchor, begin + i * stride);
-                    self.siblings(element, node.next as usize, v);
+                    self.nested(cues, v);
                 }
             }
             Elements::Dynamic(program) => {
@@ -168,11 +187,74 @@ impl<'a, S: Slots> Walk<'a, S> {
                         Ok(end) => pos = end,
                         Err(_) => return, // ran without error when the event was found
                     }
-                    self.siblings(element, node.next as usize, v);
+                    self.nested(cues, v);
                 }
             }
         }
     }
+
+    /// Visits the elements of an array that hold no others.
+    fn scalars<V: Visitor>(&self, cue: &Cue, begin: u64, len: u64, stride: u64, v: &mut V) {
+        let (data, info) = (self.window.data, &cue.info);
+        match cue.kind {
+            CueKind::U8 if stride == 8 => {
+                load_each(data, begin, len, |b| v.uint(info, u8::from_le_bytes(b).into()));
+            }
+            CueKind::U16 if stride == 16 => {
+                load_each(data, begin, len, |b| v.uint(info, u16::from_le_bytes(b).into()));
+            }
+            CueKind::U32 if stride == 32 => {
+                load_each(data, begin, len, |b| v.uint(info, u32::from_le_bytes(b).into()));
+            }
+            CueKind::U64 if stride == 64 => {
+                load_each(data, begin, len, |b| v.uint(info, u64::from_le_bytes(b)));
+            }
+            CueKind::I32 if stride == 32 => {
+                load_each(data, begin, len, |b| v.sint(info, i32::from_le_bytes(b).into()));
+            }
+            CueKind::I64 if stride == 64 => {
+                load_each(data, begin, len, |b| v.sint(info, i64::from_le_bytes(b)));
+            }
+            _ => {
+                let (window, slots) = (self.window, self.slots.all());
+                let node = &self.nodes[info.index()];
+                (0..len).for_each(|i| visit_scalar(node, begin + i * stride, window, slots, v));
+            }
+        }
+    }
+}
+
+/// Visits a field that holds no others.
+#[inline(never)] // the loop over what is common stays small
+fn visit_scalar<V: Visitor>(node: &Node, pos: u64, window: Window<'_>, slots: &[u64], v: &mut V) {
+    let info = &node.info;
+    match scalar(node, pos, window, slots) {
+        Scalar::Uint(value) => v.uint(info, value),
+        Scalar::Sint(value) => v.sint(info, value),
+        Scalar::Bool(value) => v.boolean(info, value),
+        Scalar::Bits(value) => v.bits(info, value),
+        Scalar::Float(value) => v.float(info, value),
+        Scalar::Str(value) => v.string(info, value),
+        Scalar::Blob(value) => v.blob(info, value),
+    }
+}
+
+/// The whole bytes of a field that begins and ends at byte boundaries; zeros
+/// past the end of the data.
+#[inline(always)]
+fn load<const N: usize>(data: &[u8], pos: u64) -> [u8; N] {
+    let byte = (pos / 8) as usize;
+    match data.get(byte..byte + N).and_then(|bytes| bytes.as_array()) {
+        Some(bytes) => *bytes,
+        None => [0; N],
+    }
+}
+
+/// Calls `each` with `len` fields of `N` bytes that follow each other.
+#[inline(always)]
+fn load_each<const N: usize>(data: &[u8], pos: u64, len: u64, mut each: impl FnMut([u8; N])) {
+    let fields = bytes(data, pos, len.saturating_mul(N as u64)).as_chunks().0;
+    fields.iter().for_each(|field| each(*field));
 }
 
 /// The `n`th of the siblings `first..end`.

@@ -178,14 +178,14 @@ impl Decoder {
     }
 
     /// The header after a record that ended at bit `pos`, if it has the common
-    /// form of 2.0 to 2.6, begins within the content and is followed by enough
-    /// data to be read at once.
+    /// form of 2.0 to 2.6 and is followed by enough data to be read at once.
+    /// Whether it is within the content is for the caller to see.
     #[inline(always)]
     pub(crate) fn quick(
         &self,
         packing: Packing,
         ids: &IdTable,
-        window: Window<'_>,
+        data: &[u8],
         pos: u64,
         clock: u64,
     ) -> Option<QuickValues> {
@@ -193,14 +193,11 @@ impl Decoder {
             return None;
         };
         let begin = align_up(pos / 8, word);
-        let bytes = *window.data.get(begin as usize..)?.first_chunk::<8>()?;
+        let bytes = *data.get(begin as usize..)?.first_chunk::<8>()?;
         let (id, cycles, size) = short(bytes, self.order == ByteOrder::Big, clock)?;
         let entry = ids.entry(id)?;
         let mask = *self.payload_masks.get(entry.event().index())?;
         let payload = 8 * align_up(begin + size, mask);
-        if payload > window.end {
-            return None;
-        }
         let time = times.timestamp(cycles)?;
         Some(QuickValues { begin: 8 * begin, end: payload, id, cycles, time })
     }
