@@ -207,8 +207,8 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use MarkerKind::*;
-    use MarkerSize::*;
+    use MarkerKind::{Character, Signed, Unsigned};
+    use MarkerSize::{Bytes, Int, Long, SizeT};
 
     fn parse(format: &str) -> Vec<(String, MarkerKind, MarkerSize, char)> {
         let fields = MarkerFormat::parse(format).fields;
@@ -237,11 +237,11 @@ mod tests {
         assert_eq!(
             parse("ip #p%ld id #2u%d count %zu off %lld name %s c %c t %tx h %hi"),
             [
-                field("ip", Pointer, MarkerSize::Pointer, 'd'),
+                field("ip", MarkerKind::Pointer, MarkerSize::Pointer, 'd'),
                 field("id", Unsigned, Bytes(2), 'd'),
                 field("count", Unsigned, SizeT, 'u'),
                 field("off", Signed, Bytes(8), 'd'),
-                field("name", String, Bytes(1), 's'),
+                field("name", MarkerKind::String, Bytes(1), 's'),
                 field("c", Character, Bytes(1), 'c'),
                 field("t", Unsigned, MarkerSize::Pointer, 'x'),
                 field("h", Signed, Bytes(2), 'i'),
@@ -249,7 +249,7 @@ mod tests {
         );
         assert!(MarkerFormat::parse("protocol #n2u%hu").fields[0].network);
         assert!(!MarkerFormat::parse("a #n2u%hu b %u").fields[1].network);
-        assert_eq!(parse("s #4u%s"), [field("s", String, Bytes(4), 's')]);
+        assert_eq!(parse("s #4u%s"), [field("s", MarkerKind::String, Bytes(4), 's')]);
     }
 
     #[test]

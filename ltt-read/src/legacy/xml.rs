@@ -92,6 +92,7 @@ fn tag(inner: &str, at: usize) -> Tag<'_> {
 mod tests {
     use super::*;
 
+    #[allow(clippy::type_complexity)] // used here only
     fn parse(text: &str) -> Vec<(TagKind, &str, Vec<(&str, &str)>)> {
         tags(text).map(|t| (t.kind, t.name, t.attributes)).collect()
     }
