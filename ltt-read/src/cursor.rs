@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{DecodeError, Error, Place};
 use crate::event::Event;
+use crate::layout::header::QuickValues;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
@@ -252,12 +253,21 @@ impl Cursor {
     /// out of the ordinary; otherwise leaves everything as it is.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
+        if self.table.as_deref()?.quick.is_none() {
+            return self.advance_legacy_quickly();
+        }
+        self.advance_by(|table, _, data, next, clock| table.quick.as_ref()?.read(data, next, clock))
+    }
+
+    /// Steps to the next event, of which `read` finds the header.
+    #[inline(always)]
+    fn advance_by(
+        &mut self,
+        read: impl FnOnce(&StreamTable, &Packet, &[u8], u64, u64) -> Option<QuickValues>,
+    ) -> Option<()> {
         let table = self.table.as_deref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
-        let header = match &table.quick {
-            Some(quick) => quick.read(data, self.next, self.clock)?,
-            None => legacy::quick_header(table, &self.packet, data, self.next, self.clock)?,
-        };
+        let header = read(table, &self.packet, data, self.next, self.clock)?;
         let entry = table.event_ids.entry(header.id)?;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {

@@ -11,7 +11,7 @@ use crate::notice::NoticeKind;
 use crate::packet::Packet;
 
 /// The header at a place of a packet, if it has the common form.
-#[inline(never)] // keeps the way of CTF short
+#[inline(always)]
 pub(super) fn quick_header(
     table: &StreamTable,
     packet: &Packet,
@@ -24,6 +24,12 @@ pub(super) fn quick_header(
 }
 
 impl Cursor {
+    /// [`advance_quickly`](Cursor::advance_quickly), of a legacy trace.
+    #[inline(never)] // keeps the way of CTF short
+    pub(super) fn advance_legacy_quickly(&mut self) -> Option<()> {
+        self.advance_by(quick_header)
+    }
+
     /// The decoder and the packing of the current packet.
     fn legacy<'a>(&self, table: &'a StreamTable) -> Option<(&'a Decoder, Packing)> {
         Some((table.legacy.as_deref()?, self.packet.packing?))

@@ -39,6 +39,19 @@ impl TickClock {
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
         let (start, start_ns) = self.base;
+        let ticks = cycles.wrapping_sub(start);
+        if ticks < self.ticks.limit
+            && start_ns < 1 << 62
+            && let Some(ns) = self.ticks.far_from_rounding(ticks)
+        {
+            return Some(Timestamp::from_ns((start_ns + ns) as i64));
+        }
+        self.exactly(cycles)
+    }
+
+    #[inline(never)]
+    fn exactly(&self, cycles: u64) -> Option<Timestamp> {
+        let (start, start_ns) = self.base;
         let ns = match cycles.checked_sub(start) {
             Some(after) => start_ns.checked_add(self.ticks.to_ns(after))?,
             None => start_ns.checked_sub(self.ticks.to_ns(start - cycles))?,
@@ -53,33 +66,49 @@ impl TickClock {
 struct Ticks {
     frequency: u64,
     scale: Scale,
-    /// Without a scale: `10⁹ / frequency · 2^shift`, rounded down.
+    /// Without a scale: `10⁹ / frequency · 2^(64 + down - up)`, rounded down.
     reciprocal: u64,
-    shift: u32,
+    up: u32,
+    down: u32,
+    /// Tick counts below this, of at most 53 bits and 2⁵² ns (52 days), take
+    /// no division; 0 with a scale.
+    limit: u64,
 }
 
 impl Ticks {
     fn new(frequency: u64, scale: Scale) -> Self {
         let plain = matches!(scale, Scale::Multiplies(1) | Scale::Divides(1));
-        let (mut reciprocal, mut shift) = (0, 0);
-        if plain && (1..1 << 60).contains(&frequency) {
-            // As many bits as fit; 10⁹ · 2⁹⁸ is below 2¹²⁸.
+        let (mut reciprocal, mut shift) = (0, 64);
+        if plain && (1 << 20..1 << 60).contains(&frequency) {
+            // As many bits as fit; 10⁹ · 2⁹⁸ is below 2¹²⁸. At 1 MHz that leaves
+            // 2⁵⁴, and of the tick counts that are divided 11 bits are free.
             let quotient = |shift: u32| (u128::from(NS_PER_S) << shift) / u128::from(frequency);
-            shift = (0..=98).rev().find(|s| quotient(*s) >> 64 == 0).unwrap_or(0);
+            shift = (0..=98).rev().find(|s| quotient(*s) >> 64 == 0).unwrap_or(64);
             reciprocal = quotient(shift) as u64;
         }
-        Ticks { frequency, scale, reciprocal, shift }
+        let (up, down) = (64u32.saturating_sub(shift), shift.saturating_sub(64));
+        let most = (u128::from(frequency) << (PRECISION - 1)) / u128::from(NS_PER_S);
+        let limit = if reciprocal == 0 { 0 } else { most.min(1 << PRECISION) as u64 };
+        Ticks { frequency, scale, reciprocal, up, down, limit }
     }
 
-    #[inline(always)]
     fn to_ns(self, ticks: u64) -> u64 {
-        match self.quickly(ticks) {
-            Some(ns) => ns,
-            None => self.step_by_step(ticks),
+        match ticks < self.limit {
+            true => self.quickly(ticks),
+            false => self.step_by_step(ticks),
         }
     }
 
-    #[inline(never)]
+    /// The result for a tick count below the limit, if it is so far from whole
+    /// nanoseconds that no rounding matters: that moves the product by at most
+    /// `reach`, and the quotient to the next whole number within half of it.
+    #[inline(always)]
+    fn far_from_rounding(self, ticks: u64) -> Option<u64> {
+        let (ns, rest) = self.divide(ticks);
+        let reach = self.frequency >> ((ns | 1).leading_zeros() - (64 - PRECISION));
+        (rest > reach && self.frequency - rest > 2 * reach).then_some(ns)
+    }
+
     fn step_by_step(self, ticks: u64) -> u64 {
         let second = Double::new(NS_PER_S);
         let product = match self.scale {
@@ -93,39 +122,41 @@ impl Ticks {
         product.over(Double::new(self.frequency)).trunc()
     }
 
-    /// The same without divisions, for clocks without a scale and times below
-    /// 2⁵² ns (52 days): the exact quotient, then what rounding makes of it.
+    /// Exact quotient and rest of `ticks · 10⁹ / frequency`, of a tick count
+    /// below the limit.
     #[inline(always)]
-    fn quickly(self, ticks: u64) -> Option<u64> {
-        let estimate = (u128::from(ticks) * u128::from(self.reciprocal)) >> self.shift;
-        if self.reciprocal == 0 || ticks >> PRECISION != 0 || estimate >> (PRECISION - 2) != 0 {
-            return None;
-        }
-        let mut ns = estimate as u64;
+    fn divide(self, ticks: u64) -> (u64, u64) {
+        let product = u128::from(ticks << self.up) * u128::from(self.reciprocal);
+        let ns = (product >> 64) as u64 >> self.down;
+        // The estimate is at most 1 too small, so that 64 bits do for the rest.
+        let rest = ticks.wrapping_mul(NS_PER_S).wrapping_sub(ns.wrapping_mul(self.frequency));
+        if rest < self.frequency { (ns, rest) } else { (ns + 1, rest - self.frequency) }
+    }
+
+    /// What the doubles give, by the exact quotient, below the limit.
+    fn quickly(self, ticks: u64) -> u64 {
+        let (mut ns, rest) = self.divide(ticks);
         // What rounding adds to the product.
         let product = u128::from(ticks) * u128::from(NS_PER_S);
         let excess = (128 - product.leading_zeros()).saturating_sub(PRECISION);
         let low = product as u64 & ((1 << excess) - 1);
         let half = (1 << excess) >> 1;
-        let odd = product as u64 >> excess & 1;
+        let odd = (product as u64 >> excess) & 1;
         let up = excess > 0 && low + odd > half;
+        // It is less than the frequency.
         let added = (u64::from(up) << excess) as i64 - low as i64;
-        // The rest of the division. The estimate is at most 1 below the
-        // quotient, and what was added less than a quarter of the frequency.
         let frequency = self.frequency as i64;
-        let rest = (product as u64).wrapping_sub(ns.wrapping_mul(self.frequency)) as i64;
-        let mut rest = rest + added;
-        while rest >= frequency {
+        let mut rest = rest as i64 + added;
+        if rest >= frequency {
             (ns, rest) = (ns + 1, rest - frequency);
-        }
-        while rest < 0 {
-            (ns, rest) = (ns.checked_sub(1)?, rest + frequency);
+        } else if rest < 0 {
+            (ns, rest) = (ns.saturating_sub(1), rest + frequency);
         }
         // A quotient within half a unit in the last place below a whole number
         // is rounded to that.
         let fraction_bits = (ns | 1).leading_zeros() - (64 - PRECISION);
         let near = ((frequency - rest) as u64) <= self.frequency >> (fraction_bits + 1).min(63);
-        Some(ns + u64::from(near))
+        ns + u64::from(near)
     }
 }
 
@@ -162,9 +193,12 @@ mod tests {
                 let hard = (t as f64 * 1e9 / frequency as f64) as u64;
                 assert_eq!(ticks.to_ns(t), hard, "{t} at {frequency}");
                 assert_eq!(ticks.step_by_step(t), hard, "{t} at {frequency}");
-                quick += u32::from(ticks.quickly(t).is_some());
+                quick += u32::from(t < ticks.limit);
+                let clock = TickClock::from_zero(frequency, Scale::Multiplies(1));
+                let time = clock.timestamp(t).map(Timestamp::ns);
+                assert_eq!(time, i64::try_from(hard).ok(), "{t} at {frequency}");
             }
-            assert!(quick > 10_000, "{quick} at {frequency}");
+            assert!(quick > 10_000 || frequency < 1 << 20, "{quick} at {frequency}");
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Decoder {
     full_clock: Option<u64>,
     /// From 2.0 on: alignment of each event type's payload in bytes, less 1.
     payload_masks: Box<[u8]>,
+    /// Whether any of them is not 0.
+    aligned: bool,
 }
 
 /// How ticks become times.
@@ -70,12 +72,14 @@ impl Decoder {
             Version::Facilities(_) | Version::OneZero if trace.has_heartbeat => Some(3),
             _ => None,
         };
+        let payload_masks = payload_masks(schema);
         Decoder {
+            aligned: payload_masks.iter().any(|mask| *mask != 0),
             version: trace.version,
             order: trace.order,
             times: Times::Clock(clock),
             full_clock,
-            payload_masks: payload_masks(schema),
+            payload_masks,
         }
     }
 
@@ -87,6 +91,7 @@ impl Decoder {
             times: Times::Interpolated { block_size },
             full_clock: Some(block_2003::HEARTBEAT),
             payload_masks: Box::new([]),
+            aligned: false,
         }
     }
 
@@ -195,9 +200,11 @@ impl Decoder {
         let begin = align_up(pos / 8, word);
         let bytes = *data.get(begin as usize..)?.first_chunk::<8>()?;
         let (id, cycles, size) = short(bytes, self.order == ByteOrder::Big, clock)?;
-        let entry = ids.entry(id)?;
-        let mask = *self.payload_masks.get(entry.event().index())?;
-        let payload = 8 * align_up(begin + size, mask);
+        let mut payload = 8 * (begin + size);
+        if self.aligned {
+            let mask = *self.payload_masks.get(ids.entry(id)?.event().index())?;
+            payload = 8 * align_up(begin + size, mask);
+        }
         let time = times.timestamp(cycles)?;
         Some(QuickValues { begin: 8 * begin, end: payload, id, cycles, time })
     }
