@@ -8,8 +8,8 @@ use crate::legacy;
 /// How deep directories are searched (LTTng's are 5 deep).
 const MAX_DEPTH: usize = 16;
 
-/// The directories at or below `path` that hold a `metadata` file, sorted by
-/// path.
+/// The directories at or below `path` that hold a `metadata` file, or are
+/// [legacy] traces, sorted by path.
 ///
 /// LTTng writes a session as several traces: one in `kernel`, one for each
 /// user or process in `ust/…`. Symbolic links to directories are followed;
@@ -33,7 +33,7 @@ pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
     }
     search(path, 0, &mut found)?;
     if found.is_empty() {
-        let reason = "no `metadata` file in this directory or below";
+        let reason = "no `metadata` file and no LTTng 0.x trace in this directory or below";
         return Err(Error::NotATrace { path: path.to_owned(), reason });
     }
     found.sort();

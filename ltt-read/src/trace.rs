@@ -144,7 +144,8 @@ pub fn open_all(path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
 }
 
 impl Trace {
-    /// Opens the trace in one directory: the one with its `metadata` file.
+    /// Opens the trace in one directory: the one with its `metadata` file, or
+    /// that of a [`legacy`] trace.
     ///
     /// Only the metadata and the first packet of each file are read. Damage
     /// in data stream files is reported when it is reached, not here.
