@@ -2,6 +2,8 @@
 
 mod legacy;
 
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::error::{DecodeError, Error, Place};
@@ -85,6 +87,7 @@ pub struct Cursor {
     current: Current,
     last_timestamp: Timestamp,
     notices: Vec<Notice>,
+    packets_entered: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +117,7 @@ pub(crate) struct Current {
 /// A place in a tracefile: a cut between two events.
 ///
 /// It is plain data, valid for every cursor of the same tracefile, and
-/// ordered as the events are.
+/// ordered as the events are. How it was reached does not matter for that.
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -129,7 +132,7 @@ pub(crate) struct Current {
 /// assert!(first < after);
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy)]
 pub struct Position {
     file: u32,
     packet_offset: u64,
@@ -138,6 +141,57 @@ pub struct Position {
     packet_clock: u64,
     clock: u64,
     at_end: bool,
+}
+
+impl Position {
+    /// Before the first event.
+    pub const BEGIN: Position = Position {
+        file: 0,
+        packet_offset: 0,
+        bit: 0,
+        packet_number: 0,
+        packet_clock: 0,
+        clock: 0,
+        at_end: false,
+    };
+
+    /// After the last event.
+    pub const END: Position = Position { file: u32::MAX, at_end: true, ..Position::BEGIN };
+
+    /// Where it is: what is left is known from there.
+    #[inline]
+    fn place(&self) -> (bool, u32, u64, u64) {
+        if self.at_end {
+            return (true, 0, 0, 0);
+        }
+        (false, self.file, self.packet_offset, self.bit)
+    }
+}
+
+impl PartialEq for Position {
+    fn eq(&self, other: &Self) -> bool {
+        self.place() == other.place()
+    }
+}
+
+impl Eq for Position {}
+
+impl PartialOrd for Position {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Position {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.place().hash(state);
+    }
 }
 
 impl Cursor {
@@ -167,6 +221,7 @@ impl Cursor {
             },
             last_timestamp: Timestamp::MIN,
             notices: Vec::new(),
+            packets_entered: 0,
         }
     }
 
@@ -396,6 +451,7 @@ impl Cursor {
         let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
         self.source = file.source.clone();
         self.packet_clock = clock;
+        self.packets_entered += 1;
         let (schema, tables) = (trace.schema(), trace.tables());
         match file.packet(schema, tables, offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
@@ -529,6 +585,21 @@ impl Cursor {
         }
     }
 
+    /// The cut before what it has next: before the event that it stands on,
+    /// unless that has been read.
+    pub(crate) fn cut(&self, stands_on_next: bool) -> Position {
+        match self.state {
+            State::Packet if stands_on_next => self.position_of_event(),
+            State::Failed => Position::END,
+            _ => self.position(),
+        }
+    }
+
+    /// How many packets it has entered so far.
+    pub(crate) fn packets_entered(&self) -> u64 {
+        self.packets_entered
+    }
+
     /// Goes to a cut: [`next`](Self::next) gives the event after it.
     ///
     /// # Errors
@@ -564,7 +635,7 @@ impl Cursor {
 
     /// Goes before the first event whose timestamp is `time` or later (after
     /// the last event if there is none), counted in file order. An event without
-    /// a timestamp is late enough for any time.
+    /// a timestamp comes before all times but [`Timestamp::MIN`].
     ///
     /// It searches the [packet index](Trace::packet_index), then reads one packet.
     ///
@@ -575,9 +646,13 @@ impl Cursor {
     ///
     /// As [`next`](Self::next), if the packet to search is damaged.
     pub fn seek_time(&mut self, time: Timestamp) -> Result<(), Error> {
+        self.last_timestamp = Timestamp::MIN;
+        if time == Timestamp::MIN {
+            self.restart();
+            return Ok(());
+        }
         let trace = self.trace.clone();
         let index = trace.packet_index(self.tracefile as usize);
-        self.last_timestamp = Timestamp::MIN;
         let Some(entry) = index.first_reaching(time) else {
             // Behind the last packet that could be indexed there may be
             // damage that must not go unreported.
@@ -603,7 +678,7 @@ impl Cursor {
             if !self.advance()? {
                 return Ok(());
             }
-            if self.current.timestamp.is_none_or(|t| t >= time) {
+            if self.current.timestamp.is_some_and(|t| t >= time) {
                 let cut = self.position_of_event();
                 self.next = cut.bit;
                 self.clock = cut.clock;

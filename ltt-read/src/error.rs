@@ -54,6 +54,16 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Where in a data stream file, if it is about one.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Error::Decode { place, .. } => Some(place),
+            _ => None,
+        }
+    }
+}
+
 /// A place in a data stream file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {

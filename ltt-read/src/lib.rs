@@ -190,6 +190,7 @@ pub struct Readme;
 pub mod aliases;
 mod bits;
 mod cursor;
+mod cut;
 mod discover;
 mod error;
 mod event;

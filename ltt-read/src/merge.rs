@@ -32,11 +32,13 @@ use crate::trace::Trace;
 /// ```
 #[derive(Debug)]
 pub struct Merge {
-    cursors: Vec<Cursor>,
+    pub(crate) cursors: Vec<Cursor>,
     tree: Tournament,
     /// The cursor whose event was given last, to be advanced first.
-    current: u32,
-    errors: Vec<Error>,
+    pub(crate) current: u32,
+    /// Whether each cursor stands on its next event, or has none.
+    pub(crate) loaded: bool,
+    pub(crate) errors: Vec<Error>,
     notices: Vec<Notice>,
     /// Whether the packet indexes have been asked for, and told what is wrong
     /// with index files.
@@ -45,8 +47,7 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// All tracefiles of these traces, from their beginning. The first event of
-    /// each is decoded at once.
+    /// All tracefiles of these traces, from their beginning. Nothing is read yet.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
         let mut cursors = Vec::new();
         for (number, trace) in traces.iter().enumerate() {
@@ -55,17 +56,16 @@ impl Merge {
             }
         }
         let bytes_total = cursors.iter().map(|c| c.tracefile().size()).sum();
-        let mut merge = Merge {
+        Merge {
             tree: Tournament::new(cursors.len()),
             cursors,
             current: NOBODY,
+            loaded: false,
             errors: Vec::new(),
             notices: Vec::new(),
             sought: false,
             bytes_total,
-        };
-        merge.load_all();
-        merge
+        }
     }
 
     /// The next event in time order; `None` after the last.
@@ -73,7 +73,7 @@ impl Merge {
     #[inline]
     pub fn next(&mut self) -> Option<Event<'_>> {
         let number = self.current;
-        let Some(cursor) = self.cursors.get_mut(number as usize) else { return self.winner() };
+        let Some(cursor) = self.cursors.get_mut(number as usize) else { return self.begin() };
         let key = match cursor.advance_quickly() {
             Some(()) => key(cursor, number),
             None => self.advance_any(number),
@@ -93,6 +93,15 @@ impl Merge {
         self.settle(number, step)
     }
 
+    /// The event whose turn it is, where none has been given before it.
+    #[inline(never)]
+    fn begin(&mut self) -> Option<Event<'_>> {
+        if !self.loaded {
+            self.load_all();
+        }
+        self.winner()
+    }
+
     /// The event whose turn it is.
     fn winner(&mut self) -> Option<Event<'_>> {
         let winner = self.tree.winner();
@@ -105,7 +114,8 @@ impl Merge {
     }
 
     /// Goes before the first event of each tracefile whose timestamp is `time`
-    /// or later. Backwards is as good as forwards.
+    /// or later. Backwards is as good as forwards. Events without a time come
+    /// before all times but [`Timestamp::MIN`].
     pub fn seek(&mut self, time: Timestamp) {
         let first = !std::mem::replace(&mut self.sought, true);
         for cursor in &mut self.cursors {
@@ -119,14 +129,20 @@ impl Merge {
                 step = if cursor.skip_packet() { cursor.skip_to(time) } else { Ok(()) };
             }
         }
-        self.load_all();
+        self.unload();
     }
 
     /// Errors that ended tracefiles or spoilt packets so far, in the order in
-    /// which they were met; no more than the first 4096 of them. Look at them after the last event: without, a damaged
-    /// trace cannot be told from a short one.
+    /// which they were met, each once; no more than the first 4096 of them. Look
+    /// at them after the last event: without, a damaged trace cannot be told from
+    /// a short one.
     pub fn errors(&self) -> &[Error] {
         &self.errors
+    }
+
+    /// Takes the [`errors`](Self::errors) met since the last call.
+    pub fn drain_errors(&mut self) -> Vec<Error> {
+        std::mem::take(&mut self.errors)
     }
 
     /// Takes the notices of all tracefiles that came up since the last call.
@@ -143,8 +159,16 @@ impl Merge {
         (self.cursors.iter().map(Cursor::bytes_done).sum(), self.bytes_total)
     }
 
-    fn load_all(&mut self) {
+    /// To be called when cursors have been moved.
+    pub(crate) fn unload(&mut self) {
         self.current = NOBODY;
+        self.loaded = false;
+    }
+
+    #[cold]
+    pub(crate) fn load_all(&mut self) {
+        self.current = NOBODY;
+        self.loaded = true;
         for number in 0..self.cursors.len() as u32 {
             let step = self.cursors[number as usize].advance();
             let key = self.settle(number, step);
@@ -176,14 +200,16 @@ impl Merge {
 /// Errors that are kept; a trace that is damaged all over has more.
 const MAX_ERRORS: usize = 4096;
 
-fn keep(errors: &mut Vec<Error>, error: Error) {
-    if errors.len() < MAX_ERRORS {
+pub(crate) fn keep(errors: &mut Vec<Error>, error: Error) {
+    // Who goes back meets the same damage again.
+    let known = errors.iter().any(|known| known.place() == error.place());
+    if errors.len() < MAX_ERRORS && !(known && error.place().is_some()) {
         errors.push(error);
     }
 }
 
 /// No cursor.
-const NOBODY: u32 = u32::MAX;
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// Greater than every key of an event.
 const END: u128 = u128::MAX;

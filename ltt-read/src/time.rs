@@ -49,8 +49,9 @@ impl std::fmt::Display for Timestamp {
 /// Converts the cycles of one clock class to [`Timestamp`]s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClockConverter {
-    /// `Some` if a cycle is a nanosecond: then only this has to be added.
-    base_ns: Option<i64>,
+    /// Whether a cycle is a nanosecond: then only `base_ns` has to be added.
+    linear: bool,
+    base_ns: i64,
     /// Cycles that can be added to it without leaving the range.
     most_cycles: u64,
     /// The offset's seconds in nanoseconds, if 64 bits suffice for all else.
@@ -65,8 +66,9 @@ impl ClockConverter {
     pub(crate) fn new(clock: &ClockClass) -> Self {
         let base = clock.offset_ns();
         ClockConverter {
+            linear: clock.frequency == NS_PER_S && base.is_some(),
+            base_ns: base.unwrap_or(0),
             most_cycles: i64::MAX.abs_diff(base.unwrap_or(0)),
-            base_ns: if clock.frequency == NS_PER_S { base } else { None },
             base_seconds_ns: clock
                 .offset_seconds
                 .checked_mul(NS_PER_S as i64)
@@ -83,13 +85,19 @@ impl ClockConverter {
     /// modulo 2⁶⁴: they still compare with each other.)
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
-        match self.base_ns {
-            Some(base) if cycles <= self.most_cycles => {
-                Some(Timestamp(base.wrapping_add_unsigned(cycles)))
-            }
-            Some(_) => None,
-            None => self.general(cycles),
-        }
+        if self.linear { self.linear(cycles) } else { self.general(cycles) }
+    }
+
+    /// Whether a cycle is a nanosecond.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.linear
+    }
+
+    /// [`timestamp`](Self::timestamp), for a clock whose cycle is a nanosecond.
+    #[inline(always)]
+    pub(crate) fn linear(&self, cycles: u64) -> Option<Timestamp> {
+        let time = Timestamp(self.base_ns.wrapping_add_unsigned(cycles));
+        (cycles <= self.most_cycles).then_some(time)
     }
 
     #[inline(never)]

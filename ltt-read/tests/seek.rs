@@ -267,3 +267,66 @@ event { name = e; stream_id = 0; fields := struct { u8 number; }; };
     assert_eq!(trace.tracefiles().len(), 1);
     assert_eq!(rest(&mut trace.cursor(0)).ok(), Some((0..12).collect()));
 }
+
+/// An event without a clock is before all times, wherever one seeks to.
+#[test]
+fn events_without_a_time_come_before_all_others() {
+    let metadata = "/* CTF 1.8 */
+typealias integer { size = 8; } := u8;
+trace { major = 1; minor = 8; byte_order = le; };
+event { name = e; fields := struct { u8 number; }; };
+";
+    let file = [("stream".to_owned(), vec![0, 1, 2])];
+    let trace = Trace::from_memory(metadata.as_bytes(), file).expect("a trace");
+    let mut merge = Merge::new(&[trace]);
+    for (time, expected) in [(0, 0), (i64::MIN, 3), (i64::MIN + 1, 0), (i64::MAX, 0)] {
+        merge.seek(ltt_read::Timestamp::from_ns(time));
+        let mut events = 0;
+        while merge.next().is_some() {
+            events += 1;
+        }
+        assert_eq!(events, expected, "from {time}");
+    }
+}
+
+#[test]
+fn a_merge_reads_nothing_before_it_has_to() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/kernel");
+    let traces = ltt_read::open_all(path).expect("the bundled trace");
+    let mut merge = Merge::new(&traces);
+    assert_eq!(merge.packets_entered(), 0);
+    assert!(merge.next().is_some());
+    assert_eq!(merge.packets_entered(), traces[0].tracefiles().len() as u64);
+}
+
+proptest! {
+    #![proptest_config(cases(32))]
+
+    /// Positions of a merge, saved before every event, lead back there.
+    #[test]
+    fn positions_of_a_merge(timeline in timeline(false)) {
+        let trace = timeline.in_memory(timeline.data());
+        let all = timeline.merged_from(ltt_read::Timestamp::MIN);
+        let mut merge = Merge::new(std::slice::from_ref(&trace));
+        let mut saved = vec![merge.positions()];
+        for i in 0..=all.len() {
+            let event = merge.next().map(number);
+            prop_assert_eq!(event, all.get(i).map(|e| e.number));
+            saved.push(merge.positions());
+            merge.put_back();
+            if i % 3 == 0 {
+                prop_assert_eq!(&merge.positions(), saved.last().expect("one"));
+                merge.put_back();
+            }
+            prop_assert_eq!(merge.next().map(number), event);
+        }
+        for (i, positions) in saved.iter().enumerate() {
+            merge.seek_positions(positions);
+            for expected in &all[i.saturating_sub(1)..] {
+                prop_assert_eq!(merge.next().map(number), Some(expected.number));
+            }
+            prop_assert!(merge.next().is_none());
+        }
+        prop_assert!(merge.errors().is_empty());
+    }
+}

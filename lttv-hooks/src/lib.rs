@@ -1,8 +1,105 @@
-//! Priority-ordered hook lists and by-event-id hook lists, merged when called.
+//! Lists of functions to be called: by priority, and by the id of what happened.
 //!
-//! A *hook* is a function that is called with some call data. Hooks stand in
-//! lists ordered by priority (0 first, 99 last); a second set of lists is
-//! chosen by an event id, and both are merged when they are called. This
-//! crate will know nothing of traces: it is generic over the call data.
+//! A *hook* is a function that gets some *call data* and may ask to stop. This
+//! crate knows nothing of traces: it is generic over the call data.
 //!
-//! **Status:** the purpose is settled, the code has not been written yet.
+//! | | |
+//! |---|---|
+//! | [`Hooks<C>`](Hooks) | one list of functions of `&mut C`, which may borrow their surroundings |
+//! | [`SendHooks<C>`](SendHooks) | the same for functions that may go to another thread |
+//! | [`call_merged`] | calls two lists as one |
+//! | [`HooksById`] | a main list and one for each id, merged ahead of calls |
+//! | [`Deferred`] | changes of a list that a hook of this very list asks for |
+//!
+//! # Order
+//!
+//! Hooks are called by [`Priority`], 0 first and 99 last; of equal ones, that of
+//! a main list before that by id, and then in the order in which they were added.
+//! *Every* hook is called, even if one asks to stop; the result of a call is
+//! whether any did.
+//!
+//! ```
+//! use lttv_hooks::{Hooks, Priority};
+//! use std::ops::ControlFlow;
+//!
+//! let mut seen = String::new();
+//! let mut hooks: Hooks<Vec<u8>> = Hooks::new();
+//! hooks.add(Priority::LAST, |bytes| bytes.push(b'!'));
+//! hooks.add(Priority::FIRST, |bytes| {
+//!     seen = String::from_utf8_lossy(bytes).into_owned();
+//!     if bytes.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+//! });
+//! let mut bytes = b"hello".to_vec();
+//! assert!(hooks.call(&mut bytes).is_continue());
+//! drop(hooks);
+//! assert_eq!((seen.as_str(), bytes.as_slice()), ("hello", b"hello!".as_slice()));
+//! ```
+//!
+//! # Identity
+//!
+//! Functions cannot be compared, so each hook has a [`HookId`]. A hook that is
+//! added twice under one id is called once, and is gone after two removals.
+//!
+//! ```
+//! use lttv_hooks::{HookId, Hooks, Priority};
+//!
+//! let id = HookId::fresh();
+//! let mut hooks: Hooks<u32> = Hooks::new();
+//! for _ in 0..2 {
+//!     hooks.add_as(id, Priority::DEFAULT, |calls| *calls += 1)?;
+//! }
+//! let mut calls = 0;
+//! _ = hooks.call(&mut calls);
+//! assert_eq!((hooks.len(), calls), (1, 1));
+//! assert!(hooks.remove(id).hook().is_none()); // somebody else still wants it
+//! assert!(hooks.remove(id).hook().is_some());
+//! # Ok::<(), lttv_hooks::PriorityConflict>(())
+//! ```
+//!
+//! # Call data that borrows
+//!
+//! `Hooks<C>` has one type of call data. If that borrows something else at each
+//! call, name the type of function instead: a [`HookList`] holds any.
+//!
+//! ```
+//! use lttv_hooks::{Flow, HookList, Priority};
+//! use std::ops::ControlFlow;
+//!
+//! struct Line<'a> {
+//!     words: std::str::Split<'a, char>,
+//! }
+//!
+//! let mut words = 0;
+//! let mut hooks: HookList<dyn FnMut(&mut Line<'_>) -> Flow + '_> = HookList::new();
+//! hooks.add_boxed(
+//!     Priority::DEFAULT,
+//!     Box::new(|line| {
+//!         words += line.words.by_ref().count();
+//!         ControlFlow::Continue(())
+//!     }),
+//! );
+//! for text in ["a b".to_owned(), "c".to_owned()] {
+//!     _ = hooks.call(&mut Line { words: text.split(' ') });
+//! }
+//! drop(hooks);
+//! assert_eq!(words, 3);
+//! ```
+
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod by_id;
+mod deferred;
+mod flow;
+mod id;
+mod list;
+mod merged;
+mod priority;
+
+pub use by_id::{HooksAt, HooksById, Reach};
+pub use deferred::Deferred;
+pub use flow::{Flow, Verdict};
+pub use id::{HookId, HookInfo, Removal};
+pub use list::{HookList, Hooks, SendHooks};
+pub use merged::call_merged;
+pub use priority::{Priority, PriorityConflict, PriorityError};

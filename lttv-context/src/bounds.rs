@@ -1,0 +1,86 @@
+//! How far to read.
+
+use ltt_read::Timestamp;
+
+use crate::position::TracesetPosition;
+
+/// How far to read: whichever of its bounds comes first. All are exact.
+///
+/// ```
+/// use lttv_context::Bounds;
+/// use ltt_read::Timestamp;
+///
+/// let chunk = Bounds::all().until(Timestamp::from_ns(1_000)).events(500);
+/// assert_eq!(chunk.max_events(), Some(500));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Bounds {
+    time: Option<Timestamp>,
+    position: Option<TracesetPosition>,
+    events: Option<u64>,
+}
+
+impl Bounds {
+    /// No bounds but the traceset's end.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Stop before the first event at this time or later.
+    #[must_use]
+    pub fn until(self, time: Timestamp) -> Self {
+        Bounds { time: Some(time), ..self }
+    }
+
+    /// Stop at this position, or at once if it is behind.
+    #[must_use]
+    pub fn until_position(self, position: &TracesetPosition) -> Self {
+        Bounds { position: Some(position.clone()), ..self }
+    }
+
+    /// Stop after this many events.
+    #[must_use]
+    pub fn events(self, events: u64) -> Self {
+        Bounds { events: Some(events), ..self }
+    }
+
+    /// The time to stop at.
+    pub fn end_time(&self) -> Option<Timestamp> {
+        self.time
+    }
+
+    /// The position to stop at.
+    pub fn end_position(&self) -> Option<&TracesetPosition> {
+        self.position.as_ref()
+    }
+
+    /// The number of events to stop after.
+    pub fn max_events(&self) -> Option<u64> {
+        self.events
+    }
+}
+
+/// What came of reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "reading may have ended before the end"]
+pub struct ReadEnd {
+    /// How many events were delivered, whether or not a hook was called for them.
+    pub events: u64,
+    /// What ended it.
+    pub reason: EndReason,
+}
+
+/// Why reading ended. If several hold, it is the first of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// A hook asked to stop; its event was delivered.
+    Stopped,
+    /// As many events as wanted were delivered.
+    EventCount,
+    /// There are no more events.
+    EndOfTraceset,
+    /// The next event is not before the end position.
+    EndPosition,
+    /// The next event is not before the end time.
+    EndTime,
+}

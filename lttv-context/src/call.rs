@@ -1,0 +1,81 @@
+//! What hooks get to see.
+
+use ltt_read::{Event, Field, Merge, Timestamp, Value};
+use lttv_hooks::Flow;
+
+use crate::commands::Commands;
+use crate::contexts::{Contexts, TraceContext, TracefileContext};
+use crate::extension::Extensions;
+use crate::position::{Key, TracesetPosition};
+
+/// A hook for events.
+pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
+
+/// A hook for the begin or end of reading.
+pub type LevelHook<'h> = dyn FnMut(&mut LevelCall<'_, 'h>) -> Flow + 'h;
+
+/// What a hook gets for an event: the event, where it is, and all that hooks
+/// share. Its parts can be used side by side.
+#[derive(Debug)]
+pub struct EventCall<'a, 'h> {
+    /// The event.
+    pub event: Event<'a>,
+    /// The trace that it is in.
+    pub trace: &'a TraceContext,
+    /// The tracefile that it is in.
+    pub tracefile: &'a TracefileContext,
+    /// All traces and tracefiles.
+    pub contexts: &'a Contexts,
+    /// The fields that the hook's [`Subscription`](crate::Subscription) asked
+    /// for, in that order.
+    pub fields: &'a [Field],
+    /// What has been attached to the context.
+    pub extensions: &'a mut Extensions,
+    /// Hooks to add or remove before the next event.
+    pub commands: &'a mut Commands<'h>,
+    pub(crate) merge: &'a Merge,
+    pub(crate) key: Key,
+}
+
+impl EventCall<'_, '_> {
+    /// The position before the event: who goes there gets it again.
+    pub fn position(&self) -> TracesetPosition {
+        let generation = self.contexts.traceset().generation();
+        TracesetPosition::new(generation, Some(self.key), self.merge.positions())
+    }
+
+    /// The time of its delivery: its own, or that of an event before it if its
+    /// clock went back. [`Timestamp::MIN`] if there was no time yet.
+    pub fn time(&self) -> Timestamp {
+        Timestamp::from_ns(self.key.0)
+    }
+
+    /// The integer in the subscription's field of a number, counted from 0: see
+    /// [`Event::integer`]. `None` if there is no such field, or no integer.
+    #[inline(always)]
+    pub fn integer(&self, field: usize) -> Option<u64> {
+        self.event.integer(self.fields.get(field)?)
+    }
+
+    /// The value of the subscription's field of a number, counted from 0: see
+    /// [`Event::get`].
+    #[inline]
+    pub fn value(&self, field: usize) -> Option<Value<'_>> {
+        self.event.get(self.fields.get(field)?)
+    }
+}
+
+/// What a hook gets for the begin or end of reading.
+#[derive(Debug)]
+pub struct LevelCall<'a, 'h> {
+    /// The trace; `None` at the traceset's level.
+    pub trace: Option<&'a TraceContext>,
+    /// The tracefile; `None` at the levels above.
+    pub tracefile: Option<&'a TracefileContext>,
+    /// All traces and tracefiles.
+    pub contexts: &'a Contexts,
+    /// What has been attached to the context.
+    pub extensions: &'a mut Extensions,
+    /// Hooks to add or remove before the next event.
+    pub commands: &'a mut Commands<'h>,
+}

@@ -1,0 +1,82 @@
+//! What hooks want done before the next event.
+
+use std::fmt;
+
+use lttv_hooks::{HookId, Verdict};
+
+use crate::call::{EventCall, EventHook};
+use crate::subscription::Subscription;
+
+/// Hooks to be added and removed, as other hooks asked for it: done, in this
+/// order, before the next event.
+#[derive(Default)]
+pub struct Commands<'h> {
+    pub(crate) pending: Vec<Command<'h>>,
+}
+
+pub(crate) enum Command<'h> {
+    Add(Registration<'h>),
+    Remove(HookId),
+}
+
+/// A hook and what it is for.
+pub(crate) struct Registration<'h> {
+    pub(crate) id: HookId,
+    pub(crate) subscription: Subscription,
+    pub(crate) hook: Box<EventHook<'h>>,
+}
+
+impl<'h> Registration<'h> {
+    pub(crate) fn new<V: Verdict>(
+        subscription: Subscription,
+        mut hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
+    ) -> Self {
+        let id = subscription.identity.unwrap_or_else(HookId::fresh);
+        let hook: Box<EventHook<'h>> = Box::new(move |call| hook(call).flow());
+        Registration { id, subscription, hook }
+    }
+}
+
+impl<'h> Commands<'h> {
+    /// A hook is to be added: as
+    /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
+    pub fn on_event<V: Verdict>(
+        &mut self,
+        events: impl Into<Subscription>,
+        hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
+    ) -> HookId {
+        let registration = Registration::new(events.into(), hook);
+        let id = registration.id;
+        self.pending.push(Command::Add(registration));
+        id
+    }
+
+    /// A hook is to be removed, or a reference to it dropped.
+    pub fn remove(&mut self, id: HookId) {
+        self.pending.push(Command::Remove(id));
+    }
+}
+
+impl fmt::Debug for Commands<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.pending).finish()
+    }
+}
+
+impl fmt::Debug for Command<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::Add(registration) => f.debug_tuple("Add").field(registration).finish(),
+            Command::Remove(id) => f.debug_tuple("Remove").field(id).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Registration<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration")
+            .field("id", &self.id)
+            .field("subscription", &self.subscription)
+            .finish_non_exhaustive()
+    }
+}

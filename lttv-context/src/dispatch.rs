@@ -1,0 +1,264 @@
+//! Which hooks are called for which event, as tables.
+
+use std::collections::HashMap;
+
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Event, Field};
+use lttv_hooks::{HookId, HooksAt, HooksById, Priority, Reach, Removal};
+
+use crate::call::EventHook;
+use crate::commands::Registration;
+use crate::contexts::{Contexts, TracefileContext};
+use crate::subscription::{Scope, Subscription, What};
+
+/// The hooks for events, by dense keys.
+///
+/// An event's key is that of its tracefile plus its type. Tracefiles of one
+/// channel share their keys, since no hook tells them apart, until one does.
+#[derive(Debug)]
+pub(crate) struct Dispatch<'h> {
+    hooks: HooksById<EventHook<'h>, Found>,
+    subscriptions: HashMap<HookId, Registered>,
+    /// The first key of each tracefile, by its number.
+    bases: Vec<usize>,
+    /// The number of the first tracefile of each trace.
+    first: Vec<usize>,
+    tables: Vec<Table>,
+    keys: usize,
+    fields: Fields,
+}
+
+/// What was found out in advance for a hook and a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    list: u32,
+    begin: u32,
+    end: u32,
+    /// Whether the hook keeps state: it is called even where nobody looks.
+    pub(crate) keeps_state: bool,
+}
+
+#[derive(Debug)]
+struct Registered {
+    subscription: Subscription,
+    keeps_state: bool,
+    /// Its list of fields.
+    fields: u32,
+}
+
+/// Keys that some tracefiles have in common.
+#[derive(Debug, Clone, Copy)]
+struct Table {
+    base: usize,
+    trace: usize,
+    /// One of its tracefiles, by number.
+    tracefile: usize,
+    /// Whether there is only this one.
+    single: bool,
+}
+
+/// Handles of fields, for each hook a list.
+#[derive(Debug, Default)]
+struct Fields {
+    lists: Vec<Vec<Field>>,
+    free: Vec<u32>,
+}
+
+impl<'h> Dispatch<'h> {
+    pub(crate) fn new(contexts: &Contexts) -> Self {
+        let mut dispatch = Dispatch {
+            hooks: HooksById::new(),
+            subscriptions: HashMap::new(),
+            bases: Vec::new(),
+            first: contexts.traces().iter().map(|trace| trace.first_tracefile()).collect(),
+            tables: Vec::new(),
+            keys: 0,
+            fields: Fields::default(),
+        };
+        let mut known: HashMap<(usize, &str), usize> = HashMap::new();
+        for tracefile in contexts.tracefiles() {
+            let channel = (tracefile.trace_index(), tracefile.tracefile().channel());
+            let table = match known.get(&channel) {
+                Some(table) => {
+                    dispatch.tables[*table].single = false;
+                    *table
+                }
+                None => {
+                    known.insert(channel, dispatch.tables.len());
+                    dispatch.add_table(tracefile)
+                }
+            };
+            dispatch.bases.push(dispatch.tables[table].base);
+        }
+        dispatch
+    }
+
+    /// The number of an event's tracefile among all.
+    #[inline(always)]
+    pub(crate) fn tracefile_number(&self, event: &Event<'_>) -> usize {
+        self.first[event.trace_index()] + event.tracefile_index()
+    }
+
+    /// The hooks for events of a type in a tracefile, and the fields found for
+    /// them.
+    #[inline(always)]
+    pub(crate) fn at(
+        &mut self,
+        tracefile: usize,
+        event_type: EventTypeId,
+    ) -> (HooksAt<'_, EventHook<'h>, Found>, FoundFields<'_>) {
+        let key = self.bases[tracefile] + event_type.index();
+        (self.hooks.at(key), FoundFields(&self.fields.lists))
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        contexts: &Contexts,
+        registration: Registration<'h>,
+        keeps_state: bool,
+    ) {
+        let Registration { id, subscription, hook } = registration;
+        if let Some(there) = self.subscriptions.get(&id) {
+            let priority = there.subscription.priority;
+            self.insert(id, priority, Reach::Ids(Vec::new()), hook);
+            return;
+        }
+        let priority = subscription.priority;
+        if let Scope::Tracefile(number) = subscription.scope {
+            self.separate(contexts, number);
+        }
+        let fields = self.fields.open();
+        let registered = Registered { subscription, keeps_state, fields };
+        let reach = self.reach(contexts, &registered);
+        self.subscriptions.insert(id, registered);
+        self.insert(id, priority, reach, hook);
+    }
+
+    fn insert(
+        &mut self,
+        id: HookId,
+        priority: Priority,
+        reach: Reach<Found>,
+        hook: Box<EventHook<'h>>,
+    ) {
+        let added = self.hooks.add_as(id, priority, reach, hook);
+        debug_assert!(added.is_ok(), "the priority is the one that it has");
+    }
+
+    pub(crate) fn remove(&mut self, id: HookId) -> Removal<Registration<'h>> {
+        let hook = match self.hooks.remove(id) {
+            Removal::Absent => return Removal::Absent,
+            Removal::Referenced => return Removal::Referenced,
+            Removal::Removed(hook) => hook,
+        };
+        let Some(registered) = self.subscriptions.remove(&id) else { return Removal::Absent };
+        self.fields.close(registered.fields);
+        Removal::Removed(Registration { id, subscription: registered.subscription, hook })
+    }
+
+    fn add_table(&mut self, tracefile: &TracefileContext) -> usize {
+        let (trace, number) = (tracefile.trace_index(), tracefile.number());
+        self.tables.push(Table { base: self.keys, trace, tracefile: number, single: true });
+        self.keys += tracefile.trace().schema().event_types.len();
+        self.tables.len() - 1
+    }
+
+    /// Gives a tracefile keys of its own.
+    fn separate(&mut self, contexts: &Contexts, number: usize) {
+        let Some(tracefile) = contexts.tracefiles().get(number) else { return };
+        let base = self.bases[number];
+        let Some(at) = self.tables.iter().position(|table| table.base == base) else { return };
+        if self.tables[at].single {
+            return;
+        }
+        let new = self.add_table(tracefile);
+        self.bases[number] = self.tables[new].base;
+        let mut others = (0..self.bases.len()).filter(|other| self.bases[*other] == base);
+        if let Some(other) = others.next() {
+            let single = others.next().is_none();
+            self.tables[at] = Table { tracefile: other, single, ..self.tables[at] };
+        }
+        let ids: Vec<_> = self.subscriptions.keys().copied().collect();
+        for id in ids {
+            let Some(registered) = self.subscriptions.remove(&id) else { continue };
+            self.fields.clear(registered.fields);
+            let reach = self.reach(contexts, &registered);
+            self.hooks.set_reach(id, reach);
+            self.subscriptions.insert(id, registered);
+        }
+    }
+
+    /// All keys that a subscription is to.
+    fn reach(&mut self, contexts: &Contexts, registered: &Registered) -> Reach<Found> {
+        let Registered { subscription, keeps_state, fields } = registered;
+        let (list, keeps_state) = (*fields, *keeps_state);
+        if subscription.is_unconditional() && subscription.scope == Scope::Traceset {
+            return Reach::All(Found { list, begin: 0, end: 0, keeps_state });
+        }
+        let mut keys = Vec::new();
+        for trace in contexts.traces() {
+            let tables = self.tables.iter().filter(|table| {
+                let tracefile = &contexts.tracefiles()[table.tracefile];
+                table.trace == trace.index()
+                    && subscription.wants_channel(tracefile.tracefile().channel())
+                    && match subscription.scope {
+                        Scope::Traceset => true,
+                        Scope::Trace(index) => index == trace.index(),
+                        Scope::Tracefile(number) => number == table.tracefile,
+                    }
+            });
+            let bases: Vec<_> = tables.map(|table| table.base).collect();
+            if bases.is_empty() {
+                continue;
+            }
+            for (event_type, found) in subscription.types(trace.index(), trace.trace()) {
+                let (begin, end) = self.fields.extend(list, found);
+                let found = Found { list, begin, end, keeps_state };
+                keys.extend(bases.iter().map(|base| (base + event_type.index(), found)));
+            }
+        }
+        match subscription.what {
+            What::Everything => Reach::Main(keys),
+            What::Named(_) | What::Type { .. } => Reach::Ids(keys),
+        }
+    }
+}
+
+/// Leads from what was found to the fields themselves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundFields<'a>(&'a [Vec<Field>]);
+
+impl<'a> FoundFields<'a> {
+    #[inline(always)]
+    pub(crate) fn of(self, found: &Found) -> &'a [Field] {
+        let list = self.0.get(found.list as usize);
+        list.and_then(|list| list.get(found.begin as usize..found.end as usize)).unwrap_or_default()
+    }
+}
+
+impl Fields {
+    /// A new list.
+    fn open(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.lists.push(Vec::new());
+            self.lists.len() as u32 - 1
+        })
+    }
+
+    fn clear(&mut self, list: u32) {
+        self.lists[list as usize].clear();
+    }
+
+    fn close(&mut self, list: u32) {
+        self.lists[list as usize] = Vec::new();
+        self.free.push(list);
+    }
+
+    /// Adds to a list; gives the range.
+    fn extend(&mut self, list: u32, fields: Vec<Field>) -> (u32, u32) {
+        let list = &mut self.lists[list as usize];
+        let begin = list.len() as u32;
+        list.extend(fields);
+        (begin, list.len() as u32)
+    }
+}

@@ -1,0 +1,153 @@
+//! The hooks of one read.
+
+use std::fmt;
+
+use lttv_hooks::{HookId, HookList, Priority, Verdict};
+
+use crate::call::{EventCall, LevelCall, LevelHook};
+use crate::commands::Registration;
+use crate::subscription::{Scope, Subscription};
+
+/// The hooks of one read: for events, and for its begin and end.
+///
+/// [`begin`](crate::TracesetContext::begin) takes it,
+/// [`end`](crate::TracesetContext::end) gives it back.
+///
+/// ```
+/// use lttv_context::{Bounds, HookSet, Level, TracesetContext, Traceset};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let mut lines = Vec::new();
+/// let mut events = 0;
+/// let mut hooks = HookSet::new();
+/// hooks.before(Level::Trace, |call| {
+///     lines.push(format!("trace {:?}", call.trace.map(|trace| trace.index())));
+/// });
+/// hooks.on_event("*", |_| events += 1);
+///
+/// let mut context = TracesetContext::new(Traceset::open(path)?);
+/// let read = context.process(hooks, &Bounds::all().events(100))?;
+/// drop(context);
+/// assert_eq!((events, read.events, lines.len()), (100, 100, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct HookSet<'h> {
+    scope: Scope,
+    before: [HookList<LevelHook<'h>>; 3],
+    after: [HookList<LevelHook<'h>>; 3],
+    pub(crate) events: Vec<Registration<'h>>,
+}
+
+/// The levels of a traceset at which there are hooks before and after reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// Called once.
+    Traceset,
+    /// Called for each trace.
+    Trace,
+    /// Called for each tracefile.
+    Tracefile,
+}
+
+/// Before reading, or after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Before,
+    After,
+}
+
+impl<'h> HookSet<'h> {
+    /// No hooks, for a whole traceset.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No hooks, for a part of a traceset: those of events are called for events
+    /// in it only, those before and after reading for it and for what is in it.
+    pub fn within(scope: Scope) -> Self {
+        HookSet { scope, ..Self::default() }
+    }
+
+    /// Adds a hook for events: as
+    /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
+    pub fn on_event<V: Verdict>(
+        &mut self,
+        events: impl Into<Subscription>,
+        hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
+    ) -> HookId {
+        let registration = Registration::new(events.into(), hook);
+        let id = registration.id;
+        self.events.push(registration);
+        id
+    }
+
+    /// Adds a hook to be called before reading, with the default priority. What
+    /// it returns does not matter.
+    pub fn before<V: Verdict>(
+        &mut self,
+        level: Level,
+        hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+    ) -> HookId {
+        self.before_with(level, Priority::DEFAULT, hook)
+    }
+
+    /// Adds a hook to be called before reading.
+    pub fn before_with<V: Verdict>(
+        &mut self,
+        level: Level,
+        priority: Priority,
+        mut hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+    ) -> HookId {
+        let hook = Box::new(move |call: &mut LevelCall<'_, 'h>| hook(call).flow());
+        self.level(Moment::Before, level).add_boxed(priority, hook)
+    }
+
+    /// Adds a hook to be called after reading, with the default priority.
+    pub fn after<V: Verdict>(
+        &mut self,
+        level: Level,
+        hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+    ) -> HookId {
+        self.after_with(level, Priority::DEFAULT, hook)
+    }
+
+    /// Adds a hook to be called after reading.
+    pub fn after_with<V: Verdict>(
+        &mut self,
+        level: Level,
+        priority: Priority,
+        mut hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+    ) -> HookId {
+        let hook = Box::new(move |call: &mut LevelCall<'_, 'h>| hook(call).flow());
+        self.level(Moment::After, level).add_boxed(priority, hook)
+    }
+
+    /// The part of the traceset that it is for.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    pub(crate) fn level(&mut self, moment: Moment, level: Level) -> &mut HookList<LevelHook<'h>> {
+        let lists = match moment {
+            Moment::Before => &mut self.before,
+            Moment::After => &mut self.after,
+        };
+        match (lists, level) {
+            ([list, _, _], Level::Traceset)
+            | ([_, list, _], Level::Trace)
+            | ([_, _, list], Level::Tracefile) => list,
+        }
+    }
+}
+
+impl fmt::Debug for HookSet<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookSet")
+            .field("scope", &self.scope)
+            .field("before", &self.before)
+            .field("after", &self.after)
+            .field("events", &self.events)
+            .finish()
+    }
+}

@@ -1,0 +1,48 @@
+//! The time between the begin of something and its end.
+
+use std::sync::Arc;
+
+use ltt_read::{Timestamp, Trace};
+
+/// A stretch of time, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimeSpan {
+    /// The earliest time.
+    pub begin: Timestamp,
+    /// The latest time.
+    pub end: Timestamp,
+}
+
+impl TimeSpan {
+    /// From the earlier begin to the later end.
+    #[must_use]
+    pub fn join(self, other: TimeSpan) -> TimeSpan {
+        TimeSpan { begin: self.begin.min(other.begin), end: self.end.max(other.end) }
+    }
+}
+
+/// The span of a tracefile by its packets, or by its events where packets do not
+/// tell.
+pub(crate) fn tracefile_span(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
+    let entries = trace.packet_index(tracefile).entries();
+    let begin = entries.iter().map(|packet| packet.begin).min()?;
+    let end = entries.iter().map(|packet| packet.end).max()?;
+    if begin > Timestamp::MIN && end < Timestamp::MAX {
+        return Some(TimeSpan { begin, end });
+    }
+    let mut cursor = trace.cursor(tracefile);
+    let mut span: Option<TimeSpan> = None;
+    loop {
+        match cursor.advance() {
+            Ok(true) => {
+                if let Some(time) = cursor.event().timestamp() {
+                    let instant = TimeSpan { begin: time, end: time };
+                    span = Some(span.map_or(instant, |span| span.join(instant)));
+                }
+            }
+            // Reading will report it.
+            Err(_) if cursor.skip_packet() => {}
+            Ok(false) | Err(_) => return span,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Keeping the state of extensions at the current position.
+
+use ltt_read::Timestamp;
+
+use crate::bounds::{Bounds, EndReason, ReadEnd};
+use crate::checkpoint::{Checkpoint, Checkpoints};
+use crate::context::TracesetContext;
+use crate::position::{StalePosition, TracesetPosition};
+
+impl TracesetContext<'_> {
+    /// Saves checkpoints from now on, while events are read in order: one every so
+    /// many events, at most so many. When there are more, every other one is
+    /// dropped and the distance doubled.
+    pub fn save_checkpoints(&mut self, every: u64, most: usize) {
+        self.state.every = every.max(1);
+        self.state.most = most.max(1);
+    }
+
+    /// Saves a checkpoint at the current position. False if the state of
+    /// extensions is not that of the position.
+    pub fn save_checkpoint(&mut self) -> bool {
+        if !self.state.is_current {
+            return false;
+        }
+        let position = self.position();
+        let states = self.extensions.save().into();
+        self.checkpoints.insert(Checkpoint { position, states });
+        self.state.events = 0;
+        while self.checkpoints.len() > self.state.most {
+            self.checkpoints.thin_out();
+            self.state.every = self.state.every.saturating_mul(2);
+        }
+        true
+    }
+
+    /// The checkpoints saved so far.
+    pub fn checkpoints(&self) -> &Checkpoints {
+        &self.checkpoints
+    }
+
+    /// Takes over the checkpoints of another context of the same traceset, with
+    /// the same extensions.
+    pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) {
+        self.checkpoints = checkpoints;
+    }
+
+    /// Whether the state of the extensions is that of the current position: it is
+    /// while events are read in order, not after seeking.
+    pub fn is_state_current(&self) -> bool {
+        self.state.is_current
+    }
+
+    /// Goes to the last checkpoint before the events of a time, or else to the
+    /// begin, with the state of extensions from there. Reading from there to that
+    /// time ([`replay`](Self::replay)) gives the state at that time.
+    pub fn seek_checkpoint(&mut self, time: Timestamp) {
+        let nearest = self.checkpoints.nearest(time).cloned();
+        self.restore(nearest);
+    }
+
+    /// Goes to a time with the state of extensions from there: to the nearest
+    /// checkpoint, and on by their hooks alone. Tells how many events that took.
+    pub fn seek_time_with_state(&mut self, time: Timestamp) -> u64 {
+        self.seek_checkpoint(time);
+        self.catch_up(&Bounds::all().until(time))
+    }
+
+    /// As [`seek_time_with_state`](Self::seek_time_with_state), to a position.
+    ///
+    /// # Errors
+    ///
+    /// If it is of another traceset; then nothing changes.
+    pub fn seek_position_with_state(
+        &mut self,
+        position: &TracesetPosition,
+    ) -> Result<u64, StalePosition> {
+        self.check(position)?;
+        let nearest = self.checkpoints.nearest_position(position).cloned();
+        self.restore(nearest);
+        Ok(self.catch_up(&Bounds::all().until_position(position)))
+    }
+
+    /// Brings the state of extensions to the current position, after seeking.
+    /// Tells how many events that took.
+    pub fn update_state(&mut self) -> u64 {
+        if self.state.is_current {
+            return 0;
+        }
+        let position = self.position();
+        self.seek_position_with_state(&position).unwrap_or(0)
+    }
+
+    /// Replays, passing over requests to stop.
+    pub(crate) fn catch_up(&mut self, bounds: &Bounds) -> u64 {
+        let mut events = 0;
+        while let Ok(ReadEnd { events: more, reason }) = self.replay(bounds) {
+            events += more;
+            if reason != EndReason::Stopped {
+                break;
+            }
+        }
+        events
+    }
+
+    fn restore(&mut self, checkpoint: Option<Checkpoint>) {
+        let Some(Checkpoint { position, states }) = checkpoint else {
+            self.seek_begin();
+            return;
+        };
+        if states.len() != self.extensions.len() || self.seek_position(&position).is_err() {
+            self.seek_begin();
+            return;
+        }
+        self.extensions.restore(&states);
+        self.state.is_current = true;
+        self.state.events = 0;
+    }
+
+    /// How many events may be read before a checkpoint is due.
+    pub(crate) fn events_to_checkpoint(&self) -> u64 {
+        if !self.state.is_current || self.extensions.is_empty() {
+            return u64::MAX;
+        }
+        self.state.every.saturating_sub(self.state.events).max(1)
+    }
+
+    /// Counts events, and saves a checkpoint if one is due.
+    pub(crate) fn passed(&mut self, events: u64) {
+        self.state.events = self.state.events.saturating_add(events);
+        if self.state.events >= self.state.every && !self.extensions.is_empty() {
+            self.save_checkpoint();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Going a number of events forward or back.
+
+use ltt_read::{Event, Timestamp};
+
+use crate::bounds::Bounds;
+use crate::context::TracesetContext;
+use crate::position::TracesetPosition;
+
+/// How far to go back first, in ns; then so many times as far, again and again.
+const FIRST_STEP: i64 = 1_000_000;
+const LONGER: i64 = 4;
+
+impl TracesetContext<'_> {
+    /// Goes forward over a number of matching events; or less, to the end. Tells
+    /// how many there were. Only hooks of extensions are called, so that their
+    /// state stays current if it was.
+    ///
+    /// ```
+    /// # use lttv_context::{TracesetContext, Traceset};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let is_switch = |event: &ltt_read::Event<'_>| event.event_type().name() == "sched_switch";
+    /// assert_eq!(context.seek_forward(10, is_switch), 10);
+    /// assert_eq!(context.seek_backward(3, is_switch), 3);
+    /// // The next switch is the eighth.
+    /// assert_eq!(context.seek_forward(1000, is_switch), 497 - 7);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn seek_forward(
+        &mut self,
+        events: u64,
+        mut matching: impl FnMut(&Event<'_>) -> bool,
+    ) -> u64 {
+        let mut found = 0;
+        while found < events
+            && let Some(event) = self.merge.next()
+        {
+            found += u64::from(matching(&event));
+            self.merge.put_back();
+            self.catch_up(&Bounds::all().events(1));
+        }
+        found
+    }
+
+    /// Goes back to before the matching event that is a number of them before the
+    /// current position; or less, to the first of them; or to the begin, if there
+    /// are none. Tells how many there were.
+    ///
+    /// No hooks are called. Longer and longer stretches are read, each at most
+    /// twice, until there are enough.
+    pub fn seek_backward(
+        &mut self,
+        events: u64,
+        mut matching: impl FnMut(&Event<'_>) -> bool,
+    ) -> u64 {
+        if events == 0 {
+            return 0;
+        }
+        let mut end = self.position();
+        let span = self.contexts.time_span();
+        let first = span.map_or(Timestamp::MAX, |span| span.begin);
+        let from = end.time().or(span.map(|span| span.end)).unwrap_or(Timestamp::MAX);
+        let (mut found, mut step) = (0, FIRST_STEP);
+        // Where the earliest stretch with such events begins.
+        let mut earliest = None;
+        loop {
+            let time = Timestamp::from_ns(from.ns().saturating_sub(step));
+            let all = time <= first || step == i64::MAX;
+            let time = if all { Timestamp::MIN } else { time };
+            self.seek_time(time);
+            let begin = self.position();
+            let mut here = 0;
+            self.scan(&end, |event| {
+                here += u64::from(matching(event));
+                true
+            });
+            found += here;
+            if here > 0 {
+                earliest = Some(begin.clone());
+            }
+            if found >= events || all {
+                break;
+            }
+            end = begin;
+            step = step.saturating_mul(LONGER);
+        }
+        let Some(begin) = earliest else {
+            self.seek_begin();
+            return 0;
+        };
+        // Of those in the earliest stretch, the first ones may be too many.
+        let mut before = found.saturating_sub(events);
+        let sought = self.seek_position(&begin);
+        debug_assert!(sought.is_ok(), "the traceset stays the same");
+        self.scan(&TracesetPosition::end(self.traceset()), |event| {
+            if !matching(event) {
+                return true;
+            }
+            let passed = before > 0;
+            before -= u64::from(passed);
+            passed
+        });
+        found.min(events)
+    }
+}

@@ -1,0 +1,272 @@
+//! Reading, bounds, positions and seeking against a sorted list of all events.
+
+mod support;
+
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use lttv_context::{
+    Bounds, EndReason, Extension, Handle, Setup, TracesetContext, TracesetPosition,
+};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use support::config::cases;
+use support::{Known, Sample, sample};
+
+/// What is done to a context. Indices are into what there is: events, times,
+/// saved positions.
+#[derive(Debug, Clone)]
+enum Step {
+    Read { time: Option<Index>, position: Option<Index>, events: Option<u64>, stop: Option<Index> },
+    SeekTime { time: Index, with_state: bool },
+    SeekPosition { position: Index, with_state: bool },
+    SeekBegin,
+    SeekEnd,
+    Forward { events: u64, dynamic: bool },
+    Backward { events: u64, dynamic: bool },
+    UpdateState,
+    Checkpoint,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let index = any::<Index>;
+    let maybe = || prop::option::of(any::<Index>());
+    prop_oneof![
+        6 => (maybe(), maybe(), prop::option::of(0..12u64), prop::option::weighted(0.3, index()))
+            .prop_map(|(time, position, events, stop)| Step::Read { time, position, events, stop }),
+        2 => (index(), any::<bool>())
+            .prop_map(|(time, with_state)| Step::SeekTime { time, with_state }),
+        2 => (index(), any::<bool>())
+            .prop_map(|(position, with_state)| Step::SeekPosition { position, with_state }),
+        1 => Just(Step::SeekBegin),
+        1 => Just(Step::SeekEnd),
+        1 => (0..8u64, any::<bool>()).prop_map(|(events, dynamic)| Step::Forward { events, dynamic }),
+        2 => (0..8u64, any::<bool>()).prop_map(|(events, dynamic)| Step::Backward { events, dynamic }),
+        1 => Just(Step::UpdateState),
+        1 => Just(Step::Checkpoint),
+    ]
+}
+
+/// State that depends on every event, and on their order.
+#[derive(Debug, Default, PartialEq, Eq, Clone)]
+struct Digest {
+    events: u64,
+    sum: u64,
+}
+
+impl Digest {
+    fn add(&mut self, event: Known) {
+        self.events += 1;
+        let event = u64::from(event.number) << 8 | (event.trace << 4 | event.tracefile) as u64;
+        self.sum = (self.sum ^ event).wrapping_mul(0x0100_0000_01b3);
+    }
+}
+
+impl Extension for Digest {
+    type Checkpoint = Digest;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        setup.hooks.on_event("*", move |call| {
+            let event = known(call);
+            call.extensions[handle].add(event);
+        });
+    }
+
+    fn reset(&mut self) {
+        *self = Digest::default();
+    }
+
+    fn save(&self) -> Digest {
+        self.clone()
+    }
+
+    fn restore(&mut self, checkpoint: &Digest) {
+        self.clone_from(checkpoint);
+    }
+}
+
+fn known(call: &lttv_context::EventCall<'_, '_>) -> Known {
+    let number = call.event.field("number").and_then(|v| v.as_u64()).expect("a number");
+    Known {
+        time: call.time(),
+        trace: call.trace.index(),
+        tracefile: call.tracefile.index(),
+        number: number as u32,
+    }
+}
+
+fn is_dynamic(event: &ltt_read::Event<'_>) -> bool {
+    event.event_type().name() == "dynamic"
+}
+
+/// What the model says of a read from `at`: where it ends, and why.
+fn expected_read(
+    sample: &Sample,
+    at: usize,
+    bounds: (Option<ltt_read::Timestamp>, Option<usize>, Option<u64>),
+    stop: Option<usize>,
+) -> (usize, EndReason) {
+    let mut next = at;
+    let (time, position, most) = bounds;
+    loop {
+        if next > at && stop == Some(next - 1) {
+            return (next, EndReason::Stopped);
+        }
+        if most == Some((next - at) as u64) {
+            return (next, EndReason::EventCount);
+        }
+        let Some(event) = sample.events.get(next) else { return (next, EndReason::EndOfTraceset) };
+        if position.is_some_and(|position| next >= position) {
+            return (next, EndReason::EndPosition);
+        }
+        if time.is_some_and(|time| event.time >= time) {
+            return (next, EndReason::EndTime);
+        }
+        next += 1;
+    }
+}
+
+fn run(
+    sample: &Sample,
+    steps: &[Step],
+    checkpoints: Option<(u64, usize)>,
+) -> Result<(), TestCaseError> {
+    let seen = RefCell::new(Vec::new());
+    let stop = Cell::new(None);
+    // Positions, and the number of the event that they are before.
+    let saved: Rc<RefCell<Vec<(TracesetPosition, usize)>>> = Rc::default();
+    let mut context = TracesetContext::new(&sample.traceset);
+    let digest = context.attach(Digest::default());
+    if let Some((every, most)) = checkpoints {
+        context.save_checkpoints(every, most);
+    }
+    context.on_event("*", |call| {
+        let event = known(call);
+        let number = sample.events.iter().position(|e| *e == event).expect("a known event");
+        seen.borrow_mut().push(number);
+        if number % 3 == 0 {
+            saved.borrow_mut().push((call.position(), number));
+        }
+        if stop.get() == Some(number) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let total = sample.events.len();
+    let times = sample.times();
+    let end = TracesetPosition::end(&sample.traceset);
+    saved.borrow_mut().push((end.clone(), total));
+    let mut at = 0;
+    for step in steps {
+        match step {
+            Step::Read { time, position, events, stop: stop_at } => {
+                let time = time.filter(|_| !times.is_empty()).map(|i| *i.get(&times));
+                let position = position.map(|i| i.get(&saved.borrow()).clone());
+                let stop_at = stop_at.filter(|_| total > 0).map(|i| i.index(total));
+                let mut bounds = Bounds::all();
+                if let Some(time) = time {
+                    bounds = bounds.until(time);
+                }
+                if let Some((position, _)) = &position {
+                    bounds = bounds.until_position(position);
+                }
+                if let Some(events) = events {
+                    bounds = bounds.events(*events);
+                }
+                stop.set(stop_at);
+                let model = (time, position.map(|p| p.1), *events);
+                let (next, reason) = expected_read(sample, at, model, stop_at);
+                let read = context.middle(&bounds).expect("a position of the traceset");
+                prop_assert_eq!(seen.take(), (at..next).collect::<Vec<_>>());
+                prop_assert_eq!((read.events, read.reason), ((next - at) as u64, reason));
+                at = next;
+            }
+            Step::SeekTime { time, with_state } => {
+                let Some(time) = (!times.is_empty()).then(|| *time.get(&times)) else { continue };
+                if *with_state {
+                    context.seek_time_with_state(time);
+                } else {
+                    context.seek_time(time);
+                }
+                at = sample.at(time);
+            }
+            Step::SeekPosition { position, with_state } => {
+                let (position, number) = position.get(&saved.borrow()).clone();
+                let sought = if *with_state {
+                    context.seek_position_with_state(&position).map(|_| ())
+                } else {
+                    context.seek_position(&position)
+                };
+                prop_assert!(sought.is_ok());
+                at = number;
+            }
+            Step::SeekBegin => {
+                context.seek_begin();
+                at = 0;
+            }
+            Step::SeekEnd => {
+                context.seek_end();
+                at = total;
+            }
+            Step::Forward { events, dynamic } => {
+                let matches = |n: &usize| !dynamic || sample.events[*n].is_dynamic();
+                let found: Vec<_> = (at..total).filter(matches).take(*events as usize).collect();
+                let moved = context.seek_forward(*events, |e| !dynamic || is_dynamic(e));
+                prop_assert_eq!(moved, found.len() as u64);
+                at = match found.last() {
+                    Some(last) if moved == *events => last + 1,
+                    _ if *events == 0 => at,
+                    _ => total,
+                };
+            }
+            Step::Backward { events, dynamic } => {
+                let matches = |n: &usize| !dynamic || sample.events[*n].is_dynamic();
+                let found: Vec<_> = (0..at).rev().filter(matches).take(*events as usize).collect();
+                let moved = context.seek_backward(*events, |e| !dynamic || is_dynamic(e));
+                prop_assert_eq!(moved, found.len() as u64);
+                at = match found.last() {
+                    Some(last) => *last,
+                    None if *events == 0 => at,
+                    None => 0,
+                };
+            }
+            Step::UpdateState => {
+                context.update_state();
+                prop_assert!(context.is_state_current());
+            }
+            Step::Checkpoint => {
+                prop_assert_eq!(context.save_checkpoint(), context.is_state_current());
+            }
+        }
+        // Nobody but reads calls the hook; wherever one is, one is nowhere else.
+        prop_assert!(seen.take().is_empty(), "after {:?}", step);
+        let position = context.position();
+        prop_assert_eq!(position == end, at == total);
+        prop_assert_eq!(position.time(), sample.events.get(at).map(|e| e.time));
+        for (other, number) in saved.borrow().iter() {
+            prop_assert_eq!(other.partial_cmp(&position), Some(number.cmp(&at)));
+        }
+        saved.borrow_mut().push((position, at));
+        if context.is_state_current() {
+            let mut expected = Digest::default();
+            sample.events[..at].iter().for_each(|event| expected.add(*event));
+            prop_assert_eq!(&context.extensions()[digest], &expected, "after {:?}", step);
+        }
+        if let Some((_, most)) = checkpoints {
+            prop_assert!(context.checkpoints().len() <= most);
+        }
+    }
+    prop_assert!(context.errors().is_empty());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    #[test]
+    fn as_a_sorted_list(
+        sample in sample(),
+        steps in prop::collection::vec(step(), 1..24),
+        checkpoints in prop::option::of((1..10u64, 1..8usize)),
+    ) {
+        run(&sample, &steps, checkpoints)?;
+    }
+}

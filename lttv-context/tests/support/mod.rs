@@ -1,0 +1,77 @@
+//! Random tracesets of which every event is known in advance.
+
+#[path = "../../../ltt-read/tests/support/config.rs"]
+pub(crate) mod config;
+#[path = "../../../ltt-read/tests/support/timeline.rs"]
+#[allow(dead_code, reason = "other tests need all of it")]
+pub(crate) mod timeline;
+
+use ltt_read::Timestamp;
+use lttv_context::Traceset;
+use proptest::prelude::*;
+use timeline::{Timeline, timeline};
+
+/// An event of a traceset, as far as a model has to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// When it is delivered: at its time, or that from which its clock went back.
+    pub(crate) time: Timestamp,
+    pub(crate) trace: usize,
+    /// Number of its tracefile in the trace.
+    pub(crate) tracefile: usize,
+    /// Unique in its trace.
+    pub(crate) number: u32,
+}
+
+impl Known {
+    /// The name of its event type.
+    pub(crate) fn is_dynamic(self) -> bool {
+        self.number.is_multiple_of(3)
+    }
+}
+
+/// A traceset and all its events in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    pub(crate) traceset: Traceset,
+    pub(crate) events: Vec<Known>,
+    pub(crate) timelines: Vec<Timeline>,
+}
+
+impl Sample {
+    pub(crate) fn new(timelines: Vec<Timeline>) -> Self {
+        let mut events = Vec::new();
+        for (trace, timeline) in timelines.iter().enumerate() {
+            for tracefile in 0..timeline.streams.len() {
+                let mut latest = Timestamp::MIN;
+                for event in timeline.events(tracefile) {
+                    latest = latest.max(timeline.time(&event));
+                    events.push(Known { time: latest, trace, tracefile, number: event.number });
+                }
+            }
+        }
+        // Stable: what is in one tracefile stays in order.
+        events.sort_by_key(|event| (event.time, event.trace, event.tracefile));
+        let traceset = timelines.iter().map(|t| t.in_memory(t.data())).collect();
+        Sample { traceset, events, timelines }
+    }
+
+    /// The number of the first event at a time or later.
+    pub(crate) fn at(&self, time: Timestamp) -> usize {
+        self.events.partition_point(|event| event.time < time)
+    }
+
+    /// Times at, just before and just after all there is.
+    pub(crate) fn times(&self) -> Vec<Timestamp> {
+        self.timelines.iter().flat_map(|timeline| timeline.interesting_times()).collect()
+    }
+}
+
+/// Up to three traces, whose clocks may go back.
+pub(crate) fn sample() -> impl Strategy<Value = Sample> {
+    let timelines = prop_oneof![
+        prop::collection::vec(timeline(false), 0..4),
+        prop::collection::vec(timeline(true), 2..3),
+    ];
+    timelines.prop_map(Sample::new)
+}

@@ -1,0 +1,355 @@
+//! Hooks for everything and hooks for some ids, merged ahead of calls.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+
+use crate::flow::{Flow, either};
+use crate::id::{HookId, HookInfo, Removal};
+use crate::priority::{Priority, PriorityConflict};
+
+/// A main list of hooks, called for every id, and a list for each id, called as
+/// one.
+///
+/// Ids are small dense numbers: they are indices into a table. For each there is
+/// one flat list of the hooks to call, in order; it is made anew only after a
+/// change that concerns it. A hook may be for many ids, and has then a datum `D`
+/// for each, such as what was found out about that id in advance.
+///
+/// ```
+/// use lttv_hooks::{Flow, HooksById, Priority, Reach};
+/// use std::ops::ControlFlow;
+///
+/// let mut hooks: HooksById<dyn FnMut(&mut Vec<&'static str>) -> Flow> = HooksById::new();
+/// let note = |text| -> Box<dyn FnMut(&mut Vec<&'static str>) -> Flow> {
+///     Box::new(move |notes| {
+///         notes.push(text);
+///         ControlFlow::Continue(())
+///     })
+/// };
+/// hooks.add(Priority::DEFAULT, Reach::ids([2, 5]), note("2 or 5"));
+/// hooks.add(Priority::DEFAULT, Reach::All(()), note("all"));
+/// hooks.add(Priority::STATE, Reach::ids([5]), note("5"));
+/// let mut notes = Vec::new();
+/// for id in [4, 5] {
+///     _ = hooks.at(id).call(&mut notes);
+/// }
+/// assert_eq!(notes, ["all", "5", "all", "2 or 5"]);
+/// ```
+pub struct HooksById<F: ?Sized, D = ()> {
+    /// The functions; `None` where a slot is free.
+    hooks: Vec<Option<Box<F>>>,
+    /// What else is known of them, by the same index.
+    infos: Vec<Option<Info<D>>>,
+    free: Vec<Slot>,
+    by_identity: HashMap<HookId, Slot>,
+    /// For the order among equals.
+    added: u64,
+    /// Hooks for all ids.
+    everywhere: Vec<Step<D>>,
+    /// For each id, hooks that are for it in particular.
+    listed: Vec<Vec<Step<D>>>,
+    /// For each id, all hooks to be called, in order.
+    plans: Vec<Box<[Step<D>]>>,
+    /// The same for greater ids.
+    plan_beyond: Box<[Step<D>]>,
+    stale: Stale,
+}
+
+/// For which ids a hook is called, with what datum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach<D = ()> {
+    /// It is in the main list: called for every id.
+    All(D),
+    /// It is in the main list, but only for these ids: called before hooks
+    /// by id of the same priority.
+    Main(Vec<(usize, D)>),
+    /// By id: called for these, after hooks of the main list of the same priority.
+    Ids(Vec<(usize, D)>),
+}
+
+impl Reach {
+    /// By id, without data.
+    pub fn ids(ids: impl IntoIterator<Item = usize>) -> Reach {
+        Reach::Ids(ids.into_iter().map(|id| (id, ())).collect())
+    }
+}
+
+/// Index of a hook.
+type Slot = u32;
+
+struct Info<D> {
+    id: HookId,
+    priority: Priority,
+    references: u32,
+    number: u64,
+    reach: Reach<D>,
+}
+
+#[derive(Clone, Copy)]
+struct Step<D> {
+    slot: Slot,
+    data: D,
+}
+
+/// Which plans do not fit the lists any more.
+enum Stale {
+    None,
+    Ids(Vec<usize>),
+    All,
+}
+
+impl<F: ?Sized, D: Copy> HooksById<F, D> {
+    /// No hooks.
+    pub fn new() -> Self {
+        HooksById {
+            hooks: Vec::new(),
+            infos: Vec::new(),
+            free: Vec::new(),
+            by_identity: HashMap::new(),
+            added: 0,
+            everywhere: Vec::new(),
+            listed: Vec::new(),
+            plans: Vec::new(),
+            plan_beyond: Box::default(),
+            stale: Stale::None,
+        }
+    }
+
+    /// How many hooks there are.
+    pub fn len(&self) -> usize {
+        self.by_identity.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_identity.is_empty()
+    }
+
+    /// Adds a hook behind all that are equal in priority and kind of list.
+    pub fn add(&mut self, priority: Priority, reach: Reach<D>, hook: Box<F>) -> HookId {
+        let id = HookId::fresh();
+        self.insert(id, priority, reach, hook);
+        id
+    }
+
+    /// Adds a hook under an id. If one of this id is there already, it gets a
+    /// reference more; the new function and its reach are dropped.
+    ///
+    /// # Errors
+    ///
+    /// If it is there with another priority.
+    pub fn add_as(
+        &mut self,
+        id: HookId,
+        priority: Priority,
+        reach: Reach<D>,
+        hook: Box<F>,
+    ) -> Result<(), PriorityConflict> {
+        let Some(slot) = self.by_identity.get(&id) else {
+            self.insert(id, priority, reach, hook);
+            return Ok(());
+        };
+        let Some(info) = self.infos[*slot as usize].as_mut() else { return Ok(()) };
+        if info.priority != priority {
+            return Err(PriorityConflict { is: info.priority, wanted: priority });
+        }
+        info.references += 1;
+        Ok(())
+    }
+
+    /// Drops a reference of a hook; without others, takes it out of all lists.
+    pub fn remove(&mut self, id: HookId) -> Removal<Box<F>> {
+        let Some(slot) = self.by_identity.get(&id).copied() else { return Removal::Absent };
+        if let Some(info) = self.infos[slot as usize].as_mut() {
+            info.references -= 1;
+            if info.references > 0 {
+                return Removal::Referenced;
+            }
+        }
+        self.by_identity.remove(&id);
+        if let Some(info) = self.infos[slot as usize].take() {
+            self.unlist(slot, &info.reach);
+        }
+        self.free.push(slot);
+        self.hooks[slot as usize].take().map_or(Removal::Absent, Removal::Removed)
+    }
+
+    /// Changes for which ids a hook is called; nothing else. False if there is
+    /// none of this identity.
+    pub fn set_reach(&mut self, id: HookId, reach: Reach<D>) -> bool {
+        let Some(slot) = self.by_identity.get(&id).copied() else { return false };
+        if let Some(mut info) = self.infos[slot as usize].take() {
+            self.unlist(slot, &info.reach);
+            info.reach = reach;
+            self.list(slot, &info.reach);
+            self.infos[slot as usize] = Some(info);
+        }
+        true
+    }
+
+    /// The hooks for an id.
+    #[inline(always)]
+    pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
+        if !matches!(self.stale, Stale::None) {
+            self.refresh();
+        }
+        let plan = self.plans.get(id).unwrap_or(&self.plan_beyond);
+        HooksAt { plan, hooks: &mut self.hooks }
+    }
+
+    /// The hooks for an id, in the order of calls.
+    pub fn list_at(&mut self, id: usize) -> Vec<HookInfo> {
+        self.refresh();
+        let plan = self.plans.get(id).unwrap_or(&self.plan_beyond);
+        plan.iter().filter_map(|step| self.infos[step.slot as usize].as_ref()?.public()).collect()
+    }
+
+    fn insert(&mut self, id: HookId, priority: Priority, reach: Reach<D>, hook: Box<F>) {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.hooks.push(None);
+            self.infos.push(None);
+            self.hooks.len() as Slot - 1
+        });
+        self.list(slot, &reach);
+        self.added += 1;
+        self.by_identity.insert(id, slot);
+        self.hooks[slot as usize] = Some(hook);
+        let number = self.added;
+        self.infos[slot as usize] = Some(Info { id, priority, references: 1, number, reach });
+    }
+
+    fn list(&mut self, slot: Slot, reach: &Reach<D>) {
+        match reach {
+            Reach::All(data) => self.everywhere.push(Step { slot, data: *data }),
+            Reach::Main(ids) | Reach::Ids(ids) => {
+                for (id, data) in ids {
+                    if *id >= self.listed.len() {
+                        self.listed.resize_with(id + 1, Vec::new);
+                    }
+                    self.listed[*id].push(Step { slot, data: *data });
+                }
+            }
+        }
+        self.mark_stale(reach);
+    }
+
+    fn unlist(&mut self, slot: Slot, reach: &Reach<D>) {
+        match reach {
+            Reach::All(_) => self.everywhere.retain(|step| step.slot != slot),
+            Reach::Main(ids) | Reach::Ids(ids) => {
+                ids.iter().for_each(|(id, _)| self.listed[*id].retain(|step| step.slot != slot));
+            }
+        }
+        self.mark_stale(reach);
+    }
+
+    fn mark_stale(&mut self, reach: &Reach<D>) {
+        let ids = match reach {
+            Reach::All(_) => {
+                self.stale = Stale::All;
+                return;
+            }
+            Reach::Main(ids) | Reach::Ids(ids) => ids.iter().map(|(id, _)| *id),
+        };
+        match &mut self.stale {
+            Stale::None => self.stale = Stale::Ids(ids.collect()),
+            Stale::Ids(stale) => stale.extend(ids),
+            Stale::All => {}
+        }
+    }
+
+    /// Makes the plans anew that do not fit.
+    #[cold]
+    #[inline(never)]
+    fn refresh(&mut self) {
+        let known = self.plans.len();
+        self.plans.resize_with(self.listed.len().max(known), Box::default);
+        let mut stale = match std::mem::replace(&mut self.stale, Stale::None) {
+            Stale::None => return,
+            Stale::Ids(ids) => ids,
+            Stale::All => (0..known).collect(),
+        };
+        stale.extend(known..self.plans.len());
+        stale.sort_unstable();
+        stale.dedup();
+        for id in stale {
+            self.plans[id] = self.plan(self.listed.get(id).map_or(&[], Vec::as_slice));
+        }
+        self.plan_beyond = self.plan(&[]);
+    }
+
+    /// All hooks for an id, given those that are for it in particular.
+    fn plan(&self, listed: &[Step<D>]) -> Box<[Step<D>]> {
+        let mut plan: Vec<_> = self.everywhere.iter().chain(listed).copied().collect();
+        plan.sort_by_key(|step| self.infos[step.slot as usize].as_ref().map(Info::order));
+        // An id that a hook names twice counts once.
+        plan.dedup_by_key(|step| step.slot);
+        plan.into()
+    }
+}
+
+impl<D> Info<D> {
+    fn order(&self) -> (Priority, bool, u64) {
+        (self.priority, matches!(self.reach, Reach::Ids(_)), self.number)
+    }
+
+    fn public(&self) -> Option<HookInfo> {
+        Some(HookInfo { id: self.id, priority: self.priority, references: self.references })
+    }
+}
+
+/// The hooks for one id, ready to be called. See [`HooksById::at`].
+pub struct HooksAt<'a, F: ?Sized, D> {
+    plan: &'a [Step<D>],
+    hooks: &'a mut [Option<Box<F>>],
+}
+
+impl<F: ?Sized, D> HooksAt<'_, F, D> {
+    /// Whether there are none: then nothing needs to be prepared for them.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.plan.is_empty()
+    }
+
+    /// Calls every hook. The result is to stop if any said so.
+    #[inline]
+    pub fn call<C: ?Sized>(&mut self, call: &mut C) -> Flow
+    where
+        F: FnMut(&mut C) -> Flow,
+    {
+        self.call_each(|hook, _| hook(call))
+    }
+
+    /// Has a function call every hook, with its datum for this id. The result
+    /// is to stop if any said so.
+    #[inline]
+    pub fn call_each(&mut self, mut each: impl FnMut(&mut F, &D) -> Flow) -> Flow {
+        let mut flow = ControlFlow::Continue(());
+        for step in self.plan {
+            if let Some(Some(hook)) = self.hooks.get_mut(step.slot as usize) {
+                flow = either(flow, each(hook, &step.data));
+            }
+        }
+        flow
+    }
+}
+
+impl<F: ?Sized, D: Copy> Default for HooksById<F, D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: ?Sized, D> fmt::Debug for HooksById<F, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let infos = self.infos.iter().flatten().filter_map(Info::public);
+        f.debug_list().entries(infos).finish()
+    }
+}
+
+impl<F: ?Sized, D> fmt::Debug for HooksAt<'_, F, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HooksAt").field("hooks", &self.plan.len()).finish_non_exhaustive()
+    }
+}

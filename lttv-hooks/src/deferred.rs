@@ -1,0 +1,116 @@
+//! Changes of a list that has to be left alone for now.
+
+use std::fmt;
+
+use crate::id::HookId;
+use crate::list::HookList;
+use crate::priority::{Priority, PriorityConflict};
+
+/// Changes of a list, to be made later: what a hook puts into its call data if
+/// it wants to change the list that it is in. The caller makes them before the
+/// next call.
+///
+/// ```
+/// use lttv_hooks::{Deferred, Flow, HookList, Priority};
+/// use std::ops::ControlFlow;
+///
+/// type Hook = dyn FnMut(&mut Call) -> Flow;
+/// #[derive(Default)]
+/// struct Call {
+///     count: u32,
+///     later: Deferred<Hook>,
+/// }
+///
+/// let mut hooks: HookList<Hook> = HookList::new();
+/// hooks.add_boxed(
+///     Priority::FIRST,
+///     Box::new(|call| {
+///         call.count += 1;
+///         let more: Box<Hook> = Box::new(|call| {
+///             call.count += 10;
+///             ControlFlow::Continue(())
+///         });
+///         call.later.add(Priority::LAST, more);
+///         ControlFlow::Continue(())
+///     }),
+/// );
+/// let mut call = Call::default();
+/// for expected in [1, 12, 33] {
+///     _ = hooks.call(&mut call);
+///     call.later.apply(&mut hooks)?;
+///     assert_eq!(call.count, expected);
+/// }
+/// # Ok::<(), lttv_hooks::PriorityConflict>(())
+/// ```
+pub struct Deferred<F: ?Sized> {
+    changes: Vec<Change<F>>,
+}
+
+enum Change<F: ?Sized> {
+    Add { id: HookId, priority: Priority, hook: Box<F> },
+    Remove(HookId),
+}
+
+impl<F: ?Sized> Deferred<F> {
+    /// No changes.
+    pub const fn new() -> Self {
+        Deferred { changes: Vec::new() }
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// A hook is to be added.
+    pub fn add(&mut self, priority: Priority, hook: Box<F>) -> HookId {
+        let id = HookId::fresh();
+        self.add_as(id, priority, hook);
+        id
+    }
+
+    /// A hook is to be added under an id.
+    pub fn add_as(&mut self, id: HookId, priority: Priority, hook: Box<F>) {
+        self.changes.push(Change::Add { id, priority, hook });
+    }
+
+    /// A reference of a hook is to be dropped.
+    pub fn remove(&mut self, id: HookId) {
+        self.changes.push(Change::Remove(id));
+    }
+
+    /// Makes the changes in the order in which they were asked for.
+    ///
+    /// # Errors
+    ///
+    /// If a hook that is there was added with another priority; all other changes
+    /// are made.
+    pub fn apply(&mut self, list: &mut HookList<F>) -> Result<(), PriorityConflict> {
+        let mut result = Ok(());
+        for change in self.changes.drain(..) {
+            match change {
+                Change::Add { id, priority, hook } => {
+                    result = result.and(list.add_boxed_as(id, priority, hook));
+                }
+                Change::Remove(id) => drop(list.remove(id)),
+            }
+        }
+        result
+    }
+}
+
+impl<F: ?Sized> Default for Deferred<F> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Deferred<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let changes = self.changes.iter().map(|change| match change {
+            Change::Add { id, .. } => ("add", *id),
+            Change::Remove(id) => ("remove", *id),
+        });
+        f.debug_list().entries(changes).finish()
+    }
+}

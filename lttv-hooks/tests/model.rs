@@ -1,0 +1,256 @@
+//! Lists of hooks against a naive model, under random changes.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use lttv_hooks::{Flow, HookId, HookList, Hooks, HooksById, Priority, Reach, call_merged};
+use proptest::prelude::*;
+
+const IDS: usize = 6;
+
+/// Call data: who was called, by what datum; and who shall say stop.
+#[derive(Default)]
+struct Calls {
+    called: Vec<(usize, usize)>,
+    stoppers: Vec<usize>,
+}
+
+/// A hook as the model has it.
+#[derive(Debug, Clone)]
+struct Model {
+    name: usize,
+    priority: Priority,
+    references: u32,
+    reach: Reach<usize>,
+}
+
+impl Model {
+    fn datum(&self, id: usize) -> Option<usize> {
+        match &self.reach {
+            Reach::All(datum) => Some(*datum),
+            Reach::Main(ids) | Reach::Ids(ids) => ids.iter().find(|i| i.0 == id).map(|i| i.1),
+        }
+    }
+
+    fn by_id(&self) -> bool {
+        matches!(self.reach, Reach::Ids(_))
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Add {
+        priority: Priority,
+        reach: Reach<usize>,
+    },
+    /// One of those that were added before, by its number.
+    AddAgain {
+        which: usize,
+        priority: Option<Priority>,
+    },
+    Remove {
+        which: usize,
+    },
+    SetReach {
+        which: usize,
+        reach: Reach<usize>,
+    },
+    Call {
+        stoppers: Vec<usize>,
+    },
+}
+
+fn priority() -> impl Strategy<Value = Priority> {
+    prop::sample::select(vec![0, 25, 50, 51, 99]).prop_map(|n| Priority::new(n).unwrap())
+}
+
+fn reach() -> impl Strategy<Value = Reach<usize>> {
+    let ids = || prop::collection::btree_map(0..IDS, 0..100usize, 0..4);
+    prop_oneof![
+        (0..100usize).prop_map(Reach::All),
+        ids().prop_map(|ids| Reach::Main(ids.into_iter().collect())),
+        ids().prop_map(|ids| Reach::Ids(ids.into_iter().collect())),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (priority(), reach()).prop_map(|(priority, reach)| Step::Add { priority, reach }),
+        1 => (0..20usize, prop::option::weighted(0.2, priority()))
+            .prop_map(|(which, priority)| Step::AddAgain { which, priority }),
+        2 => (0..20usize).prop_map(|which| Step::Remove { which }),
+        1 => (0..20usize, reach()).prop_map(|(which, reach)| Step::SetReach { which, reach }),
+        3 => prop::collection::vec(0..20usize, 0..2).prop_map(|stoppers| Step::Call { stoppers }),
+    ]
+}
+
+type ByIdHook = dyn FnMut(&mut Calls, usize) -> Flow;
+
+fn by_id_hook(name: usize) -> Box<ByIdHook> {
+    Box::new(move |calls, datum| {
+        calls.called.push((name, datum));
+        if calls.stoppers.contains(&name) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
+}
+
+/// What the model calls for an id, in order.
+fn expected(model: &[Model], id: usize) -> Vec<(usize, usize)> {
+    let mut hooks: Vec<_> = model.iter().filter(|hook| hook.datum(id).is_some()).collect();
+    hooks.sort_by_key(|hook| (hook.priority, hook.by_id()));
+    hooks.into_iter().filter_map(|hook| Some((hook.name, hook.datum(id)?))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn by_id(steps in prop::collection::vec(step(), 1..60)) {
+        let mut hooks: HooksById<ByIdHook, usize> = HooksById::new();
+        let mut ids: Vec<HookId> = Vec::new();
+        // In the order in which they were added.
+        let mut model: Vec<Model> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Add { priority, reach } => {
+                    let name = ids.len();
+                    ids.push(hooks.add(priority, reach.clone(), by_id_hook(name)));
+                    model.push(Model { name, priority, references: 1, reach });
+                }
+                Step::AddAgain { which, priority } => {
+                    let Some(id) = ids.get(which) else { continue };
+                    let there = model.iter_mut().find(|hook| hook.name == which);
+                    let wanted = priority.unwrap_or_else(|| {
+                        there.as_ref().map_or(Priority::DEFAULT, |hook| hook.priority)
+                    });
+                    let reach = Reach::All(which);
+                    let added = hooks.add_as(*id, wanted, reach.clone(), by_id_hook(which));
+                    match there {
+                        Some(hook) if hook.priority == wanted => hook.references += 1,
+                        Some(_) => {
+                            prop_assert!(added.is_err());
+                            continue;
+                        }
+                        None => model.push(Model {
+                            name: which, priority: wanted, references: 1, reach,
+                        }),
+                    }
+                    prop_assert!(added.is_ok());
+                }
+                Step::Remove { which } => {
+                    let Some(id) = ids.get(which) else { continue };
+                    let removed = hooks.remove(*id).hook().is_some();
+                    let at = model.iter().position(|hook| hook.name == which);
+                    let last = at.is_some_and(|at| model[at].references == 1);
+                    prop_assert_eq!(removed, last);
+                    match at {
+                        Some(at) if last => drop(model.remove(at)),
+                        Some(at) => model[at].references -= 1,
+                        None => {}
+                    }
+                }
+                Step::SetReach { which, reach } => {
+                    let Some(id) = ids.get(which) else { continue };
+                    let there = model.iter_mut().find(|hook| hook.name == which);
+                    prop_assert_eq!(hooks.set_reach(*id, reach.clone()), there.is_some());
+                    if let Some(hook) = there {
+                        hook.reach = reach;
+                    }
+                }
+                Step::Call { stoppers } => {
+                    for id in 0..IDS + 2 {
+                        let expected = expected(&model, id);
+                        let stops = expected.iter().any(|call| stoppers.contains(&call.0));
+                        let mut calls = Calls { stoppers: stoppers.clone(), ..Calls::default() };
+                        let mut at = hooks.at(id);
+                        prop_assert_eq!(at.is_empty(), expected.is_empty());
+                        let flow = at.call_each(|hook, datum| hook(&mut calls, *datum));
+                        prop_assert_eq!(&calls.called, &expected, "id {}", id);
+                        prop_assert_eq!(flow.is_break(), stops);
+                        let listed: Vec<_> = hooks.list_at(id).iter().map(|hook| hook.id).collect();
+                        prop_assert_eq!(listed, expected.iter().map(|e| ids[e.0]).collect::<Vec<_>>());
+                    }
+                }
+            }
+            prop_assert_eq!(hooks.len(), model.len());
+        }
+    }
+
+    /// Two lists called as one are what they are when merged, and when removed
+    /// from each other again.
+    #[test]
+    fn lists(
+        main in prop::collection::vec((0..8usize, priority()), 0..8),
+        other in prop::collection::vec((0..8usize, priority()), 0..8),
+        stopper in 0..8usize,
+    ) {
+        let ids: Vec<HookId> = (0..8).map(|_| HookId::fresh()).collect();
+        let called = RefCell::new(Vec::new());
+        let hook = |name: usize, list: &'static str| {
+            let called = &called;
+            move |_: &mut ()| {
+                called.borrow_mut().push((name, list));
+                if name == stopper { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            }
+        };
+        let make = |hooks: &[(usize, Priority)], list| {
+            let mut made: Hooks<()> = Hooks::new();
+            let mut model: Vec<(usize, Priority, u32)> = Vec::new();
+            for (name, priority) in hooks {
+                let added = made.add_as(ids[*name], *priority, hook(*name, list));
+                match model.iter_mut().find(|there| there.0 == *name) {
+                    None => model.push((*name, *priority, 1)),
+                    Some(there) if there.1 == *priority => there.2 += 1,
+                    Some(_) => assert!(added.is_err()),
+                }
+            }
+            model.sort_by_key(|hook| hook.1);
+            (made, model)
+        };
+        let (mut main, main_model) = make(&main, "main");
+        let (mut other, other_model) = make(&other, "other");
+
+        let flow = call_merged(&mut main, &mut other, &mut ());
+        let mut both: Vec<_> = main_model.iter().map(|h| (h.1, 0, h.0)).collect();
+        both.extend(other_model.iter().map(|h| (h.1, 1, h.0)));
+        both.sort_by_key(|h| (h.0, h.1));
+        let names: Vec<_> = both.iter().map(|h| (h.2, ["main", "other"][h.1])).collect();
+        prop_assert_eq!(called.take(), names);
+        prop_assert_eq!(flow.is_break(), both.iter().any(|h| h.2 == stopper));
+
+        let flow = main.call_until_stop(&mut ());
+        let stop = main_model.iter().position(|h| h.0 == stopper);
+        prop_assert_eq!(flow.is_break(), stop.is_some());
+        let calls = stop.map_or(main_model.len(), |at| at + 1);
+        prop_assert_eq!(called.take().len(), calls);
+
+        let mut merged = main_model.clone();
+        let mut conflict = false;
+        for (name, priority, references) in &other_model {
+            match merged.iter_mut().find(|there| there.0 == *name) {
+                None => merged.push((*name, *priority, *references)),
+                Some(there) if there.1 == *priority => there.2 += 1,
+                Some(_) => conflict = true,
+            }
+        }
+        merged.sort_by_key(|hook| hook.1);
+        prop_assert_eq!(main.append(other).is_err(), conflict);
+        let list = |hooks: &HookList<_>| {
+            hooks.iter().map(|h| (h.id, h.priority, h.references)).collect::<Vec<_>>()
+        };
+        let expect = |model: &[(usize, Priority, u32)]| {
+            model.iter().map(|h| (ids[h.0], h.1, h.2)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(list(&main), expect(&merged));
+
+        main.remove_all(other_model.iter().map(|h| ids[h.0]));
+        for (name, _, _) in &other_model {
+            merged.iter_mut().filter(|there| there.0 == *name).for_each(|there| there.2 -= 1);
+        }
+        merged.retain(|hook| hook.2 > 0);
+        prop_assert_eq!(list(&main), expect(&merged));
+    }
+}
