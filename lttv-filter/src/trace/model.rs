@@ -206,7 +206,9 @@ impl<'t> TraceModel<'t> {
             return Err(problem.nearest(name, names));
         }
         let leads = |scope: &Scope, steps: &[Step]| types().any(|id| self.leads(id, *scope, steps));
-        let found: Vec<&Scope> = scopes.iter().filter(|scope| leads(scope, steps)).collect();
+        let mut found: Vec<&Scope> = scopes.iter().filter(|scope| leads(scope, steps)).collect();
+        // Both are written `event.context`.
+        found.dedup_by_key(|scope| written(**scope, selector));
         match &*found {
             [_] => Ok(()),
             // Named by a root, the first scope is meant.

@@ -1,6 +1,6 @@
 //! All fields of an event, with the ways to name them.
 
-use ltt_read::schema::{FieldClass, FieldKind};
+use ltt_read::schema::{FieldClass, FieldKind, Length};
 use ltt_read::writer::Value;
 use lttv_filter::StepKind;
 
@@ -86,5 +86,39 @@ pub(crate) fn at<'a>(
             at(&array.element, values.get(*index as usize)?, &steps[1..])
         }
         _ => None,
+    }
+}
+
+/// Whether steps may lead to a field in some event: whatever its lengths and
+/// options are.
+pub(crate) fn leads(class: &FieldClass, steps: &[StepKind]) -> bool {
+    let first = steps.first();
+    match &class.kind {
+        FieldKind::Option(option) => leads(&option.class, steps),
+        FieldKind::Variant(variant) => {
+            let named = variant.options.iter().find(|option| match first {
+                Some(StepKind::Name(name)) => option.name.as_deref() == Some(&**name),
+                _ => false,
+            });
+            match named {
+                Some(option) => leads(&option.class, &steps[1..]),
+                None => variant.options.iter().any(|option| leads(&option.class, steps)),
+            }
+        }
+        _ if first.is_none() => true,
+        FieldKind::Struct(s) => s.members.iter().any(|member| match first {
+            Some(StepKind::Name(name)) => {
+                *member.name == **name && leads(&member.class, &steps[1..])
+            }
+            _ => false,
+        }),
+        FieldKind::Array(array) => match first {
+            Some(StepKind::Index(index)) => {
+                let long = !matches!(array.length, Length::Static(len) if len <= *index);
+                long && leads(&array.element, &steps[1..])
+            }
+            _ => false,
+        },
+        _ => false,
     }
 }

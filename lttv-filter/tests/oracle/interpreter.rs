@@ -6,7 +6,7 @@ use ltt_read::schema::{FieldClass, FieldKind, Schema};
 use ltt_read::writer::Value;
 use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
 
-use crate::fields::at;
+use crate::fields::{at, leads};
 use crate::support::case::Expected;
 
 /// All that is known of an event.
@@ -85,7 +85,8 @@ fn find<'a>(selector: &Selector, schema: &'a Schema, facts: &'a Facts) -> Option
         _ => "",
     };
     let in_any = |roots: &[(&'a FieldClass, &'a Value)], steps: &[StepKind]| {
-        let (class, value) = roots.iter().find_map(|(class, value)| at(class, value, steps))?;
+        let (class, value) = roots.iter().find(|(class, _)| leads(class, steps))?;
+        let (class, value) = at(class, value, steps)?;
         Some(Found::Field(class, value))
     };
     match (selector.root, name(0)) {

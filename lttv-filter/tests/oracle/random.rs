@@ -5,7 +5,7 @@ use ltt_read::writer::Value;
 use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
 
 use crate::choices::Choices;
-use crate::fields::{There, below};
+use crate::fields::{There, at, below, leads};
 use crate::interpreter::Facts;
 
 const ORDER: [Relation; 6] =
@@ -96,11 +96,16 @@ fn field<'a>(
     let (class, value) = event.roots(schema)[scope];
     let mut all: Vec<There<'_>> = Vec::new();
     below(class, value, &mut Vec::new(), &mut all);
-    all.retain(|there| !there.path.is_empty());
+    // An option's name may hide what is in another option.
+    all.retain(|there| {
+        let found = at(class, value, &there.path);
+        !there.path.is_empty() && found.is_some_and(|found| std::ptr::eq(found.0, there.class))
+    });
     if all.is_empty() {
         return (Selector::event("name"), None, Value::Str(event.name.clone()));
     }
     let There { path, class, value } = choices.pick(&all).clone();
+    let shadowed = (scope == 2) && leads(event.roots(schema)[1].0, &path);
     let mut selector = match (scope, choices.below(4)) {
         (_, 0) => Selector { root: Root::Bare, steps: Vec::new(), span: Default::default() },
         (0, 1 | 2) => Selector::event("fields").name(&event.name),
@@ -112,7 +117,8 @@ fn field<'a>(
         _ => Selector::event("context"),
     };
     selector.steps.extend(path.into_iter().map(Into::into));
-    (selector, Some(class), value)
+    // What is meant then is the specific context's.
+    (selector, if shadowed { None } else { Some(class) }, value)
 }
 
 fn of_field(
@@ -129,7 +135,7 @@ fn of_field(
         true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
         false => (0, (1i128 << bits) - 1),
     };
-    let Some(class) = class else { return of_text(choices, selector, "provider:event 0") };
+    let Some(class) = class else { return selector.exists() };
     let number = |n: i128, (low, high), choices: &mut Choices<'_>| match class.mappings() {
         Some(mappings) if choices.below(2) == 0 => {
             of_label(choices, selector, &label_of(mappings, n))
@@ -199,7 +205,7 @@ fn label_of(mappings: &[ltt_read::schema::Mapping], n: i128) -> String {
 
 fn of_label(choices: &mut Choices<'_>, selector: &Selector, label: &str) -> Expr {
     match choices.below(3) {
-        0 => selector.compare(*choices.pick(&LIKENESS), pattern(choices, label)),
+        0 => selector.compare(*choices.pick(&LIKENESS), pattern(choices, label, false)),
         1 => selector.one_of([label]),
         _ => selector.compare(*choices.pick(&EQUALITY), label),
     }
@@ -210,18 +216,18 @@ fn of_text(choices: &mut Choices<'_>, selector: &Selector, text: &str) -> Expr {
         0 => selector.compare(*choices.pick(&EQUALITY), text),
         1 => selector.one_of([text, "other", ""]),
         2 => selector.none_of([text, "other"]),
-        _ => selector.compare(*choices.pick(&LIKENESS), pattern(choices, text)),
+        _ => selector.compare(*choices.pick(&LIKENESS), pattern(choices, text, true)),
     }
 }
 
-/// A pattern that a text matches.
-fn pattern(choices: &mut Choices<'_>, text: &str) -> String {
+/// A pattern that a text matches; or maybe just not, if it may be `near`.
+fn pattern(choices: &mut Choices<'_>, text: &str, near: bool) -> String {
     let mut pattern = String::new();
     for c in text.chars() {
         match choices.below(8) {
             0 => pattern.push('?'),
             1 => pattern.push('*'),
-            2 => {}
+            2 if near => {}
             _ if matches!(c, '*' | '?' | '[' | '\\') => pattern.extend(['\\', c]),
             _ => pattern.push(c),
         }
