@@ -156,6 +156,18 @@ impl<'a, M: Model> Leaves<'a, M> {
 
     /// The test that a comparison means for a field of some type.
     fn what(&self, expr: &Expr, selector: &Selector, of: &FieldType) -> Result<What, Diagnostic> {
+        self.test_of(expr, selector, of).map_err(|fault| match &*fault.label {
+            "" => fault.label(format!("`{selector}` is {}", of.describe())),
+            _ => fault,
+        })
+    }
+
+    fn test_of(
+        &self,
+        expr: &Expr,
+        selector: &Selector,
+        of: &FieldType,
+    ) -> Result<What, Diagnostic> {
         match (&expr.kind, of) {
             (ExprKind::Exists(_), FieldType::Integer(i)) => Ok(integers(i, everything(i))),
             (ExprKind::Exists(_), _) => Ok(other(Other::There, false)),

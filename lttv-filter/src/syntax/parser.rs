@@ -25,7 +25,8 @@ pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
         return Err(FilterError::new(text, vec![error]));
     }
     let (tokens, errors) = lexer::tokens(text);
-    let mut parser = Parser { text, tokens, at: 0, depth: 0, comparisons: 0, errors };
+    let mut parser =
+        Parser { text, tokens, at: 0, depth: 0, comparisons: 0, gave_up: false, errors };
     let tree = parser.whole();
     parser.errors.truncate(MAX_ERRORS);
     if parser.errors.is_empty() { Ok(tree) } else { Err(FilterError::new(text, parser.errors)) }
@@ -40,6 +41,8 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     comparisons: usize,
+    /// Whether the rest is not looked at: nothing more is said then.
+    gave_up: bool,
     errors: Vec<Diagnostic>,
 }
 
@@ -159,11 +162,8 @@ impl<'a> Parser<'a> {
     /// Notes that something is one level deeper.
     fn enter(&mut self, span: Span) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
-            // What follows cannot be read in any sensible way.
-            self.at = self.tokens.len() - 1;
-            self.errors.clear();
             let message = format!("this is nested more than {MAX_DEPTH} deep");
-            return self.fail(Diagnostic::new(span, message));
+            return self.give_up(Diagnostic::new(span, message));
         }
         self.depth += 1;
         Ok(())
@@ -351,10 +351,9 @@ impl<'a> Parser<'a> {
     fn count(&mut self, span: Span) -> Result<(), Fault> {
         self.comparisons += 1;
         if self.comparisons > MAX_COMPARISONS {
-            self.at = self.tokens.len() - 1;
             let message = format!("there are more than {MAX_COMPARISONS} comparisons");
             let error = Diagnostic::new(span, message);
-            return self.fail(error.help("`FIELD in (…)` compares with any number of values"));
+            return self.give_up(error.help("`FIELD in (…)` compares with any number of values"));
         }
         Ok(())
     }
@@ -475,6 +474,7 @@ impl<'a> Parser<'a> {
         let touches = |token: &Token| token.span.start == span.end;
         if matches!(self.peek().kind, TokenKind::Star) && touches(self.peek()) {
             let error = Diagnostic::new(span, "a pattern has to be quoted");
+            let error = error.help("and compared by `=~` or `!~`");
             return self.fail(error.replace(
                 Span { start: span.start, end: self.peek().span.end },
                 format!("{:?}", format!("{text}*")),
@@ -490,28 +490,32 @@ impl<'a> Parser<'a> {
             return self.fail(error.label("as in `in (1, 2)`"));
         }
         self.at += 1;
+        let values = self.values(open);
+        if values.is_err() {
+            self.give_up_term();
+        }
+        if self.peek().kind == TokenKind::Close {
+            self.at += 1;
+        }
+        values
+    }
+
+    /// The values of a set, up to its closing parenthesis.
+    fn values(&mut self, open: Span) -> Result<Vec<Literal>, Fault> {
         let mut values = Vec::new();
         loop {
             match self.peek().kind {
                 TokenKind::Close if values.is_empty() => {
                     let span = Span { start: open.start, end: self.peek().span.end };
-                    self.at += 1;
                     return self.fail(Diagnostic::new(span, "there is nothing in this set"));
                 }
-                TokenKind::End => {
-                    return self.fail(Diagnostic::new(open, "this `(` is never closed"));
-                }
+                TokenKind::End => break,
                 _ => values.push(self.value()?),
             }
             match self.peek().kind {
                 TokenKind::Comma => self.at += 1,
-                TokenKind::Close => {
-                    self.at += 1;
-                    return Ok(values);
-                }
-                TokenKind::End => {
-                    return self.fail(Diagnostic::new(open, "this `(` is never closed"));
-                }
+                TokenKind::Close => return Ok(values),
+                TokenKind::End => break,
                 TokenKind::Bad => return Err(Fault),
                 _ => {
                     let error = self.unexpected("`,` or `)`");
@@ -519,12 +523,23 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+        self.fail(Diagnostic::new(open, "this `(` is never closed"))
     }
 
     /// Notes an error.
     fn fail<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
-        self.errors.push(error);
+        if !self.gave_up {
+            self.errors.push(error);
+        }
         Err(Fault)
+    }
+
+    /// Notes an error behind which nothing can be read in any sensible way.
+    fn give_up<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
+        let failed = self.fail(error);
+        self.at = self.tokens.len() - 1;
+        self.gave_up = true;
+        failed
     }
 
     /// Something else was expected where the next token is.

@@ -378,6 +378,12 @@ fn field<'s>(
     {
         return Err(Problem::new(step.span, "an event is meant by its name, or `*` for any"));
     }
+    if let (Some(name), []) = (event.and_then(Step::name), steps) {
+        let problem = Problem::new(selector.span, "which field of which event?");
+        return Err(problem.help(format!(
+            "of any event: `event.fields.*.{name}`; of this one: `event.fields.{name}.FIELD`"
+        )));
+    }
     if steps.is_empty() {
         let problem = Problem::new(selector.span, "which field?");
         return Err(problem.help("the name of a field has to follow"));

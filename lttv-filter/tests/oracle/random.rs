@@ -148,12 +148,8 @@ fn of_field(
             1 => selector.compare(*choices.pick(&ORDER), *truth),
             _ => selector.one_of([u64::from(*truth)]),
         },
-        (Integer(f, i), Value::Uint(n)) => {
-            number((*n).into(), range(f.bits, i.signed), choices)
-        }
-        (Integer(f, i), Value::Sint(n)) => {
-            number((*n).into(), range(f.bits, i.signed), choices)
-        }
+        (Integer(f, i), Value::Uint(n)) => number((*n).into(), range(f.bits, i.signed), choices),
+        (Integer(f, i), Value::Sint(n)) => number((*n).into(), range(f.bits, i.signed), choices),
         (VarInteger(i), Value::Uint(n)) => number((*n).into(), range(64, i.signed), choices),
         (VarInteger(i), Value::Sint(n)) => number((*n).into(), range(64, i.signed), choices),
         (BitArray(f) | BitMap(f, _), Value::Bits(n)) => {
