@@ -27,6 +27,7 @@ mod scopes;
 pub mod text;
 pub mod time_arg;
 pub mod trace_name;
+pub mod zone;
 
 #[cfg(test)]
 mod test_fields;
