@@ -29,7 +29,7 @@ pub struct Field {
     /// Conditions under which the event has it.
     pub(crate) gates: SmallVec<[Gate; 1]>,
     /// Steps that have to be taken in each event anew.
-    pub(crate) rest: Vec<Step>,
+    pub(crate) rest: Vec<FieldStep>,
     info: FieldInfo,
 }
 
@@ -61,16 +61,21 @@ impl Gate {
     }
 }
 
-/// A step of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+/// A step of a path to a field: see [`Trace::field_at`](crate::Trace::field_at).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum FieldStep {
+    /// Into the member of a structure, or the option of a variant, of this name.
     Name(String),
+    /// Into the element of an array of this number, from 0.
     Index(u64),
+    /// Into the option of a variant of this number, from 0: in CTF 2 an option
+    /// need not have a name.
+    Option(u64),
 }
 
-impl Step {
+impl FieldStep {
     pub(crate) fn name(&self) -> Option<&str> {
-        if let Step::Name(name) = self { Some(name) } else { None }
+        if let FieldStep::Name(name) = self { Some(name) } else { None }
     }
 }
 
@@ -91,10 +96,16 @@ impl Field {
     pub fn info(&self) -> &FieldInfo {
         &self.info
     }
+
+    /// Whether [`Event::integer`](crate::Event::integer) can read it: it is an
+    /// integer of fixed length, and its place needs no searching in the event.
+    pub fn is_plain_integer(&self) -> bool {
+        self.place.integer.is_some() && self.rest.is_empty()
+    }
 }
 
 /// Splits `a.b[2].c`.
-fn parse(path: &str) -> Option<Vec<Step>> {
+pub(crate) fn parse(path: &str) -> Option<Vec<FieldStep>> {
     let mut steps = Vec::new();
     for part in path.split('.') {
         let (name, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
@@ -102,11 +113,11 @@ fn parse(path: &str) -> Option<Vec<Step>> {
             return None;
         }
         if !name.is_empty() {
-            steps.push(Step::Name(name.to_owned()));
+            steps.push(FieldStep::Name(name.to_owned()));
         }
         while let Some(rest) = indices.strip_prefix('[') {
             let (index, rest) = rest.split_once(']')?;
-            steps.push(Step::Index(index.parse().ok()?));
+            steps.push(FieldStep::Index(index.parse().ok()?));
             indices = rest;
         }
         if !indices.is_empty() {
@@ -122,13 +133,12 @@ pub(crate) fn find(
     tables: &Tables,
     event_type: EventTypeId,
     scope: Scope,
-    path: &str,
+    steps: &[FieldStep],
 ) -> Option<Field> {
-    let steps = parse(path)?;
     let stream = schema.event_types.get(event_type.index())?.stream;
     let (region, root) = tables.scope(schema, stream, Some(event_type), scope)?;
     let mut at = Walker { region, node: root, base: None, gates: SmallVec::new() };
-    let mut rest = steps.as_slice();
+    let mut rest = steps;
     while let Some((step, after)) = rest.split_first() {
         if matches!(at.pass_transparent(step), Pass::Dynamic) {
             break;
@@ -161,9 +171,13 @@ pub(crate) fn find(
 }
 
 /// Whether there may be a field at the end of the steps from a node.
-fn leads_to_field(nodes: &[Node], index: usize, steps: &[Step]) -> bool {
+fn leads_to_field(nodes: &[Node], index: usize, steps: &[FieldStep]) -> bool {
     let Some((step, rest)) = steps.split_first() else { return true };
     let node = &nodes[index];
+    if let (FieldStep::Option(number), NodeKind::Variant { .. }) = (step, &node.kind) {
+        let option = children(nodes, index).nth(*number as usize);
+        return option.is_some_and(|option| leads_to_field(nodes, option, rest));
+    }
     let named = step.name().and_then(|name| child(nodes, index, name));
     match (&node.kind, named) {
         (NodeKind::Struct | NodeKind::Variant { .. }, Some((child, _))) => {
@@ -173,7 +187,7 @@ fn leads_to_field(nodes: &[Node], index: usize, steps: &[Step]) -> bool {
             let mut options = children(nodes, index);
             options.any(|option| leads_to_field(nodes, option, steps))
         }
-        (NodeKind::Array { .. }, None) if step.name().is_none() => {
+        (NodeKind::Array { .. }, None) if matches!(step, FieldStep::Index(_)) => {
             leads_to_field(nodes, index + 1, rest)
         }
         _ => false,
@@ -204,7 +218,7 @@ struct Walker<'a> {
 
 impl Walker<'_> {
     /// Enters options on the way: their content is what a path means.
-    fn pass_transparent(&mut self, step: &Step) -> Pass {
+    fn pass_transparent(&mut self, step: &FieldStep) -> Pass {
         loop {
             match self.region.nodes[self.node].kind {
                 NodeKind::Option { chosen } => {
@@ -219,28 +233,34 @@ impl Walker<'_> {
         }
     }
 
-    fn names_option(&self, step: &Step) -> bool {
-        step.name().is_some_and(|name| self.child(name).is_some())
+    fn names_option(&self, step: &FieldStep) -> bool {
+        matches!(step, FieldStep::Option(_))
+            || step.name().is_some_and(|name| self.child(name).is_some())
     }
 
     fn child(&self, name: &str) -> Option<(usize, u64)> {
         child(&self.region.nodes, self.node, name)
     }
 
-    fn step(&mut self, step: &Step) -> Option<Pass> {
+    fn step(&mut self, step: &FieldStep) -> Option<Pass> {
         let node = &self.region.nodes[self.node];
         match (step, &node.kind) {
-            (Step::Name(name), NodeKind::Struct) => self.node = self.child(name)?.0,
-            (Step::Name(name), NodeKind::Variant { chosen }) => {
+            (FieldStep::Name(name), NodeKind::Struct) => self.node = self.child(name)?.0,
+            (FieldStep::Name(name), NodeKind::Variant { chosen }) => {
                 let (option, number) = self.child(name)?;
                 self.gates.push(Gate::Chosen { slot: *chosen, value: number });
                 self.node = option;
             }
-            (Step::Index(_), NodeKind::Array { elements: Elements::Dynamic(_), .. }) => {
+            (FieldStep::Option(number), NodeKind::Variant { chosen }) => {
+                self.gates.push(Gate::Chosen { slot: *chosen, value: *number });
+                let option = usize::try_from(*number).ok()?;
+                self.node = children(&self.region.nodes, self.node).nth(option)?;
+            }
+            (FieldStep::Index(_), NodeKind::Array { elements: Elements::Dynamic(_), .. }) => {
                 return Some(Pass::Dynamic);
             }
             (
-                Step::Index(index),
+                FieldStep::Index(index),
                 NodeKind::Array { len, elements: Elements::Fixed { stride, .. } },
             ) => {
                 self.gates.push(Gate::Longer { len: *len, index: *index });
@@ -262,11 +282,11 @@ mod tests {
 
     #[test]
     fn paths() {
-        let name = |s: &str| Step::Name(s.to_owned());
+        let name = |s: &str| FieldStep::Name(s.to_owned());
         assert_eq!(parse("a"), Some(vec![name("a")]));
         assert_eq!(
             parse("a.b[2][3].c"),
-            Some(vec![name("a"), name("b"), Step::Index(2), Step::Index(3), name("c")])
+            Some(vec![name("a"), name("b"), FieldStep::Index(2), FieldStep::Index(3), name("c")])
         );
         for bad in ["", "a.", ".a", "a[", "a[x]", "a[1]b", "a..b"] {
             assert_eq!(parse(bad), None, "{bad}");

@@ -218,7 +218,7 @@ pub use cursor::{Cursor, Position};
 pub use discover::find_traces;
 pub use error::{DecodeError, Error, Place};
 pub use event::Event;
-pub use field::Field;
+pub use field::{Field, FieldStep};
 pub use index::{Index, IndexEntry};
 pub use layout::FieldInfo;
 pub use merge::Merge;

@@ -49,9 +49,19 @@ pub struct Merge {
 impl Merge {
     /// All tracefiles of these traces, from their beginning. Nothing is read yet.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
+        Self::of_tracefiles(traces, |_, _| true)
+    }
+
+    /// Some tracefiles of these traces: those for which `wanted`, asked with the
+    /// numbers of a trace and of a tracefile in it, says yes. The others are not
+    /// touched.
+    pub fn of_tracefiles(
+        traces: &[Arc<Trace>],
+        mut wanted: impl FnMut(usize, usize) -> bool,
+    ) -> Self {
         let mut cursors = Vec::new();
         for (number, trace) in traces.iter().enumerate() {
-            for tracefile in 0..trace.tracefiles().len() {
+            for tracefile in (0..trace.tracefiles().len()).filter(|t| wanted(number, *t)) {
                 cursors.push(trace.cursor(tracefile).of_trace(number));
             }
         }
@@ -84,6 +94,62 @@ impl Merge {
         }
         self.tree.replay(number as usize, key);
         self.winner()
+    }
+
+    /// The next event for which `wanted` says yes; `None` if there is none any
+    /// more. Faster than [`next`](Self::next) if few are wanted: the others are
+    /// passed tracefile by tracefile, before they are put in order.
+    ///
+    /// `wanted` must not change its mind: it may be asked twice of one event. In a
+    /// tracefile whose clock goes back, a wanted event may come earlier than it
+    /// would among all: then it is those that are wanted that are in order.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let traces = ltt_read::open_all(path)?;
+    /// let mut merge = ltt_read::Merge::new(&traces);
+    /// let switch = traces[0].event_types_named("sched_switch").next();
+    /// let mut switches = 0;
+    /// while let Some(event) = merge.next_where(|event| Some(event.type_id()) == switch) {
+    ///     switches += 1;
+    /// }
+    /// assert_eq!(switches, 497);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    #[inline]
+    pub fn next_where(&mut self, wanted: impl FnMut(&Event<'_>) -> bool) -> Option<Event<'_>> {
+        self.advance_where(wanted).then(|| self.cursors[self.current as usize].event())
+    }
+
+    #[inline]
+    fn advance_where(&mut self, mut wanted: impl FnMut(&Event<'_>) -> bool) -> bool {
+        loop {
+            let number = self.current;
+            if (number as usize) < self.cursors.len() {
+                let key = loop {
+                    let cursor = &mut self.cursors[number as usize];
+                    let key = match cursor.advance_quickly() {
+                        Some(()) => key(cursor, number),
+                        None => self.advance_any(number),
+                    };
+                    if key == END || wanted(&self.cursors[number as usize].event()) {
+                        break key;
+                    }
+                };
+                if key < self.tree.runner_up {
+                    return true;
+                }
+                self.tree.replay(number as usize, key);
+            } else if !self.loaded {
+                self.load_all();
+            }
+            // Whose turn it is may have been loaded by other means than this.
+            match self.winner() {
+                None => return false,
+                Some(event) if wanted(&event) => return true,
+                Some(_) => {}
+            }
+        }
     }
 
     /// Advances a cursor in whatever way it takes; gives its key.

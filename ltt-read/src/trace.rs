@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::cursor::Cursor;
 use crate::discover::{data_files, find_traces};
 use crate::error::Error;
-use crate::field::{self, Field};
+use crate::field::{self, Field, FieldStep};
 use crate::index::Index;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
@@ -299,6 +299,27 @@ impl Trace {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn field(&self, event_type: EventTypeId, scope: Scope, path: &str) -> Option<Field> {
+        self.field_at(event_type, scope, &field::parse(path)?)
+    }
+
+    /// As [`field`](Self::field), with the path in steps: for names that hold a
+    /// dot or a bracket, and for options of variants that have no name.
+    ///
+    /// ```
+    /// use ltt_read::{FieldStep, schema::Scope};
+    ///
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
+    /// let path = [FieldStep::Name("prev_tid".to_owned())];
+    /// assert!(trace.field_at(switch, Scope::Payload, &path).is_some());
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn field_at(
+        &self,
+        event_type: EventTypeId,
+        scope: Scope,
+        path: &[FieldStep],
+    ) -> Option<Field> {
         field::find(&self.schema, &self.tables, event_type, scope, path)
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::field::Step;
+use crate::field::FieldStep;
 use crate::layout::FieldInfo;
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Window, run_element};
@@ -126,7 +126,7 @@ impl<'a> View<'a> {
     /// The value of a field below a node, found by the rest of its path.
     /// Options are passed, and the chosen option of a variant unless a step
     /// names an option.
-    pub(crate) fn follow(self, index: usize, steps: &[Step]) -> Option<Value<'a>> {
+    pub(crate) fn follow(self, index: usize, steps: &[FieldStep]) -> Option<Value<'a>> {
         let Some((step, rest)) = steps.split_first() else { return self.value(index) };
         let node = self.node(index);
         match (&node.kind, step) {
@@ -136,6 +136,11 @@ impl<'a> View<'a> {
             }
             (NodeKind::Variant { chosen }, step) => {
                 let number = self.slots[*chosen as usize];
+                if let FieldStep::Option(wanted) = step {
+                    let (first, end) = (index + 1, node.next as usize);
+                    let option = sibling(&self.region.nodes, first, end, number as usize)?;
+                    return (*wanted == number).then(|| self.follow(option, rest))?;
+                }
                 let named = step.name().and_then(|name| child(&self.region.nodes, index, name));
                 match named {
                     Some((option, n)) if n == number => self.follow(option, rest),
@@ -147,11 +152,11 @@ impl<'a> View<'a> {
                     }
                 }
             }
-            (NodeKind::Struct, Step::Name(name)) => {
+            (NodeKind::Struct, FieldStep::Name(name)) => {
                 let (member, _) = child(&self.region.nodes, index, name)?;
                 self.follow(member, rest)
             }
-            (NodeKind::Array { .. }, Step::Index(n)) => {
+            (NodeKind::Array { .. }, FieldStep::Index(n)) => {
                 self.array(index)?.element(*n)?.follow(index + 1, rest)
             }
             _ => None,

@@ -1,7 +1,32 @@
-//! Event filter expressions.
-//!
-//! This crate will parse an expression that a person typed, explain what is
-//! wrong with it, and compile it once per trace into a short program over
-//! field handles, so that evaluating it for an event is nearly free.
-//!
-//! **Status:** the purpose is settled, the code has not been written yet.
+//! Filters.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod compile;
+mod compiled;
+mod diagnostic;
+mod environment;
+mod expression;
+mod filter;
+mod filters;
+mod glob;
+pub mod model;
+mod ranges;
+mod read;
+#[cfg(feature = "render")]
+mod render;
+mod syntax;
+mod trace;
+
+pub use compiled::{Compiled, Verdict};
+pub use diagnostic::{Diagnostic, FilterError};
+pub use environment::Environment;
+pub use expression::Expression;
+pub use filter::{Filter, TimeWindow};
+pub use filters::Filters;
+pub use ltt_read::metadata::Span;
+pub use read::Matches;
+pub use syntax::{
+    CivilTime, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step, StepKind,
+};
+pub use trace::{NoState, StateField, StateFields, StateView};

@@ -13,6 +13,7 @@ mod resolve;
 mod tsdl;
 
 pub use diagnostic::{Context, Diagnostic, LineColumn, MetadataError, Severity, Span};
+pub use nearest::nearest;
 
 pub(crate) use resolve::resolve;
 

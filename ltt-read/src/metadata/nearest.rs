@@ -1,11 +1,15 @@
 //! Finding the name that was probably meant.
 
 /// The candidate that differs from `wanted` by the fewest edits, if by so few
-/// that a typing slip is likely.
-pub(super) fn nearest<'a>(
-    wanted: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+/// that a typing slip is likely. Letter case does not count.
+///
+/// ```
+/// use ltt_read::metadata::nearest;
+///
+/// assert_eq!(nearest("prev_tdi", ["next_tid", "prev_tid"]), Some("prev_tid"));
+/// assert_eq!(nearest("colour", ["next_tid", "prev_tid"]), None);
+/// ```
+pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Names longer than this are never typed by hand, and comparing them costs
     // the product of their lengths.
     const LONGEST: usize = 64;

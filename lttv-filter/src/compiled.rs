@@ -1,0 +1,162 @@
+//! Filters for any kind of records.
+
+use crate::compile::program::{ACCEPT, Programs, REJECT};
+use crate::compile::{self, Checked};
+use crate::diagnostic::FilterError;
+use crate::environment::Environment;
+use crate::expression::Expression;
+use crate::model::{Model, Record};
+
+/// What a filter says of all records of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// They pass.
+    Always,
+    /// They do not.
+    Never,
+    /// Each has to be looked at.
+    Depends,
+}
+
+/// An expression, compiled for records of any kind: for a program that has its
+/// own.
+///
+/// ```
+/// use std::borrow::Cow;
+///
+/// use lttv_filter::model::{FieldType, Found, Model, Problem, Readable, Record};
+/// use lttv_filter::{Compiled, Environment, Expression, Selector, Verdict};
+///
+/// /// What this program keeps of things that people drew on a map.
+/// enum Shape {
+///     Circle { radius: u32, title: String },
+///     Line { length: f64 },
+/// }
+///
+/// #[derive(Debug, Clone, PartialEq)]
+/// enum Field { Radius, Title, Length }
+///
+/// struct Shapes;
+///
+/// impl Model for Shapes {
+///     type Field = Field;
+///
+///     fn types(&self) -> u32 {
+///         2
+///     }
+///
+///     fn find(&self, record_type: u32, selector: &Selector) -> Found<Field> {
+///         let (field, of) = match (record_type, &*selector.to_string()) {
+///             (0, "radius") => (Field::Radius, FieldType::integer(32, false)),
+///             (0, "title") => (Field::Title, FieldType::Text),
+///             (1, "length") => (Field::Length, FieldType::Float),
+///             _ => return Found::Nothing,
+///         };
+///         Found::Fields(vec![Readable { field, of, always: true }])
+///     }
+///
+///     fn check(&self, selector: &Selector) -> Result<(), Problem> {
+///         let (names, name) = (["radius", "title", "length"], selector.to_string());
+///         if names.contains(&&*name) {
+///             return Ok(());
+///         }
+///         let problem = Problem::new(selector.span, format!("no shape has a `{name}`"));
+///         Err(problem.nearest(&name, names))
+///     }
+/// }
+///
+/// impl Record<Field> for Shape {
+///     fn record_type(&self) -> u32 {
+///         match self {
+///             Shape::Circle { .. } => 0,
+///             Shape::Line { .. } => 1,
+///         }
+///     }
+///
+///     fn integer(&self, field: &Field) -> Option<u64> {
+///         match (self, field) {
+///             (Shape::Circle { radius, .. }, Field::Radius) => Some(u64::from(*radius)),
+///             _ => None,
+///         }
+///     }
+///
+///     fn float(&self, field: &Field) -> Option<f64> {
+///         match (self, field) {
+///             (Shape::Line { length }, Field::Length) => Some(*length),
+///             _ => None,
+///         }
+///     }
+///
+///     fn text<'a>(&'a self, field: &Field) -> Option<Cow<'a, [u8]>> {
+///         match (self, field) {
+///             (Shape::Circle { title, .. }, Field::Title) => Some(title.as_bytes().into()),
+///             _ => None,
+///         }
+///     }
+///
+///     fn has(&self, _: &Field) -> bool {
+///         false // all fields are of the kinds above
+///     }
+/// }
+///
+/// let expression = Expression::parse("title =~ \"north*\" && radius > 5 || length < 1.5")?;
+/// let filter = Compiled::new(&expression, &Shapes, &Environment::new())?;
+/// assert!(filter.matches(&Shape::Line { length: 1.0 }));
+/// assert!(filter.matches(&Shape::Circle { radius: 6, title: "northern lake".to_owned() }));
+/// assert!(!filter.matches(&Shape::Circle { radius: 5, title: "northern lake".to_owned() }));
+/// assert_eq!(filter.verdict(0), Verdict::Depends);
+///
+/// let expression = Expression::parse("raduis > 5")?;
+/// let error = Compiled::new(&expression, &Shapes, &Environment::new()).unwrap_err();
+/// assert_eq!(error.to_string(), "column 1: no shape has a `raduis` (perhaps `radius`)");
+/// # Ok::<(), lttv_filter::FilterError>(())
+/// ```
+#[derive(Debug)]
+pub struct Compiled<F> {
+    programs: Programs<F>,
+}
+
+impl<F: Clone> Compiled<F> {
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    ///
+    /// All comparisons that make no sense for any type of records: fields that
+    /// are not there, values that do not fit.
+    pub fn new<M: Model<Field = F>>(
+        expression: &Expression,
+        model: &M,
+        environment: &Environment,
+    ) -> Result<Self, FilterError> {
+        let Checked { trees, faults } = compile::check(expression.tree(), model, environment);
+        if !faults.is_empty() {
+            let diagnostics = faults.into_iter().map(|fault| fault.diagnostic).collect();
+            return Err(FilterError::new(expression.text(), diagnostics));
+        }
+        Ok(Compiled { programs: Programs::new(&trees) })
+    }
+
+    /// From trees that have been checked.
+    pub(crate) fn of(trees: &[compile::Node<F>]) -> Self {
+        Compiled { programs: Programs::new(trees) }
+    }
+}
+
+impl<F> Compiled<F> {
+    /// What is known of all records of a type.
+    #[inline]
+    pub fn verdict(&self, record_type: u32) -> Verdict {
+        match self.programs.entry(record_type) {
+            ACCEPT => Verdict::Always,
+            REJECT => Verdict::Never,
+            _ => Verdict::Depends,
+        }
+    }
+
+    /// Whether a record passes. Nothing is allocated, but where a text field has
+    /// to be converted to UTF-8.
+    #[inline(always)]
+    pub fn matches<R: Record<F>>(&self, record: &R) -> bool {
+        self.programs.matches(record)
+    }
+}

@@ -1,0 +1,191 @@
+//! Filters for the events of one trace.
+
+use std::sync::Arc;
+
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Event, Timestamp, Trace};
+
+use crate::compile::{self, Checked, Fault, Node, can_hold, windows};
+use crate::compiled::{Compiled, Verdict};
+use crate::diagnostic::FilterError;
+use crate::environment::Environment;
+use crate::expression::Expression;
+use crate::ranges::Ranges;
+use crate::syntax::{Expr, ExprKind, LiteralKind};
+use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, TraceRecord};
+
+/// An expression, compiled for the events of one trace.
+///
+/// ```
+/// use lttv_filter::{Expression, Filter, Verdict};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+/// let trace = ltt_read::Trace::open(path)?;
+/// let expression = Expression::parse("event.name == sched_switch && next_tid != 0")?;
+/// let filter = Filter::new(&expression, &trace)?;
+///
+/// let mut cursor = trace.cursor(0);
+/// let mut passed = 0;
+/// while let Some(event) = cursor.next()? {
+///     passed += u32::from(filter.matches(&event));
+/// }
+/// # assert!(passed > 0);
+///
+/// // What the type of an event decides is known in advance:
+/// let wakeup = trace.event_types_named("sched_waking").next().expect("a kernel trace");
+/// assert_eq!(filter.verdict(wakeup), Verdict::Never);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Filter {
+    compiled: Compiled<TraceField>,
+    types: u32,
+    windows: Vec<TimeWindow>,
+    tracefiles: Box<[bool]>,
+}
+
+/// A stretch of time, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeWindow {
+    /// First time in it.
+    pub first: Timestamp,
+    /// Last time in it.
+    pub last: Timestamp,
+}
+
+impl TimeWindow {
+    /// All of time, and events that have none.
+    pub const ALL: TimeWindow = TimeWindow { first: Timestamp::MIN, last: Timestamp::MAX };
+}
+
+impl Filter {
+    /// Compiles an expression, with times in UTC and without state.
+    ///
+    /// # Errors
+    ///
+    /// All comparisons that make no sense for any event of the trace: unknown
+    /// fields and labels, values of the wrong type or too large.
+    pub fn new(expression: &Expression, trace: &Arc<Trace>) -> Result<Self, FilterError> {
+        Self::within(expression, trace, &Environment::new(), &NoState)
+    }
+
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn within(
+        expression: &Expression,
+        trace: &Arc<Trace>,
+        environment: &Environment,
+        state: &dyn StateFields,
+    ) -> Result<Self, FilterError> {
+        let environment = match needs_day(expression.tree()) {
+            true => environment.or_on_day_of(|| begin(trace)),
+            false => environment.clone(),
+        };
+        let (filter, faults) = Self::checked(expression.tree(), trace, &environment, state);
+        if faults.is_empty() {
+            return Ok(filter);
+        }
+        let diagnostics = faults.into_iter().map(|fault| fault.diagnostic).collect();
+        Err(FilterError::new(expression.text(), diagnostics))
+    }
+
+    /// A filter in which what makes no sense is false, and what makes none.
+    pub(crate) fn checked(
+        tree: &Expr,
+        trace: &Trace,
+        environment: &Environment,
+        state: &dyn StateFields,
+    ) -> (Filter, Vec<Fault>) {
+        let model = TraceModel { trace, state };
+        let Checked { trees, faults } = compile::check(tree, &model, environment);
+        let filter = Filter {
+            compiled: Compiled::of(&trees),
+            types: trees.len() as u32,
+            windows: time_windows(&trees),
+            tracefiles: (0..trace.tracefiles().len() as i128)
+                .map(|number| trees.iter().any(|tree| can_hold(tree, &is_tracefile, number)))
+                .collect(),
+        };
+        (filter, faults)
+    }
+
+    /// Whether an event of the trace passes; what state it may ask for is absent.
+    #[inline(always)]
+    pub fn matches(&self, event: &Event<'_>) -> bool {
+        self.matches_in(event, &NoState)
+    }
+
+    /// Whether an event of the trace passes, with the state at it.
+    #[inline(always)]
+    pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
+        self.compiled.matches(&TraceRecord { event: *event, state })
+    }
+
+    /// What is known of all events of a type.
+    #[inline]
+    pub fn verdict(&self, event_type: EventTypeId) -> Verdict {
+        self.compiled.verdict(event_type.0)
+    }
+
+    /// The types of events that may pass.
+    pub fn event_types(&self) -> impl Iterator<Item = EventTypeId> + '_ {
+        (0..self.types).map(EventTypeId).filter(|id| self.verdict(*id) != Verdict::Never)
+    }
+
+    /// Whether an event of the trace may pass at all.
+    pub fn can_match(&self) -> bool {
+        !self.windows.is_empty() && self.tracefiles.contains(&true)
+    }
+
+    /// Whether an event of a tracefile may pass.
+    pub fn can_match_tracefile(&self, tracefile: usize) -> bool {
+        self.tracefiles.get(tracefile).copied().unwrap_or(false)
+    }
+
+    /// When events may pass: in order, with gaps between. If events without a
+    /// time may, it is [`TimeWindow::ALL`].
+    pub fn windows(&self) -> &[TimeWindow] {
+        &self.windows
+    }
+}
+
+fn is_tracefile(field: &TraceField) -> bool {
+    matches!(field, TraceField::Tracefile)
+}
+
+fn time_windows(trees: &[Node<TraceField>]) -> Vec<TimeWindow> {
+    let is_time = |field: &TraceField| matches!(field, TraceField::Time);
+    let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    let mut all = Ranges::none();
+    for tree in trees {
+        let (set, without) = windows(tree, &is_time, low, high);
+        if without {
+            return vec![TimeWindow::ALL];
+        }
+        all = all.union(&set);
+    }
+    let time = |ns: i128| Timestamp::from_ns(ns as i64); // within the bounds above
+    let window =
+        |(first, last): &(i128, i128)| TimeWindow { first: time(*first), last: time(*last) };
+    all.as_slice().iter().map(window).collect()
+}
+
+/// Whether the meaning of an expression depends on the day.
+pub(crate) fn needs_day(tree: &Expr) -> bool {
+    let is_of_day = |kind: &LiteralKind| matches!(kind, LiteralKind::TimeOfDay(_));
+    tree.walk().any(|node| match &node.kind {
+        ExprKind::Compare { value, .. } => is_of_day(&value.kind),
+        ExprKind::In { values, .. } => values.iter().any(|value| is_of_day(&value.kind)),
+        _ => false,
+    })
+}
+
+/// The time of the first event of a trace. (Of tracefiles that begin with an
+/// error, nothing is known.)
+pub(crate) fn begin(trace: &Arc<Trace>) -> Option<Timestamp> {
+    let first = |number| trace.cursor(number).next().ok().flatten().and_then(|e| e.timestamp());
+    (0..trace.tracefiles().len()).filter_map(first).min()
+}

@@ -1,0 +1,202 @@
+//! Filters for the events of several traces.
+
+use std::sync::Arc;
+
+use ltt_read::{Event, Timestamp, Trace};
+
+use crate::compile::Fault;
+use crate::diagnostic::FilterError;
+use crate::environment::Environment;
+use crate::expression::Expression;
+use crate::filter::{Filter, TimeWindow, begin, needs_day};
+use crate::ranges::Ranges;
+use crate::read::Matches;
+use crate::trace::{NoState, StateFields, StateView};
+
+/// An expression, compiled for each of several traces.
+///
+/// A field or label need not be known in all of them; where it is not, what it is
+/// compared with is false. It is an error if none knows it.
+///
+/// ```
+/// use lttv_filter::{Expression, Filters};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traces = ltt_read::open_all(path)?;
+/// let expression = Expression::parse("sched_switch.next_tid == 42")?;
+/// let error = Filters::new(&expression, &traces).unwrap_err();
+/// assert_eq!(error.to_string(), "column 1: no event has a field `sched_switch`");
+///
+/// let expression = Expression::parse("event.name =~ \"sched_*\" && tracefile.cpu in (0, 1)")?;
+/// let filters = Filters::new(&expression, &traces)?;
+/// let mut events = filters.read();
+/// let mut passed = 0;
+/// while let Some(event) = events.next() {
+///     assert!(event.event_type().name().starts_with("sched_"));
+///     passed += 1;
+/// }
+/// # assert!(passed > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Filters {
+    expression: Expression,
+    environment: Environment,
+    /// What the filters were compiled with, if it matters.
+    day: Option<Timestamp>,
+    traces: Vec<Arc<Trace>>,
+    /// One for each trace.
+    filters: Vec<Filter>,
+    /// What made no sense for each trace.
+    faults: Vec<Vec<Fault>>,
+}
+
+impl Filters {
+    /// Compiles an expression, with times in UTC and without state.
+    ///
+    /// # Errors
+    ///
+    /// All comparisons that make no sense for any event of any of the traces.
+    /// Without traces there are none.
+    pub fn new(expression: &Expression, traces: &[Arc<Trace>]) -> Result<Self, FilterError> {
+        Self::within(expression, traces, &Environment::new(), &NoState)
+    }
+
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn within(
+        expression: &Expression,
+        traces: &[Arc<Trace>],
+        environment: &Environment,
+        state: &dyn StateFields,
+    ) -> Result<Self, FilterError> {
+        let mut filters = Filters {
+            expression: expression.clone(),
+            environment: environment.clone(),
+            day: None,
+            traces: Vec::new(),
+            filters: Vec::new(),
+            faults: Vec::new(),
+        };
+        filters.set_traces(traces, state)?;
+        Ok(filters)
+    }
+
+    /// Makes it a filter of other traces. For those that it knows nothing is
+    /// compiled anew, unless the day changes that times of day are of.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); then it stays as it was.
+    pub fn set_traces(
+        &mut self,
+        traces: &[Arc<Trace>],
+        state: &dyn StateFields,
+    ) -> Result<(), FilterError> {
+        let mut day = None;
+        let mut environment = self.environment.clone();
+        if needs_day(self.expression.tree()) {
+            day = traces.iter().filter_map(begin).min();
+            environment = environment.or_on_day_of(|| day);
+        }
+        let same_day = day == self.day;
+        let known = |trace: &Arc<Trace>| {
+            let at = self.traces.iter().position(|known| Arc::ptr_eq(known, trace))?;
+            same_day.then_some(at)
+        };
+        let known: Vec<Option<usize>> = traces.iter().map(known).collect();
+        let fresh = |(trace, known): (&Arc<Trace>, &Option<usize>)| {
+            let tree = self.expression.tree();
+            known.is_none().then(|| Filter::checked(tree, trace, &environment, state))
+        };
+        let mut fresh: Vec<Option<(Filter, Vec<Fault>)>> =
+            traces.iter().zip(&known).map(fresh).collect();
+        let faults = |(fresh, known): (&Option<(Filter, Vec<Fault>)>, &Option<usize>)| match known {
+            Some(at) => self.faults[*at].clone(),
+            None => fresh.as_ref().map(|(_, faults)| faults.clone()).unwrap_or_default(),
+        };
+        let faults: Vec<Vec<Fault>> = fresh.iter().zip(&known).map(faults).collect();
+        refuse(&self.expression, &faults)?;
+
+        let mut old: Vec<Option<Filter>> = self.filters.drain(..).map(Some).collect();
+        let of = |(fresh, known): (&mut Option<(Filter, Vec<Fault>)>, &Option<usize>)| {
+            let kept = known.and_then(|at| old[at].take());
+            // A trace may be in the list twice.
+            kept.or_else(|| fresh.take().map(|(filter, _)| filter))
+        };
+        let filters: Vec<Option<Filter>> = fresh.iter_mut().zip(&known).map(of).collect();
+        let compile = |(trace, filter): (&Arc<Trace>, Option<Filter>)| {
+            let tree = self.expression.tree();
+            filter.unwrap_or_else(|| Filter::checked(tree, trace, &environment, state).0)
+        };
+        self.filters = traces.iter().zip(filters).map(compile).collect();
+        (self.traces, self.faults, self.day) = (traces.to_vec(), faults, day);
+        Ok(())
+    }
+
+    /// The expression.
+    pub fn expression(&self) -> &Expression {
+        &self.expression
+    }
+
+    /// The traces, in the order in which they are numbered.
+    pub fn traces(&self) -> &[Arc<Trace>] {
+        &self.traces
+    }
+
+    /// The filter of the trace of a number.
+    pub fn of_trace(&self, trace: usize) -> Option<&Filter> {
+        self.filters.get(trace)
+    }
+
+    /// Whether an event passes that comes from a [`Merge`](ltt_read::Merge) (or
+    /// whatever numbers traces alike) of these traces.
+    #[inline(always)]
+    pub fn matches(&self, event: &Event<'_>) -> bool {
+        self.matches_in(event, &NoState)
+    }
+
+    /// Whether an event passes, with the state at it.
+    #[inline(always)]
+    pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
+        let filter = self.filters.get(event.trace_index());
+        filter.is_some_and(|filter| filter.matches_in(event, state))
+    }
+
+    /// Whether an event of a tracefile of a trace may pass.
+    pub fn can_match(&self, trace: usize, tracefile: usize) -> bool {
+        let filter = self.filters.get(trace).filter(|filter| filter.can_match());
+        filter.is_some_and(|filter| filter.can_match_tracefile(tracefile))
+    }
+
+    /// When events may pass: in order, with gaps between. If events without a
+    /// time may, it is [`TimeWindow::ALL`].
+    pub fn windows(&self) -> Vec<TimeWindow> {
+        let all = self.filters.iter().flat_map(Filter::windows);
+        let ranges = all.map(|window| (window.first.ns().into(), window.last.ns().into()));
+        let time = |ns: i128| Timestamp::from_ns(ns as i64); // from 64 bits, above
+        let window = |(a, b): &(i128, i128)| TimeWindow { first: time(*a), last: time(*b) };
+        Ranges::union_of(ranges.collect()).as_slice().iter().map(window).collect()
+    }
+
+    /// Reads the events that pass, in time order, and as little else as possible.
+    pub fn read(&self) -> Matches<'_> {
+        Matches::new(self)
+    }
+}
+
+/// An error for what makes no sense in any of the traces.
+fn refuse(expression: &Expression, faults: &[Vec<Fault>]) -> Result<(), FilterError> {
+    let Some((first, others)) = faults.split_first() else { return Ok(()) };
+    let everywhere =
+        |fault: &&Fault| others.iter().all(|o| o.iter().any(|other| other.leaf == fault.leaf));
+    let diagnostics: Vec<_> =
+        first.iter().filter(everywhere).map(|fault| fault.diagnostic.clone()).collect();
+    if diagnostics.is_empty() {
+        return Ok(());
+    }
+    Err(FilterError::new(expression.text(), diagnostics))
+}

@@ -1,0 +1,295 @@
+//! From text to tokens.
+
+use ltt_read::metadata::Span;
+
+use super::expr::Relation;
+use super::literal::LiteralKind;
+use super::number::{self, NumberError};
+use super::quoted::{self, FaultKind};
+use super::time_literal::{TimeError, date_time, time_of_day};
+use super::token::{Token, TokenKind};
+use crate::diagnostic::Diagnostic;
+
+/// Splits a text into tokens, the last of which is `End`. What cannot be read
+/// becomes a `Bad` one, and a diagnostic.
+pub(super) fn tokens(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
+    let mut lexer = Lexer { text, at: 0, errors: Vec::new() };
+    let mut tokens = Vec::new();
+    loop {
+        lexer.at += text[lexer.at..].find(|c: char| !c.is_whitespace()).unwrap_or(0);
+        if text[lexer.at..].trim_start().is_empty() {
+            let end = text.trim_end().len();
+            tokens.push(Token { kind: TokenKind::End, span: Span::new(end, end) });
+            return (tokens, lexer.errors);
+        }
+        let start = lexer.at;
+        let kind = lexer.token();
+        tokens.push(Token { kind, span: Span::new(start, lexer.at) });
+    }
+}
+
+/// Signs, longer ones before those that they begin with.
+const SIGNS: [(&str, TokenKind); 25] = [
+    ("&&", TokenKind::And),
+    ("&", TokenKind::And),
+    ("||", TokenKind::Or),
+    ("|", TokenKind::Or),
+    ("^", TokenKind::Xor),
+    ("==", TokenKind::Relation(Relation::Eq)),
+    ("=~", TokenKind::Relation(Relation::Like)),
+    ("=", TokenKind::Relation(Relation::Eq)),
+    ("!=", TokenKind::Relation(Relation::Ne)),
+    ("!~", TokenKind::Relation(Relation::NotLike)),
+    ("!", TokenKind::Not),
+    ("<=", TokenKind::Relation(Relation::Le)),
+    ("<", TokenKind::Relation(Relation::Lt)),
+    (">=", TokenKind::Relation(Relation::Ge)),
+    (">", TokenKind::Relation(Relation::Gt)),
+    ("\u{2264}", TokenKind::Relation(Relation::Le)),
+    ("\u{2265}", TokenKind::Relation(Relation::Ge)),
+    ("\u{2260}", TokenKind::Relation(Relation::Ne)),
+    ("(", TokenKind::Open),
+    (")", TokenKind::Close),
+    ("[", TokenKind::OpenIndex),
+    ("]", TokenKind::CloseIndex),
+    (",", TokenKind::Comma),
+    (".", TokenKind::Dot),
+    ("*", TokenKind::Star),
+];
+
+/// Operators of other languages, and what they are here.
+const FOREIGN: [(&str, &str); 4] = [("<>", "!="), ("=<", "<="), ("=>", ">="), ("===", "==")];
+
+struct Lexer<'a> {
+    text: &'a str,
+    /// Where the next token begins.
+    at: usize,
+    errors: Vec<Diagnostic>,
+}
+
+impl Lexer<'_> {
+    fn token(&mut self) -> TokenKind {
+        let rest = &self.text[self.at..];
+        let first = rest.chars().next().unwrap_or('\0');
+        let negative = first == '-' && rest[1..].starts_with(|c: char| c.is_ascii_digit());
+        match first {
+            '"' | '\'' => self.quoted(first),
+            '`' => self.quoted(first),
+            '0'..='9' => self.number(),
+            '-' if negative => self.number(),
+            c if starts_word(c) => {
+                let len = word_len(rest);
+                self.at += len;
+                TokenKind::Word(rest[..len].to_owned())
+            }
+            _ => self.sign(first),
+        }
+    }
+
+    fn sign(&mut self, first: char) -> TokenKind {
+        let rest = &self.text[self.at..];
+        if let Some((foreign, ours)) = FOREIGN.iter().find(|(sign, _)| rest.starts_with(sign)) {
+            let span = self.skip(foreign.len());
+            let error = Diagnostic::new(span, format!("there is no operator `{foreign}`"));
+            self.errors.push(error.replace(span, *ours));
+            let same = SIGNS.iter().find(|(sign, _)| sign == ours);
+            return same.map_or(TokenKind::Bad, |(_, kind)| kind.clone());
+        }
+        if let Some((sign, kind)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+            self.at += sign.len();
+            return kind.clone();
+        }
+        let span = self.skip(first.len_utf8());
+        let shown = first.escape_default();
+        let shown = if first.is_control() { shown.to_string() } else { first.to_string() };
+        let error = Diagnostic::new(span, format!("`{shown}` has no meaning here"));
+        self.errors.push(match first {
+            '{' | '}' => error.help("terms are grouped by `(` and `)`"),
+            '~' => error.help("patterns are compared by `=~` and `!~`"),
+            '-' => error.help("there is no arithmetic; a minus stands right before a number"),
+            _ => error.help("text with such characters has to be quoted"),
+        });
+        TokenKind::Bad
+    }
+
+    /// Passes so many bytes; gives their place.
+    fn skip(&mut self, len: usize) -> Span {
+        let start = self.at;
+        self.at += len;
+        Span::new(start, self.at)
+    }
+
+    fn quoted(&mut self, quote: char) -> TokenKind {
+        let begin = self.at + 1;
+        match quoted::read(&self.text[begin..], quote) {
+            Ok((value, len)) => {
+                self.at = begin + len;
+                match quote {
+                    '`' => TokenKind::Name(value),
+                    _ => TokenKind::Literal(LiteralKind::Text(value)),
+                }
+            }
+            Err(fault) => {
+                let span = Span::new(begin + fault.start, begin + fault.end);
+                match fault.kind {
+                    FaultKind::Unclosed => {
+                        self.at = self.text.len();
+                        let span = Span::new(begin - 1, self.at);
+                        let error = Diagnostic::new(span, "this text does not end");
+                        self.errors.push(error.help(format!("it has to be closed by `{quote}`")));
+                    }
+                    FaultKind::Escape(why) => {
+                        self.at = end_of_quoted(self.text, begin, quote);
+                        let escape = &self.text[span.start as usize..span.end as usize];
+                        let message = format!("`{escape}` is no escape");
+                        self.errors.push(Diagnostic::new(span, message).help(why));
+                    }
+                }
+                TokenKind::Bad
+            }
+        }
+    }
+
+    /// A number, a time or a date: all that begins with a digit.
+    fn number(&mut self) -> TokenKind {
+        let rest = &self.text[self.at..];
+        let (len, form) = if is_date(rest) {
+            (date_len(rest), Form::Date)
+        } else if rest.find(':').is_some_and(|at| (1..=2).contains(&at) && all_digits(&rest[..at]))
+        {
+            (run(rest, |c| c.is_ascii_digit() || c == ':' || c == '.'), Form::Time)
+        } else {
+            (number_len(rest), Form::Number)
+        };
+        let text = rest[..len].to_owned();
+        let span = self.skip(len);
+        let read = match form {
+            Form::Date => date_time(&text).map_err(|e| time_error(span, &text, e)),
+            Form::Time => time_of_day(&text).map_err(|e| time_error(span, &text, e)),
+            Form::Number => number::read(&text).map_err(|e| number_error(span, &text, e)),
+        };
+        match read {
+            Ok(literal) => TokenKind::Literal(literal),
+            Err(error) => {
+                self.errors.push(error);
+                TokenKind::Bad
+            }
+        }
+    }
+}
+
+enum Form {
+    Number,
+    Time,
+    Date,
+}
+
+pub(super) fn starts_word(c: char) -> bool {
+    c.is_alphabetic() || matches!(c, '_' | '$' | '@')
+}
+
+/// How far a word reaches. Some signs may be in it, though not at its end.
+pub(super) fn word_len(text: &str) -> usize {
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
+    let mut len = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let joins = matches!(c, ':' | '-' | '/')
+            && chars.peek().is_some_and(|(_, next)| inner(*next) || *next == c);
+        if !inner(c) && !joins {
+            break;
+        }
+        len = at + c.len_utf8();
+    }
+    // `a::` is `a`, and something that cannot be read.
+    text[..len].trim_end_matches([':', '-', '/']).len().max(usize::from(len > 0))
+}
+
+fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !of(c)).unwrap_or(text.len())
+}
+
+fn all_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// Sign, digits, point, unit, exponent: whatever looks like one number.
+fn number_len(text: &str) -> usize {
+    let sign = usize::from(text.starts_with('-'));
+    let part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut len = sign + run(&text[sign..], part);
+    let hexadecimal = text[sign..].get(..2).is_some_and(|head| head.eq_ignore_ascii_case("0x"));
+    if text[..len].ends_with(['e', 'E']) && !hexadecimal && text[len..].starts_with(['+', '-']) {
+        len += 1 + run(&text[len + 1..], |c| c.is_ascii_digit());
+    }
+    len
+}
+
+fn is_date(text: &str) -> bool {
+    let Some(head) = text.as_bytes().get(..10) else { return false };
+    (0..10).all(|i| if matches!(i, 4 | 7) { head[i] == b'-' } else { head[i].is_ascii_digit() })
+}
+
+/// A date, a time behind it (after one blank, too), and an offset.
+fn date_len(text: &str) -> usize {
+    let mut len = 10;
+    let rest = &text[10..];
+    let blank = rest.strip_prefix(' ').is_some_and(|clock| {
+        let hour = run(clock, |c| c.is_ascii_digit());
+        hour == 2 && clock[hour..].starts_with(':')
+    });
+    if blank {
+        len += 1;
+    }
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '+' | '-');
+    len + run(&text[len..], part)
+}
+
+/// Where text in quotes ends that holds an error.
+fn end_of_quoted(text: &str, begin: usize, quote: char) -> usize {
+    let mut chars = text[begin..].char_indices();
+    while let Some((at, c)) = chars.next() {
+        if c == quote {
+            return begin + at + 1;
+        }
+        if c == '\\' {
+            chars.next();
+        }
+    }
+    text.len()
+}
+
+fn time_error(span: Span, text: &str, error: TimeError) -> Diagnostic {
+    let (message, help) = match error {
+        TimeError::Time => ("is no time of day", "they are written `hh:mm[:ss[.fraction]]`"),
+        TimeError::Date => {
+            ("is no date", "they are written `YYYY-MM-DD[Thh:mm[:ss[.fraction]]][Z|+hh:mm]`")
+        }
+        TimeError::Range => ("is not in the calendar", "there is no such day or hour"),
+    };
+    Diagnostic::new(span, format!("`{text}` {message}")).help(help)
+}
+
+fn number_error(span: Span, text: &str, error: NumberError) -> Diagnostic {
+    let message = |what: &str| Diagnostic::new(span, format!("`{text}` {what}"));
+    match error {
+        NumberError::TooLarge => message("is too large").help("numbers have 64 bits"),
+        NumberError::Digits { base } => message("is no number").help(format!(
+            "{} {base} number has digits from 0 to {}, on both sides of a point",
+            if base == "octal" { "an" } else { "a" },
+            match base {
+                "hexadecimal" => "f",
+                "octal" => "7",
+                "binary" => "1",
+                _ => "9",
+            }
+        )),
+        NumberError::Unit(unit) => {
+            let unit = if unit.len() > 20 { "…" } else { &unit };
+            message("is no number").help(format!(
+                "`{unit}` is no unit of time (ns, us, ms, s, min, h, d); text has to be quoted"
+            ))
+        }
+        NumberError::TooFine => message("is too fine").help("times have whole nanoseconds"),
+    }
+}

@@ -1,0 +1,89 @@
+//! Values in expressions.
+
+use jiff::civil;
+use jiff::tz::Offset;
+
+/// A value in an expression. What it means depends on the field that it is
+/// compared with: text may be a label, a number of seconds a time.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum LiteralKind {
+    /// An integer between -2⁶³ and 2⁶⁴-1.
+    Int(i128),
+    /// A decimal fraction with at most 9 digits after the point, in units of
+    /// 10⁻⁹: exact, for times.
+    Decimal(i128),
+    /// Any other floating-point number (finite).
+    Float(f64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// Text, a label, or a pattern.
+    Text(String),
+    /// A number with a unit of time, in nanoseconds: `12ms`.
+    Duration(i128),
+    /// A time of day, in nanoseconds since midnight: `03:02:07.5`.
+    TimeOfDay(i64),
+    /// A date with a time: `2026-11-21T03:02:07.5Z`.
+    DateTime(CivilTime),
+}
+
+/// A date and time as clocks on the wall show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CivilTime {
+    /// Date and time.
+    pub at: civil::DateTime,
+    /// How far the wall is from Greenwich; `None` for the zone of
+    /// [`Environment`](crate::Environment).
+    pub offset: Option<Offset>,
+}
+
+impl LiteralKind {
+    /// What it is, for error messages.
+    pub(crate) fn describe(&self) -> &'static str {
+        match self {
+            LiteralKind::Int(_) => "an integer",
+            LiteralKind::Decimal(_) | LiteralKind::Float(_) => "a decimal fraction",
+            LiteralKind::Bool(_) => "a truth value",
+            LiteralKind::Text(_) => "text",
+            LiteralKind::Duration(_) => "a span of time",
+            LiteralKind::TimeOfDay(_) => "a time of day",
+            LiteralKind::DateTime(_) => "a date",
+        }
+    }
+}
+
+impl From<&str> for LiteralKind {
+    fn from(text: &str) -> Self {
+        LiteralKind::Text(text.to_owned())
+    }
+}
+
+impl From<String> for LiteralKind {
+    fn from(text: String) -> Self {
+        LiteralKind::Text(text)
+    }
+}
+
+impl From<f64> for LiteralKind {
+    fn from(number: f64) -> Self {
+        LiteralKind::Float(number)
+    }
+}
+
+impl From<bool> for LiteralKind {
+    fn from(truth: bool) -> Self {
+        LiteralKind::Bool(truth)
+    }
+}
+
+macro_rules! from_integer {
+    ($($from:ty),*) => {$(
+        impl From<$from> for LiteralKind {
+            fn from(number: $from) -> Self {
+                LiteralKind::Int(number.into())
+            }
+        }
+    )*};
+}
+
+from_integer!(u8, u16, u32, u64, i8, i16, i32, i64);

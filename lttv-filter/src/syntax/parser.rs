@@ -1,0 +1,585 @@
+//! From tokens to a tree: recursive descent, one function for each level of
+//! precedence. A fault in one term does not hide those in others.
+
+use ltt_read::metadata::Span;
+
+use super::expr::{Expr, ExprKind, Literal};
+use super::lexer;
+use super::literal::LiteralKind;
+use super::selector::{Root, Selector, Step, StepKind};
+use super::token::{Token, TokenKind};
+use super::{MAX_COMPARISONS, MAX_DEPTH, is_keyword};
+use crate::diagnostic::{Diagnostic, FilterError};
+
+/// Longer texts are refused: nobody has typed them.
+const MAX_TEXT: usize = 1 << 20;
+
+/// After so many faults the rest is of no interest.
+const MAX_ERRORS: usize = 20;
+
+/// Reads an expression. An empty one is true.
+pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
+    if text.len() > MAX_TEXT {
+        let message = format!("an expression of {} bytes is too long", text.len());
+        let error = Diagnostic::new(Span::new(0, 0), message).help("1 MiB is allowed");
+        return Err(FilterError::new(text, vec![error]));
+    }
+    let (tokens, errors) = lexer::tokens(text);
+    let mut parser =
+        Parser { text, tokens, at: 0, depth: 0, comparisons: 0, gave_up: false, errors };
+    let tree = parser.whole();
+    parser.errors.truncate(MAX_ERRORS);
+    if parser.errors.is_empty() { Ok(tree) } else { Err(FilterError::new(text, parser.errors)) }
+}
+
+/// A fault that has been noted; the term is given up.
+struct Fault;
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    depth: usize,
+    comparisons: usize,
+    /// Whether the rest is not looked at: nothing more is said then.
+    gave_up: bool,
+    errors: Vec<Diagnostic>,
+}
+
+/// A function that reads the terms of a level, and what joins them.
+type Level<'a> = fn(&mut Parser<'a>) -> Expr;
+
+impl<'a> Parser<'a> {
+    fn whole(&mut self) -> Expr {
+        if self.peek().kind == TokenKind::End {
+            return Expr { kind: ExprKind::Constant(true), span: self.peek().span };
+        }
+        let tree = self.or();
+        // Terms go on up to what no term can begin with.
+        while self.peek().kind != TokenKind::End && self.errors.len() < MAX_ERRORS {
+            let span = self.peek().span;
+            if self.peek().kind == TokenKind::Close {
+                let error = Diagnostic::new(span, "this `)` closes nothing");
+                self.errors.push(error);
+                self.at += 1;
+            } else if !self.peek().kind.is_logical() {
+                let error = self.after_term();
+                self.errors.extend(error);
+                self.give_up_term();
+                continue;
+            }
+            if self.peek().kind.is_logical() {
+                self.at += 1;
+            }
+            if self.peek().kind != TokenKind::End {
+                self.or();
+            }
+        }
+        tree
+    }
+
+    fn or(&mut self) -> Expr {
+        self.joined(&TokenKind::Or, "or", Self::xor, ExprKind::Or)
+    }
+
+    fn xor(&mut self) -> Expr {
+        self.joined(&TokenKind::Xor, "xor", Self::and, ExprKind::Xor)
+    }
+
+    fn and(&mut self) -> Expr {
+        self.joined(&TokenKind::And, "and", Self::term, ExprKind::And)
+    }
+
+    /// One or more of a level, joined by a sign or a word.
+    fn joined(
+        &mut self,
+        sign: &TokenKind,
+        word: &str,
+        level: Level<'a>,
+        join: fn(Vec<Expr>) -> ExprKind,
+    ) -> Expr {
+        let first = level(self);
+        if !self.is_joint(sign, word) {
+            return first;
+        }
+        let start = first.span;
+        let mut terms = vec![first];
+        while self.is_joint(sign, word) {
+            self.at += 1;
+            terms.push(level(self));
+        }
+        let span = Span { start: start.start, end: self.last_end() };
+        Expr { kind: join(terms), span }
+    }
+
+    fn is_joint(&self, sign: &TokenKind, word: &str) -> bool {
+        let kind = &self.peek().kind;
+        kind == sign || kind.is_word(word)
+    }
+
+    /// A term; if it is faulty, something in its place.
+    fn term(&mut self) -> Expr {
+        let span = self.peek().span;
+        match self.negated() {
+            Ok(expr) => expr,
+            Err(Fault) => {
+                self.give_up_term();
+                Expr { kind: ExprKind::Constant(false), span }
+            }
+        }
+    }
+
+    /// Goes to where the next term may begin: behind it stands what joins terms,
+    /// or a parenthesis that this term did not open.
+    fn give_up_term(&mut self) {
+        let mut open = 0u32;
+        loop {
+            match &self.peek().kind {
+                TokenKind::End => return,
+                TokenKind::Open => open += 1,
+                TokenKind::Close if open == 0 => return,
+                TokenKind::Close => open -= 1,
+                kind if open == 0 && kind.is_logical() => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn negated(&mut self) -> Result<Expr, Fault> {
+        let start = self.peek().span;
+        if !(self.peek().kind == TokenKind::Not || self.peek().kind.is_word("not")) {
+            return self.primary();
+        }
+        self.at += 1;
+        self.enter(start)?;
+        let inner = self.negated();
+        self.depth -= 1;
+        let span = Span { start: start.start, end: self.last_end() };
+        Ok(Expr { kind: ExprKind::Not(Box::new(inner?)), span })
+    }
+
+    /// Notes that something is one level deeper.
+    fn enter(&mut self, span: Span) -> Result<(), Fault> {
+        if self.depth == MAX_DEPTH {
+            let message = format!("this is nested more than {MAX_DEPTH} deep");
+            return self.give_up(Diagnostic::new(span, message));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn primary(&mut self) -> Result<Expr, Fault> {
+        let Token { kind, span } = self.peek().clone();
+        match kind {
+            TokenKind::Open => self.group(span),
+            TokenKind::Word(word) if word.eq_ignore_ascii_case("exists") => self.exists(span),
+            TokenKind::Word(word) if is_truth(&word) => {
+                if let TokenKind::Relation(_) = self.peek_at(1).kind {
+                    return self.reversed();
+                }
+                self.at += 1;
+                let truth = word.eq_ignore_ascii_case("true");
+                Ok(Expr { kind: ExprKind::Constant(truth), span })
+            }
+            TokenKind::Word(word) if is_keyword(&word) => {
+                let error = self.unexpected("a comparison");
+                self.fail(
+                    error.help(format!("a field of this name is written `{word}` in backticks")),
+                )
+            }
+            TokenKind::Word(_) | TokenKind::Name(_) => self.comparison(),
+            TokenKind::Literal(_) => self.reversed(),
+            TokenKind::Bad => Err(Fault),
+            TokenKind::Relation(_) => {
+                let error = self.unexpected("a field");
+                self.fail(error.label("the field to compare has to stand before it"))
+            }
+            TokenKind::Star => {
+                let error = self.unexpected("a comparison");
+                self.fail(error.help("the field of any event is written `event.fields.*.FIELD`"))
+            }
+            _ => {
+                let error = self.unexpected("a comparison");
+                self.fail(error.label("such as `event.name == \"sched_switch\"`"))
+            }
+        }
+    }
+
+    fn group(&mut self, open: Span) -> Result<Expr, Fault> {
+        self.at += 1;
+        self.enter(open)?;
+        let inner = if self.peek().kind == TokenKind::Close {
+            let span = Span { start: open.start, end: self.peek().span.end };
+            self.at += 1;
+            self.depth -= 1;
+            return self.fail(Diagnostic::new(span, "there is nothing between these parentheses"));
+        } else {
+            self.or()
+        };
+        self.depth -= 1;
+        if self.peek().kind != TokenKind::Close {
+            if self.peek().kind == TokenKind::End {
+                return self.fail(Diagnostic::new(open, "this `(` is never closed"));
+            }
+            let error = self.after_term();
+            self.errors.extend(error);
+            self.give_up_term();
+            while self.peek().kind.is_logical() {
+                self.at += 1;
+                self.or();
+            }
+            if self.peek().kind != TokenKind::Close {
+                return Err(Fault);
+            }
+        }
+        self.at += 1;
+        Ok(Expr { span: Span { start: open.start, end: self.last_end() }, ..inner })
+    }
+
+    fn exists(&mut self, start: Span) -> Result<Expr, Fault> {
+        self.at += 1;
+        if self.peek().kind != TokenKind::Open {
+            let error = self.unexpected("`(`");
+            return self.fail(error.label("as in `exists(FIELD)`"));
+        }
+        self.at += 1;
+        self.count(start)?;
+        if !matches!(self.peek().kind, TokenKind::Word(_) | TokenKind::Name(_)) {
+            let error = self.unexpected("a field");
+            return self.fail(error);
+        }
+        let selector = self.selector()?;
+        if self.peek().kind != TokenKind::Close {
+            let error = self.unexpected("`)`");
+            return self.fail(error);
+        }
+        self.at += 1;
+        let span = Span { start: start.start, end: self.last_end() };
+        self.end_of_term()?;
+        Ok(Expr { kind: ExprKind::Exists(selector), span })
+    }
+
+    /// `field RELATION value`, `field in (…)`, `field`.
+    fn comparison(&mut self) -> Result<Expr, Fault> {
+        let start = self.peek().span;
+        self.count(start)?;
+        let selector = self.selector()?;
+        let kind = match self.peek().kind.clone() {
+            TokenKind::Relation(relation) => {
+                self.at += 1;
+                let value = self.value()?;
+                ExprKind::Compare { selector, relation, value }
+            }
+            kind if kind.is_word("in") => {
+                self.at += 1;
+                ExprKind::In { selector, negated: false, values: self.set()? }
+            }
+            kind if (kind.is_word("not") || kind == TokenKind::Not)
+                && self.peek_at(1).kind.is_word("in") =>
+            {
+                self.at += 2;
+                ExprKind::In { selector, negated: true, values: self.set()? }
+            }
+            _ => ExprKind::Is(selector),
+        };
+        let span = Span { start: start.start, end: self.last_end() };
+        self.end_of_term()?;
+        Ok(Expr { kind, span })
+    }
+
+    /// `value RELATION field`
+    fn reversed(&mut self) -> Result<Expr, Fault> {
+        let start = self.peek().span;
+        self.count(start)?;
+        let value = self.value()?;
+        let TokenKind::Relation(relation) = self.peek().kind else {
+            let error = Diagnostic::new(value.span, "a value alone is neither true nor false");
+            return self.fail(error.label("it has to be compared with a field"));
+        };
+        let sign = self.peek().span;
+        self.at += 1;
+        if !matches!(self.peek().kind, TokenKind::Word(_) | TokenKind::Name(_)) {
+            let error = self.unexpected("a field");
+            return self.fail(error.label("one side of a comparison has to be a field"));
+        }
+        let selector = self.selector()?;
+        let Some(relation) = relation.flipped() else {
+            let error = Diagnostic::new(sign, "the pattern has to stand on the right");
+            return self.fail(error);
+        };
+        let span = Span { start: start.start, end: self.last_end() };
+        self.end_of_term()?;
+        Ok(Expr { kind: ExprKind::Compare { selector, relation, value }, span })
+    }
+
+    /// Refuses what cannot follow a comparison.
+    fn end_of_term(&mut self) -> Result<(), Fault> {
+        match self.after_term() {
+            Some(error) => self.fail(error),
+            None => Ok(()),
+        }
+    }
+
+    /// What is wrong with what follows a term, if it is.
+    fn after_term(&self) -> Option<Diagnostic> {
+        let Token { kind, span } = self.peek();
+        let error = match kind {
+            TokenKind::End | TokenKind::Close => return None,
+            kind if kind.is_logical() => return None,
+            TokenKind::Bad => return None,
+            TokenKind::Relation(relation) => {
+                let sign = relation.symbol();
+                let error = Diagnostic::new(*span, "comparisons cannot be chained");
+                error.help(format!("write each for itself: `a {sign} 1 && b {sign} 2`"))
+            }
+            TokenKind::Star => self
+                .unexpected("an operator")
+                .help("a pattern has to be quoted, and compared by `=~`"),
+            TokenKind::Word(_) | TokenKind::Literal(_) | TokenKind::Name(_) => {
+                let error = self.unexpected("an operator");
+                error
+                    .label("such as `&&` or `||` before it")
+                    .help("text with blanks has to be quoted")
+            }
+            _ => self.unexpected("an operator").label("such as `&&` or `||` before it"),
+        };
+        Some(error)
+    }
+
+    /// Counts a comparison; there may not be too many.
+    fn count(&mut self, span: Span) -> Result<(), Fault> {
+        self.comparisons += 1;
+        if self.comparisons > MAX_COMPARISONS {
+            let message = format!("there are more than {MAX_COMPARISONS} comparisons");
+            let error = Diagnostic::new(span, message);
+            return self.give_up(error.help("`FIELD in (…)` compares with any number of values"));
+        }
+        Ok(())
+    }
+
+    fn selector(&mut self) -> Result<Selector, Fault> {
+        let first = self.next();
+        let start = first.span;
+        let rooted = self.peek().kind == TokenKind::Dot;
+        let (root, mut steps) = match first.kind {
+            TokenKind::Word(word) if rooted && Root::of(&word).is_some() => {
+                (Root::of(&word).unwrap_or(Root::Bare), Vec::new())
+            }
+            TokenKind::Word(name) | TokenKind::Name(name) => {
+                (Root::Bare, vec![Step { kind: StepKind::Name(name), span: start }])
+            }
+            _ => return Err(Fault),
+        };
+        loop {
+            match self.peek().kind {
+                TokenKind::Dot => {
+                    self.at += 1;
+                    steps.push(self.member()?);
+                }
+                TokenKind::OpenIndex => steps.push(self.index()?),
+                _ => break,
+            }
+        }
+        let span = Span { start: start.start, end: self.last_end() };
+        Ok(Selector { root, steps, span })
+    }
+
+    fn member(&mut self) -> Result<Step, Fault> {
+        let Token { kind, span } = self.peek().clone();
+        let kind = match kind {
+            TokenKind::Word(name)
+            | TokenKind::Name(name)
+            | TokenKind::Literal(LiteralKind::Text(name)) => StepKind::Name(name),
+            TokenKind::Star => StepKind::Any,
+            TokenKind::Bad => return Err(Fault),
+            TokenKind::Literal(_) => {
+                let error = self.unexpected("a name");
+                return self.fail(error.help("an element is written `[5]`"));
+            }
+            _ => {
+                let error = self.unexpected("a name");
+                return self.fail(error.label("the name of a field has to follow the point"));
+            }
+        };
+        self.at += 1;
+        Ok(Step { kind, span })
+    }
+
+    fn index(&mut self) -> Result<Step, Fault> {
+        let start = self.next().span;
+        let Token { kind, span } = self.peek().clone();
+        let index = match kind {
+            TokenKind::Literal(LiteralKind::Int(n)) => u64::try_from(n).ok(),
+            TokenKind::Bad => return Err(Fault),
+            _ => None,
+        };
+        let Some(index) = index else {
+            let error = self.unexpected("the number of an element");
+            return self.fail(error.label("counted from 0").help("names of fields follow a point"));
+        };
+        self.at += 1;
+        if self.peek().kind != TokenKind::CloseIndex {
+            let error = self.unexpected("`]`");
+            return self.fail(error);
+        }
+        self.at += 1;
+        let span = Span { start: start.start.min(span.start), end: self.last_end() };
+        Ok(Step { kind: StepKind::Index(index), span })
+    }
+
+    fn value(&mut self) -> Result<Literal, Fault> {
+        let Token { kind, span } = self.peek().clone();
+        let kind = match kind {
+            TokenKind::Literal(kind) => kind,
+            TokenKind::Word(word) if is_truth(&word) => {
+                LiteralKind::Bool(word.eq_ignore_ascii_case("true"))
+            }
+            TokenKind::Word(word) if !is_keyword(&word) => return self.plain_text(word, span),
+            TokenKind::Bad => return Err(Fault),
+            TokenKind::Name(name) => {
+                let error = Diagnostic::new(span, "a field cannot be compared with a field");
+                let error = error.help("backticks quote names of fields, quotes quote text");
+                return self.fail(error.replace(span, format!("{name:?}")));
+            }
+            TokenKind::Star => {
+                let error = self.unexpected("a value");
+                return self.fail(error.help("a pattern has to be quoted, and compared by `=~`"));
+            }
+            _ => {
+                let error = self.unexpected("a value");
+                return self.fail(error.label("a number, time, label or text"));
+            }
+        };
+        self.at += 1;
+        Ok(Literal { kind, span })
+    }
+
+    /// Text that is not quoted: a word, or several joined by points.
+    fn plain_text(&mut self, mut text: String, start: Span) -> Result<Literal, Fault> {
+        self.at += 1;
+        let rooted = Root::of(&text).is_some();
+        while self.peek().kind == TokenKind::Dot
+            && let TokenKind::Word(word) = &self.peek_at(1).kind
+        {
+            text = format!("{text}.{word}");
+            self.at += 2;
+        }
+        let span = Span { start: start.start, end: self.last_end() };
+        if rooted && text.contains('.') {
+            let error = Diagnostic::new(span, "a field cannot be compared with a field");
+            let error = error.help("if it is text, it has to be quoted");
+            return self.fail(error.replace(span, format!("{text:?}")));
+        }
+        let touches = |token: &Token| token.span.start == span.end;
+        if matches!(self.peek().kind, TokenKind::Star) && touches(self.peek()) {
+            let error = Diagnostic::new(span, "a pattern has to be quoted");
+            let error = error.help("and compared by `=~` or `!~`");
+            return self.fail(error.replace(
+                Span { start: span.start, end: self.peek().span.end },
+                format!("{:?}", format!("{text}*")),
+            ));
+        }
+        Ok(Literal { kind: LiteralKind::Text(text), span })
+    }
+
+    fn set(&mut self) -> Result<Vec<Literal>, Fault> {
+        let open = self.peek().span;
+        if self.peek().kind != TokenKind::Open {
+            let error = self.unexpected("`(`");
+            return self.fail(error.label("as in `in (1, 2)`"));
+        }
+        self.at += 1;
+        let values = self.values(open);
+        if values.is_err() {
+            self.give_up_term();
+        }
+        if self.peek().kind == TokenKind::Close {
+            self.at += 1;
+        }
+        values
+    }
+
+    /// The values of a set, up to its closing parenthesis.
+    fn values(&mut self, open: Span) -> Result<Vec<Literal>, Fault> {
+        let mut values = Vec::new();
+        loop {
+            match self.peek().kind {
+                TokenKind::Close if values.is_empty() => {
+                    let span = Span { start: open.start, end: self.peek().span.end };
+                    return self.fail(Diagnostic::new(span, "there is nothing in this set"));
+                }
+                TokenKind::End => break,
+                _ => values.push(self.value()?),
+            }
+            match self.peek().kind {
+                TokenKind::Comma => self.at += 1,
+                TokenKind::Close => return Ok(values),
+                TokenKind::End => break,
+                TokenKind::Bad => return Err(Fault),
+                _ => {
+                    let error = self.unexpected("`,` or `)`");
+                    return self.fail(error);
+                }
+            }
+        }
+        self.fail(Diagnostic::new(open, "this `(` is never closed"))
+    }
+
+    /// Notes an error.
+    fn fail<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
+        if !self.gave_up {
+            self.errors.push(error);
+        }
+        Err(Fault)
+    }
+
+    /// Notes an error behind which nothing can be read in any sensible way.
+    fn give_up<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
+        let failed = self.fail(error);
+        self.at = self.tokens.len() - 1;
+        self.gave_up = true;
+        failed
+    }
+
+    /// Something else was expected where the next token is.
+    fn unexpected(&self, expected: &str) -> Diagnostic {
+        let Token { kind, span } = self.peek();
+        let found = match kind {
+            TokenKind::End => "the end".to_owned(),
+            _ => {
+                let text = &self.text[span.start as usize..span.end as usize];
+                if text.chars().count() > 30 {
+                    format!("`{}…`", text.chars().take(30).collect::<String>())
+                } else {
+                    format!("`{text}`")
+                }
+            }
+        };
+        Diagnostic::new(*span, format!("expected {expected}, found {found}"))
+    }
+
+    fn peek(&self) -> &Token {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> &Token {
+        let last = self.tokens.len() - 1; // `End` is always there
+        &self.tokens[(self.at + ahead).min(last)]
+    }
+
+    fn next(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// Where the token before the next ends.
+    fn last_end(&self) -> u32 {
+        self.tokens[self.at.min(self.tokens.len() - 1).saturating_sub(1)].span.end
+    }
+}
+
+fn is_truth(word: &str) -> bool {
+    word.eq_ignore_ascii_case("true") || word.eq_ignore_ascii_case("false")
+}

@@ -1,0 +1,54 @@
+//! Tokens.
+
+use ltt_read::metadata::Span;
+
+use super::expr::Relation;
+use super::literal::LiteralKind;
+
+/// A token with its place.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    pub(super) span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TokenKind {
+    /// A name, keyword, root, or text without quotes.
+    Word(String),
+    /// A name in backticks.
+    Name(String),
+    /// A number, time, or text in quotes.
+    Literal(LiteralKind),
+    And,
+    Or,
+    Xor,
+    Not,
+    Relation(Relation),
+    Open,
+    Close,
+    OpenIndex,
+    CloseIndex,
+    Comma,
+    Dot,
+    Star,
+    /// What could not be read; an error has been noted.
+    Bad,
+    End,
+}
+
+impl TokenKind {
+    /// Whether it joins two terms, as word or sign.
+    pub(super) fn is_logical(&self) -> bool {
+        match self {
+            TokenKind::And | TokenKind::Or | TokenKind::Xor => true,
+            TokenKind::Word(_) => ["and", "or", "xor"].iter().any(|word| self.is_word(word)),
+            _ => false,
+        }
+    }
+
+    /// Whether it is this keyword.
+    pub(super) fn is_word(&self, keyword: &str) -> bool {
+        matches!(self, TokenKind::Word(word) if word.eq_ignore_ascii_case(keyword))
+    }
+}

@@ -1,0 +1,141 @@
+//! From steps of a selector to fields of a class: what types they have, and
+//! whether they are always there.
+
+use ltt_read::FieldStep;
+use ltt_read::schema::{FieldClass, FieldKind, Length};
+
+use crate::model::{FieldType, IntegerType, Label, Unit};
+use crate::syntax::{Step, StepKind};
+
+/// More options than this, of variants in variants, are not told apart.
+const MAX_TARGETS: usize = 1024;
+
+/// A field that steps lead to.
+#[derive(Debug)]
+pub(super) struct Target<'c> {
+    pub(super) path: Vec<FieldStep>,
+    pub(super) class: &'c FieldClass,
+    /// Whether it is there in each event.
+    pub(super) always: bool,
+}
+
+/// The fields that steps lead to from a class: several if a variant is among
+/// what they pass, of which an event has at most one. `None` if there are too
+/// many.
+pub(super) fn targets<'c>(class: &'c FieldClass, steps: &[Step]) -> Option<Vec<Target<'c>>> {
+    let mut walk = Walk { path: Vec::new(), targets: Vec::new(), steps: 0 };
+    walk.go(class, steps, true).then_some(walk.targets)
+}
+
+struct Walk<'c> {
+    path: Vec<FieldStep>,
+    targets: Vec<Target<'c>>,
+    steps: usize,
+}
+
+impl<'c> Walk<'c> {
+    /// False if there is too much.
+    fn go(&mut self, class: &'c FieldClass, steps: &[Step], always: bool) -> bool {
+        self.steps += 1;
+        if self.steps > 16 * MAX_TARGETS || self.targets.len() > MAX_TARGETS {
+            return false;
+        }
+        let next = steps.split_first().map(|(step, rest)| (&step.kind, rest));
+        match (&class.kind, next) {
+            (FieldKind::Option(option), _) => self.go(&option.class, steps, false),
+            (FieldKind::Variant(variant), next) => {
+                let named = |name: &str| {
+                    variant.options.iter().position(|o| o.name.as_deref() == Some(name))
+                };
+                if let Some((StepKind::Name(name), rest)) = next
+                    && let Some(number) = named(name)
+                {
+                    let option = &variant.options[number].class;
+                    return self.below(FieldStep::Option(number as u64), option, rest, false);
+                }
+                (0..).zip(&variant.options).all(|(number, option)| {
+                    self.below(FieldStep::Option(number), &option.class, steps, false)
+                })
+            }
+            (_, None) => {
+                self.targets.push(Target { path: self.path.clone(), class, always });
+                true
+            }
+            (FieldKind::Struct(s), Some((StepKind::Name(name), rest))) => {
+                let member = s.members.iter().find(|member| *member.name == **name);
+                member.is_none_or(|member| {
+                    self.below(FieldStep::Name(name.clone()), &member.class, rest, always)
+                })
+            }
+            (FieldKind::Array(array), Some((StepKind::Index(index), rest))) => {
+                let always = match array.length {
+                    Length::Static(len) if len <= *index => return true,
+                    Length::Static(_) => always,
+                    Length::Dynamic(_) => false,
+                };
+                self.below(FieldStep::Index(*index), &array.element, rest, always)
+            }
+            _ => true,
+        }
+    }
+
+    fn below(
+        &mut self,
+        step: FieldStep,
+        class: &'c FieldClass,
+        rest: &[Step],
+        always: bool,
+    ) -> bool {
+        self.path.push(step);
+        let goes_on = self.go(class, rest, always);
+        self.path.pop();
+        goes_on
+    }
+}
+
+/// The names that could follow at the end of steps, for who mistyped one.
+pub(super) fn names_below<'c>(class: &'c FieldClass, names: &mut Vec<&'c str>) {
+    match &class.kind {
+        FieldKind::Struct(s) => names.extend(s.members.iter().map(|member| &*member.name)),
+        FieldKind::Option(option) => names_below(&option.class, names),
+        FieldKind::Variant(variant) if names.len() < MAX_TARGETS => {
+            names.extend(variant.options.iter().filter_map(|option| option.name.as_deref()));
+            for option in &variant.options {
+                if matches!(option.class.kind, FieldKind::Struct(_)) {
+                    names_below(&option.class, names);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What values fields of a class have.
+pub(super) fn field_type(class: &FieldClass) -> FieldType {
+    match &class.kind {
+        FieldKind::Integer(fixed, integer) => {
+            labelled(FieldType::integer(fixed.bits, integer.signed), class)
+        }
+        FieldKind::VarInteger(integer) => labelled(FieldType::integer(64, integer.signed), class),
+        FieldKind::Bool(..) => FieldType::truth(),
+        FieldKind::BitArray(fixed) | FieldKind::BitMap(fixed, _) => {
+            FieldType::integer(fixed.bits, false)
+        }
+        FieldKind::Float(_) => FieldType::Float,
+        FieldKind::String(_) => FieldType::Text,
+        FieldKind::Blob(_) => FieldType::Opaque("a blob"),
+        FieldKind::Array(_) => FieldType::Opaque("an array"),
+        FieldKind::Struct(_) => FieldType::Opaque("a structure"),
+        _ => FieldType::Opaque("such a field"),
+    }
+}
+
+fn labelled(of: FieldType, class: &FieldClass) -> FieldType {
+    let (FieldType::Integer(integer), Some(mappings)) = (&of, class.mappings()) else { return of };
+    let label = |name: &std::sync::Arc<str>, ranges: &Vec<(i128, i128)>| Label {
+        name: name.clone(),
+        ranges: ranges.clone(),
+    };
+    let labels = mappings.iter().map(|m| label(&m.label, &m.ranges)).collect();
+    FieldType::Integer(IntegerType { labels, unit: Unit::Number, ..integer.clone() })
+}

@@ -1,0 +1,13 @@
+//! Traces as something to be filtered.
+
+mod class;
+mod fields;
+mod model;
+mod names;
+mod record;
+mod state;
+
+pub(crate) use fields::TraceField;
+pub(crate) use model::TraceModel;
+pub(crate) use record::TraceRecord;
+pub use state::{NoState, StateField, StateFields, StateView};

@@ -1,0 +1,437 @@
+//! What selectors mean in a trace.
+
+use std::sync::Arc;
+
+use ltt_read::schema::{EnvValue, EventType, EventTypeId, FieldClass, Schema, Scope};
+use ltt_read::{Trace, Tracefile};
+
+use super::class::{Target, field_type, names_below, targets};
+use super::fields::TraceField;
+use super::names;
+use super::state::StateFields;
+use crate::model::{
+    Constant, ConstantValue, FieldType, Found, IntegerType, Label, Model, Problem, Readable, Unit,
+};
+use crate::syntax::{Root, Selector, Step, StepKind};
+
+/// Where bare names are looked for, in this order.
+const BARE_SCOPES: [Scope; 4] =
+    [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
+
+/// A trace, and the state that goes with it.
+#[derive(Clone, Copy)]
+pub(crate) struct TraceModel<'t> {
+    pub(crate) trace: &'t Trace,
+    pub(crate) state: &'t dyn StateFields,
+}
+
+/// What a selector asks for.
+enum Asked<'s> {
+    Name,
+    Category,
+    Subname,
+    Id,
+    LogLevel,
+    Time,
+    Cycles,
+    /// Fields in one of these scopes, maybe of certain events only.
+    Field {
+        event: Option<&'s Step>,
+        scopes: &'static [Scope],
+        steps: &'s [Step],
+    },
+    TracefileName,
+    ChannelName,
+    Cpu,
+    TraceName,
+    TracePath,
+    TraceUuid,
+    Env(&'s str),
+    State(&'s str),
+}
+
+impl Model for TraceModel<'_> {
+    type Field = TraceField;
+
+    fn types(&self) -> u32 {
+        self.schema().event_types.len() as u32
+    }
+
+    fn find(&self, record_type: u32, selector: &Selector) -> Found<TraceField> {
+        let id = EventTypeId(record_type);
+        let Some(event_type) = self.schema().event_types.get(id.index()) else {
+            return Found::Nothing;
+        };
+        let Ok(asked) = asked(selector) else { return Found::Nothing };
+        let text = |text: &str| Found::Constant(Constant::text(text));
+        match asked {
+            Asked::Name => text(event_type.name()),
+            Asked::Category => {
+                event_type.name().split_once(':').map_or(Found::Nothing, |(c, _)| text(c))
+            }
+            Asked::Subname => {
+                text(event_type.name().split_once(':').map_or(event_type.name(), |(_, s)| s))
+            }
+            Asked::Id => Found::Constant(Constant::integer(event_type.id)),
+            Asked::LogLevel => event_type.log_level.map_or(Found::Nothing, log_level),
+            Asked::Time => self.clocked(id, TraceField::Time, FieldType::time()),
+            Asked::Cycles => self.clocked(id, TraceField::Cycles, FieldType::integer(64, false)),
+            Asked::Field { event, scopes, steps } => {
+                if event.is_some_and(|step| !is_event(step, event_type)) {
+                    return Found::Nothing;
+                }
+                self.field(id, scopes, steps)
+            }
+            Asked::TracefileName => self.of_tracefile(|t| Some(Constant::text(t.name()))),
+            Asked::ChannelName => self.of_tracefile(|t| Some(Constant::text(t.channel()))),
+            Asked::Cpu => self.of_tracefile(|t| t.cpu().map(|cpu| Constant::integer(cpu.into()))),
+            Asked::TraceName => self
+                .trace
+                .path()
+                .file_name()
+                .map_or(Found::Nothing, |name| text(&name.to_string_lossy())),
+            Asked::TracePath => text(&self.trace.path().to_string_lossy()),
+            Asked::TraceUuid => {
+                self.trace.uuid().map_or(Found::Nothing, |uuid| text(&uuid.to_string()))
+            }
+            Asked::Env(name) => match self.schema().env(name) {
+                None => Found::Nothing,
+                Some(EnvValue::Str(value)) => text(value),
+                Some(EnvValue::Int(value)) => {
+                    let of = FieldType::integer(64, *value < 0);
+                    Found::Constant(Constant { of, value: ConstantValue::Integer(*value) })
+                }
+            },
+            Asked::State(name) => match self.state.find(name) {
+                None => Found::Nothing,
+                Some((field, of)) => {
+                    let (field, always) = (TraceField::State(field), false);
+                    Found::Fields(vec![Readable { field, of, always }])
+                }
+            },
+        }
+    }
+
+    fn check(&self, selector: &Selector) -> Result<(), Problem> {
+        match asked(selector)? {
+            Asked::Field { event, scopes, steps } => {
+                self.check_field(selector, event, scopes, steps)
+            }
+            Asked::Env(name) if self.schema().env(name).is_none() => {
+                let step = &selector.steps[1];
+                let problem =
+                    Problem::new(step.span, format!("the trace's environment has no `{name}`"));
+                Err(problem.nearest(name, self.schema().env.iter().map(|(name, _)| &**name)))
+            }
+            Asked::State(name) if self.state.find(name).is_none() => {
+                let names = self.state.names();
+                if names.is_empty() {
+                    let problem = Problem::new(selector.span, "no state is kept here");
+                    return Err(
+                        problem.help("`state.` fields need a program that follows the state")
+                    );
+                }
+                let step = &selector.steps[0];
+                let problem = Problem::new(step.span, format!("there is no `{name}` in the state"));
+                Err(problem.nearest(name, names.iter().map(|name| &**name)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'t> TraceModel<'t> {
+    fn schema(&self) -> &'t Schema {
+        self.trace.schema()
+    }
+
+    /// A field that events have whose stream has a clock.
+    fn clocked(&self, id: EventTypeId, field: TraceField, of: FieldType) -> Found<TraceField> {
+        match self.schema().stream_of(id).default_clock {
+            Some(_) => Found::Fields(vec![Readable { field, of, always: true }]),
+            None => Found::Nothing,
+        }
+    }
+
+    fn of_tracefile(&self, value: impl Fn(&Tracefile) -> Option<Constant>) -> Found<TraceField> {
+        let values: Arc<[_]> = self.trace.tracefiles().iter().map(value).collect();
+        if values.is_empty() { Found::Nothing } else { Found::OneOf(TraceField::Tracefile, values) }
+    }
+
+    /// The field of an event type that steps lead to in the first scope that has
+    /// one.
+    fn field(&self, id: EventTypeId, scopes: &[Scope], steps: &[Step]) -> Found<TraceField> {
+        for scope in scopes {
+            let Some(class) = root(self.schema(), id, *scope) else { continue };
+            let Some(targets) = targets(class, steps) else { continue };
+            let readable = |target: &Target<'_>| {
+                let field = self.trace.field_at(id, *scope, &target.path)?;
+                let plain = field.is_plain_integer();
+                let of = field_type(target.class);
+                let field = if plain { TraceField::Plain(field) } else { TraceField::Any(field) };
+                Some(Readable { field, of, always: target.always })
+            };
+            let fields: Vec<_> = targets.iter().filter_map(readable).collect();
+            if !fields.is_empty() {
+                return Found::Fields(fields);
+            }
+        }
+        Found::Nothing
+    }
+
+    /// Whether steps lead to a field of an event type in a scope.
+    fn leads(&self, id: EventTypeId, scope: Scope, steps: &[Step]) -> bool {
+        let class = root(self.schema(), id, scope);
+        class.and_then(|class| targets(class, steps)).is_some_and(|t| !t.is_empty())
+    }
+
+    fn check_field(
+        &self,
+        selector: &Selector,
+        event: Option<&Step>,
+        scopes: &'static [Scope],
+        steps: &[Step],
+    ) -> Result<(), Problem> {
+        let types = || {
+            let all = (0..).map(EventTypeId).zip(&self.schema().event_types);
+            all.filter(|(_, e)| event.is_none_or(|step| is_event(step, e))).map(|(id, _)| id)
+        };
+        if let Some(step) = event
+            && types().next().is_none()
+        {
+            let name = step.name().unwrap_or_default();
+            let problem =
+                Problem::new(step.span, format!("there is no event `{name}` in the trace"));
+            let names = self.schema().event_types.iter().map(EventType::name);
+            return Err(problem.nearest(name, names));
+        }
+        let leads = |scope: &Scope, steps: &[Step]| types().any(|id| self.leads(id, *scope, steps));
+        let mut found: Vec<&Scope> = scopes.iter().filter(|scope| leads(scope, steps)).collect();
+        // Both are written `event.context`.
+        found.dedup_by_key(|scope| written(**scope, selector));
+        match &*found {
+            [_] => Ok(()),
+            // Named by a root, the first scope is meant.
+            [_, ..] if selector.root != Root::Bare => Ok(()),
+            [a, b, ..] => {
+                let name = selector.steps[0].name().unwrap_or_default();
+                let message = format!("`{name}` is in {} and in {}", place(**a), place(**b));
+                let help =
+                    format!("write `{}` or `{}`", written(**a, selector), written(**b, selector));
+                Err(Problem::new(selector.span, message).help(help))
+            }
+            [] => {
+                // How far is it right?
+                let right = (0..steps.len())
+                    .rev()
+                    .find(|n| scopes.iter().any(|scope| leads(scope, &steps[..*n])))
+                    .unwrap_or(0);
+                Err(self.unknown(selector, event, scopes, steps, right, types().collect()))
+            }
+        }
+    }
+
+    /// The step after the first `right` ones leads nowhere.
+    fn unknown(
+        &self,
+        selector: &Selector,
+        event: Option<&Step>,
+        scopes: &[Scope],
+        steps: &[Step],
+        right: usize,
+        types: Vec<EventTypeId>,
+    ) -> Problem {
+        let mut names = Vec::new();
+        for (id, scope) in types.iter().flat_map(|id| scopes.iter().map(|scope| (*id, *scope))) {
+            let Some(class) = root(self.schema(), id, scope) else { continue };
+            for target in targets(class, &steps[..right]).unwrap_or_default() {
+                names_below(target.class, &mut names);
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        let Some(step) = steps.get(right) else {
+            return Problem::new(selector.span, "no event has this field");
+        };
+        let name = match &step.kind {
+            StepKind::Name(name) => name,
+            StepKind::Index(index) => {
+                let problem =
+                    Problem::new(step.span, format!("there is no element [{index}] here"));
+                return match names.is_empty() {
+                    true => problem.help("either this is no array, or it is shorter in all events"),
+                    false => problem.help("this is no array; its members follow a point"),
+                };
+            }
+            StepKind::Any => return Problem::new(step.span, "only an event can be any event"),
+        };
+        let message = match (right, event.and_then(Step::name), scopes) {
+            (0, Some(event), _) => format!("`{event}` has no field `{name}`"),
+            (0, None, [scope]) if *scope != Scope::Payload => {
+                format!("no event has a field `{name}` in {}", place(*scope))
+            }
+            (0, ..) => format!("no event has a field `{name}`"),
+            _ => format!("there is no `{name}` in this field"),
+        };
+        let problem = Problem::new(step.span, message);
+        let other = names::OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        match other {
+            Some((_, meant)) if selector.root == Root::Bare && right == 0 => {
+                problem.help(format!("perhaps `{meant}` was meant"))
+            }
+            _ if names.is_empty() && right > 0 => problem.help("it has no members"),
+            _ => problem.nearest(name, names),
+        }
+    }
+}
+
+fn is_event(step: &Step, event_type: &EventType) -> bool {
+    step.kind == StepKind::Any || step.name() == Some(event_type.name())
+}
+
+/// The class of a scope's root structure.
+fn root(schema: &Schema, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
+    let (event_type, stream) = (&schema.event_types[id.index()], schema.stream_of(id));
+    match scope {
+        Scope::PacketHeader => schema.packet_header.as_deref(),
+        Scope::PacketContext => stream.packet_context.as_deref(),
+        Scope::EventHeader => stream.event_header.as_deref(),
+        Scope::CommonContext => stream.common_context.as_deref(),
+        Scope::SpecificContext => event_type.specific_context.as_deref(),
+        Scope::Payload => event_type.payload.as_deref(),
+    }
+}
+
+/// What a selector asks for, whatever the trace has.
+fn asked(selector: &Selector) -> Result<Asked<'_>, Problem> {
+    const CONTEXTS: &[Scope] = &[Scope::SpecificContext, Scope::CommonContext];
+    let steps = &*selector.steps;
+    let of_any = |scopes, steps| field(selector, None, scopes, steps);
+    match selector.root {
+        Root::Bare => return of_any(&BARE_SCOPES, steps),
+        Root::State => return single(selector, 1).map(Asked::State),
+        _ => {}
+    }
+    let first = selector.name_at(0).unwrap_or_default();
+    let asked = match (selector.root, first) {
+        (Root::Event, "fields" | "field") => {
+            let Some(event) = steps.get(1) else {
+                let problem = Problem::new(selector.span, "which field of which event?");
+                return Err(
+                    problem.help("write `event.fields.EVENT.FIELD` or `event.fields.*.FIELD`")
+                );
+            };
+            return field(selector, Some(event), &[Scope::Payload], &steps[2..]);
+        }
+        (Root::Event, "context") => return of_any(CONTEXTS, &steps[1..]),
+        (Root::Event, "header") => return of_any(&[Scope::EventHeader], &steps[1..]),
+        (Root::Packet, "context") => return of_any(&[Scope::PacketContext], &steps[1..]),
+        (Root::Packet, "header") => return of_any(&[Scope::PacketHeader], &steps[1..]),
+        (Root::Trace, "env") => return single(selector, 2).map(Asked::Env),
+        (Root::Event, "name") => Asked::Name,
+        (Root::Event, "category") => Asked::Category,
+        (Root::Event, "subname") => Asked::Subname,
+        (Root::Event, "id") => Asked::Id,
+        (Root::Event, "loglevel" | "log_level") => Asked::LogLevel,
+        (Root::Event, "time") => Asked::Time,
+        (Root::Event, "tsc" | "cycles") => Asked::Cycles,
+        (Root::Tracefile, "name") => Asked::TracefileName,
+        (Root::Tracefile, "channel") | (Root::Channel, "name") => Asked::ChannelName,
+        (Root::Tracefile, "cpu") => Asked::Cpu,
+        (Root::Trace, "name") => Asked::TraceName,
+        (Root::Trace, "path") => Asked::TracePath,
+        (Root::Trace, "uuid") => Asked::TraceUuid,
+        (root, _) => {
+            let span = steps.first().map_or(selector.span, |step| step.span);
+            let word = root.word();
+            let names = names::after(root);
+            let problem = Problem::new(
+                span,
+                match first {
+                    "" => format!("a name has to follow `{word}.`"),
+                    name => format!("there is no `{word}.{name}`"),
+                },
+            );
+            let near = ltt_read::metadata::nearest(first, names.iter().copied());
+            return Err(match near {
+                Some(_) => problem.nearest(first, names.iter().copied()),
+                None => problem.help(format!("`{word}.` has {}", names.join(", "))),
+            });
+        }
+    };
+    match steps.get(1) {
+        None => Ok(asked),
+        Some(step) => {
+            Err(Problem::new(step.span, format!("`{}.{first}` has no parts", selector.root.word())))
+        }
+    }
+}
+
+fn field<'s>(
+    selector: &Selector,
+    event: Option<&'s Step>,
+    scopes: &'static [Scope],
+    steps: &'s [Step],
+) -> Result<Asked<'s>, Problem> {
+    if let Some(step) = event
+        && matches!(step.kind, StepKind::Index(_))
+    {
+        return Err(Problem::new(step.span, "an event is meant by its name, or `*` for any"));
+    }
+    if let (Some(name), []) = (event.and_then(Step::name), steps) {
+        let problem = Problem::new(selector.span, "which field of which event?");
+        return Err(problem.help(format!(
+            "of any event: `event.fields.*.{name}`; of this one: `event.fields.{name}.FIELD`"
+        )));
+    }
+    if steps.is_empty() {
+        let problem = Problem::new(selector.span, "which field?");
+        return Err(problem.help("the name of a field has to follow"));
+    }
+    Ok(Asked::Field { event, scopes, steps })
+}
+
+/// The name that is the last step of so many.
+fn single(selector: &Selector, steps: usize) -> Result<&str, Problem> {
+    match (selector.name_at(steps - 1), selector.steps.get(steps)) {
+        (Some(name), None) => Ok(name),
+        (_, Some(step)) => Err(Problem::new(step.span, "this has no parts")),
+        _ => Err(Problem::new(selector.span, "a name has to follow")),
+    }
+}
+
+fn place(scope: Scope) -> &'static str {
+    match scope {
+        Scope::PacketHeader => "the packet header",
+        Scope::PacketContext => "the packet context",
+        Scope::EventHeader => "the event header",
+        Scope::CommonContext => "the common context",
+        Scope::SpecificContext => "the event context",
+        Scope::Payload => "the payload",
+    }
+}
+
+/// A bare selector, with the scope that is meant.
+fn written(scope: Scope, selector: &Selector) -> String {
+    match scope {
+        Scope::Payload => format!("event.fields.*.{selector}"),
+        Scope::PacketContext => format!("packet.context.{selector}"),
+        Scope::PacketHeader => format!("packet.header.{selector}"),
+        Scope::EventHeader => format!("event.header.{selector}"),
+        Scope::CommonContext | Scope::SpecificContext => format!("event.context.{selector}"),
+    }
+}
+
+fn log_level(level: i64) -> Found<TraceField> {
+    let label = |(number, name): (i128, &&str)| Label {
+        name: (*name).into(),
+        ranges: vec![(number, number)],
+    };
+    let of = FieldType::Integer(IntegerType {
+        low: i64::MIN.into(),
+        high: i64::MAX.into(),
+        labels: (0..).zip(&names::LOG_LEVELS).map(label).collect(),
+        unit: Unit::Number,
+    });
+    Found::Constant(Constant { of, value: ConstantValue::Integer(level.into()) })
+}

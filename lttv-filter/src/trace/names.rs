@@ -1,0 +1,65 @@
+//! The words that selectors of traces are made of.
+
+use crate::syntax::Root;
+
+/// What can follow `event.`
+pub(super) const EVENT: [&str; 11] = [
+    "name", "category", "subname", "id", "loglevel", "time", "tsc", "cycles", "fields", "context",
+    "header",
+];
+
+/// What can follow `packet.`
+pub(super) const PACKET: [&str; 2] = ["context", "header"];
+
+/// What can follow `tracefile.`
+pub(super) const TRACEFILE: [&str; 3] = ["name", "channel", "cpu"];
+
+/// What can follow `channel.`
+pub(super) const CHANNEL: [&str; 1] = ["name"];
+
+/// What can follow `trace.`
+pub(super) const TRACE: [&str; 4] = ["name", "path", "uuid", "env"];
+
+/// What can follow a root.
+pub(super) fn after(root: Root) -> &'static [&'static str] {
+    match root {
+        Root::Event => &EVENT,
+        Root::Packet => &PACKET,
+        Root::Tracefile => &TRACEFILE,
+        Root::Channel => &CHANNEL,
+        Root::Trace => &TRACE,
+        Root::Bare | Root::State => &[],
+    }
+}
+
+/// LTTng's log levels, from 0.
+pub(super) const LOG_LEVELS: [&str; 15] = [
+    "EMERG",
+    "ALERT",
+    "CRIT",
+    "ERR",
+    "WARNING",
+    "NOTICE",
+    "INFO",
+    "DEBUG_SYSTEM",
+    "DEBUG_PROGRAM",
+    "DEBUG_PROCESS",
+    "DEBUG_MODULE",
+    "DEBUG_UNIT",
+    "DEBUG_FUNCTION",
+    "DEBUG_LINE",
+    "DEBUG",
+];
+
+/// What people write who mean something that has another name here.
+pub(super) const OTHER_NAMES: [(&str, &str); 9] = [
+    ("cpu", "tracefile.cpu"),
+    ("cpu_id", "tracefile.cpu"),
+    ("name", "event.name"),
+    ("time", "event.time"),
+    ("timestamp", "event.time"),
+    ("channel", "channel.name"),
+    ("tracefile", "tracefile.name"),
+    ("trace", "trace.name"),
+    ("event", "event.name"),
+];

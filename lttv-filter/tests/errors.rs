@@ -1,0 +1,173 @@
+//! What people get to see who mistype an expression: one file has all of it.
+//! `INSTA_UPDATE=always cargo test -p lttv-filter --test errors` writes it anew.
+#![cfg(feature = "render")]
+
+use std::fmt::Write;
+
+use lttv_filter::{Expression, FilterError, Filters};
+
+/// Faults that need no trace.
+const TEXTS: [&str; 44] = [
+    "event.name ==",
+    "== 5",
+    "a == == 5",
+    "a = 5 b = 6",
+    "a == 5 &&",
+    "&& a == 5",
+    "a == 5 && || b == 6",
+    "(a == 5",
+    "a == 5)",
+    "((a == 5) && (b == 6",
+    "()",
+    "a == 5 && () && b == ",
+    "a == my text",
+    "a == 'my text",
+    r#"a == "\q""#,
+    r#"a == "\x9""#,
+    r#"a == "\u{110000}""#,
+    "a <> 5",
+    "a => 5",
+    "a =< 5 && b === 6",
+    "a == 0x",
+    "a == 0b12",
+    "a == 1.",
+    "a == 12parsecs",
+    "a == 99999999999999999999",
+    "a == 0.1ns",
+    "a == 1e999",
+    "event.time > 25:00",
+    "event.time > 3:2",
+    "event.time > 2026-02-30",
+    "event.time > 2026-11-21T03:02+1",
+    "1 < a < 5",
+    "5",
+    "'text' =~ a",
+    "5 == 6",
+    "a == event.name",
+    "a == `b`",
+    "event.name == sched_*",
+    "a in 5",
+    "a in ()",
+    "a in (1 2)",
+    "a[b] == 5",
+    "a. == 5 && exists 5 && in == 3 && {x}",
+    "a ~ 5 # comment",
+];
+
+/// Faults that show when it is known what is in the trace.
+const MEANINGS: [&str; 40] = [
+    "next_tdi == 5",
+    "event.nmae == sched_switch",
+    "event.fields.sched_swich.next_tid == 5",
+    "event.fields.sched_switch.next_tdi == 5",
+    "event.fields.*.next_tdi == 5",
+    "event.fields.next_tid == 5",
+    "event.fields == 5",
+    "event.context.vpdi == 5",
+    "packet.context.cpu == 5",
+    "packet.kontext.cpu_id == 5",
+    "tracefile.cpus == 1",
+    "channel.cpu == 1",
+    "trace.env.hostnam == x",
+    "trace.colour == red",
+    "state.pid == 5",
+    "event == sched_switch",
+    "timestamp > 5",
+    "event.name.x == 5",
+    "event.name == 5",
+    "event.name > \"a\"",
+    "event.name =~ \"[a-\"",
+    "event.name =~ \"[z-a]\"",
+    "event.name =~ 5",
+    "next_tid == \"swapper\"",
+    "next_tid == \"42\"",
+    "next_tid == 1.5",
+    "next_tid == 2.0",
+    "next_tid == 3000000000",
+    "next_tid < -3000000000",
+    "next_tid =~ \"4*\"",
+    "next_tid",
+    "next_tid == true",
+    "next_tid == 03:02",
+    "next_tid[2] == 5",
+    "next_tid.x == 5",
+    "next_comm == 5 || next_tid == x || next_prio in (1, two, 3)",
+    "event.fields.irq_softirq_entry.name == RCUU",
+    "event.fields.irq_softirq_entry.name < RCU",
+    "event.fields.irq_softirq_entry.name =~ \"X*\"",
+    "event.time > yesterday && event.time == 99999999999",
+];
+
+fn show(shown: &mut String, text: &str, error: &FilterError) {
+    writeln!(shown, "{text}\n{}", error.render(false)).expect("a string takes all");
+}
+
+#[test]
+fn of_text() {
+    let mut shown = String::new();
+    for text in TEXTS {
+        let error = Expression::parse(text).expect_err(text);
+        show(&mut shown, text, &error);
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn of_meaning() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let traces = ltt_read::open_all(path).expect("the bundled trace");
+    let mut shown = String::new();
+    for text in MEANINGS {
+        let expression = Expression::parse(text).expect(text);
+        let error = Filters::new(&expression, &traces).expect_err(text);
+        show(&mut shown, text, &error);
+    }
+    insta::assert_snapshot!(shown);
+}
+
+/// Without drawing there is a line for each.
+#[test]
+fn as_lines() {
+    let error = Expression::parse("a < < 5 && éé <> b").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "column 5: expected a value, found `<`: a number, time, label or text\n\
+         column 15: there is no operator `<>` (perhaps `!=`)"
+    );
+    assert_eq!(error.diagnostics().len(), 2);
+}
+
+/// Absurd texts are refused, in little time and stack.
+#[test]
+fn of_absurd_texts() {
+    let message =
+        |text: &str| Expression::parse(text).unwrap_err().diagnostics()[0].message.clone();
+    for opening in ["(", "!", "!(", "((!"] {
+        let text = opening.repeat(100_000);
+        assert_eq!(message(&text), "this is nested more than 200 deep");
+        let closed = format!("{text}a == 5{}", ")".repeat(text.matches('(').count()));
+        assert_eq!(message(&closed), "this is nested more than 200 deep");
+    }
+    let deep = |n| format!("{}a == 5{}", "(".repeat(n), ")".repeat(n));
+    assert!(Expression::parse(&deep(200)).is_ok());
+    assert!(Expression::parse(&deep(201)).is_err());
+    let many = vec!["a == 5"; 5000].join(" || ");
+    assert_eq!(message(&many), "there are more than 4096 comparisons");
+    let long = "a".repeat(2 << 20);
+    assert_eq!(message(&long), "an expression of 2097152 bytes is too long");
+    assert_eq!(message(&"] ".repeat(1000)), "expected a comparison, found `]`");
+}
+
+/// A tree that no text can have is refused, too, however deep it is.
+#[test]
+fn of_trees() {
+    use lttv_filter::{Expr, ExprKind, Root, Selector};
+    let a = || Selector::bare("a").eq(5);
+    let message = |tree| Expression::new(tree).unwrap_err().to_string();
+    assert!(message(ExprKind::And(vec![a()]).into()).contains("the tree cannot be written"));
+    assert!(message(Selector::bare("a").eq(f64::NAN)).contains("cannot be written"));
+    let empty = Selector { steps: Vec::new(), ..Selector::new(Root::Event, "x") };
+    assert!(message(empty.eq(5)).contains("cannot be written"));
+    let deep = (0..5000).fold(a(), |tree, _| !tree);
+    assert!(message(deep).contains("levels deep"));
+}

@@ -1,0 +1,21 @@
+//! Random choices, taken from numbers that were drawn before.
+
+/// Numbers to choose by; when they are used up, they are all 0.
+pub(crate) struct Choices<'n> {
+    numbers: std::slice::Iter<'n, u32>,
+}
+
+impl<'n> Choices<'n> {
+    pub(crate) fn new(numbers: &'n [u32]) -> Self {
+        Choices { numbers: numbers.iter() }
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.numbers.next().map_or(0, |n| *n as usize) % end.max(1)
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}

@@ -1,0 +1,255 @@
+//! What an expression means for an event, by the book: no handles, no programs,
+//! nothing known in advance.
+
+use ltt_read::Event;
+use ltt_read::schema::{FieldClass, FieldKind, Schema};
+use ltt_read::writer::Value;
+use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
+
+use crate::fields::{at, leads};
+use crate::support::case::Expected;
+
+/// All that is known of an event.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) name: String,
+    pub(crate) time: Option<i64>,
+    pub(crate) tracefile: String,
+    pub(crate) channel: String,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) read: Expected,
+}
+
+impl Facts {
+    pub(crate) fn of(event: &Event<'_>, read: Expected) -> Self {
+        Facts {
+            name: event.event_type().name().to_owned(),
+            time: event.timestamp().map(|time| time.ns()),
+            tracefile: event.tracefile().name().to_owned(),
+            channel: event.tracefile().channel().to_owned(),
+            cpu: event.tracefile().cpu(),
+            read,
+        }
+    }
+
+    /// Payload, specific and common context.
+    pub(crate) fn roots<'a>(&'a self, schema: &'a Schema) -> [(&'a FieldClass, &'a Value); 3] {
+        const NONE: &FieldClass = &FieldClass {
+            kind: FieldKind::Bool(
+                ltt_read::schema::FixedLen {
+                    bits: 1,
+                    byte_order: ltt_read::schema::ByteOrder::Little,
+                    bit_order: ltt_read::schema::BitOrder::Natural,
+                },
+                None,
+            ),
+            align: 1,
+            attributes: None,
+        };
+        let event_type = &schema.event_types[self.read.event_type.index()];
+        let stream = schema.stream_of(self.read.event_type);
+        [
+            (event_type.payload.as_deref().unwrap_or(NONE), &self.read.payload),
+            (event_type.specific_context.as_deref().unwrap_or(NONE), &self.read.specific_context),
+            (stream.common_context.as_deref().unwrap_or(NONE), &self.read.common_context),
+        ]
+    }
+}
+
+/// A value to be compared.
+enum Found<'a> {
+    Field(&'a FieldClass, &'a Value),
+    Text(&'a str),
+    Number(i128),
+    Time(i128),
+}
+
+/// Whether an expression holds.
+pub(crate) fn holds(expr: &Expr, schema: &Schema, facts: &Facts) -> bool {
+    let of = |term: &Expr| holds(term, schema, facts);
+    match &expr.kind {
+        ExprKind::Constant(truth) => *truth,
+        ExprKind::Not(inner) => !of(inner),
+        ExprKind::And(terms) => terms.iter().all(of),
+        ExprKind::Or(terms) => terms.iter().any(of),
+        ExprKind::Xor(terms) => terms.iter().filter(|term| of(term)).count() % 2 == 1,
+        _ => expr.selector().and_then(|s| find(s, schema, facts)).is_some_and(|f| leaf(expr, &f)),
+    }
+}
+
+fn find<'a>(selector: &Selector, schema: &'a Schema, facts: &'a Facts) -> Option<Found<'a>> {
+    let [payload, specific, common] = facts.roots(schema);
+    let steps: Vec<StepKind> = selector.steps.iter().map(|step| step.kind.clone()).collect();
+    let name = |n: usize| match &steps[n] {
+        StepKind::Name(name) => &**name,
+        _ => "",
+    };
+    let in_any = |roots: &[(&'a FieldClass, &'a Value)], steps: &[StepKind]| {
+        let (class, value) = roots.iter().find(|(class, _)| leads(class, steps))?;
+        let (class, value) = at(class, value, steps)?;
+        Some(Found::Field(class, value))
+    };
+    match (selector.root, name(0)) {
+        (Root::Bare, _) => in_any(&[payload, specific, common], &steps),
+        (Root::Event, "context") => in_any(&[specific, common], &steps[1..]),
+        (Root::Event, "fields") if steps[1] != StepKind::Any && name(1) != facts.name => None,
+        (Root::Event, "fields") => in_any(&[payload], &steps[2..]),
+        (Root::Event, "name") => Some(Found::Text(&facts.name)),
+        (Root::Event, "time") => facts.time.map(|ns| Found::Time(ns.into())),
+        (Root::Event, "cycles") => facts.read.timestamp.map(|n| Found::Number(n.into())),
+        (Root::Tracefile, "name") => Some(Found::Text(&facts.tracefile)),
+        (Root::Tracefile, "cpu") => facts.cpu.map(|n| Found::Number(n.into())),
+        (Root::Channel, "name") => Some(Found::Text(&facts.channel)),
+        _ => unreachable!("not among what is generated: {selector}"),
+    }
+}
+
+fn leaf(expr: &Expr, found: &Found<'_>) -> bool {
+    match &expr.kind {
+        ExprKind::Exists(_) => true,
+        ExprKind::Is(_) => matches!(found, Found::Field(_, Value::Bool(true))),
+        ExprKind::Compare { relation, value, .. } => {
+            compare(found, *relation, value).unwrap_or(false)
+        }
+        ExprKind::In { negated, values, .. } => {
+            let one = |value| compare(found, Relation::Eq, value);
+            let all: Option<Vec<bool>> = values.iter().map(one).collect();
+            all.is_some_and(|all| all.contains(&true) != *negated)
+        }
+        _ => unreachable!("no leaf"),
+    }
+}
+
+/// `None` if that makes no sense.
+fn compare(found: &Found<'_>, relation: Relation, literal: &Literal) -> Option<bool> {
+    match found {
+        Found::Text(text) => of_text(text, relation, &literal.kind),
+        Found::Number(n) => of_number(*n, relation, &literal.kind, u64::MAX.into(), 0, &[]),
+        Found::Time(ns) => {
+            let wanted = match literal.kind {
+                LiteralKind::Int(s) => s * 1_000_000_000,
+                LiteralKind::Decimal(ns) | LiteralKind::Duration(ns) => ns,
+                _ => return None,
+            };
+            ordered(relation, ns.cmp(&wanted))
+        }
+        Found::Field(class, value) => of_field(class, value, relation, &literal.kind),
+    }
+}
+
+fn of_field(
+    class: &FieldClass,
+    value: &Value,
+    relation: Relation,
+    literal: &LiteralKind,
+) -> Option<bool> {
+    let of_integer = |n: i128, bits: u32, signed: bool| {
+        let (low, high) = match signed {
+            true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+            false => (0, (1i128 << bits) - 1),
+        };
+        let none = [];
+        of_number(n, relation, literal, high, low, class.mappings().unwrap_or(&none))
+    };
+    match (&class.kind, value) {
+        (FieldKind::Bool(..), Value::Bool(truth)) => match literal {
+            LiteralKind::Bool(wanted) => ordered(relation, truth.cmp(wanted)),
+            LiteralKind::Int(n @ (0 | 1)) => ordered(relation, i128::from(*truth).cmp(n)),
+            _ => None,
+        },
+        (FieldKind::Integer(f, i), Value::Uint(n)) => of_integer((*n).into(), f.bits, i.signed),
+        (FieldKind::Integer(f, i), Value::Sint(n)) => of_integer((*n).into(), f.bits, i.signed),
+        (FieldKind::VarInteger(i), Value::Uint(n)) => of_integer((*n).into(), 64, i.signed),
+        (FieldKind::VarInteger(i), Value::Sint(n)) => of_integer((*n).into(), 64, i.signed),
+        (FieldKind::BitArray(f) | FieldKind::BitMap(f, _), Value::Bits(n)) => {
+            of_integer((*n).into(), f.bits, false)
+        }
+        (FieldKind::Float(_), Value::Float(x)) => {
+            let wanted = match literal {
+                LiteralKind::Float(wanted) => *wanted,
+                LiteralKind::Int(n) => *n as f64,
+                LiteralKind::Decimal(_) => literal.to_string().parse().ok()?,
+                _ => return None,
+            };
+            match x.partial_cmp(&wanted) {
+                Some(order) => ordered(relation, order),
+                None => Some(relation == Relation::Ne), // not a number
+            }
+        }
+        (FieldKind::String(_), Value::Str(text)) => of_text(text, relation, literal),
+        (FieldKind::String(_), Value::Bytes(_)) => unreachable!("only sound text is generated"),
+        _ => None,
+    }
+}
+
+fn of_number(
+    n: i128,
+    relation: Relation,
+    literal: &LiteralKind,
+    high: i128,
+    low: i128,
+    labels: &[ltt_read::schema::Mapping],
+) -> Option<bool> {
+    match literal {
+        LiteralKind::Int(wanted) | LiteralKind::Duration(wanted) => {
+            (low..=high).contains(wanted).then(|| ordered(relation, n.cmp(wanted)))?
+        }
+        LiteralKind::Text(label) => {
+            let like = matches!(relation, Relation::Like | Relation::NotLike);
+            let is_meant = |name: &str| if like { glob(label, name) } else { name == label };
+            let mut meant = labels.iter().filter(|m| is_meant(&m.label)).peekable();
+            meant.peek()?;
+            let has = |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= n && n <= *h);
+            let holds = meant.any(|m| has(&m.ranges));
+            match relation {
+                Relation::Eq | Relation::Like => Some(holds),
+                Relation::Ne | Relation::NotLike => Some(!holds),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn of_text(text: &str, relation: Relation, literal: &LiteralKind) -> Option<bool> {
+    let LiteralKind::Text(wanted) = literal else { return None };
+    match relation {
+        Relation::Eq => Some(text == wanted),
+        Relation::Ne => Some(text != wanted),
+        Relation::Like => Some(glob(wanted, text)),
+        Relation::NotLike => Some(!glob(wanted, text)),
+        _ => None,
+    }
+}
+
+fn ordered(relation: Relation, order: std::cmp::Ordering) -> Option<bool> {
+    match relation {
+        Relation::Eq => Some(order.is_eq()),
+        Relation::Ne => Some(order.is_ne()),
+        Relation::Lt => Some(order.is_lt()),
+        Relation::Le => Some(order.is_le()),
+        Relation::Gt => Some(order.is_gt()),
+        Relation::Ge => Some(order.is_ge()),
+        Relation::Like | Relation::NotLike => None,
+    }
+}
+
+/// Patterns that are generated have `*`, `?` and escapes.
+fn glob(pattern: &str, text: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    slowly(&pattern, &text.chars().collect::<Vec<_>>())
+}
+
+fn slowly(pattern: &[char], text: &[char]) -> bool {
+    match (pattern, text) {
+        ([], rest) => rest.is_empty(),
+        (['\\', c, after @ ..], [d, rest @ ..]) => c == d && slowly(after, rest),
+        (['\\', _, ..], []) => false,
+        (['*', after @ ..], rest) => {
+            slowly(after, rest) || (!rest.is_empty() && slowly(pattern, &rest[1..]))
+        }
+        (['?', after @ ..], [_, rest @ ..]) => slowly(after, rest),
+        ([c, after @ ..], [d, rest @ ..]) => c == d && slowly(after, rest),
+        ([_, ..], []) => false,
+    }
+}

@@ -1,0 +1,235 @@
+//! Random expressions about the fields and values that events have.
+
+use ltt_read::schema::{FieldClass, Schema};
+use ltt_read::writer::Value;
+use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
+
+use crate::choices::Choices;
+use crate::fields::{There, at, below, leads};
+use crate::interpreter::Facts;
+
+const ORDER: [Relation; 6] =
+    [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
+const EQUALITY: [Relation; 2] = [Relation::Eq, Relation::Ne];
+const LIKENESS: [Relation; 2] = [Relation::Like, Relation::NotLike];
+
+/// An expression of so many levels at most.
+pub(crate) fn expression(
+    choices: &mut Choices<'_>,
+    schema: &Schema,
+    facts: &[Facts],
+    depth: usize,
+) -> Expr {
+    let kind = if depth == 0 { 0 } else { choices.below(8) };
+    let terms = |choices: &mut Choices<'_>| -> Vec<Expr> {
+        let count = 2 + choices.below(3);
+        (0..count).map(|_| expression(choices, schema, facts, depth - 1)).collect()
+    };
+    match kind {
+        3 => ExprKind::Not(Box::new(expression(choices, schema, facts, depth - 1))).into(),
+        4 => ExprKind::And(terms(choices)).into(),
+        5 => ExprKind::Or(terms(choices)).into(),
+        6 => ExprKind::Xor(terms(choices)).into(),
+        // Several comparisons of one field, to be merged.
+        7 if !facts.is_empty() => {
+            let count = 2 + choices.below(3);
+            let event = &facts[choices.below(facts.len())];
+            let (selector, class, value) = field(choices, schema, event);
+            let mut one = || of_field(choices, &selector, class, &value);
+            let terms: Vec<Expr> = (0..count).map(|_| one()).collect();
+            match choices.below(3) {
+                0 => Expr::all(terms),
+                1 => Expr::any(terms),
+                _ => !Expr::all(terms),
+            }
+        }
+        _ => leaf(choices, schema, facts),
+    }
+}
+
+fn leaf(choices: &mut Choices<'_>, schema: &Schema, facts: &[Facts]) -> Expr {
+    if facts.is_empty() || choices.below(20) == 0 {
+        return Expr::constant(choices.below(2) == 0);
+    }
+    let event = &facts[choices.below(facts.len())];
+    match choices.below(10) {
+        0 => {
+            let (selector, text) = match choices.below(3) {
+                0 => (Selector::event("name"), &event.name),
+                1 => (Selector::new(Root::Tracefile, "name"), &event.tracefile),
+                _ => (Selector::new(Root::Channel, "name"), &event.channel),
+            };
+            of_text(choices, &selector, text)
+        }
+        1 if event.time.is_some() => {
+            let ns = i128::from(event.time.unwrap_or(0)) + choices.below(3) as i128 - 1;
+            let literal = match choices.below(3) {
+                0 => LiteralKind::Duration(ns),
+                1 => LiteralKind::Int(ns.div_euclid(1_000_000_000)),
+                _ => LiteralKind::Decimal(ns),
+            };
+            Selector::event("time").compare(*choices.pick(&ORDER), literal)
+        }
+        2 if event.time.is_some() => {
+            let number = event.read.timestamp.unwrap_or(0);
+            of_integer(choices, &Selector::event("cycles"), number.into(), 0, u64::MAX.into())
+        }
+        3 if event.cpu.is_some() => {
+            let number = event.cpu.unwrap_or(0);
+            let selector = Selector::new(Root::Tracefile, "cpu");
+            of_integer(choices, &selector, number.into(), 0, u64::MAX.into())
+        }
+        _ => {
+            let (selector, class, value) = field(choices, schema, event);
+            of_field(choices, &selector, class, &value)
+        }
+    }
+}
+
+/// A field of an event, by one of its names.
+fn field<'a>(
+    choices: &mut Choices<'_>,
+    schema: &'a Schema,
+    event: &'a Facts,
+) -> (Selector, Option<&'a FieldClass>, Value) {
+    let scope = choices.below(3);
+    let (class, value) = event.roots(schema)[scope];
+    let mut all: Vec<There<'_>> = Vec::new();
+    below(class, value, &mut Vec::new(), &mut all);
+    // An option's name may hide what is in another option.
+    all.retain(|there| {
+        let found = at(class, value, &there.path);
+        !there.path.is_empty() && found.is_some_and(|found| std::ptr::eq(found.0, there.class))
+    });
+    if all.is_empty() {
+        return (Selector::event("name"), None, Value::Str(event.name.clone()));
+    }
+    let There { path, class, value } = choices.pick(&all).clone();
+    let shadowed = (scope == 2) && leads(event.roots(schema)[1].0, &path);
+    let mut selector = match (scope, choices.below(4)) {
+        (_, 0) => Selector { root: Root::Bare, steps: Vec::new(), span: Default::default() },
+        (0, 1 | 2) => Selector::event("fields").name(&event.name),
+        (0, _) => {
+            let mut selector = Selector::event("fields");
+            selector.steps.push(StepKind::Any.into());
+            selector
+        }
+        _ => Selector::event("context"),
+    };
+    selector.steps.extend(path.into_iter().map(Into::into));
+    // What is meant then is the specific context's.
+    (selector, if shadowed { None } else { Some(class) }, value)
+}
+
+fn of_field(
+    choices: &mut Choices<'_>,
+    selector: &Selector,
+    class: Option<&FieldClass>,
+    value: &Value,
+) -> Expr {
+    use ltt_read::schema::FieldKind::*;
+    if choices.below(12) == 0 {
+        return selector.exists();
+    }
+    let range = |bits: u32, signed: bool| match signed {
+        true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        false => (0, (1i128 << bits) - 1),
+    };
+    let Some(class) = class else { return selector.exists() };
+    let number = |n: i128, (low, high), choices: &mut Choices<'_>| match class.mappings() {
+        Some(mappings) if choices.below(2) == 0 => {
+            of_label(choices, selector, &label_of(mappings, n))
+        }
+        _ => of_integer(choices, selector, n, low, high),
+    };
+    match (&class.kind, value) {
+        (Bool(..), Value::Bool(truth)) => match choices.below(3) {
+            0 => selector.is_true(),
+            1 => selector.compare(*choices.pick(&ORDER), *truth),
+            _ => selector.one_of([u64::from(*truth)]),
+        },
+        (Integer(f, i), Value::Uint(n)) => number((*n).into(), range(f.bits, i.signed), choices),
+        (Integer(f, i), Value::Sint(n)) => number((*n).into(), range(f.bits, i.signed), choices),
+        (VarInteger(i), Value::Uint(n)) => number((*n).into(), range(64, i.signed), choices),
+        (VarInteger(i), Value::Sint(n)) => number((*n).into(), range(64, i.signed), choices),
+        (BitArray(f) | BitMap(f, _), Value::Bits(n)) => {
+            number((*n).into(), range(f.bits, false), choices)
+        }
+        (Float(_), Value::Float(x)) if x.is_finite() => {
+            let literal = match choices.below(3) {
+                0 => LiteralKind::Float(*x),
+                1 => LiteralKind::Int(x.clamp(-1e18, 1e18) as i128),
+                _ => LiteralKind::Decimal((x.clamp(-1e9, 1e9) * 1e9) as i128),
+            };
+            match choices.below(4) {
+                0 => selector.one_of([Literal::from(literal), 0.5.into()]),
+                _ => selector.compare(*choices.pick(&ORDER), literal),
+            }
+        }
+        (String(_), Value::Str(text)) => of_text(choices, selector, text),
+        _ => selector.exists(),
+    }
+}
+
+fn of_integer(
+    choices: &mut Choices<'_>,
+    selector: &Selector,
+    n: i128,
+    low: i128,
+    high: i128,
+) -> Expr {
+    let mut near = || {
+        let n = match choices.below(6) {
+            0 => low,
+            1 => high,
+            _ => n + choices.below(5) as i128 - 2,
+        };
+        LiteralKind::Int(n.clamp(low, high))
+    };
+    let (a, b, c) = (near(), near(), near());
+    match choices.below(4) {
+        0 => selector.one_of([a, b, c]),
+        1 => selector.none_of([a, b, c]),
+        _ => selector.compare(*choices.pick(&ORDER), a),
+    }
+}
+
+fn label_of(mappings: &[ltt_read::schema::Mapping], n: i128) -> String {
+    let has = |m: &&ltt_read::schema::Mapping| m.ranges.iter().any(|(l, h)| *l <= n && n <= *h);
+    mappings.iter().find(has).unwrap_or(&mappings[0]).label.to_string()
+}
+
+fn of_label(choices: &mut Choices<'_>, selector: &Selector, label: &str) -> Expr {
+    match choices.below(3) {
+        0 => selector.compare(*choices.pick(&LIKENESS), pattern(choices, label, false)),
+        1 => selector.one_of([label]),
+        _ => selector.compare(*choices.pick(&EQUALITY), label),
+    }
+}
+
+fn of_text(choices: &mut Choices<'_>, selector: &Selector, text: &str) -> Expr {
+    match choices.below(4) {
+        0 => selector.compare(*choices.pick(&EQUALITY), text),
+        1 => selector.one_of([text, "other", ""]),
+        2 => selector.none_of([text, "other"]),
+        _ => selector.compare(*choices.pick(&LIKENESS), pattern(choices, text, true)),
+    }
+}
+
+/// A pattern that a text matches; or maybe just not, if it may be `near`.
+fn pattern(choices: &mut Choices<'_>, text: &str, near: bool) -> String {
+    let mut pattern = String::new();
+    for c in text.chars() {
+        match choices.below(8) {
+            0 => pattern.push('?'),
+            1 => pattern.push('*'),
+            2 if near => {}
+            _ if matches!(c, '*' | '?' | '[' | '\\') => pattern.extend(['\\', c]),
+            _ => pattern.push(c),
+        }
+        if choices.below(8) == 0 {
+            pattern.push('*');
+        }
+    }
+    pattern
+}
