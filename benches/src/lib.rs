@@ -26,7 +26,7 @@ pub use kernel::kernel_like;
 pub use many_types::many_types;
 pub use plain::plain;
 pub use random::Random;
-pub use reading::{bench_events, each_event, first_two_integers, time_range};
+pub use reading::{bench_events, each_event, first_two_integers, handles, time_range};
 pub use sums::Sums;
 pub use ust::ust_like;
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{EventTypeId, FieldKind, Scope};
+use ltt_read::schema::{EventType, EventTypeId, FieldKind, Scope};
 use ltt_read::{Error, Event, Field, Timestamp, Trace};
+use lttv_context::Traceset;
 
 /// How many events a generated trace shall have: `LTTV_BENCH_EVENTS`, half a
 /// million by default.
@@ -56,4 +57,18 @@ pub fn time_range(trace: &Arc<Trace>) -> Result<(Timestamp, Timestamp), Error> {
         }
     })?;
     Ok((first, last))
+}
+
+/// For each trace and each of its event types, the handles of some fields of
+/// those of a name; none for others.
+pub fn handles(traceset: &Traceset, event: &str, fields: &[String]) -> Vec<Vec<Vec<Field>>> {
+    let of_trace = |trace: &Arc<Trace>| {
+        let types = (0..).map(EventTypeId).zip(&trace.schema().event_types);
+        let of_type = |(id, event_type): (EventTypeId, &EventType)| {
+            let wanted = fields.iter().filter(|_| event_type.name() == event);
+            wanted.filter_map(|name| trace.field(id, Scope::Payload, name)).collect()
+        };
+        types.map(of_type).collect()
+    };
+    traceset.traces().iter().map(of_trace).collect()
 }

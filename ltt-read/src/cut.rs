@@ -29,6 +29,13 @@ impl Merge {
         self.cursors.get(self.current as usize).map(Cursor::event)
     }
 
+    /// The number of that event's tracefile among those of all traces, counted
+    /// from 0; more than there are, if there is no event.
+    #[inline(always)]
+    pub fn current_tracefile(&self) -> usize {
+        self.current as usize
+    }
+
     /// Where all tracefiles stand, those of the first trace first: before the
     /// event given last, and before what each of the others has next.
     ///

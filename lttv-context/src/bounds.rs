@@ -62,7 +62,6 @@ impl Bounds {
 
 /// What came of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "reading may have ended before the end"]
 pub struct ReadEnd {
     /// How many events were delivered, whether or not a hook was called for them.
     pub events: u64,

@@ -12,7 +12,7 @@ use crate::dispatch::Dispatch;
 use crate::extension::{Extension, Extensions, Handle, Setup};
 use crate::hook_set::HookSet;
 use crate::level::Begun;
-use crate::position::{StalePosition, TracesetPosition};
+use crate::position::{StalePosition, TracesetPosition, time_of};
 use crate::subscription::Subscription;
 use crate::traceset::Traceset;
 
@@ -181,10 +181,8 @@ impl<'h> TracesetContext<'h> {
 
     /// The position before the next event.
     pub fn position(&mut self) -> TracesetPosition {
-        let key = self.merge.next().map(|event| {
-            let time = event.timestamp().map_or(i64::MIN, |time| time.ns());
-            (self.now.max(time), self.dispatch.tracefile_number(&event) as u32)
-        });
+        let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
+        let key = time.map(|time| (time, self.merge.current_tracefile() as u32));
         self.merge.put_back();
         TracesetPosition::new(self.traceset().generation(), key, self.merge.positions())
     }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use ltt_read::Field;
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Field};
-use lttv_hooks::{HookId, HooksAt, HooksById, Priority, Reach, Removal};
+use lttv_hooks::{HookId, HooksAt, HooksById, Priority, Reach, ReadyHooks, Removal};
 
 use crate::call::EventHook;
 use crate::commands::Registration;
@@ -21,8 +21,6 @@ pub(crate) struct Dispatch<'h> {
     subscriptions: HashMap<HookId, Registered>,
     /// The first key of each tracefile, by its number.
     bases: Vec<usize>,
-    /// The number of the first tracefile of each trace.
-    first: Vec<usize>,
     tables: Vec<Table>,
     keys: usize,
     fields: Fields,
@@ -70,7 +68,6 @@ impl<'h> Dispatch<'h> {
             hooks: HooksById::new(),
             subscriptions: HashMap::new(),
             bases: Vec::new(),
-            first: contexts.traces().iter().map(|trace| trace.first_tracefile()).collect(),
             tables: Vec::new(),
             keys: 0,
             fields: Fields::default(),
@@ -93,22 +90,9 @@ impl<'h> Dispatch<'h> {
         dispatch
     }
 
-    /// The number of an event's tracefile among all.
-    #[inline(always)]
-    pub(crate) fn tracefile_number(&self, event: &Event<'_>) -> usize {
-        self.first[event.trace_index()] + event.tracefile_index()
-    }
-
-    /// The hooks for events of a type in a tracefile, and the fields found for
-    /// them.
-    #[inline(always)]
-    pub(crate) fn at(
-        &mut self,
-        tracefile: usize,
-        event_type: EventTypeId,
-    ) -> (HooksAt<'_, EventHook<'h>, Found>, FoundFields<'_>) {
-        let key = self.bases[tracefile] + event_type.index();
-        (self.hooks.at(key), FoundFields(&self.fields.lists))
+    /// Everything made ready for a loop in which no hooks are added or removed.
+    pub(crate) fn ready(&mut self) -> Ready<'_, 'h> {
+        Ready { hooks: self.hooks.ready(), bases: &self.bases, fields: &self.fields.lists }
     }
 
     pub(crate) fn add(
@@ -224,6 +208,27 @@ impl<'h> Dispatch<'h> {
     }
 }
 
+/// A dispatch that stays as it is for now.
+#[derive(Debug)]
+pub(crate) struct Ready<'a, 'h> {
+    hooks: ReadyHooks<'a, EventHook<'h>, Found>,
+    bases: &'a [usize],
+    fields: &'a [Vec<Field>],
+}
+
+impl<'a, 'h> Ready<'a, 'h> {
+    /// The hooks for events of a type in the tracefile of a number.
+    #[inline(always)]
+    pub(crate) fn at(
+        &mut self,
+        tracefile: usize,
+        event_type: EventTypeId,
+    ) -> (HooksAt<'_, EventHook<'h>, Found>, FoundFields<'a>) {
+        let base = self.bases.get(tracefile).copied().unwrap_or_default();
+        (self.hooks.at(base + event_type.index()), FoundFields(self.fields))
+    }
+}
+
 /// Leads from what was found to the fields themselves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FoundFields<'a>(&'a [Vec<Field>]);
@@ -231,6 +236,9 @@ pub(crate) struct FoundFields<'a>(&'a [Vec<Field>]);
 impl<'a> FoundFields<'a> {
     #[inline(always)]
     pub(crate) fn of(self, found: &Found) -> &'a [Field] {
+        if found.begin == found.end {
+            return &[];
+        }
         let list = self.0.get(found.list as usize);
         list.and_then(|list| list.get(found.begin as usize..found.end as usize)).unwrap_or_default()
     }

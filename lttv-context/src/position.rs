@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use ltt_read::{Position, Timestamp};
+use ltt_read::{Event, Position, Timestamp};
 
 use crate::traceset::{Generation, Traceset};
 
@@ -46,6 +46,12 @@ pub struct TracesetPosition {
 /// events after that are delivered at once, as if they had the time from which it
 /// went back. So positions are ordered even there.
 pub(crate) type Key = (i64, u32);
+
+/// The time of an event as part of its key.
+#[inline(always)]
+pub(crate) fn time_of(event: &Event<'_>) -> i64 {
+    event.timestamp().map_or(i64::MIN, Timestamp::ns)
+}
 
 /// Behind all events.
 const END: Key = (i64::MAX, u32::MAX);

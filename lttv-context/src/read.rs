@@ -8,7 +8,7 @@ use lttv_hooks::Flow;
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::call::EventCall;
 use crate::context::TracesetContext;
-use crate::position::{Key, StalePosition, TracesetPosition};
+use crate::position::{Key, StalePosition, TracesetPosition, time_of};
 
 /// Who gets events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,9 +76,10 @@ impl<'h> TracesetContext<'h> {
     pub(crate) fn scan(&mut self, end: &TracesetPosition, mut on: impl FnMut(&Event<'_>) -> bool) {
         let bounds = Bounds::all().until_position(end);
         let limit = Limit::new(&bounds);
-        while let Some(event) = self.merge.next() {
-            let now = self.now.max(event.timestamp().map_or(i64::MIN, |time| time.ns()));
-            let key = (now, self.dispatch.tracefile_number(&event) as u32);
+        while self.merge.next().is_some() {
+            let Some(event) = self.merge.current() else { break };
+            let now = self.now.max(time_of(&event));
+            let key = (now, self.merge.current_tracefile() as u32);
             if now >= limit.time && limit.met(key, &event).is_some() || !on(&event) {
                 self.merge.put_back();
                 break;
@@ -90,27 +91,53 @@ impl<'h> TracesetContext<'h> {
     /// Delivers at most so many events up to a limit.
     fn deliver<const ALL: bool>(&mut self, limit: &Limit<'_>, most: u64) -> ReadEnd {
         let mut events = 0;
-        let mut now = self.now;
+        loop {
+            let pause = self.deliver_unchanged::<ALL>(limit, most, &mut events);
+            let changed = !self.commands.pending.is_empty();
+            if changed {
+                let commands = take(&mut self.commands);
+                self.execute(commands, false);
+            }
+            match pause {
+                Some(reason) => return ReadEnd { events, reason },
+                None => debug_assert!(changed, "there is no other reason for a pause"),
+            }
+        }
+    }
+
+    /// The same, but stops without a reason once a hook has asked for something.
+    fn deliver_unchanged<const ALL: bool>(
+        &mut self,
+        limit: &Limit<'_>,
+        most: u64,
+        events: &mut u64,
+    ) -> Option<EndReason> {
+        let Self { merge, contexts, dispatch, extensions, commands, now, .. } = self;
+        let mut dispatch = dispatch.ready();
+        let most = most - *events;
+        let mut count = 0;
+        let mut time = *now;
         let reason = loop {
-            if events == most {
-                break EndReason::EventCount;
+            if count == most {
+                break Some(EndReason::EventCount);
             }
-            let Some(event) = self.merge.next() else { break EndReason::EndOfTraceset };
-            now = now.max(event.timestamp().map_or(i64::MIN, |time| time.ns()));
-            let tracefile = self.dispatch.tracefile_number(&event);
-            if now >= limit.time
-                && let Some(reason) = limit.met((now, tracefile as u32), &event)
+            let Some(event) = merge.next() else { break Some(EndReason::EndOfTraceset) };
+            let event_type = event.type_id();
+            time = time.max(time_of(&event));
+            let tracefile = merge.current_tracefile();
+            if time >= limit.time
+                && let Some(event) = merge.current()
+                && let Some(reason) = limit.met((time, tracefile as u32), &event)
             {
-                self.merge.put_back();
-                break reason;
+                merge.put_back();
+                break Some(reason);
             }
-            events += 1;
-            let (mut hooks, fields) = self.dispatch.at(tracefile, event.type_id());
+            count += 1;
+            let (mut hooks, fields) = dispatch.at(tracefile, event_type);
             if hooks.is_empty() {
                 continue;
             }
-            let Some(event) = self.merge.current() else { continue };
-            let contexts = &self.contexts;
+            let Some(event) = merge.current() else { continue };
             let tracefile = &contexts.tracefiles()[tracefile];
             let mut call = EventCall {
                 event,
@@ -118,10 +145,10 @@ impl<'h> TracesetContext<'h> {
                 tracefile,
                 contexts,
                 fields: &[],
-                extensions: &mut self.extensions,
-                commands: &mut self.commands,
-                merge: &self.merge,
-                key: (now, tracefile.number() as u32),
+                extensions,
+                commands,
+                merge,
+                key: (time, tracefile.number() as u32),
             };
             let flow = hooks.call_each(|hook, found| {
                 if !ALL && !found.keeps_state {
@@ -130,16 +157,16 @@ impl<'h> TracesetContext<'h> {
                 call.fields = fields.of(found);
                 hook(&mut call)
             });
-            if !self.commands.pending.is_empty() {
-                let commands = take(&mut self.commands);
-                self.execute(commands, false);
-            }
             if flow.is_break() {
-                break EndReason::Stopped;
+                break Some(EndReason::Stopped);
+            }
+            if !commands.pending.is_empty() {
+                break None;
             }
         };
-        self.now = now;
-        ReadEnd { events, reason }
+        *now = time;
+        *events += count;
+        reason
     }
 }
 

@@ -189,13 +189,20 @@ impl<F: ?Sized, D: Copy> HooksById<F, D> {
     }
 
     /// The hooks for an id.
-    #[inline(always)]
+    #[inline]
     pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
         if !matches!(self.stale, Stale::None) {
             self.refresh();
         }
         let plan = self.plans.get(id).unwrap_or(&self.plan_beyond);
         HooksAt { plan, hooks: &mut self.hooks }
+    }
+
+    /// All lists made ready, for a loop in which nothing is added or removed: to
+    /// find those of an id is a look-up then and nothing else.
+    pub fn ready(&mut self) -> ReadyHooks<'_, F, D> {
+        self.refresh();
+        ReadyHooks { plans: &self.plans, plan_beyond: &self.plan_beyond, hooks: &mut self.hooks }
     }
 
     /// The hooks for an id, in the order of calls.
@@ -299,6 +306,22 @@ impl<D> Info<D> {
     }
 }
 
+/// All hooks, to be called many times. See [`HooksById::ready`].
+pub struct ReadyHooks<'a, F: ?Sized, D> {
+    plans: &'a [Box<[Step<D>]>],
+    plan_beyond: &'a [Step<D>],
+    hooks: &'a mut [Option<Box<F>>],
+}
+
+impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
+    /// The hooks for an id.
+    #[inline(always)]
+    pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
+        let plan = self.plans.get(id).map_or(self.plan_beyond, |plan| plan);
+        HooksAt { plan, hooks: self.hooks }
+    }
+}
+
 /// The hooks for one id, ready to be called. See [`HooksById::at`].
 pub struct HooksAt<'a, F: ?Sized, D> {
     plan: &'a [Step<D>],
@@ -345,6 +368,12 @@ impl<F: ?Sized, D> fmt::Debug for HooksById<F, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let infos = self.infos.iter().flatten().filter_map(Info::public);
         f.debug_list().entries(infos).finish()
+    }
+}
+
+impl<F: ?Sized, D> fmt::Debug for ReadyHooks<'_, F, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadyHooks").field("ids", &self.plans.len()).finish_non_exhaustive()
     }
 }
 

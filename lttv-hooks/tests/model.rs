@@ -165,7 +165,13 @@ proptest! {
                         let expected = expected(&model, id);
                         let stops = expected.iter().any(|call| stoppers.contains(&call.0));
                         let mut calls = Calls { stoppers: stoppers.clone(), ..Calls::default() };
-                        let mut at = hooks.at(id);
+                        let mut ready;
+                        let mut at = if id % 2 == 0 {
+                            hooks.at(id)
+                        } else {
+                            ready = hooks.ready();
+                            ready.at(id)
+                        };
                         prop_assert_eq!(at.is_empty(), expected.is_empty());
                         let flow = at.call_each(|hook, datum| hook(&mut calls, *datum));
                         prop_assert_eq!(&calls.called, &expected, "id {}", id);

@@ -1,0 +1,107 @@
+//! Reads a trace in one of several ways, to be compared by instruction counts:
+//!
+//! ```text
+//! perf stat -e instructions:u target/release/pipeline WAY TRACE
+//! ```
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use ltt_read::Merge;
+use lttv_context::{Bounds, Parallel, Subscription, Traceset, TracesetContext};
+
+#[derive(Parser)]
+#[command(about)]
+struct Cli {
+    way: Way,
+    trace: PathBuf,
+    /// The event that hooks are for.
+    #[arg(long, default_value = "sched_switch")]
+    event: String,
+    /// Fields that the first hook reads.
+    #[arg(long, value_delimiter = ',', default_value = "prev_tid,next_tid")]
+    fields: Vec<String>,
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// Hooks of every event.
+    #[arg(long, default_value_t = 1)]
+    hooks: u32,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    /// Ordered iteration without a context.
+    Bare,
+    /// The same, reading two fields of one type of event.
+    BareFields,
+    /// A context without hooks.
+    Context,
+    /// A context with one hook by id that reads two fields.
+    ById,
+    /// A context with hooks of every event.
+    Every,
+    /// Counting the events of one type on several threads.
+    Parallel,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let cli = Cli::parse();
+    let traceset = Traceset::open(&cli.trace)?;
+    let (mut events, mut sum) = (0u64, 0u64);
+    let fields = || Subscription::to(&cli.event).fields(cli.fields.iter().map(String::as_str));
+    match cli.way {
+        Way::Bare => {
+            let mut merge = Merge::new(traceset.traces());
+            while merge.next().is_some() {
+                events += 1;
+            }
+        }
+        Way::BareFields => {
+            let handles = lttv_benches::handles(&traceset, &cli.event, &cli.fields);
+            let mut merge = Merge::new(traceset.traces());
+            while let Some(event) = merge.next() {
+                events += 1;
+                for field in &handles[event.trace_index()][event.type_id().index()] {
+                    sum = sum.wrapping_add(event.integer(field).unwrap_or(0));
+                }
+            }
+        }
+        Way::Context => {
+            let mut context = TracesetContext::new(&traceset);
+            events = context.middle(&Bounds::all())?.events;
+        }
+        Way::ById => {
+            let mut context = TracesetContext::new(&traceset);
+            context.on_event(fields(), |call| {
+                let both = call.integer(0).unwrap_or(0).wrapping_add(call.integer(1).unwrap_or(0));
+                sum = sum.wrapping_add(both);
+            });
+            events = context.middle(&Bounds::all())?.events;
+        }
+        Way::Every => {
+            let mut counts = vec![0u64; cli.hooks as usize];
+            let mut context = TracesetContext::new(&traceset);
+            for count in &mut counts {
+                context.on_event(Subscription::to_every_event(), move |_| *count += 1);
+            }
+            events = context.middle(&Bounds::all())?.events;
+            drop(context);
+            sum = counts.iter().sum();
+        }
+        Way::Parallel => {
+            let read = Parallel::new(&traceset).threads(cli.threads).run(|slice| {
+                let mut count = 0u64;
+                let mut context = slice.context();
+                context.on_event(cli.event.as_str(), |_| count += 1);
+                slice.read(&mut context);
+                drop(context);
+                count
+            });
+            events = read.events;
+            sum = read.results.iter().sum();
+        }
+    }
+    println!("{events} events, {sum}");
+    Ok(())
+}
