@@ -112,6 +112,7 @@ pub(crate) type Saved = Arc<dyn Any + Send + Sync>;
 struct Cell {
     value: Box<dyn Any>,
     type_name: &'static str,
+    keeps_state: bool,
     reset: fn(&mut dyn Any),
     save: fn(&dyn Any) -> Saved,
     restore: fn(&mut dyn Any, &Saved),
@@ -147,6 +148,11 @@ impl Extensions {
         self.cells.iter().position(|cell| cell.value.is::<T>()).map(Handle::new)
     }
 
+    /// Whether any of them keeps state, and is not plain data only.
+    pub fn keep_state(&self) -> bool {
+        self.cells.iter().any(|cell| cell.keeps_state)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.cells.len()
@@ -161,6 +167,7 @@ impl Extensions {
         self.push(Cell {
             value: Box::new(extension),
             type_name: type_name::<E>(),
+            keeps_state: true,
             reset: |value| {
                 if let Some(extension) = value.downcast_mut::<E>() {
                     extension.reset();
@@ -184,6 +191,7 @@ impl Extensions {
         self.push(Cell {
             value: Box::new(value),
             type_name: type_name::<T>(),
+            keeps_state: false,
             reset: |_| {},
             save: |_| Arc::new(()),
             restore: |_, _| {},
