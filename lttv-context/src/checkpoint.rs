@@ -64,6 +64,11 @@ impl Checkpoints {
         }
     }
 
+    /// Drops those for which it is false.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Checkpoint) -> bool) {
+        self.saved.retain(keep);
+    }
+
     /// Drops every other one.
     pub(crate) fn thin_out(&mut self) {
         let mut keep = false;

@@ -59,9 +59,13 @@ impl TracesetContext<'_> {
     }
 
     /// Takes over the checkpoints of another context of the same traceset, with
-    /// the same extensions.
+    /// the same extensions. Those that do not fit are dropped.
     pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) {
         self.checkpoints = checkpoints;
+        let (traceset, extensions) = (self.traceset().generation(), self.extensions.len());
+        self.checkpoints.retain(|saved| {
+            saved.position.generation() == traceset && saved.states.len() == extensions
+        });
     }
 
     /// Whether the state of the extensions is that of the current position: it is
