@@ -35,11 +35,9 @@ impl<'h> Scheduler<'h> {
             }
             self.activate(&mut meter, &mut chunk);
             let here = self.context.position();
-            self.finish_over(&here, &mut meter, &mut chunk);
-            let is_asked = !self.queue.is_empty();
-            let is_any_active = self.requests.iter().any(|served| served.is_active());
-            if is_asked || !is_any_active {
-                continue;
+            let is_over = self.finish_over(&here, &mut meter, &mut chunk);
+            if is_over || !self.queue.is_empty() {
+                continue; // It may be others' turn now.
             }
             if self.read(&here, &mut meter, &mut chunk) {
                 break;
@@ -180,8 +178,14 @@ impl<'h> Scheduler<'h> {
         }
     }
 
-    /// Ends those of the active that have got all.
-    fn finish_over(&mut self, here: &TracesetPosition, meter: &mut Meter, chunk: &mut Chunk) {
+    /// Ends those of the active that have got all. Whether there were any.
+    fn finish_over(
+        &mut self,
+        here: &TracesetPosition,
+        meter: &mut Meter,
+        chunk: &mut Chunk,
+    ) -> bool {
+        let before = self.requests.len();
         let mut at = 0;
         while let Some(served) = self.requests.get(at) {
             match served.reason(here).filter(|_| served.is_active()) {
@@ -193,6 +197,7 @@ impl<'h> Scheduler<'h> {
                 None => at += 1,
             }
         }
+        self.requests.len() < before
     }
 
     /// Reads on from here, for all who are active, up to where the first of them
