@@ -46,11 +46,14 @@ impl<'h> Scheduler<'h> {
         for served in &mut self.requests {
             served.end_chunk(&mut self.context);
         }
-        let is_idle = self.requests.is_empty() && self.queue.is_empty();
-        if is_idle {
+        // That may end requests, whose last hooks may ask for more.
+        while self.accept_queued() > 0 {}
+        chunk.finished.append(&mut self.untold);
+        if self.requests.is_empty() {
             self.resume.clear();
+        } else {
+            chunk.status = Status::More;
         }
-        chunk.status = if is_idle { Status::Idle } else { Status::More };
         chunk
     }
 
