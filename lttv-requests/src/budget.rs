@@ -96,6 +96,14 @@ impl Meter {
             || self.budget.time.is_some_and(|time| self.begin.elapsed() >= time)
     }
 
+    /// What is left.
+    pub(crate) fn left(&self) -> Budget {
+        Budget {
+            events: self.budget.events.map(|events| events.saturating_sub(self.events)),
+            time: self.budget.time.map(|time| time.saturating_sub(self.begin.elapsed())),
+        }
+    }
+
     /// A seek was made.
     pub(crate) fn seek(&mut self) {
         self.effort += SEEK;

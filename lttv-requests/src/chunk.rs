@@ -2,6 +2,7 @@
 
 use ltt_read::Timestamp;
 
+use crate::background::Notice;
 use crate::finish::Finished;
 use crate::identity::RequestId;
 
@@ -26,6 +27,10 @@ pub struct Chunk {
     pub interrupted: Vec<RequestId>,
     /// If state has still to be brought to where a request is: from and to where.
     pub replay: Option<Replay>,
+    /// Events read in the [background](crate::Background).
+    pub computed: u64,
+    /// What came of computations in the background that somebody wanted to know.
+    pub notices: Vec<Notice>,
     /// Whether there is more to do.
     pub status: Status,
 }
@@ -42,7 +47,7 @@ pub struct Replay {
 /// Whether there is more to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Status {
-    /// Nothing pends: do not call before something is submitted.
+    /// Nothing pends, not even in the background: do not call before something is submitted.
     #[default]
     Idle,
     /// Call again.

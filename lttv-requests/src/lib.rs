@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod background;
 mod budget;
 mod chunk;
 mod control;
@@ -17,8 +18,11 @@ mod scheduler;
 mod served;
 mod service;
 mod start;
+mod tab;
 mod urgency;
+mod window;
 
+pub use background::{Background, ModuleId, Notice, Stage, When};
 pub use budget::Budget;
 pub use chunk::{Chunk, Replay, Status};
 pub use control::Control;
@@ -29,4 +33,6 @@ pub use identity::{Owner, RequestId};
 pub use request::EventsRequest;
 pub use scheduler::{Pending, Scheduler};
 pub use start::Start;
+pub use tab::{Changes, Tab, ViewerId};
 pub use urgency::Urgency;
+pub use window::TimeWindow;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lttv_context::TracesetContext;
 
+use crate::background::Background;
 use crate::control::{Command, Queue};
 use crate::error::SubmitError;
 use crate::finish::{FinishReason, Finished};
@@ -68,6 +69,7 @@ pub struct Scheduler<'h> {
     pub(crate) resume: ResumeStates,
     /// Requests that hooks cancelled and nobody was told of yet.
     pub(crate) untold: Vec<Finished>,
+    pub(crate) background: Option<Box<Background<'h>>>,
     paused: u32,
 }
 
@@ -96,7 +98,15 @@ impl<'h> Scheduler<'h> {
         let traceset = context.traceset();
         let queue = Queue::new(traceset.generation(), traceset.traces().len());
         let resume = ResumeStates::new(RESUME_STATES);
-        Scheduler { context, requests: Vec::new(), queue, resume, untold: Vec::new(), paused: 0 }
+        Scheduler {
+            context,
+            requests: Vec::new(),
+            queue,
+            resume,
+            untold: Vec::new(),
+            background: None,
+            paused: 0,
+        }
     }
 
     /// Takes a request. It is served from the next
@@ -172,6 +182,26 @@ impl<'h> Scheduler<'h> {
         self.resume.set_most(most);
     }
 
+    /// Gives it something to do while no request is pending; what it had instead is
+    /// dropped.
+    pub fn set_background(&mut self, background: Background<'h>) {
+        self.background = Some(Box::new(background));
+    }
+
+    /// What is done while no request is pending.
+    pub fn background(&self) -> Option<&Background<'h>> {
+        self.background.as_deref()
+    }
+
+    /// What is done while no request is pending, to be asked for more.
+    pub fn background_mut(&mut self) -> Option<&mut Background<'h>> {
+        self.background.as_deref_mut()
+    }
+
+    pub(crate) fn served(&self, request: RequestId) -> Option<&Served<'h>> {
+        self.requests.iter().find(|served| served.id == request)
+    }
+
     /// The context that reads.
     pub fn context(&self) -> &TracesetContext<'h> {
         &self.context
@@ -188,7 +218,8 @@ impl<'h> Scheduler<'h> {
     /// so far. Requests that know a position, since it is in their bounds or since
     /// they have started, end with [`FinishReason::TracesetChanged`], as do those
     /// for a trace that is not the same in both; the others wait for the new one.
-    /// All that ended are told.
+    /// All that ended are told. The background is dropped, as it is for the old
+    /// traceset.
     pub fn replace_context(
         &mut self,
         context: TracesetContext<'h>,
@@ -210,6 +241,7 @@ impl<'h> Scheduler<'h> {
         };
         self.queue.set_traceset(context.traceset().generation(), context.traceset().traces().len());
         self.resume.clear();
+        self.background = None;
         (replace(&mut self.context, context), finished)
     }
 

@@ -46,15 +46,28 @@ impl<'h> Scheduler<'h> {
         for served in &mut self.requests {
             served.end_chunk(&mut self.context);
         }
-        // That may end requests, whose last hooks may ask for more.
+        if self.requests.is_empty() && self.queue.is_empty() {
+            self.get_on_in_background(&mut meter, &mut chunk);
+        }
+        // What hooks asked for may end requests, whose last hooks may ask for more.
         while self.accept_queued() > 0 {}
         chunk.finished.append(&mut self.untold);
         if self.requests.is_empty() {
             self.resume.clear();
-        } else {
-            chunk.status = Status::More;
         }
+        let is_idle = self.requests.is_empty()
+            && self.background.as_ref().is_none_or(|background| background.is_idle());
+        chunk.status = if is_idle { Status::Idle } else { Status::More };
         chunk
+    }
+
+    /// Uses what is left of the budget.
+    fn get_on_in_background(&mut self, meter: &mut Meter, chunk: &mut Chunk) {
+        let Some(background) = &mut self.background else { return };
+        if !meter.is_spent() && !background.is_idle() {
+            chunk.computed = background.service(meter.left(), &mut self.context);
+        }
+        chunk.notices = background.take_notices();
     }
 
     /// Where to read: at the first of the most urgent requests.

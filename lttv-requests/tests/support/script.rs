@@ -224,7 +224,7 @@ impl Asked {
             }
             share.events += 1;
             if self.hooks == Hooks::Dynamic && !event.is_dynamic()
-                || self.filter && event.number % 2 == 1
+                || self.filter && !event.number.is_multiple_of(2)
             {
                 continue;
             }

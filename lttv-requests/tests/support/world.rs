@@ -113,7 +113,7 @@ impl World {
             made = made.in_trace(trace);
         }
         if asked.filter {
-            made = made.filter(|call: &EventCall<'_, '_>| known(call).number % 2 == 0);
+            made = made.filter(|call: &EventCall<'_, '_>| known(call).number.is_multiple_of(2));
         }
         made = self.add_event_hooks(made, request);
         self.add_level_hooks(made, request)
