@@ -1,1 +1,204 @@
-fn main() {}
+//! What a context costs over bare iteration, what each hook costs, and what it
+//! takes to go elsewhere. Times of reading are per event; the trace is
+//! kernel-like, of 8 streams whose runs have three events in the mean.
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use ltt_read::{Merge, Timestamp};
+use lttv_benches::{Input, Kind, Random, bench_events, handles, time_range};
+use lttv_context::{
+    Bounds, Extension, Handle, Parallel, Setup, Subscription, Traceset, TracesetContext,
+};
+
+fn traceset() -> Traceset {
+    let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
+    Traceset::open(dir.expect("a trace")).expect("a trace")
+}
+
+/// An event that is about a third of the trace, and fields of it.
+const EVENT: &str = "sched_switch";
+const FIELDS: [&str; 2] = ["prev_tid", "next_tid"];
+
+/// An event that never comes.
+const ABSENT: &str = "no such event";
+
+fn read(context: &mut TracesetContext<'_>) -> u64 {
+    context.seek_begin();
+    context.middle(&Bounds::all()).map_or(0, |read| read.events)
+}
+
+fn pipeline(c: &mut Criterion) {
+    let traceset = traceset();
+    let mut group = c.benchmark_group("read everything in order");
+    group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+    group.bench_function("without a context", |b| {
+        let mut merge = Merge::new(traceset.traces());
+        b.iter(|| {
+            merge.seek(Timestamp::MIN);
+            let mut types = 0;
+            while let Some(event) = merge.next() {
+                types += event.type_id().index();
+            }
+            types
+        });
+    });
+    group.bench_function("without a context, two fields of a third of the events", |b| {
+        let handles = handles(&traceset, EVENT, &FIELDS.map(str::to_owned));
+        let mut merge = Merge::new(traceset.traces());
+        b.iter(|| {
+            merge.seek(Timestamp::MIN);
+            let mut sum = 0u64;
+            while let Some(event) = merge.next() {
+                for field in &handles[event.trace_index()][event.type_id().index()] {
+                    sum = sum.wrapping_add(event.integer(field).unwrap_or(0));
+                }
+            }
+            sum
+        });
+    });
+    group.bench_function("no hooks", |b| {
+        let mut context = TracesetContext::new(&traceset);
+        b.iter(|| read(&mut context));
+    });
+    group.bench_function("a hook by id that is never called", |b| {
+        let mut context = TracesetContext::new(&traceset);
+        context.on_event(ABSENT, |_| {});
+        b.iter(|| read(&mut context));
+    });
+    group.bench_function("a hook by id, two fields of a third of the events", |b| {
+        let mut sum = 0u64;
+        let mut context = TracesetContext::new(&traceset);
+        context.on_event(Subscription::to(EVENT).fields(FIELDS), |call| {
+            let (prev, next) = (call.integer(0).unwrap_or(0), call.integer(1).unwrap_or(0));
+            sum = sum.wrapping_add(prev).wrapping_add(next);
+        });
+        b.iter(|| read(&mut context));
+    });
+    for hooks in [1, 2, 10, 100] {
+        let mut calls = vec![0u64; hooks];
+        let mut context = TracesetContext::new(&traceset);
+        for calls in &mut calls {
+            context.on_event(Subscription::to_every_event(), |_| *calls += 1);
+        }
+        group.bench_function(BenchmarkId::new("hooks of every event", hooks), |b| {
+            b.iter(|| read(&mut context));
+        });
+    }
+    group.finish();
+}
+
+fn parallel(c: &mut Criterion) {
+    let traceset = traceset();
+    let mut group = c.benchmark_group("count by name, in slices");
+    group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+    for threads in [1, 2] {
+        let parallel = Parallel::new(&traceset).threads(threads);
+        group.bench_function(BenchmarkId::new("threads", threads), |b| {
+            b.iter(|| {
+                let read = parallel.run(|slice| {
+                    let mut count = 0u64;
+                    let mut context = slice.context();
+                    context.on_event(EVENT, |_| count += 1);
+                    slice.read(&mut context);
+                    drop(context);
+                    count
+                });
+                read.results.iter().sum::<u64>()
+            });
+        });
+    }
+    group.finish();
+}
+
+/// State that is about as large as that of a kernel: some for each of 500
+/// processes.
+struct Processes(Vec<u64>);
+
+impl Extension for Processes {
+    type Checkpoint = Vec<u64>;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        setup.hooks.on_event(Subscription::to(EVENT).fields(["next_tid"]), move |call| {
+            let tid = call.integer(0).unwrap_or(0);
+            let processes = &mut call.extensions[handle].0;
+            let at = tid as usize % processes.len();
+            processes[at] += 1;
+        });
+    }
+
+    fn reset(&mut self) {
+        self.0.fill(0);
+    }
+
+    fn save(&self) -> Vec<u64> {
+        self.0.clone()
+    }
+
+    fn restore(&mut self, saved: &Vec<u64>) {
+        self.0.clone_from(saved);
+    }
+}
+
+fn seeks(c: &mut Criterion) {
+    let traceset = traceset();
+    let (first, last) = time_range(&traceset.traces()[0]).expect("sound tracefiles");
+    let length = last.ns().abs_diff(first.ns());
+    let mut random = Random::new(1);
+    let mut time = || Timestamp::from_ns(first.ns() + random.below(length) as i64);
+    let mut context = TracesetContext::new(&traceset);
+    let positions: Vec<_> = (0..100)
+        .map(|_| {
+            context.seek_time(time());
+            context.position()
+        })
+        .collect();
+    let one = Bounds::all().events(1);
+
+    let mut group = c.benchmark_group("go to a random place and read one event");
+    group.sample_size(20);
+    group.bench_function("by time", |b| {
+        let step = |time| {
+            context.seek_time(time);
+            context.middle(&one)
+        };
+        b.iter_batched(&mut time, step, BatchSize::SmallInput);
+    });
+    group.bench_function("by position", |b| {
+        let mut next = positions.iter().cycle();
+        b.iter(|| {
+            next.next().map(|position| context.seek_position(position));
+            context.middle(&one)
+        });
+    });
+    group.bench_function("100 events back", |b| {
+        let step = |time| {
+            context.seek_time(time);
+            context.seek_backward(100, |_| true)
+        };
+        b.iter_batched(&mut time, step, BatchSize::SmallInput);
+    });
+    for every in [5_000, 50_000] {
+        let mut context = TracesetContext::new(&traceset);
+        context.attach(Processes(vec![0; 500]));
+        context.save_checkpoints(every, usize::MAX);
+        read(&mut context);
+        group.bench_function(
+            BenchmarkId::new("by time, with state, checkpoints every", every),
+            |b| {
+                let step = |time| {
+                    context.seek_time_with_state(time);
+                    context.middle(&one)
+                };
+                b.iter_batched(&mut time, step, BatchSize::SmallInput);
+            },
+        );
+    }
+    group.finish();
+
+    let mut next = positions.windows(2).cycle();
+    c.bench_function("compare two positions", |b| {
+        b.iter(|| next.next().map(|pair| pair[0] < pair[1]));
+    });
+}
+
+criterion_group!(benches, pipeline, parallel, seeks);
+criterion_main!(benches);

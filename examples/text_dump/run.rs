@@ -1,9 +1,12 @@
 //! Reads traces and prints their events.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ltt_read::{Merge, Timestamp, Trace, open_all};
+use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
+use lttv_examples::progress::Progress;
 use lttv_examples::text_dump::EventText;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
@@ -16,7 +19,6 @@ use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
 use lttv_examples::text_dump::trace_name::trace_name;
 
 use crate::cli::{Cli, Format};
-use crate::progress::Progress;
 
 /// Events between two looks at progress and notices.
 const BATCH: u64 = 1 << 14;
@@ -45,9 +47,9 @@ pub(crate) enum RunError {
     Write(#[source] std::io::Error),
 }
 
-/// The times between which events are printed.
+/// The times between which events are printed, both included.
 #[derive(Debug, Clone, Copy)]
-struct Bounds {
+struct Window {
     begin: Option<Timestamp>,
     end: Option<Timestamp>,
 }
@@ -55,22 +57,18 @@ struct Bounds {
 /// Does what the command line says.
 pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
     let (traces, names) = open(cli)?;
-    let bounds = bounds(cli, &traces)?;
+    let window = window(cli, &traces)?;
     let mut output = Output::new(cli.output.as_deref()).map_err(|source| RunError::Create {
         path: cli.output.clone().unwrap_or_default(),
         source,
     })?;
-    let mut dump = Dump {
+    let dump = Dump {
         warnings: Warnings::new(cli.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !cli.count),
-        merge: Merge::new(&traces),
-        bounds,
+        window,
     };
     for warning in traces.iter().flat_map(|t| t.warnings()) {
         dump.progress.message(&format!("warning: metadata: {}", warning.message));
-    }
-    if let Some(begin) = bounds.begin {
-        dump.merge.seek(begin);
     }
     let colored = match cli.color {
         Color::Auto => output.is_terminal(),
@@ -85,10 +83,8 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
         }
         Format::Json => Some(Box::new(Json::new(&traces))),
     };
-    match dump.read(format, &mut output).map_err(RunError::Write)? {
-        Reader::There => Ok(dump.finish()),
-        Reader::Gone => Ok(Outcome::Complete),
-    }
+    let traceset = Traceset::from(traces);
+    dump.read(&traceset, format, &mut output).map_err(RunError::Write)
 }
 
 /// Opens everything, and names the traces as babeltrace does.
@@ -104,9 +100,9 @@ fn open(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>), RunError> {
     Ok((traces, names))
 }
 
-/// The bounds as points in time. A time of day is one of the day of the first
+/// The window as points in time. A time of day is one of the day of the first
 /// event.
-fn bounds(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Bounds, RunError> {
+fn window(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Window, RunError> {
     let (begin, end) = cli.bounds();
     let zone = cli.zone();
     let first = if [begin, end].into_iter().flatten().any(TimeArg::needs_date) {
@@ -119,26 +115,32 @@ fn bounds(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Bounds, RunError> {
         let resolved = arg.map(|arg| arg.resolve(&zone, first));
         resolved.transpose().map_err(|source| RunError::Time { option, source })
     };
-    Ok(Bounds { begin: resolve("--begin", begin)?, end: resolve("--end", end)? })
+    Ok(Window { begin: resolve("--begin", begin)?, end: resolve("--end", end)? })
 }
 
-/// Where an event lies.
-enum Place {
-    Within,
-    Outside,
-    /// Beyond the end, like all that follow.
-    Past,
-}
-
-impl Bounds {
+impl Window {
+    /// Whether an event of a time is in it. Without a time it is in no window
+    /// that has an end.
     #[inline]
-    fn place(self, time: Option<Timestamp>) -> Place {
-        match (time, self.begin, self.end) {
-            (_, None, None) => Place::Within,
-            (Some(time), _, Some(end)) if time > end => Place::Past,
-            (Some(time), Some(begin), _) if time < begin => Place::Outside,
-            (None, ..) => Place::Outside,
-            _ => Place::Within,
+    fn contains(self, time: Option<Timestamp>) -> bool {
+        match time {
+            Some(time) => {
+                self.begin.is_none_or(|begin| time >= begin)
+                    && self.end.is_none_or(|end| time <= end)
+            }
+            None => self.is_everything(),
+        }
+    }
+
+    fn is_everything(self) -> bool {
+        self.begin.is_none() && self.end.is_none()
+    }
+
+    /// What has to be read: up to its end, which is in it.
+    fn bounds(self) -> Bounds {
+        match self.end.and_then(|end| end.ns().checked_add(1)) {
+            Some(behind) => Bounds::all().until(Timestamp::from_ns(behind)),
+            None => Bounds::all(),
         }
     }
 }
@@ -147,57 +149,74 @@ impl Bounds {
 struct Dump {
     warnings: Warnings,
     progress: Progress,
-    merge: Merge,
-    bounds: Bounds,
+    window: Window,
 }
 
 impl Dump {
-    /// Counts the events within the bounds, and prints them if there is a
-    /// format.
+    /// Counts the events in the window, and prints them if there is a format.
     fn read(
-        &mut self,
+        mut self,
+        traceset: &Traceset,
         mut format: Option<Box<dyn EventText>>,
         output: &mut Output,
-    ) -> std::io::Result<Reader> {
-        let mut count = 0u64;
-        while let Some(event) = self.merge.next() {
-            match self.bounds.place(event.timestamp()) {
-                Place::Within => {}
-                Place::Outside => continue,
-                Place::Past => break,
-            }
-            if let Some(format) = &mut format {
-                format.event(&event, output.buffer());
-                if output.spill()? == Reader::Gone {
-                    return Ok(Reader::Gone);
+    ) -> std::io::Result<Outcome> {
+        let window = self.window;
+        let (mut count, mut written) = (0u64, Ok(Reader::There));
+        let is_count = format.is_none();
+        let mut context = TracesetContext::new(traceset);
+        if let Some(begin) = window.begin {
+            context.seek_time(begin);
+        }
+        // All events can be counted without looking at any.
+        let counts_all = is_count && window.is_everything();
+        if !counts_all {
+            context.on_event(Subscription::to_every_event(), |call| {
+                if !window.contains(call.event.timestamp()) {
+                    return ControlFlow::Continue(());
                 }
-            }
-            count += 1;
-            if count.is_multiple_of(BATCH) {
-                self.report();
+                count += 1;
+                let Some(format) = &mut format else { return ControlFlow::Continue(()) };
+                format.event(&call.event, output.buffer());
+                written = output.spill();
+                match written {
+                    Ok(Reader::There) => ControlFlow::Continue(()),
+                    Ok(Reader::Gone) | Err(_) => ControlFlow::Break(()),
+                }
+            });
+        }
+        let batch = window.bounds().events(BATCH);
+        let mut read = 0;
+        // There is no position in the bounds that could be refused.
+        while let Ok(end) = context.middle(&batch) {
+            read += end.events;
+            self.report(&mut context);
+            if end.reason != EndReason::EventCount {
+                break;
             }
         }
-        if format.is_none() {
-            number::decimal(output.buffer(), count);
+        let errors = context.drain_errors();
+        drop(context);
+        if written? == Reader::Gone {
+            return Ok(Outcome::Complete);
+        }
+        if is_count {
+            number::decimal(output.buffer(), if counts_all { read } else { count });
             output.buffer().push(b'\n');
         }
-        output.flush()
+        if output.flush()? == Reader::Gone {
+            return Ok(Outcome::Complete);
+        }
+        for error in &errors {
+            self.progress.message(&format!("text_dump: error: {error}"));
+        }
+        Ok(if errors.is_empty() { Outcome::Complete } else { Outcome::Damaged })
     }
 
     /// Tells what happened since the last time.
-    fn report(&mut self) {
-        self.progress.update(self.merge.progress());
-        for notice in self.merge.drain_notices() {
+    fn report(&mut self, context: &mut TracesetContext<'_>) {
+        self.progress.update(context.progress());
+        for notice in context.drain_notices() {
             self.progress.message(&self.warnings.text(&notice));
         }
-    }
-
-    fn finish(mut self) -> Outcome {
-        self.report();
-        let errors = self.merge.errors();
-        for error in errors {
-            self.progress.message(&format!("text_dump: error: {error}"));
-        }
-        if errors.is_empty() { Outcome::Complete } else { Outcome::Damaged }
     }
 }

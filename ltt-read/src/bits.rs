@@ -45,8 +45,13 @@ pub(crate) fn read_le(data: &[u8], pos: u64, bits: u32) -> u64 {
 /// A little-endian field that ends within 64 bits of its first byte.
 #[inline(always)]
 pub(crate) fn read_le_within_word(data: &[u8], pos: u64, bits: u32) -> u64 {
-    let (byte, shift) = ((pos >> 3) as usize, (pos & 7) as u32);
-    (u64::from_le_bytes(load(data, byte)) >> shift) & mask(bits)
+    word_le(data, pos) & mask(bits)
+}
+
+/// The little-endian bits from `pos` on, 57 of them at least.
+#[inline(always)]
+pub(crate) fn word_le(data: &[u8], pos: u64) -> u64 {
+    u64::from_le_bytes(load(data, (pos >> 3) as usize)) >> (pos & 7)
 }
 
 /// The index of the first zero byte. Most strings are short: eight bytes are

@@ -654,6 +654,8 @@ impl Cursor {
     pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
         loop {
             self.skip_quickly(time);
+            // What is passed over is not worth a notice.
+            self.last_timestamp = Timestamp::MIN;
             if !self.advance()? {
                 return Ok(());
             }

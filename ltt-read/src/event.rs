@@ -170,10 +170,22 @@ impl<'a> Event<'a> {
     /// length.
     #[inline]
     pub fn integer(&self, field: &Field) -> Option<u64> {
-        if field.event_type != self.type_id() || !field.rest.is_empty() {
+        if field.event_type != self.type_id() {
             return None;
         }
+        let Some(read) = field.plain else { return self.integer_any(field) };
+        let slots = &*self.cursor.scratch().slots;
+        let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(read.value(self.cursor.window().data, pos))
+    }
+
+    /// [`integer`](Self::integer), for fields that take more than a load.
+    #[inline(never)]
+    fn integer_any(&self, field: &Field) -> Option<u64> {
         let read = field.place.integer?;
+        if !field.rest.is_empty() {
+            return None;
+        }
         if field.scope == Scope::EventHeader {
             return self.get(field)?.as_i64().map(|v| v as u64);
         }

@@ -3,12 +3,12 @@
 use smallvec::SmallVec;
 
 use crate::layout::FieldInfo;
-use crate::layout::FixedRead;
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Len, Slot};
 use crate::layout::region::Region;
 use crate::layout::tables::Tables;
 use crate::layout::walk::sibling;
+use crate::layout::{FixedRead, WordRead};
 use crate::schema::{EventTypeId, Schema, Scope};
 use crate::value::child;
 
@@ -24,6 +24,8 @@ pub struct Field {
     pub(crate) scope: Scope,
     pub(crate) node: u32,
     pub(crate) place: FieldPlace,
+    /// How to read an integer that is always there, by a word's load.
+    pub(crate) plain: Option<WordRead>,
     /// Conditions under which the event has it.
     pub(crate) gates: SmallVec<[Gate; 1]>,
     /// Steps that have to be taken in each event anew.
@@ -141,18 +143,17 @@ pub(crate) fn find(
     }
     let node = &region.nodes[at.node];
     let (anchor, base) = at.base.unwrap_or((node.anchor, 0));
+    let integer = match node.kind {
+        NodeKind::Uint(read) | NodeKind::Sint(read) => Some(read),
+        _ => None,
+    };
+    let always = rest.is_empty() && at.gates.is_empty() && scope != Scope::EventHeader;
     Some(Field {
         event_type,
         scope,
         node: at.node as u32,
-        place: FieldPlace {
-            anchor,
-            offset: base + node.offset,
-            integer: match node.kind {
-                NodeKind::Uint(read) | NodeKind::Sint(read) => Some(read),
-                _ => None,
-            },
-        },
+        place: FieldPlace { anchor, offset: base + node.offset, integer },
+        plain: integer.filter(|_| always).and_then(WordRead::new),
         gates: at.gates,
         rest: rest.to_vec(),
         info: node.info.clone(),

@@ -112,6 +112,7 @@ pub(crate) type Saved = Arc<dyn Any + Send + Sync>;
 struct Cell {
     value: Box<dyn Any>,
     type_name: &'static str,
+    /// Whether it is an extension, not plain data.
     keeps_state: bool,
     reset: fn(&mut dyn Any),
     save: fn(&dyn Any) -> Saved,

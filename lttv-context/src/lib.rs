@@ -1,6 +1,78 @@
-//! Traceset, trace and tracefile contexts.
+//! Traceset, trace and tracefile contexts: the events of many traces in one order,
+//! delivered to hooks between exact bounds.
+//!
+//! A [`TracesetContext`] reads a [`Traceset`] and knows where it is in it. Functions
+//! are added for events by name, and called in order of priority:
+//!
+//! ```
+//! use lttv_context::{Bounds, Traceset, TracesetContext};
+//! use ltt_read::Timestamp;
+//! use std::ops::ControlFlow;
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! # let (from, to) = (1_795_233_416_300_000_000, 1_795_233_416_400_000_000);
+//! let traceset = Traceset::open(path)?;
+//! let (mut opened, mut switches) = (0, 0);
+//! let mut context = TracesetContext::new(&traceset);
+//! context.on_event("syscall_entry_open*", |_| opened += 1);
+//! context.on_event("sched_switch", |_| {
+//!     switches += 1;
+//!     // Enough is enough.
+//!     if switches == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+//! });
+//! context.seek_time(Timestamp::from_ns(from));
+//! let read = context.middle(&Bounds::all().until(Timestamp::from_ns(to)))?;
+//! println!("{} events, then {:?}", read.events, read.reason);
+//! # assert!(read.events > 0);
+//! for error in context.errors() {
+//!     eprintln!("{error}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Who has what
+//!
+//! | to | use |
+//! |---|---|
+//! | choose events by name, channel, provider, fields | [`Subscription`] |
+//! | see an event, its fields, where it is, what hooks share | [`EventCall`] |
+//! | add and remove hooks from within hooks | [`Commands`] |
+//! | do something before and after a read | [`HookSet`], [`begin`](TracesetContext::begin), [`end`](TracesetContext::end) |
+//! | say how far to read | [`Bounds`]; [`ReadEnd`] says what came of it |
+//! | come back to a place | [`TracesetPosition`] |
+//! | go by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
+//! | keep state that hooks share, and have it right wherever one goes | [`Extension`], [`Checkpoints`] |
+//! | use all processors | [`Parallel`] |
+//!
+//! # Order
+//!
+//! Events come by timestamp; those of one time by trace, by tracefile (these are
+//! sorted by channel and CPU) and by place in it. Events without a time come before
+//! all others. Where the clock of a tracefile goes back, events come as in the
+//! file: those after that have the *time of delivery* from which it went back.
+//! Bounds, positions and seeks all go by this one order, so it does not matter in
+//! how many pieces a traceset is read.
+//!
+//! # Threads
+//!
+//! A context, its hooks and its extensions stay in one thread, and need not be
+//! [`Send`]. Tracesets, positions and checkpoints may go anywhere. So a thread in
+//! the background makes a context of its own; all share the traces.
+//!
+//! # Cost
+//!
+//! An event that no hook is for costs two look-ups in tables beyond reading it. For
+//! others, a list made ahead is walked, one indirect call for each hook. Nothing is
+//! allocated.
+
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
+
+pub mod attributes;
+pub mod batch;
+pub mod modules;
+pub mod options;
+pub mod session;
 
 mod bounds;
 mod call;

@@ -2,7 +2,7 @@
 
 use std::mem::{replace, take};
 
-use ltt_read::{Event, Position};
+use ltt_read::{Event, Merge, Position};
 use lttv_hooks::Flow;
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
@@ -129,8 +129,7 @@ impl<'h> TracesetContext<'h> {
             time = time.max(time_of(&event));
             let tracefile = merge.current_tracefile();
             if time >= limit.time
-                && let Some(event) = merge.current()
-                && let Some(reason) = limit.met((time, tracefile as u32), &event)
+                && let Some(reason) = limit.met_by_current((time, tracefile as u32), merge)
             {
                 merge.put_back();
                 break Some(reason);
@@ -194,8 +193,14 @@ impl<'b> Limit<'b> {
         Limit { time: end_time.unwrap_or(i64::MAX).min(position_time), end_time, position }
     }
 
-    /// Which bound an event meets.
+    /// Which bound the event meets that a merge has just given.
     #[cold]
+    #[inline(never)]
+    fn met_by_current(&self, key: Key, merge: &Merge) -> Option<EndReason> {
+        self.met(key, &merge.current()?)
+    }
+
+    /// Which bound an event meets.
     fn met(&self, key: Key, event: &Event<'_>) -> Option<EndReason> {
         if let Some((end, place)) = self.position {
             let is_at = key == end && place.is_none_or(|place| event.position() >= *place);

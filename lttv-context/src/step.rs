@@ -7,7 +7,7 @@ use crate::context::TracesetContext;
 use crate::position::TracesetPosition;
 
 /// How far to go back first, in ns; then so many times as far, again and again.
-const FIRST_STEP: i64 = 1_000_000;
+const FIRST_STEP: i64 = 16_000;
 const LONGER: i64 = 4;
 
 impl TracesetContext<'_> {

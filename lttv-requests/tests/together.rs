@@ -8,7 +8,7 @@ use lttv_context::TracesetContext;
 use lttv_requests::{Budget, FinishReason, Scheduler, Status};
 use proptest::prelude::*;
 use support::digest::Digest;
-use support::script::{Asked, Between, Share, Submit, asked, between, plain};
+use support::script::{Asked, Between, Hooks, Share, Submit, asked, between, is_dynamic, plain};
 use support::tracesets::config::cases;
 use support::tracesets::{Sample, sample};
 use support::world::{Entry, World};
@@ -215,8 +215,8 @@ fn check(
         prop_assert_eq!(reason, Some(share.reason));
     }
     // The other hook gets the same events, as far as it is for them.
-    if asked.hooks == support::script::Hooks::Both {
-        calls.retain(|number| sample.events[*number].is_dynamic());
+    if asked.hooks == Hooks::Both {
+        calls.retain(|number| is_dynamic(sample.events[*number]));
         prop_assert_eq!(second, calls);
     }
     Ok(())

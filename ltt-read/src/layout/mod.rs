@@ -139,3 +139,29 @@ impl FixedRead {
         if self.signed { bits::sign_extend(raw, u32::from(self.bits)) as u64 } else { raw }
     }
 }
+
+/// How to read a little-endian integer of up to 57 bits, which one load of 64
+/// bits holds wherever it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WordRead {
+    /// Bits of the word above the integer.
+    above: u8,
+    signed: bool,
+}
+
+impl WordRead {
+    pub(crate) fn new(read: FixedRead) -> Option<Self> {
+        let word = read.is_little_endian() && read.bits() <= 57;
+        word.then(|| WordRead { above: 64 - read.bits() as u8, signed: read.signed })
+    }
+
+    /// The value as 64 bits: sign-extended if the class is signed.
+    #[inline(always)]
+    pub(crate) fn value(self, data: &[u8], pos: u64) -> u64 {
+        let word = bits::word_le(data, pos) << self.above;
+        match self.signed {
+            true => (word as i64 >> self.above) as u64,
+            false => word >> self.above,
+        }
+    }
+}

@@ -23,13 +23,6 @@ pub(crate) struct Known {
     pub(crate) number: u32,
 }
 
-impl Known {
-    /// The name of its event type.
-    pub(crate) fn is_dynamic(self) -> bool {
-        self.number.is_multiple_of(3)
-    }
-}
-
 /// A traceset and all its events in order.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {

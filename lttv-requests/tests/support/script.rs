@@ -5,7 +5,7 @@ use lttv_requests::{FinishReason, Urgency};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::tracesets::Sample;
+use super::tracesets::{Known, Sample};
 
 /// A request, in terms of the model: events are meant by their numbers in order.
 #[derive(Debug, Clone)]
@@ -144,6 +144,11 @@ pub(crate) fn between() -> impl Strategy<Value = Between> {
     ]
 }
 
+/// Whether an event is of the type that some hooks are for.
+pub(crate) fn is_dynamic(event: Known) -> bool {
+    event.number.is_multiple_of(3)
+}
+
 /// What a request gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Share {
@@ -223,7 +228,7 @@ impl Asked {
                 continue;
             }
             share.events += 1;
-            if self.hooks == Hooks::Dynamic && !event.is_dynamic()
+            if self.hooks == Hooks::Dynamic && !is_dynamic(event)
                 || self.filter && !event.number.is_multiple_of(2)
             {
                 continue;

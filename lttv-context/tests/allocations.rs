@@ -1,0 +1,43 @@
+//! Delivering events costs no allocation.
+//!
+//! One test only: allocations are counted for the whole process.
+
+use std::path::Path;
+
+use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+#[test]
+fn no_event_costs_an_allocation() {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/kernel");
+    let traceset = Traceset::open(path).expect("a bundled trace");
+    let (mut sum, mut calls) = (0u64, 0u64);
+    let mut context = TracesetContext::new(&traceset);
+    let count = context.attach_data(0u64);
+    context.on_event(Subscription::to("sched_switch").fields(["prev_tid", "next_tid"]), |call| {
+        sum += call.integer(0).unwrap_or(0) ^ call.integer(1).unwrap_or(0);
+    });
+    context.on_event(Subscription::to_every_event(), |_| calls += 1);
+    context.on_event("syscall_*", move |call| call.extensions[count] += 1);
+    // Layouts of event types are made when their first event comes.
+    let first = context.middle(&Bounds::all()).expect("no position");
+    context.seek_begin();
+    assert!(context.middle(&Bounds::all().events(1)).is_ok());
+    let before = dhat::HeapStats::get().total_blocks;
+    let rest = context.middle(&Bounds::all()).expect("no position");
+    let blocks = dhat::HeapStats::get().total_blocks - before;
+    let syscalls = context.extensions()[count];
+    drop(context);
+    assert_eq!(first.events, rest.events + 1);
+    assert!(first.events > 6000 && sum != 0 && syscalls > 1000);
+    assert_eq!(calls, 2 * first.events);
+    // Entering a packet may allocate, and so may the begin of a read.
+    let packets: usize = (traceset.traces().iter())
+        .flat_map(|trace| (0..trace.tracefiles().len()).map(|t| trace.packet_index(t)))
+        .map(|index| index.entries().len())
+        .sum();
+    assert!(blocks <= 2 * packets as u64 + 10, "{blocks} blocks for {packets} packets");
+}

@@ -1,0 +1,497 @@
+//! Which hooks are called when, with what, in which order.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
+use ltt_read::{Timestamp, Trace};
+use lttv_context::{
+    Bounds, EndReason, EventCall, Extension, Handle, HookSet, Level, LevelCall, Scope, Setup,
+    Subscription, Traceset, TracesetContext, TracesetPosition,
+};
+use lttv_hooks::{HookId, Priority};
+
+/// Type, and time in ns from the trace's clock origin.
+type Given = (&'static str, u64);
+
+const TYPES: [(&str, &[&str]); 3] = [("a", &["x", "y"]), ("b", &["x"]), ("c", &[])];
+
+/// A kernel trace whose files have these events; an event's `x` is its place in
+/// its file, its `y` a hundred more.
+fn trace(files: &[(&str, &[Given])]) -> Arc<Trace> {
+    let class = StreamClassId(0);
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    for (name, fields) in TYPES {
+        let field = |name: &&'static str| (*name, FieldClass::uint(32, ByteOrder::Little));
+        schema.add_event_type(class, name, FieldClass::structure(fields.iter().map(field)));
+    }
+    let schema = Arc::new(schema);
+    let file = |(name, events): &(&str, &[Given])| {
+        let id = name.bytes().fold(0, |id, byte| id * 31 + u64::from(byte));
+        let writer = StreamWriter::new(schema.clone(), class, name, Vec::new()).expect("a writer");
+        let mut writer = writer.with_stream_id(id);
+        for (number, (name, time)) in events.iter().enumerate() {
+            let at = TYPES.iter().position(|t| t.0 == *name).expect("a type");
+            let value = |field: &&str| (number + if *field == "y" { 100 } else { 0 }) as u32;
+            let values: Vec<Value> = TYPES[at].1.iter().map(|f| value(f).into()).collect();
+            let event = writer.event(EventTypeId(at as u32), *time, Value::structure(values));
+            event.expect("an event");
+        }
+        ((*name).to_owned(), writer.finish().expect("a file"))
+    };
+    let metadata = metadata_text(&schema).expect("metadata");
+    Trace::from_memory(metadata.as_bytes(), files.iter().map(file)).expect("a trace")
+}
+
+/// Two traces of two tracefiles each. All times are of two traces, some of two
+/// tracefiles of one.
+fn two_by_two() -> Traceset {
+    let first = trace(&[
+        ("chan_10", &[("a", 20), ("b", 20), ("c", 30)]),
+        ("chan_2", &[("a", 10), ("b", 20)]),
+    ]);
+    let second = trace(&[("other_0", &[("a", 10), ("c", 20)]), ("chan_1", &[("b", 20)])]);
+    Traceset::from(vec![first, second])
+}
+
+fn place(call: &EventCall<'_, '_>) -> String {
+    let (tracefile, name) = (call.tracefile.tracefile(), call.event.event_type().name());
+    let ns = call.time().ns() - 1_600_000_000_000_000_000;
+    format!("{}/{} {name}@{ns}", call.trace.index(), tracefile.name())
+}
+
+const ORDER: [&str; 8] = [
+    "0/chan_2 a@10",
+    "1/other_0 a@10",
+    "0/chan_2 b@20",
+    "0/chan_10 a@20",
+    "0/chan_10 b@20",
+    "1/chan_1 b@20",
+    "1/other_0 c@20",
+    "0/chan_10 c@30",
+];
+
+fn read_all(mut context: TracesetContext<'_>) {
+    let read = context.middle(&Bounds::all()).expect("no position");
+    assert_eq!((read.events, read.reason), (8, EndReason::EndOfTraceset));
+}
+
+#[test]
+fn one_order_of_times_traces_channels_and_cpus() {
+    let mut seen = Vec::new();
+    let mut context = TracesetContext::new(two_by_two());
+    context.on_event("*", |call| seen.push(place(call)));
+    read_all(context);
+    assert_eq!(seen, ORDER);
+}
+
+#[test]
+fn hooks_before_and_after_reading_are_nested() {
+    let log = RefCell::new(Vec::new());
+    let mut context = TracesetContext::new(two_by_two());
+    let note = |what: &'static str| {
+        let log = &log;
+        move |call: &mut LevelCall<'_, '_>| {
+            let trace = call.trace.map_or(String::new(), |trace| trace.index().to_string());
+            let file = call.tracefile.map_or("", |tracefile| tracefile.tracefile().name());
+            log.borrow_mut().push(format!("{what} {trace} {file}"));
+        }
+    };
+    let hooks = |scope| {
+        let mut hooks = HookSet::within(scope);
+        for level in [Level::Tracefile, Level::Traceset, Level::Trace] {
+            hooks.after(level, note("after"));
+            hooks.before(level, note("before"));
+        }
+        hooks.before_with(Level::Trace, Priority::FIRST, note("first"));
+        hooks.on_event("*", |_| log.borrow_mut().push("event".to_owned()));
+        hooks
+    };
+    let read = context.process(hooks(Scope::Traceset), &Bounds::all().events(2));
+    assert_eq!(read.map(|read| read.reason), Ok(EndReason::EventCount));
+    let expected = [
+        "before  ",
+        "first 0 ",
+        "before 0 ",
+        "before 0 chan_2",
+        "before 0 chan_10",
+        "first 1 ",
+        "before 1 ",
+        "before 1 chan_1",
+        "before 1 other_0",
+        "event",
+        "event",
+        "after 0 chan_2",
+        "after 0 chan_10",
+        "after 0 ",
+        "after 1 chan_1",
+        "after 1 other_0",
+        "after 1 ",
+        "after  ",
+    ];
+    assert_eq!(log.take(), expected);
+
+    // What remains of trace 1 is the last two of its events; the set can be used
+    // again.
+    let id = context.begin(hooks(Scope::Trace(1)));
+    assert!(context.middle(&Bounds::all()).is_ok());
+    let again = context.end(id).expect("it has begun");
+    assert!(context.end(id).is_none());
+    let of_trace = [
+        "first 1 ",
+        "before 1 ",
+        "before 1 chan_1",
+        "before 1 other_0",
+        "event",
+        "event",
+        "after 1 chan_1",
+        "after 1 other_0",
+        "after 1 ",
+    ];
+    assert_eq!(log.take(), of_trace);
+    context.seek_begin();
+    assert!(context.process(again, &Bounds::all().events(2)).is_ok());
+    let first: Vec<_> = log.take().into_iter().filter(|line| line == "event").collect();
+    assert_eq!(first.len(), 1);
+
+    // Nothing of all that is left.
+    context.seek_begin();
+    assert!(context.middle(&Bounds::all()).is_ok());
+    assert_eq!(log.take(), [""; 0]);
+
+    assert!(context.process(hooks(Scope::Tracefile(3)), &Bounds::all()).is_ok());
+    assert_eq!(log.take(), ["before 1 other_0", "after 1 other_0"]);
+}
+
+#[test]
+fn order_of_hooks_and_stopping() {
+    let log = RefCell::new(Vec::new());
+    let mut context = TracesetContext::new(two_by_two());
+    let mut add = |name: &'static str, subscription: Subscription| {
+        let log = &log;
+        context.on_event(subscription, move |_| {
+            log.borrow_mut().push(name);
+            if name == "stops" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    };
+    add("by name, default", Subscription::to("a"));
+    add("last", Subscription::to_every_event().priority(Priority::LAST));
+    add("main, default", Subscription::to_every_event());
+    add("stops", Subscription::to("a").priority(Priority::STATE));
+    add("by type, default", Subscription::to_type(0, EventTypeId(0)));
+    add("main of trace 0", Subscription::to_every_event().within(Scope::Trace(0)));
+    add("first", Subscription::to("?").priority(Priority::FIRST));
+    let read = context.middle(&Bounds::all()).expect("no position");
+    assert_eq!((read.events, read.reason), (1, EndReason::Stopped));
+    let expected = [
+        "first",
+        "stops",
+        "main, default",
+        "main of trace 0",
+        "by name, default",
+        "by type, default",
+        "last",
+    ];
+    assert_eq!(log.take(), expected);
+    // The event that was stopped at is not delivered again.
+    let read = context.middle(&Bounds::all()).expect("no position");
+    assert_eq!((read.events, read.reason), (1, EndReason::Stopped));
+    assert_eq!(log.take(), ["first", "stops", "main, default", "by name, default", "last"]);
+}
+
+#[test]
+fn what_hooks_ask_for_is_done_before_the_next_event() {
+    let log = RefCell::new(Vec::new());
+    let mut context = TracesetContext::new(two_by_two());
+    let log = &log;
+    context.on_event("a", move |call| {
+        log.borrow_mut().push(("a", place(call)));
+        // Once for each `a`: it removes itself at the event after.
+        let own = HookId::fresh();
+        call.commands.on_event(Subscription::to("*").identity(own), move |call| {
+            log.borrow_mut().push(("once", place(call)));
+            call.commands.remove(own);
+        });
+    });
+    let mut hooks = HookSet::new();
+    hooks.before(Level::Trace, |call| {
+        call.commands.on_event("c", |call| log.borrow_mut().push(("c", place(call))));
+    });
+    assert!(context.process(hooks, &Bounds::all()).is_ok());
+    // Who was added later comes later.
+    let expected = [
+        ("a", 0),
+        ("a", 1),
+        ("once", 1),
+        ("once", 2),
+        ("a", 3),
+        ("once", 4),
+        ("c", 6),
+        ("c", 6),
+        ("c", 7),
+        ("c", 7),
+    ];
+    assert_eq!(log.take(), expected.map(|(what, at)| (what, ORDER[at].to_owned())));
+}
+
+#[test]
+fn subscriptions_choose_by_name_channel_tracefile_and_fields() {
+    let count = |subscription: Subscription| {
+        let mut seen = Vec::new();
+        let mut context = TracesetContext::new(two_by_two());
+        context.on_event(subscription, |call| {
+            let fields: Vec<_> = (0..call.fields.len()).map(|i| call.integer(i)).collect();
+            seen.push((place(call), fields));
+        });
+        read_all(context);
+        seen
+    };
+    let places = |subscription: Subscription| {
+        count(subscription).into_iter().map(|seen| seen.0).collect::<Vec<_>>()
+    };
+    let some = |numbers: &[usize]| numbers.iter().map(|n| ORDER[*n].to_owned()).collect::<Vec<_>>();
+    assert_eq!(places("nothing".into()), some(&[]));
+    assert_eq!(places("c".into()), some(&[6, 7]));
+    assert_eq!(places(Subscription::to("*").channel("ch*")), some(&[0, 2, 3, 4, 5, 7]));
+    assert_eq!(places(Subscription::to_every_event().channel("other")), some(&[1, 6]));
+    assert_eq!(places(Subscription::to("*").within(Scope::Tracefile(1))), some(&[3, 4, 7]));
+    assert_eq!(places(Subscription::to("*").within(Scope::Tracefile(9))), some(&[]));
+    assert_eq!(places(Subscription::to("a").domain("kernel")), some(&[0, 1, 3]));
+    assert_eq!(places(Subscription::to("a").domain("ust")), some(&[]));
+    assert_eq!(places(Subscription::to("a").provider("p")), some(&[]));
+    // Types without a wanted field are left out; fields come as asked for.
+    let found = count(Subscription::to("*").fields(["y", "x"]));
+    let expected = [(0, 0), (1, 0), (3, 0)];
+    let expected = expected.map(|(at, x)| (ORDER[at].to_owned(), vec![Some(x + 100), Some(x)]));
+    assert_eq!(found, expected);
+    let found = count(Subscription::to_every_event().fields(["x"]));
+    assert_eq!(
+        found.iter().map(|seen| seen.1[0]).collect::<Vec<_>>(),
+        [0, 0, 1, 0, 1, 0].map(Some)
+    );
+}
+
+/// Tracefiles that share a table of hooks are told apart as soon as one has to.
+#[test]
+fn hooks_of_single_tracefiles_leave_others_alone() {
+    let log = RefCell::new(Vec::new());
+    let mut context = TracesetContext::new(two_by_two());
+    let log = &log;
+    let mut add = |name: &'static str, subscription: Subscription| {
+        context.on_event(subscription, move |call| log.borrow_mut().push((name, place(call))))
+    };
+    add("b", Subscription::to("b").fields(["x"]));
+    let first = add("0", Subscription::to("b").within(Scope::Tracefile(0)));
+    add("1", Subscription::to_every_event().within(Scope::Tracefile(1)));
+    add("every", Subscription::to_every_event());
+    assert!(context.remove(first) && !context.remove(first));
+    read_all(context);
+    let expected = [
+        ("every", 0),
+        ("every", 1),
+        ("every", 2),
+        ("b", 2),
+        ("1", 3),
+        ("every", 3),
+        ("1", 4),
+        ("every", 4),
+        ("b", 4),
+        ("every", 5),
+        ("b", 5),
+        ("every", 6),
+        ("1", 7),
+        ("every", 7),
+    ];
+    assert_eq!(log.take(), expected.map(|(name, at)| (name, ORDER[at].to_owned())));
+}
+
+#[test]
+fn one_identity_is_called_once_and_stays_until_all_have_ended() {
+    let calls = RefCell::new(0);
+    let mut context = TracesetContext::new(two_by_two());
+    let own = HookId::fresh();
+    let hooks = || {
+        let mut hooks = HookSet::new();
+        hooks.on_event(Subscription::to("*").identity(own), |_| *calls.borrow_mut() += 1);
+        hooks
+    };
+    let (first, second) = (context.begin(hooks()), context.begin(hooks()));
+    let read = |context: &mut TracesetContext<'_>| {
+        assert!(context.middle(&Bounds::all().events(1)).is_ok());
+        calls.take()
+    };
+    assert_eq!(read(&mut context), 1);
+    assert!(context.end(first).is_some());
+    assert_eq!(read(&mut context), 1);
+    assert!(context.end(second).is_some());
+    assert_eq!(read(&mut context), 0);
+}
+
+#[test]
+fn positions_of_other_tracesets_are_refused() {
+    let traceset = two_by_two();
+    let mut context = TracesetContext::new(&traceset);
+    let position = context.position();
+    let mut changed = traceset.clone();
+    changed.add(traceset.traces()[0].clone());
+    let mut other = TracesetContext::new(&changed);
+    assert!(other.seek_position(&position).is_err());
+    assert!(other.seek_position_with_state(&position).is_err());
+    assert!(other.middle(&Bounds::all().until_position(&position)).is_err());
+    assert!(other.process(HookSet::new(), &Bounds::all().until_position(&position)).is_err());
+    assert_eq!(other.position().partial_cmp(&position), None);
+    assert!(other.position() != position);
+    let read = other.middle(&Bounds::all()).map(|read| read.events);
+    assert_eq!(read, Ok(13));
+    // A clone is the same traceset, and another context of it too.
+    let mut same = TracesetContext::new(traceset.clone());
+    assert!(same.seek_position(&position).is_ok());
+    assert!(same.position() == position && position < TracesetPosition::end(&traceset));
+}
+
+#[test]
+fn time_spans() {
+    let traceset = two_by_two();
+    let context = TracesetContext::new(&traceset);
+    let span = |span: Option<lttv_context::TimeSpan>| {
+        span.map(|s| [s.begin, s.end].map(|t| t.ns() - 1_600_000_000_000_000_000))
+    };
+    assert_eq!(span(context.contexts().time_span()), Some([10, 30]));
+    assert_eq!(span(context.contexts().time_span_of(1)), Some([10, 20]));
+    assert_eq!(span(context.contexts().time_span_of(2)), None);
+    assert_eq!(span(TracesetContext::new(Traceset::new()).contexts().time_span()), None);
+}
+
+/// A state and what is computed from it, in extensions of their own.
+#[derive(Default)]
+struct Last(Option<String>);
+#[derive(Default)]
+struct Pairs(Vec<(String, String)>);
+
+impl Extension for Last {
+    type Checkpoint = Option<String>;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        setup.hooks.on_event(
+            Subscription::to_every_event().priority(Priority::LAST),
+            move |call| {
+                let here = place(call);
+                call.extensions[handle].0 = Some(here);
+            },
+        );
+    }
+
+    fn reset(&mut self) {
+        self.0 = None;
+    }
+
+    fn save(&self) -> Self::Checkpoint {
+        self.0.clone()
+    }
+
+    fn restore(&mut self, saved: &Self::Checkpoint) {
+        self.0.clone_from(saved);
+    }
+}
+
+#[test]
+fn extensions_see_each_other() {
+    let mut context = TracesetContext::new(two_by_two());
+    let last = context.attach(Last::default());
+    let pairs = context.attach_data(Pairs::default());
+    context.on_event("c", move |call| {
+        let here = place(call);
+        let (last, pairs) = call.extensions.both_mut(last, pairs).expect("both are attached");
+        pairs.0.extend(last.0.clone().map(|before| (before, here)));
+    });
+    assert!(context.middle(&Bounds::all()).is_ok());
+    let expected = [(5, 6), (6, 7)].map(|(a, b)| (ORDER[a].to_owned(), ORDER[b].to_owned()));
+    assert_eq!(context.extensions()[pairs].0, expected);
+    assert!(context.extensions().find::<Last>().is_some());
+    assert!(context.extensions().find::<String>().is_none());
+    assert_eq!(TracesetContext::new(two_by_two()).extensions().get(last).map(|_| ()), None);
+}
+
+/// State is kept by hooks of extensions only; plain ones are not called for it.
+#[test]
+fn state_is_brought_up_to_date_without_other_hooks() {
+    let mut others = 0;
+    let mut context = TracesetContext::new(two_by_two());
+    let last = context.attach(Last::default());
+    context.save_checkpoints(2, 100);
+    context.on_event("*", |_| others += 1);
+    assert!(context.middle(&Bounds::all()).is_ok());
+    assert_eq!(context.checkpoints().len(), 4);
+    let time = Timestamp::from_ns(1_600_000_000_000_000_030);
+    // Two of the events before it are behind the nearest checkpoint.
+    assert_eq!(context.seek_time_with_state(time), 1);
+    assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[6]));
+    context.seek_end();
+    assert!(!context.is_state_current());
+    assert_eq!(context.update_state(), 0);
+    assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[7]));
+
+    // Another context of the traceset goes by the same checkpoints.
+    let mut other = TracesetContext::new(context.traceset());
+    let other_last = other.attach(Last::default());
+    other.set_checkpoints(context.checkpoints().clone());
+    assert_eq!(other.seek_time_with_state(time), 1);
+    assert_eq!(other.extensions()[other_last].0.as_deref(), Some(ORDER[6]));
+    drop(context);
+    assert_eq!(others, 8);
+}
+
+#[test]
+fn damage_ends_no_more_than_what_is_damaged() {
+    let sound = two_by_two();
+    let broken = {
+        let metadata = b"/* CTF 1.8 */
+            trace { major = 1; minor = 8; byte_order = le; };
+            stream { packet.context := struct { integer { size = 8; } packet_size; }; };
+            event { name = e; fields := struct { integer { size = 8; } n; }; };";
+        // A packet of 2 bytes, and one that claims more than there is.
+        let files = [("s".to_owned(), vec![16, 1, 200])];
+        Trace::from_memory(metadata, files).expect("a trace")
+    };
+    let mut traceset = sound.clone();
+    traceset.add(broken);
+    let mut seen = 0;
+    let mut context = TracesetContext::new(&traceset);
+    context.on_event("*", |_| seen += 1);
+    for _ in 0..2 {
+        assert_eq!(context.middle(&Bounds::all()).map(|read| read.events), Ok(9));
+        // The same damage is told once.
+        assert_eq!(context.errors().len(), 1);
+        context.seek_begin();
+    }
+    drop(context);
+    assert_eq!(seen, 18);
+}
+
+#[test]
+fn traces_of_different_kinds_come_in_one_order() {
+    let open = |name: &str| {
+        Traceset::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces").join(name))
+            .expect("a bundled trace")
+    };
+    let (kernel, ust, ctf2) = (open("kernel"), open("ust"), open("ust-ctf2"));
+    let all = [&kernel, &ust, &ctf2].into_iter().flat_map(|set| set.traces().to_vec());
+    let all = Traceset::from_iter(all);
+    let events = |traceset: &Traceset| {
+        let mut seen = Vec::new();
+        let mut context = TracesetContext::new(traceset);
+        context.on_event("*", |call| {
+            seen.push((call.time(), call.trace.index(), call.tracefile.index()));
+        });
+        assert!(context.middle(&Bounds::all()).is_ok());
+        drop(context);
+        seen
+    };
+    let seen = events(&all);
+    let alone: usize = [&kernel, &ust, &ctf2].iter().map(|set| events(set).len()).sum();
+    assert_eq!(seen.len(), alone);
+    assert!(seen.is_sorted());
+}

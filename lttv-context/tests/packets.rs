@@ -1,0 +1,77 @@
+//! Reading a stretch of time touches the packets that it needs, and no others.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::{Timestamp, Trace};
+use lttv_context::{Bounds, Traceset, TracesetContext};
+
+const CPUS: u64 = 4;
+const EVENTS: u64 = 20_000;
+
+/// An event each 100 ns on each CPU, in packets of some hundred events.
+fn write(dir: &Path) {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let fields = FieldClass::structure([("n", FieldClass::uint(64, ByteOrder::Little))]);
+    let tick = schema.add_event_type(StreamClassId(0), "tick", fields);
+    assert_eq!(tick, EventTypeId(0));
+    let trace = TraceWriter::create(dir, schema).expect("a directory").with_index();
+    for cpu in 0..CPUS {
+        let stream = trace.stream(StreamClassId(0), &format!("c_{cpu}")).expect("a stream");
+        let mut stream = stream.with_stream_id(cpu).with_packet_limit(4096);
+        for n in 0..EVENTS {
+            let value = Value::structure([n.into()]);
+            stream.event(tick, n * 100 + cpu, value).expect("an event");
+        }
+        stream.finish().expect("a file");
+    }
+}
+
+/// How many packets hold events in [begin, end), by the index.
+fn needed(trace: &Arc<Trace>, begin: Timestamp, end: Timestamp) -> u64 {
+    let entries = (0..trace.tracefiles().len()).flat_map(|t| trace.packet_index(t).entries());
+    entries.filter(|packet| packet.end >= begin && packet.begin < end).count() as u64
+}
+
+#[test]
+fn a_window_reads_its_packets_only() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path());
+    let traceset = Traceset::open(dir.path()).expect("the trace just written");
+    let trace = &traceset.traces()[0];
+    let packets: usize = (0..4).map(|t| trace.packet_index(t).entries().len()).sum();
+    assert!(packets > 200, "{packets}");
+    let origin = 1_600_000_000_000_000_000;
+    let at = |n: u64| Timestamp::from_ns(origin + n as i64 * 100);
+
+    for (first, last) in [(10_000, 10_500), (0, 1), (19_000, 20_000), (5_000, 5_000)] {
+        let mut context = TracesetContext::new(&traceset);
+        context.seek_time(at(first));
+        let read = context.middle(&Bounds::all().until(at(last))).expect("no position");
+        assert_eq!(read.events, (last - first) * CPUS);
+        // To know that nothing more comes, each CPU's next event has to be seen:
+        // it may be in the next packet.
+        let most = needed(trace, at(first), at(last)) + CPUS;
+        let entered = context.packets_entered();
+        assert!(entered <= most, "{entered} packets, not {most}, of {packets}");
+        // Going back to a position enters where it is, and nothing else.
+        let position = context.position();
+        context.seek_begin();
+        let before = context.packets_entered();
+        context.seek_position(&position).expect("a position of this traceset");
+        assert!(context.middle(&Bounds::all().events(1)).is_ok());
+        assert!(context.packets_entered() - before <= 2 * CPUS);
+    }
+
+    // A context that is only made reads nothing at all.
+    let mut context = TracesetContext::new(&traceset);
+    assert_eq!(context.packets_entered(), 0);
+    // Going back from the middle reads what is before it, not all.
+    context.seek_time(at(10_000));
+    assert_eq!(context.seek_backward(100, |_| true), 100);
+    let read = context.middle(&Bounds::all().until(at(10_000))).expect("no position");
+    assert_eq!(read.events, 100);
+    assert!(context.packets_entered() < packets as u64 / 2, "{}", context.packets_entered());
+}

@@ -1,0 +1,135 @@
+//! Several threads see what one sees.
+
+mod support;
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use ltt_read::{Notice, Timestamp};
+use lttv_context::{Bounds, EventCall, Parallel, Traceset, TracesetContext};
+use proptest::prelude::*;
+use support::config::cases;
+use support::{Known, Sample, sample};
+
+fn known(call: &EventCall<'_, '_>) -> Known {
+    let number = call.event.field("number").and_then(|v| v.as_u64()).expect("a number");
+    Known {
+        time: call.time(),
+        trace: call.trace.index(),
+        tracefile: call.tracefile.index(),
+        number: number as u32,
+    }
+}
+
+/// Reads everything, up to an event that stops it.
+fn events(parallel: &Parallel, stop: Option<u32>) -> (Vec<Known>, u64, Vec<Notice>, bool) {
+    let read = parallel.run(|slice| {
+        let mut seen = Vec::new();
+        let mut context = slice.context();
+        context.on_event("*", |call| {
+            seen.push(known(call));
+            match call.event.field("number").and_then(|v| v.as_u64()).map(|n| n as u32) {
+                number if number == stop && stop.is_some() => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+        slice.read(&mut context);
+        drop(context);
+        seen
+    });
+    assert!(read.errors.is_empty());
+    (read.results.concat(), read.events, read.notices, read.stopped)
+}
+
+/// Notices in no particular order.
+fn sorted(notices: Vec<Notice>) -> Vec<String> {
+    let mut texts: Vec<_> = notices.iter().map(Notice::to_string).collect();
+    texts.sort();
+    texts
+}
+
+fn check(sample: &Sample, threads: usize, slices: usize) -> Result<(), TestCaseError> {
+    let parallel = Parallel::new(&sample.traceset).threads(threads).slices(slices);
+    let (seen, count, notices, _) = events(&parallel, None);
+    prop_assert_eq!(&seen, &sample.events);
+    prop_assert_eq!(count, sample.events.len() as u64);
+    let mut alone = TracesetContext::new(&sample.traceset);
+    prop_assert!(alone.middle(&Bounds::all()).is_ok());
+    prop_assert_eq!(sorted(notices), sorted(alone.drain_notices()));
+
+    let times = sample.times();
+    let (Some(from), Some(to)) = (times.get(times.len() / 4), times.get(times.len() / 2)) else {
+        return Ok(());
+    };
+    let (begin, end) = (*from.min(to), *from.max(to));
+    let (seen, _, _, _) = events(&parallel.clone().between(begin, end), None);
+    prop_assert_eq!(&seen, &sample.events[sample.at(begin)..sample.at(end)]);
+
+    if let Some(event) = sample.events.get(sample.events.len() / 2) {
+        let (seen, count, _, stopped) = events(&parallel, Some(event.number));
+        let first = sample.events.iter().position(|e| e.number == event.number);
+        let expected = &sample.events[..=first.expect("it is one of them")];
+        prop_assert_eq!(&seen, &expected);
+        prop_assert_eq!((count, stopped), (expected.len() as u64, true));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    #[test]
+    fn the_same_for_any_number_of_threads_and_slices(
+        sample in sample(),
+        threads in 1..4usize,
+        slices in 1..12usize,
+    ) {
+        check(&sample, threads, slices)?;
+    }
+}
+
+fn bundled() -> Traceset {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/kernel");
+    Traceset::open(traces).expect("a bundled trace")
+}
+
+#[test]
+fn results_are_handed_on_in_order() {
+    let mut numbers = Vec::new();
+    let parallel = Parallel::new(bundled()).threads(4).slices(40);
+    let read = parallel.run_in_order(
+        |slice| {
+            let mut context = slice.context();
+            (slice.number(), slice.begin(), slice.read(&mut context).events)
+        },
+        |result| numbers.push(result),
+    );
+    assert!(numbers.len() > 10 && !read.stopped);
+    assert!(numbers.iter().enumerate().all(|(i, result)| i == result.0));
+    assert!(numbers.is_sorted_by(|a, b| a.1 < b.1) && numbers[0].1 == Timestamp::MIN);
+    assert_eq!(numbers.iter().map(|result| result.2).sum::<u64>(), read.events);
+    assert_eq!(read.events, 6087);
+}
+
+#[test]
+fn a_panic_is_passed_on_and_nobody_waits() {
+    for threads in [1, 3] {
+        let parallel = Parallel::new(bundled()).threads(threads).slices(20);
+        let in_work = catch_unwind(AssertUnwindSafe(|| {
+            parallel.run(|slice| assert_ne!(slice.number(), 2, "on purpose"))
+        }));
+        assert!(in_work.is_err());
+        let in_order = catch_unwind(AssertUnwindSafe(|| {
+            let mut taken = 0;
+            parallel.run_in_order(
+                |_| (),
+                |()| {
+                    taken += 1;
+                    assert_ne!(taken, 2, "on purpose");
+                },
+            )
+        }));
+        assert!(in_order.is_err());
+    }
+}
