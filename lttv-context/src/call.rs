@@ -6,7 +6,7 @@ use lttv_hooks::Flow;
 use crate::commands::Commands;
 use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::extension::Extensions;
-use crate::position::{Key, TracesetPosition};
+use crate::position::{Key, Latest, TracesetPosition};
 
 /// A hook for events.
 pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
@@ -35,13 +35,14 @@ pub struct EventCall<'a, 'h> {
     pub commands: &'a mut Commands<'h>,
     pub(crate) merge: &'a Merge,
     pub(crate) key: Key,
+    pub(crate) latest: Latest,
 }
 
 impl EventCall<'_, '_> {
     /// The position before the event: who goes there gets it again.
     pub fn position(&self) -> TracesetPosition {
         let generation = self.contexts.traceset().generation();
-        TracesetPosition::new(generation, Some(self.key), self.merge.positions())
+        TracesetPosition::new(generation, Some(self.key), self.latest, self.merge.positions())
     }
 
     /// The time of its delivery: its own, or that of an event before it if its

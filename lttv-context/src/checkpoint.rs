@@ -20,10 +20,18 @@ pub struct Checkpoints {
     saved: Vec<Checkpoint>,
 }
 
+/// The state of all extensions of a context at a position.
 #[derive(Clone)]
-pub(crate) struct Checkpoint {
+pub struct Checkpoint {
     pub(crate) position: TracesetPosition,
     pub(crate) states: Arc<[Saved]>,
+}
+
+impl Checkpoint {
+    /// Where it is the state.
+    pub fn position(&self) -> &TracesetPosition {
+        &self.position
+    }
 }
 
 impl Checkpoints {
@@ -42,12 +50,23 @@ impl Checkpoints {
         self.saved.iter().map(|checkpoint| &checkpoint.position)
     }
 
+    /// Adds those of another context, but where there is one already. No bound on
+    /// their number is kept to.
+    pub fn merge(&mut self, others: &Checkpoints) {
+        others.saved.iter().for_each(|checkpoint| self.insert(checkpoint.clone()));
+    }
+
     /// Adds one, unless there is one at its position.
     pub(crate) fn insert(&mut self, checkpoint: Checkpoint) {
         let at = self.saved.partition_point(|saved| saved.position < checkpoint.position);
         if self.saved.get(at).is_none_or(|saved| saved.position != checkpoint.position) {
             self.saved.insert(at, checkpoint);
         }
+    }
+
+    /// Drops those for which it is false.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Checkpoint) -> bool) {
+        self.saved.retain(keep);
     }
 
     /// Drops every other one.
@@ -61,13 +80,13 @@ impl Checkpoints {
 
     /// The last whose next event is before a time. (One at that time may have
     /// others of the same time behind it.)
-    pub(crate) fn nearest(&self, time: Timestamp) -> Option<&Checkpoint> {
+    pub fn nearest(&self, time: Timestamp) -> Option<&Checkpoint> {
         let before = |saved: &Checkpoint| saved.position.time().is_some_and(|at| at < time);
         self.last_before(self.saved.partition_point(before))
     }
 
     /// The last that is not behind a position.
-    pub(crate) fn nearest_position(&self, position: &TracesetPosition) -> Option<&Checkpoint> {
+    pub fn nearest_position(&self, position: &TracesetPosition) -> Option<&Checkpoint> {
         self.last_before(self.saved.partition_point(|saved| saved.position <= *position))
     }
 

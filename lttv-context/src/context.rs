@@ -12,7 +12,7 @@ use crate::dispatch::Dispatch;
 use crate::extension::{Extension, Extensions, Handle, Setup};
 use crate::hook_set::HookSet;
 use crate::level::Begun;
-use crate::position::{StalePosition, TracesetPosition, time_of};
+use crate::position::{Latest, StalePosition, TracesetPosition, time_of};
 use crate::subscription::Subscription;
 use crate::traceset::Traceset;
 
@@ -47,6 +47,8 @@ pub struct TracesetContext<'h> {
     pub(crate) begun: Vec<Begun<'h>>,
     /// Time of delivery of the last event; nothing comes before it any more.
     pub(crate) now: i64,
+    /// What is known of the events before the current position.
+    pub(crate) latest: Latest,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) state: State,
 }
@@ -78,6 +80,7 @@ impl<'h> TracesetContext<'h> {
             commands: Commands::default(),
             begun: Vec::new(),
             now: i64::MIN,
+            latest: None,
             checkpoints: Checkpoints::default(),
             state: State {
                 is_current: true,
@@ -184,7 +187,12 @@ impl<'h> TracesetContext<'h> {
         let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.map(|time| (time, self.merge.current_tracefile() as u32));
         self.merge.put_back();
-        TracesetPosition::new(self.traceset().generation(), key, self.merge.positions())
+        TracesetPosition::new(
+            self.traceset().generation(),
+            key,
+            self.latest,
+            self.merge.positions(),
+        )
     }
 
     /// What could not be read so far: see [`Merge::errors`]. It does not keep

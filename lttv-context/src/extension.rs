@@ -149,6 +149,11 @@ impl Extensions {
         self.cells.iter().position(|cell| cell.value.is::<T>()).map(Handle::new)
     }
 
+    /// Whether any of them keeps state, and is not plain data only.
+    pub fn keep_state(&self) -> bool {
+        self.cells.iter().any(|cell| cell.keeps_state)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.cells.len()
@@ -197,11 +202,6 @@ impl Extensions {
     fn push<T>(&mut self, cell: Cell) -> Handle<T> {
         self.cells.push(cell);
         Handle::new(self.cells.len() - 1)
-    }
-
-    /// Whether any is more than plain data.
-    pub(crate) fn keep_state(&self) -> bool {
-        self.cells.iter().any(|cell| cell.keeps_state)
     }
 
     pub(crate) fn reset(&mut self) {

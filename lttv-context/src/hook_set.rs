@@ -123,6 +123,11 @@ impl<'h> HookSet<'h> {
         self.level(Moment::After, level).add_boxed(priority, hook)
     }
 
+    /// Makes it one for a part of a traceset: see [`within`](Self::within).
+    pub fn set_scope(&mut self, scope: Scope) {
+        self.scope = scope;
+    }
+
     /// The part of the traceset that it is for.
     pub fn scope(&self) -> Scope {
         self.scope

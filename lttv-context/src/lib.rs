@@ -98,7 +98,7 @@ mod traceset;
 
 pub use bounds::{Bounds, EndReason, ReadEnd};
 pub use call::{EventCall, EventHook, LevelCall, LevelHook};
-pub use checkpoint::Checkpoints;
+pub use checkpoint::{Checkpoint, Checkpoints};
 pub use commands::Commands;
 pub use context::TracesetContext;
 pub use contexts::{Contexts, TraceContext, TracefileContext};

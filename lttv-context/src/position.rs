@@ -35,9 +35,18 @@ pub struct TracesetPosition {
     generation: Generation,
     /// That of the next event, [`END`] after the last.
     key: Key,
+    latest: Latest,
     /// Where all tracefiles stand.
     tracefiles: Arc<[Position]>,
 }
+
+/// What is known of the times of all events before a place: none is later than
+/// this. `None` if there are no events. [`UNKNOWN`] does not tell them from those
+/// after it.
+pub(crate) type Latest = Option<i64>;
+
+/// No place is known to be the begin of a time if this is before it.
+pub(crate) const UNKNOWN: Latest = Some(i64::MAX);
 
 /// Time and tracefile number of an event: its order but for its place in the
 /// tracefile.
@@ -60,15 +69,17 @@ impl TracesetPosition {
     pub(crate) fn new(
         generation: Generation,
         key: Option<Key>,
+        latest: Latest,
         tracefiles: impl Into<Arc<[Position]>>,
     ) -> Self {
-        TracesetPosition { generation, key: key.unwrap_or(END), tracefiles: tracefiles.into() }
+        let (key, tracefiles) = (key.unwrap_or(END), tracefiles.into());
+        TracesetPosition { generation, key, latest, tracefiles }
     }
 
     /// Behind the last event of a traceset: the greatest of its positions.
     pub fn end(traceset: &Traceset) -> Self {
         let tracefiles: usize = traceset.traces().iter().map(|t| t.tracefiles().len()).sum();
-        Self::new(traceset.generation(), None, vec![Position::END; tracefiles])
+        Self::new(traceset.generation(), None, UNKNOWN, vec![Position::END; tracefiles])
     }
 
     /// Whether it is behind the last event.
@@ -82,6 +93,30 @@ impl TracesetPosition {
         (!self.is_end()).then(|| Timestamp::from_ns(self.key.0))
     }
 
+    /// Whether it is known to be where seeking a time leads to: all events before
+    /// it are before that time, none after it is.
+    ///
+    /// That is known of positions met while reading, from what was read; after
+    /// seeking a time, of times from that one on.
+    ///
+    /// ```
+    /// # use lttv_context::{Bounds, TracesetContext, Traceset};
+    /// # use ltt_read::Timestamp;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// assert!(context.position().is_start_of(Timestamp::MIN));
+    /// context.middle(&Bounds::all().events(10))?;
+    /// let tenth = context.position();
+    /// let time = tenth.time().expect("there are more");
+    /// assert!(tenth.is_start_of(time));
+    /// assert!(!tenth.is_start_of(Timestamp::from_ns(time.ns() + 1)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_start_of(&self, time: Timestamp) -> bool {
+        self.latest.is_none_or(|latest| latest < time.ns())
+            && self.time().is_none_or(|next| time <= next)
+    }
+
     /// Which traceset it is of.
     pub fn generation(&self) -> Generation {
         self.generation
@@ -89,6 +124,10 @@ impl TracesetPosition {
 
     pub(crate) fn key(&self) -> Key {
         self.key
+    }
+
+    pub(crate) fn latest(&self) -> Latest {
+        self.latest
     }
 
     pub(crate) fn tracefiles(&self) -> &[Position] {

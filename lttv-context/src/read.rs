@@ -1,6 +1,6 @@
 //! The loop that delivers events.
 
-use std::mem::take;
+use std::mem::{replace, take};
 
 use ltt_read::{Event, Merge, Position};
 use lttv_hooks::Flow;
@@ -85,6 +85,7 @@ impl<'h> TracesetContext<'h> {
                 break;
             }
             self.now = now;
+            self.latest = Some(now);
         }
     }
 
@@ -112,11 +113,13 @@ impl<'h> TracesetContext<'h> {
         most: u64,
         events: &mut u64,
     ) -> Option<EndReason> {
-        let Self { merge, contexts, dispatch, extensions, commands, now, .. } = self;
+        let Self { merge, contexts, dispatch, extensions, commands, now, latest, .. } = self;
         let mut dispatch = dispatch.ready();
         let most = most - *events;
         let mut count = 0;
         let mut time = *now;
+        // That of the last event that was delivered.
+        let mut last = time;
         let reason = loop {
             if count == most {
                 break Some(EndReason::EventCount);
@@ -132,6 +135,7 @@ impl<'h> TracesetContext<'h> {
                 break Some(reason);
             }
             count += 1;
+            let before = replace(&mut last, time);
             let (mut hooks, fields) = dispatch.at(tracefile, event_type);
             if hooks.is_empty() {
                 continue;
@@ -148,6 +152,7 @@ impl<'h> TracesetContext<'h> {
                 commands,
                 merge,
                 key: (time, tracefile.number() as u32),
+                latest: if count == 1 { *latest } else { Some(before) },
             };
             let flow = hooks.call_each(|hook, found| {
                 if !ALL && !found.keeps_state {
@@ -164,6 +169,9 @@ impl<'h> TracesetContext<'h> {
             }
         };
         *now = time;
+        if count > 0 {
+            *latest = Some(last);
+        }
         *events += count;
         reason
     }

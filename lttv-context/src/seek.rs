@@ -3,7 +3,7 @@
 use ltt_read::Timestamp;
 
 use crate::context::TracesetContext;
-use crate::position::{StalePosition, TracesetPosition};
+use crate::position::{StalePosition, TracesetPosition, UNKNOWN};
 
 /// Seeking moves the position, not the state of extensions: see
 /// [`update_state`](Self::update_state).
@@ -14,6 +14,7 @@ impl TracesetContext<'_> {
     pub fn seek_time(&mut self, time: Timestamp) {
         self.merge.seek(time);
         self.moved();
+        self.latest = time.ns().checked_sub(1);
     }
 
     /// Goes to a position.
@@ -27,6 +28,7 @@ impl TracesetContext<'_> {
         self.moved();
         // Events after a clock that went back still are delivered at that time.
         self.now = position.time().map_or(i64::MAX, Timestamp::ns);
+        self.latest = position.latest();
         Ok(())
     }
 
@@ -48,6 +50,7 @@ impl TracesetContext<'_> {
 
     fn moved(&mut self) {
         self.now = i64::MIN;
+        self.latest = UNKNOWN;
         self.state.is_current = false;
         self.state.at_begin = false;
     }

@@ -22,9 +22,8 @@ impl TracesetContext<'_> {
         if !self.state.is_current {
             return false;
         }
-        let position = self.position();
-        let states = self.extensions.save().into();
-        self.checkpoints.insert(Checkpoint { position, states });
+        let checkpoint = self.checkpoint_here();
+        self.checkpoints.insert(checkpoint);
         self.state.events = 0;
         while self.checkpoints.len() > self.state.most {
             self.checkpoints.thin_out();
@@ -33,15 +32,40 @@ impl TracesetContext<'_> {
         true
     }
 
+    /// The state of extensions at the current position, for the caller to keep.
+    /// `None` if it is not the state of that position.
+    pub fn checkpoint(&mut self) -> Option<Checkpoint> {
+        self.state.is_current.then(|| self.checkpoint_here())
+    }
+
+    fn checkpoint_here(&mut self) -> Checkpoint {
+        Checkpoint { position: self.position(), states: self.extensions.save().into() }
+    }
+
+    /// Goes to a checkpoint of this context, or of one with the same extensions.
+    ///
+    /// # Errors
+    ///
+    /// If it is of another traceset; then nothing changes.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), StalePosition> {
+        self.check(&checkpoint.position)?;
+        self.go_to(Some(checkpoint.clone()));
+        Ok(())
+    }
+
     /// The checkpoints saved so far.
     pub fn checkpoints(&self) -> &Checkpoints {
         &self.checkpoints
     }
 
     /// Takes over the checkpoints of another context of the same traceset, with
-    /// the same extensions.
+    /// the same extensions. Those that do not fit are dropped.
     pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) {
         self.checkpoints = checkpoints;
+        let (traceset, extensions) = (self.traceset().generation(), self.extensions.len());
+        self.checkpoints.retain(|saved| {
+            saved.position.generation() == traceset && saved.states.len() == extensions
+        });
     }
 
     /// Whether the state of the extensions is that of the current position: it is
@@ -55,7 +79,7 @@ impl TracesetContext<'_> {
     /// time ([`replay`](Self::replay)) gives the state at that time.
     pub fn seek_checkpoint(&mut self, time: Timestamp) {
         let nearest = self.checkpoints.nearest(time).cloned();
-        self.restore(nearest);
+        self.go_to(nearest);
     }
 
     /// Goes to a time with the state of extensions from there: to the nearest
@@ -76,7 +100,7 @@ impl TracesetContext<'_> {
     ) -> Result<u64, StalePosition> {
         self.check(position)?;
         let nearest = self.checkpoints.nearest_position(position).cloned();
-        self.restore(nearest);
+        self.go_to(nearest);
         Ok(self.catch_up(&Bounds::all().until_position(position)))
     }
 
@@ -102,7 +126,7 @@ impl TracesetContext<'_> {
         events
     }
 
-    fn restore(&mut self, checkpoint: Option<Checkpoint>) {
+    fn go_to(&mut self, checkpoint: Option<Checkpoint>) {
         let Some(Checkpoint { position, states }) = checkpoint else {
             self.seek_begin();
             return;

@@ -156,6 +156,7 @@ fn run(
     saved.borrow_mut().push((end.clone(), total));
     let mut at = 0;
     for step in steps {
+        let mut read_any = false;
         match step {
             Step::Read { time, position, events, stop: stop_at } => {
                 let time = time.filter(|_| !times.is_empty()).map(|i| *i.get(&times));
@@ -177,6 +178,7 @@ fn run(
                 let read = context.middle(&bounds).expect("a position of the traceset");
                 prop_assert_eq!(seen.take(), (at..next).collect::<Vec<_>>());
                 prop_assert_eq!((read.events, read.reason), ((next - at) as u64, reason));
+                read_any = next > at;
                 at = next;
             }
             Step::SeekTime { time, with_state } => {
@@ -242,7 +244,22 @@ fn run(
         prop_assert_eq!(position == end, at == total);
         prop_assert_eq!(position.time(), sample.events.get(at).map(|e| e.time));
         for (other, number) in saved.borrow().iter() {
+            for time in times.iter().filter(|time| other.is_start_of(**time)) {
+                prop_assert_eq!(sample.at(*time), *number);
+            }
             prop_assert_eq!(other.partial_cmp(&position), Some(number.cmp(&at)));
+        }
+        // Where it has been read, it is known of which times it is the begin.
+        let exact = matches!(step, Step::Read { .. }) && at > 0 && read_any;
+        for time in &times {
+            let is_start = sample.at(*time) == at;
+            prop_assert!(is_start || !position.is_start_of(*time), "{:?} at {}", time, at);
+            prop_assert!(
+                !is_start || !exact || position.is_start_of(*time),
+                "{:?} at {}",
+                time,
+                at
+            );
         }
         saved.borrow_mut().push((position, at));
         if context.is_state_current() {

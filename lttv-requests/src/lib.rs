@@ -1,7 +1,38 @@
 //! A UI-agnostic scheduler of events requests.
-//!
-//! Viewers ask for events; this crate will read each stretch of a traceset
-//! once for all who want it and give every viewer exactly what it asked for,
-//! in chunks, whenever the application calls `service_chunk`.
-//!
-//! **Status:** the purpose is settled, the code has not been written yet.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod background;
+mod budget;
+mod chunk;
+mod control;
+mod cut;
+mod error;
+mod filter;
+mod finish;
+mod gate;
+mod identity;
+mod request;
+mod resume;
+mod scheduler;
+mod served;
+mod service;
+mod start;
+mod tab;
+mod urgency;
+mod window;
+
+pub use background::{Background, ModuleId, Notice, Stage, When};
+pub use budget::Budget;
+pub use chunk::{Chunk, Replay, Status};
+pub use control::Control;
+pub use error::SubmitError;
+pub use filter::EventFilter;
+pub use finish::{FinishReason, Finished};
+pub use identity::{Owner, RequestId};
+pub use request::EventsRequest;
+pub use scheduler::{Pending, Scheduler};
+pub use start::Start;
+pub use tab::{Changes, Tab, ViewerId};
+pub use urgency::Urgency;
+pub use window::TimeWindow;

@@ -1,0 +1,145 @@
+//! How much work one call may do.
+
+use std::time::{Duration, Instant};
+
+/// How much work a call may do: a number of events, or a time, or what comes
+/// first of both.
+///
+/// Both count everything: events that are delivered and those that are only read
+/// to bring state up to date.
+///
+/// ```
+/// use std::time::Duration;
+/// use lttv_requests::Budget;
+///
+/// let quick = Budget::time(Duration::from_millis(2)).and_events(10_000);
+/// assert_eq!(quick.max_events(), Some(10_000));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    events: Option<u64>,
+    time: Option<Duration>,
+}
+
+impl Budget {
+    /// At most so many events. Zero is taken for one, since every call makes
+    /// progress.
+    pub const fn events(events: u64) -> Self {
+        Budget { events: Some(events), time: None }
+    }
+
+    /// About so much time. It is looked at again and again, more often towards its
+    /// end. One hook that takes long, or one seek, is not interrupted.
+    pub const fn time(time: Duration) -> Self {
+        Budget { events: None, time: Some(time) }
+    }
+
+    /// Also at most so many events.
+    #[must_use]
+    pub const fn and_events(self, events: u64) -> Self {
+        Budget { events: Some(events), ..self }
+    }
+
+    /// How many events at most.
+    pub const fn max_events(self) -> Option<u64> {
+        self.events
+    }
+
+    /// How much time at most.
+    pub const fn max_time(self) -> Option<Duration> {
+        self.time
+    }
+}
+
+impl Default for Budget {
+    /// 6000 events.
+    fn default() -> Self {
+        Budget::events(6000)
+    }
+}
+
+/// What one seek counts as, in events.
+const SEEK: u64 = 256;
+/// Effort that is always allowed, in events: else a small budget would not do for
+/// a seek and what comes after it.
+const LEAST_EFFORT: u64 = 2 * SEEK;
+/// Events between looks at the clock.
+const LEAST_SLICE: u64 = 16;
+const MOST_SLICE: u64 = 1 << 16;
+const FIRST_SLICE: u64 = 64;
+
+/// What is left of a budget.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    budget: Budget,
+    begin: Instant,
+    events: u64,
+    effort: u64,
+    slice: u64,
+    slice_begin: Instant,
+}
+
+impl Meter {
+    pub(crate) fn new(budget: Budget) -> Self {
+        let begin = Instant::now();
+        Meter { budget, begin, events: 0, effort: 0, slice: FIRST_SLICE, slice_begin: begin }
+    }
+
+    /// Whether the call is to end. Never before something was done.
+    pub(crate) fn is_spent(&self) -> bool {
+        if self.events == 0 && self.effort == 0 {
+            return false;
+        }
+        let most = self.most_events();
+        self.events >= most
+            || self.effort >= most.max(LEAST_EFFORT)
+            || self.budget.time.is_some_and(|time| self.begin.elapsed() >= time)
+    }
+
+    /// What is left.
+    pub(crate) fn left(&self) -> Budget {
+        Budget {
+            events: self.budget.events.map(|events| events.saturating_sub(self.events)),
+            time: self.budget.time.map(|time| time.saturating_sub(self.begin.elapsed())),
+        }
+    }
+
+    /// A seek was made.
+    pub(crate) fn seek(&mut self) {
+        self.effort += SEEK;
+    }
+
+    /// A request came or began or ended.
+    pub(crate) fn step(&mut self) {
+        self.effort += 1;
+    }
+
+    /// How many events may be read before the next look: at least one.
+    pub(crate) fn begin_slice(&mut self) -> u64 {
+        let left = self.most_events().saturating_sub(self.events).max(1);
+        if self.budget.time.is_none() {
+            return left;
+        }
+        self.slice_begin = Instant::now();
+        self.slice.min(left)
+    }
+
+    /// So many were read. The next slice will be such that it takes no more than a
+    /// quarter of the time left.
+    pub(crate) fn end_slice(&mut self, events: u64) {
+        self.events += events;
+        // Reading none is something too: it showed that there is none to read.
+        self.effort += u64::from(events == 0);
+        let Some(time) = self.budget.time else { return };
+        let left = time.saturating_sub(self.begin.elapsed());
+        let took = self.slice_begin.elapsed().as_nanos().max(1);
+        let fitting = left.as_nanos() / 4 * u128::from(events.max(1)) / took;
+        let fitting = u64::try_from(fitting).unwrap_or(MOST_SLICE);
+        // What was fast so far need not remain so.
+        self.slice = fitting.min(self.slice * 4).clamp(LEAST_SLICE, MOST_SLICE);
+    }
+
+    fn most_events(&self) -> u64 {
+        self.budget.events.map_or(u64::MAX, |events| events.max(1))
+    }
+}

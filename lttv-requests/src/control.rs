@@ -1,0 +1,236 @@
+//! What hooks can do about requests.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt;
+use std::mem::take;
+use std::rc::Rc;
+
+use lttv_context::{EventCall, Generation, LevelCall, TracesetPosition};
+use lttv_hooks::{Flow, Verdict};
+
+use crate::cut::Cut;
+use crate::error::SubmitError;
+use crate::gate::Gate;
+use crate::identity::{Owner, RequestId};
+use crate::request::EventsRequest;
+
+/// What the hooks of a request get besides their call: the request itself, as far
+/// as they may change it, and a way to ask for more.
+///
+/// What is asked for is done before the next event is read.
+pub struct Control<'h>(pub(crate) Rc<Shared<'h>>);
+
+/// What a request's hooks have in common with each other and the scheduler.
+pub(crate) struct Shared<'h> {
+    /// A hook wants the scheduler to look before the next event is read.
+    pub(crate) interrupt: Cell<bool>,
+    /// A hook wants the chunk to end.
+    pub(crate) yielded: Cell<bool>,
+    pub(crate) stopped: Cell<bool>,
+    /// Events seen, if it is for one trace only, and how many it wants.
+    pub(crate) counted: Cell<u64>,
+    pub(crate) most: Cell<u64>,
+    /// Whether `gate` has to be asked.
+    pub(crate) gated: Cell<bool>,
+    pub(crate) gate: RefCell<Gate<'h>>,
+    link: OnceCell<Link<'h>>,
+}
+
+/// What is known of a request from its submission on.
+struct Link<'h> {
+    id: RequestId,
+    owner: Owner,
+    queue: Rc<Queue<'h>>,
+}
+
+/// What hooks asked for, in order.
+pub(crate) struct Queue<'h> {
+    commands: RefCell<Vec<Command<'h>>>,
+    next: Cell<u64>,
+    generation: Cell<Generation>,
+    traces: Cell<usize>,
+}
+
+pub(crate) enum Command<'h> {
+    Submit(RequestId, Box<EventsRequest<'h>>),
+    Cancel(RequestId),
+    CancelOwner(Owner),
+}
+
+impl<'h> Control<'h> {
+    /// Which request it is.
+    pub fn request(&self) -> Option<RequestId> {
+        self.0.link.get().map(|link| link.id)
+    }
+
+    /// Whose request it is.
+    pub fn owner(&self) -> Option<Owner> {
+        self.0.link.get().map(|link| link.owner)
+    }
+
+    /// The request is to end after this event. Its other hooks for the event are
+    /// still called.
+    pub fn stop(&self) {
+        self.0.stopped.set(true);
+        self.0.interrupt.set(true);
+    }
+
+    /// Asks for more: as [`Scheduler::submit`](crate::Scheduler::submit).
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn submit(&self, request: EventsRequest<'h>) -> Result<RequestId, SubmitError> {
+        let Some(link) = self.0.link.get() else { return Err(SubmitError::NotServed) };
+        let id = link.queue.check(&request)?;
+        self.ask(Command::Submit(id, Box::new(request)));
+        Ok(id)
+    }
+
+    /// A request is to end: as [`Scheduler::cancel`](crate::Scheduler::cancel), but
+    /// it may get this event still.
+    pub fn cancel(&self, request: RequestId) {
+        self.ask(Command::Cancel(request));
+    }
+
+    /// All requests of an owner are to end, this one included if it is one.
+    pub fn cancel_owner(&self, owner: Owner) {
+        self.ask(Command::CancelOwner(owner));
+    }
+
+    fn ask(&self, command: Command<'h>) {
+        if let Some(link) = self.0.link.get() {
+            link.queue.commands.borrow_mut().push(command);
+            self.0.interrupt.set(true);
+        }
+    }
+}
+
+impl<'h> Shared<'h> {
+    pub(crate) fn new() -> Rc<Self> {
+        Rc::new(Shared {
+            interrupt: Cell::new(false),
+            yielded: Cell::new(false),
+            stopped: Cell::new(false),
+            counted: Cell::new(0),
+            most: Cell::new(u64::MAX),
+            gated: Cell::new(false),
+            gate: RefCell::default(),
+            link: OnceCell::new(),
+        })
+    }
+
+    pub(crate) fn link(&self, id: RequestId, owner: Owner, queue: &Rc<Queue<'h>>) {
+        // It is submitted but once, since submitting takes the request.
+        _ = self.link.set(Link { id, owner, queue: queue.clone() });
+    }
+
+    /// A hook for events, that keeps to the request's terms.
+    pub(crate) fn event_hook<V: Verdict>(
+        self: &Rc<Self>,
+        mut hook: impl FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> V + 'h,
+    ) -> impl FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h {
+        let control = Control(self.clone());
+        move |call| {
+            let shared = &*control.0;
+            if shared.gated.get() && !shared.admits(call) {
+                return Flow::Continue(());
+            }
+            if hook(call, &control).flow().is_break() {
+                shared.yielded.set(true);
+                return Flow::Break(());
+            }
+            if shared.interrupt.get() { Flow::Break(()) } else { Flow::Continue(()) }
+        }
+    }
+
+    /// A hook for the begin or end of something.
+    pub(crate) fn level_hook<V: Verdict>(
+        self: &Rc<Self>,
+        mut hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>) -> V + 'h,
+    ) -> impl FnMut(&mut LevelCall<'_, 'h>) + 'h {
+        let control = Control(self.clone());
+        move |call| _ = hook(call, &control).flow()
+    }
+
+    /// Counts the events of one trace.
+    pub(crate) fn count_hook(
+        self: &Rc<Self>,
+    ) -> impl FnMut(&mut EventCall<'_, 'h>) -> Flow + use<'h> {
+        let shared = self.clone();
+        move |_| {
+            let counted = shared.counted.get() + 1;
+            shared.counted.set(counted);
+            if counted < shared.most.get() {
+                return Flow::Continue(());
+            }
+            shared.interrupt.set(true);
+            Flow::Break(())
+        }
+    }
+
+    #[inline(never)]
+    fn admits(&self, call: &EventCall<'_, '_>) -> bool {
+        let mut gate = self.gate.borrow_mut();
+        let passes = gate.admits(call);
+        if gate.is_full() {
+            self.interrupt.set(true);
+        }
+        passes
+    }
+}
+
+impl<'h> Queue<'h> {
+    pub(crate) fn new(generation: Generation, traces: usize) -> Rc<Self> {
+        Rc::new(Queue {
+            commands: RefCell::default(),
+            next: Cell::new(0),
+            generation: Cell::new(generation),
+            traces: Cell::new(traces),
+        })
+    }
+
+    pub(crate) fn set_traceset(&self, generation: Generation, traces: usize) {
+        self.generation.set(generation);
+        self.traces.set(traces);
+    }
+
+    /// Whether a request can be served; gives it an identity.
+    pub(crate) fn check(&self, request: &EventsRequest<'h>) -> Result<RequestId, SubmitError> {
+        let traces = self.traces.get();
+        if let Some(trace) = request.trace.filter(|trace| *trace >= traces) {
+            return Err(SubmitError::NoSuchTrace { trace, traces });
+        }
+        let is_stale = |position: &TracesetPosition| {
+            (position.generation() != self.generation.get()).then_some(SubmitError::Stale {
+                position: position.generation(),
+                traceset: self.generation.get(),
+            })
+        };
+        if let Cut::Position(start) = &request.start
+            && let Some(stale) = is_stale(start)
+        {
+            return Err(stale);
+        }
+        if let Some(stale) = request.bounds.end_position().and_then(is_stale) {
+            return Err(stale);
+        }
+        let id = RequestId(self.next.get());
+        self.next.set(id.0 + 1);
+        Ok(id)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.commands.borrow().is_empty()
+    }
+
+    pub(crate) fn take(&self) -> Vec<Command<'h>> {
+        take(&mut *self.commands.borrow_mut())
+    }
+}
+
+impl fmt::Debug for Control<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Control").field(&self.request()).finish()
+    }
+}

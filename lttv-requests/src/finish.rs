@@ -1,0 +1,38 @@
+//! How requests end.
+
+use crate::identity::{Owner, RequestId};
+
+/// Why a request ended. If several hold, it is the first of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FinishReason {
+    /// It was cancelled, by whom ever.
+    Cancelled,
+    /// The traceset changed, so that its position means nothing any more.
+    TracesetChanged,
+    /// One of its hooks said so; the event was delivered.
+    Stopped,
+    /// As many events as it wanted were delivered.
+    EventCount,
+    /// As many matching events as it wanted were delivered.
+    MatchCount,
+    /// There are no more events.
+    EndOfTraceset,
+    /// The next event is not before its end position.
+    EndPosition,
+    /// The next event is not before its end time.
+    EndTime,
+}
+
+/// A request that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finished {
+    /// Which.
+    pub request: RequestId,
+    /// Whose.
+    pub owner: Owner,
+    /// Why.
+    pub reason: FinishReason,
+    /// How many events of the traceset, or of the one trace that it was for, it
+    /// went through, whether or not a hook was called for them.
+    pub events: u64,
+}

@@ -1,0 +1,180 @@
+//! A submitted request on its way from its begin to its end.
+
+use std::mem::{replace, take};
+use std::rc::Rc;
+
+use lttv_context::{Bounds, HookSet, Level, ReadId, TracesetContext, TracesetPosition};
+
+use crate::control::{Control, Queue, Shared};
+use crate::cut::Cut;
+use crate::finish::{FinishReason, Finished};
+use crate::identity::{Owner, RequestId};
+use crate::request::{EventsRequest, RequestHooks};
+use crate::urgency::Urgency;
+
+/// A submitted request.
+pub(crate) struct Served<'h> {
+    pub(crate) id: RequestId,
+    pub(crate) owner: Owner,
+    pub(crate) urgency: Urgency,
+    /// Where its next event is.
+    pub(crate) cut: Cut,
+    pub(crate) bounds: Bounds,
+    pub(crate) trace: Option<usize>,
+    /// Events that it went through, if it is for the whole traceset.
+    events: u64,
+    /// Events that were counted as delivered.
+    told: u64,
+    hooks: RequestHooks<'h>,
+    shared: Rc<Shared<'h>>,
+    is_started: bool,
+    /// What has begun, and has to end.
+    request: Option<ReadId>,
+    installed: Option<ReadId>,
+    chunk: Option<[Option<ReadId>; 2]>,
+}
+
+impl<'h> Served<'h> {
+    pub(crate) fn new(
+        id: RequestId,
+        mut request: EventsRequest<'h>,
+        queue: &Rc<Queue<'h>>,
+    ) -> Self {
+        request.close();
+        let EventsRequest { owner, urgency, start, bounds, trace, hooks, shared } = request;
+        shared.link(id, owner, queue);
+        Served {
+            id,
+            owner,
+            urgency,
+            cut: start,
+            bounds,
+            trace,
+            events: 0,
+            told: 0,
+            hooks,
+            shared,
+            is_started: false,
+            request: None,
+            installed: None,
+            chunk: None,
+        }
+    }
+
+    /// Whether its first hook was called.
+    pub(crate) fn is_started(&self) -> bool {
+        self.is_started
+    }
+
+    /// Whether it gets events as the context reads.
+    pub(crate) fn is_active(&self) -> bool {
+        self.installed.is_some()
+    }
+
+    /// How many events it went through.
+    pub(crate) fn events(&self) -> u64 {
+        if self.trace.is_some() { self.shared.counted.get() } else { self.events }
+    }
+
+    /// Whether it means something in its traceset only.
+    pub(crate) fn knows_position(&self) -> bool {
+        self.is_started
+            || matches!(self.cut, Cut::Position(_))
+            || self.bounds.end_position().is_some()
+    }
+
+    /// How many more it may get, as far as the reader has to see to that.
+    pub(crate) fn events_left(&self) -> Option<u64> {
+        let most = self.bounds.max_events().filter(|_| self.trace.is_none())?;
+        Some(most.saturating_sub(self.events))
+    }
+
+    /// Makes it get events from here on, in a chunk. Tells whether it began.
+    pub(crate) fn activate(&mut self, context: &mut TracesetContext<'h>) -> bool {
+        let begins = !self.is_started;
+        if begins {
+            self.is_started = true;
+            self.request = take(&mut self.hooks.request).map(|set| context.begin(set));
+        }
+        if self.chunk.is_none() {
+            let chunk = take(&mut self.hooks.chunk).map(|set| context.begin(set));
+            let parts = take(&mut self.hooks.parts).map(|set| context.begin(set));
+            self.chunk = Some([chunk, parts]);
+        }
+        if self.installed.is_none() {
+            self.installed = Some(context.begin(take(&mut self.hooks.events)));
+        }
+        begins
+    }
+
+    /// The chunk is over; it stays ready for the next.
+    pub(crate) fn end_chunk(&mut self, context: &mut TracesetContext<'h>) {
+        let Some([chunk, parts]) = self.chunk.take() else { return };
+        self.hooks.parts = parts.and_then(|id| context.end(id));
+        self.hooks.chunk = chunk.and_then(|id| context.end(id));
+    }
+
+    /// It gets no events any more, until it is activated again.
+    pub(crate) fn suspend(&mut self, context: &mut TracesetContext<'h>) {
+        if let Some(id) = self.installed.take() {
+            self.hooks.events = context.end(id).unwrap_or_default();
+        }
+        self.end_chunk(context);
+    }
+
+    /// Ends it. What began gets its counterpart.
+    pub(crate) fn finish(
+        mut self,
+        context: &mut TracesetContext<'h>,
+        reason: FinishReason,
+    ) -> Finished {
+        self.suspend(context);
+        if self.is_started {
+            if let Some(id) = self.request.take() {
+                context.end(id);
+            }
+            let mut after = HookSet::new();
+            for mut hook in take(&mut self.hooks.after_request) {
+                let control = Control(self.shared.clone());
+                after.after(Level::Traceset, move |call| hook(call, &control, reason));
+            }
+            let id = context.begin(after);
+            context.end(id);
+        }
+        Finished { request: self.id, owner: self.owner, reason, events: self.events() }
+    }
+
+    /// So many events were read while it was active, up to here. Tells how many of
+    /// them were for it.
+    pub(crate) fn passed(&mut self, events: u64, here: &TracesetPosition) -> u64 {
+        self.cut = Cut::Position(here.clone());
+        self.shared.interrupt.set(false);
+        self.events += if self.trace.is_some() { 0 } else { events };
+        let events = self.events();
+        let before = replace(&mut self.told, events);
+        self.told - before
+    }
+
+    /// Whether a hook wanted the chunk to end, since it was asked last.
+    pub(crate) fn take_yield(&self) -> bool {
+        self.shared.yielded.replace(false)
+    }
+
+    /// Why it is over, if it is, when it got all events up to here.
+    pub(crate) fn reason(&self, here: &TracesetPosition) -> Option<FinishReason> {
+        if self.shared.stopped.get() {
+            return Some(FinishReason::Stopped);
+        }
+        if self.bounds.max_events().is_some_and(|most| self.events() >= most) {
+            return Some(FinishReason::EventCount);
+        }
+        if self.shared.gate.borrow().is_full() {
+            return Some(FinishReason::MatchCount);
+        }
+        let Some(next) = here.time() else { return Some(FinishReason::EndOfTraceset) };
+        if self.bounds.end_position().is_some_and(|end| end <= here) {
+            return Some(FinishReason::EndPosition);
+        }
+        self.bounds.end_time().is_some_and(|end| end <= next).then_some(FinishReason::EndTime)
+    }
+}

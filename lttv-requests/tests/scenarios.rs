@@ -1,0 +1,458 @@
+//! What viewers do, one case at a time.
+
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
+use ltt_read::{Timestamp, Trace};
+use lttv_context::{
+    Bounds, Extension, Handle, Level, Setup, Subscription, Traceset, TracesetContext,
+    TracesetPosition,
+};
+use lttv_hooks::Priority;
+use lttv_requests::{
+    Background, Budget, EventsRequest, FinishReason, Owner, RequestId, Scheduler, Stage, Start,
+    Status, SubmitError, Urgency, When,
+};
+
+/// The time of the first event, and the distance from one to the next, in ns.
+const BEGIN: i64 = 1_000;
+const STEP: i64 = 10;
+
+fn time_of(event: i64) -> Timestamp {
+    Timestamp::from_ns(BEGIN + STEP * event)
+}
+
+/// A traceset of events in two tracefiles by turns.
+fn traceset(events: u64) -> Traceset {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    schema.clocks[0].offset_seconds = 0;
+    let number = FieldClass::structure([("number", FieldClass::uint(32, ByteOrder::Little))]);
+    let kind = schema.add_event_type(StreamClassId(0), "tick", number);
+    let schema = Arc::new(schema);
+    let file = |cpu: u64| {
+        let name = format!("channel_{cpu}");
+        let mut writer = StreamWriter::new(schema.clone(), StreamClassId(0), &name, Vec::new())
+            .expect("a writer")
+            .with_stream_id(cpu);
+        for event in (cpu..events).step_by(2) {
+            let time = time_of(event as i64).ns() as u64;
+            let fields = Value::structure([Value::from(event as u32)]);
+            writer.event(kind, time, fields).expect("an event");
+        }
+        (name, writer.finish().expect("bytes"))
+    };
+    let metadata = metadata_text(&schema).expect("metadata");
+    let trace = Trace::from_memory(metadata.as_bytes(), vec![file(0), file(1)]).expect("a trace");
+    Traceset::from(vec![trace])
+}
+
+fn position(traceset: &Traceset, event: u64) -> TracesetPosition {
+    let mut context = TracesetContext::new(traceset);
+    context.middle(&Bounds::all().events(event)).expect("no position in it");
+    context.position()
+}
+
+/// Counts events: the state is the number of the next event.
+#[derive(Default)]
+struct Counter(u64);
+
+impl Extension for Counter {
+    type Checkpoint = u64;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        let all = Subscription::to_every_event().priority(Priority::STATE);
+        setup.hooks.on_event(all, move |call| call.extensions[handle].0 += 1);
+    }
+
+    fn reset(&mut self) {
+        self.0 = 0;
+    }
+
+    fn save(&self) -> u64 {
+        self.0
+    }
+
+    fn restore(&mut self, saved: &u64) {
+        self.0 = *saved;
+    }
+}
+
+type Seen = RefCell<Vec<i64>>;
+
+/// A request that notes the numbers of its events.
+fn noting<'h>(seen: &'h Seen) -> EventsRequest<'h> {
+    EventsRequest::new(Owner::fresh()).on_every_event(move |call, _| {
+        seen.borrow_mut().push((call.time().ns() - BEGIN) / STEP);
+    })
+}
+
+fn range(begin: i64, end: i64) -> Vec<i64> {
+    (begin..end).collect()
+}
+
+/// Serves all; how much was read, replayed, and how often sought.
+fn drain(scheduler: &mut Scheduler<'_>, events: u64) -> (u64, u64, u64) {
+    let (mut read, mut replayed, mut seeks) = (0, 0, 0);
+    for _ in 0..100_000 {
+        let chunk = scheduler.service_chunk(Budget::events(events));
+        (read, replayed, seeks) =
+            (read + chunk.read, replayed + chunk.replayed, seeks + chunk.seeks);
+        if chunk.status == Status::Idle {
+            return (read, replayed, seeks);
+        }
+    }
+    panic!("no end in sight");
+}
+
+#[test]
+fn event_list_and_control_flow_at_different_intervals() {
+    let (list, flow) = (Seen::default(), Seen::default());
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(1000)));
+    let window = (time_of(100), time_of(500));
+    scheduler.submit(noting(&flow).from(window.0).until(window.1)).unwrap();
+    scheduler.submit(noting(&list).from(time_of(450)).events(100)).unwrap();
+    let (read, _, seeks) = drain(&mut scheduler, 64);
+    assert_eq!(flow.take(), range(100, 500));
+    assert_eq!(list.take(), range(450, 550));
+    assert_eq!((read, seeks), (450, 1));
+}
+
+#[test]
+fn ten_staggered_intervals_read_each_event_once() {
+    let seen: Vec<Seen> = (0..10).map(|_| Seen::default()).collect();
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(1000)));
+    for (i, seen) in (0..10).rev().zip(seen.iter().rev()) {
+        scheduler.submit(noting(seen).from(time_of(50 * i)).until(time_of(50 * i + 200))).unwrap();
+    }
+    let (read, _, seeks) = drain(&mut scheduler, 100);
+    for (i, seen) in (0..).zip(&seen) {
+        assert_eq!(seen.take(), range(50 * i, 50 * i + 200));
+    }
+    assert_eq!((read, seeks), (650, 0));
+}
+
+/// A low one is interrupted by a middle one, and that by a high one. All go on
+/// where they were; with fewer states than interruptions, more is read again.
+#[test]
+fn an_interruption_is_interrupted() {
+    // From where the one before it ended: 400 to 650, and 800 to 1150.
+    for (states, replayed) in [(2, 0), (1, 350), (0, 250 + 350)] {
+        let (low, middle, high) = (Seen::default(), Seen::default(), Seen::default());
+        let mut context = TracesetContext::new(traceset(2000));
+        let counter = context.attach(Counter::default());
+        let mut scheduler = Scheduler::new(context);
+        scheduler.set_resume_states(states);
+        let request = |seen, urgency, from| {
+            let request = noting(seen).urgency(urgency).from(time_of(from)).events(300);
+            request.on_event("tick", move |call, _| {
+                let number = (call.time().ns() - BEGIN) / STEP;
+                assert_eq!(call.extensions[counter].0 as i64, number + 1);
+            })
+        };
+        scheduler.submit(request(&low, Urgency::LOW, 1000)).unwrap();
+        while low.borrow().len() < 150 {
+            scheduler.service_chunk(Budget::events(50));
+        }
+        scheduler.submit(request(&middle, Urgency::NORMAL, 500)).unwrap();
+        while middle.borrow().len() < 150 {
+            scheduler.service_chunk(Budget::events(50));
+        }
+        scheduler.submit(request(&high, Urgency::HIGH, 100)).unwrap();
+        let (read, again, _) = drain(&mut scheduler, 50);
+        assert_eq!(high.take(), range(100, 400));
+        assert_eq!(middle.take(), range(500, 800));
+        assert_eq!(low.take(), range(1000, 1300));
+        // The state for the high one has to come from the begin.
+        assert_eq!((read, again), (300 + 150 + 150, 100 + replayed), "with {states} states");
+    }
+}
+
+#[test]
+fn equal_start_time_and_position_are_one_place() {
+    let traceset = traceset(100);
+    for urgent_position in [false, true] {
+        let (by_time, by_position, between) = (Seen::default(), Seen::default(), Seen::default());
+        let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+        let tenth = position(&traceset, 10);
+        let urgency = if urgent_position { Urgency::HIGH } else { Urgency::NORMAL };
+        scheduler.submit(noting(&by_position).from(tenth).urgency(urgency)).unwrap();
+        scheduler.submit(noting(&by_time).from(time_of(10))).unwrap();
+        // No event is at this time; the next one is the tenth.
+        let just_before = Timestamp::from_ns(time_of(10).ns() - 5);
+        scheduler.submit(noting(&between).from(just_before)).unwrap();
+        let (read, _, seeks) = drain(&mut scheduler, 7);
+        for seen in [&by_time, &by_position, &between] {
+            assert_eq!(seen.take(), range(10, 100));
+        }
+        assert_eq!((read, seeks), (90, 1));
+    }
+}
+
+#[test]
+fn stopping_in_a_hook_concerns_nobody_else() {
+    let (seen, reason) = (Seen::default(), Cell::new(None));
+    let other = Seen::default();
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(50)));
+    let stopping = EventsRequest::new(Owner::fresh())
+        .on_every_event(|call, request| {
+            let event = (call.time().ns() - BEGIN) / STEP;
+            seen.borrow_mut().push(event);
+            if event == 7 {
+                request.stop();
+            }
+        })
+        .after_request(|_, _, why| reason.set(Some(why)));
+    scheduler.submit(stopping).unwrap();
+    scheduler.submit(noting(&other)).unwrap();
+    drain(&mut scheduler, 100);
+    assert_eq!(seen.take(), range(0, 8));
+    assert_eq!(other.take(), range(0, 50));
+    assert_eq!(reason.get(), Some(FinishReason::Stopped));
+}
+
+#[test]
+fn yielding_ends_the_chunk_and_loses_nothing() {
+    let seen = Seen::default();
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(20)));
+    scheduler.submit(noting(&seen)).unwrap();
+    let request = EventsRequest::new(Owner::fresh());
+    scheduler.submit(request.on_every_event(|_, _| ControlFlow::Break(()))).unwrap();
+    for call in 1..=20 {
+        assert_eq!(scheduler.service_chunk(Budget::events(100)).read, 1);
+        assert_eq!(seen.borrow().len(), call);
+    }
+    assert_eq!(scheduler.pending().len(), 0);
+}
+
+#[test]
+fn intervals_without_events_begin_and_end_once() {
+    let calls = RefCell::new(Vec::new());
+    let traceset = traceset(20);
+    let end = TracesetPosition::end(&traceset);
+    let request = || {
+        EventsRequest::new(Owner::fresh())
+            .before_request(|_, _| calls.borrow_mut().push("before request"))
+            .before_chunk(Level::Traceset, |_, _| calls.borrow_mut().push("before chunk"))
+            .on_every_event(|_, _| calls.borrow_mut().push("event"))
+            .after_chunk(Level::Traceset, |_, _| calls.borrow_mut().push("after chunk"))
+            .after_request(|_, _, _| calls.borrow_mut().push("after request"))
+    };
+    let (early, late) = (time_of(5), time_of(10));
+    let cases = [
+        (request().from(late).until(early), FinishReason::EndTime),
+        (request().from(late).until(late), FinishReason::EndTime),
+        (request().events(0), FinishReason::EventCount),
+        (request().matches(0), FinishReason::MatchCount),
+        (request().from(&end).until(early), FinishReason::EndOfTraceset),
+        (request().from(Timestamp::MAX), FinishReason::EndOfTraceset),
+        (request().from(late).until_position(&position(&traceset, 3)), FinishReason::EndPosition),
+    ];
+    for (request, reason) in cases {
+        let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+        scheduler.submit(request).unwrap();
+        let chunk = scheduler.service_chunk(Budget::events(1));
+        assert_eq!((chunk.read, chunk.finished[0].reason), (0, reason));
+        assert_eq!(
+            calls.take(),
+            ["before request", "before chunk", "after chunk", "after request"],
+            "{reason:?}"
+        );
+    }
+}
+
+#[test]
+fn without_traces_all_end_at_once() {
+    let ended = Cell::new(0);
+    let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::new()));
+    for start in [Start::Begin, Start::Time(Timestamp::from_ns(5))] {
+        let request = EventsRequest::new(Owner::fresh()).from(start);
+        let request = request.after_request(|_, _, why| {
+            assert_eq!(why, FinishReason::EndOfTraceset);
+            ended.set(ended.get() + 1);
+        });
+        scheduler.submit(request).unwrap();
+    }
+    drain(&mut scheduler, 10);
+    assert_eq!(ended.get(), 2);
+}
+
+#[test]
+fn cancelling_calls_last_hooks_only_if_there_were_first_ones() {
+    let ended = RefCell::new(Vec::new());
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
+    let owner = Owner::fresh();
+    let request = |name: &'static str| {
+        let ended = &ended;
+        EventsRequest::new(owner)
+            .after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
+    };
+    scheduler.submit(request("started")).unwrap();
+    scheduler.submit(request("waiting").from(time_of(50))).unwrap();
+    scheduler.service_chunk(Budget::events(10));
+    assert_eq!(scheduler.cancel_owner(owner), 2);
+    assert_eq!(*ended.borrow(), [("started", FinishReason::Cancelled)]);
+    assert_eq!(scheduler.service_chunk(Budget::default()).status, Status::Idle);
+}
+
+#[test]
+fn pauses_nest() {
+    let seen = Seen::default();
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(10)));
+    scheduler.submit(noting(&seen)).unwrap();
+    scheduler.pause();
+    scheduler.pause();
+    assert!(!scheduler.resume());
+    assert_eq!(scheduler.service_chunk(Budget::default()).status, Status::Paused);
+    assert!(seen.borrow().is_empty());
+    assert!(scheduler.resume() && scheduler.resume());
+    drain(&mut scheduler, 10);
+    assert_eq!(seen.take(), range(0, 10));
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let (one, other) = (traceset(10), traceset(10));
+    let mut scheduler = Scheduler::new(TracesetContext::new(&one));
+    let request = || EventsRequest::new(Owner::fresh());
+    let stale = position(&other, 3);
+    assert!(matches!(scheduler.submit(request().from(&stale)), Err(SubmitError::Stale { .. })));
+    let until = request().until_position(&stale);
+    assert!(matches!(scheduler.submit(until), Err(SubmitError::Stale { .. })));
+    let refused = scheduler.submit(request().in_trace(1));
+    assert_eq!(refused, Err(SubmitError::NoSuchTrace { trace: 1, traces: 1 }));
+    assert_eq!(scheduler.pending().len(), 0);
+}
+
+#[test]
+fn another_traceset_ends_what_knows_a_position() {
+    let (old, mut new) = (traceset(10), traceset(30));
+    new.add(traceset(5).traces()[0].clone());
+    let ended: RefCell<Vec<(&str, FinishReason)>> = RefCell::default();
+    let waiting = Seen::default();
+    let mut scheduler = Scheduler::new(TracesetContext::new(&old));
+    let request = |name: &'static str| {
+        let ended = &ended;
+        EventsRequest::new(Owner::fresh())
+            .after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
+    };
+    scheduler.submit(request("started")).unwrap();
+    scheduler.service_chunk(Budget::events(3));
+    scheduler.submit(noting(&waiting).from(time_of(20)).urgency(Urgency::LOW)).unwrap();
+    scheduler.submit(request("by position").from(position(&old, 7))).unwrap();
+    let (_, finished) = scheduler.replace_context(TracesetContext::new(&new));
+    assert_eq!(*ended.borrow(), [("started", FinishReason::TracesetChanged)]);
+    assert_eq!((finished.len(), finished[0].events), (1, 3));
+    drain(&mut scheduler, 100);
+    assert_eq!(waiting.take(), range(20, 30));
+}
+
+#[test]
+fn replay_is_bounded_and_told() {
+    let seen = Seen::default();
+    let mut context = TracesetContext::new(traceset(1000));
+    let counter = context.attach(Counter::default());
+    let mut scheduler = Scheduler::new(context);
+    let request = noting(&seen).from(time_of(700)).until(time_of(710));
+    let request =
+        request.before_request(move |call, _| assert_eq!(call.extensions[counter].0, 700));
+    scheduler.submit(request).unwrap();
+    for call in 1..=7 {
+        let chunk = scheduler.service_chunk(Budget::events(100));
+        assert_eq!((chunk.read, chunk.replayed), (0, 100));
+        let replay = chunk.replay.filter(|_| call < 7);
+        assert_eq!(replay.map(|replay| replay.at), (call < 7).then(|| time_of(100 * call)));
+        assert_eq!(replay.map(|replay| replay.to), (call < 7).then(|| Some(time_of(700))));
+    }
+    let chunk = scheduler.service_chunk(Budget::events(100));
+    assert_eq!((chunk.read, chunk.replayed), (10, 0));
+    assert_eq!(seen.take(), range(700, 710));
+}
+
+#[test]
+fn background_waits_for_requests_and_late_modules_join() {
+    let traceset = traceset(1000);
+    let (early, late, seen) = (Seen::default(), Seen::default(), Seen::default());
+    let mut background = Background::new(TracesetContext::new(&traceset));
+    let first = background.register("first", |pass| {
+        pass.on_every_event(|call, _| early.borrow_mut().push((call.time().ns() - BEGIN) / STEP))
+    });
+    let second = background.register("second", |pass| {
+        pass.on_every_event(|call, _| late.borrow_mut().push((call.time().ns() - BEGIN) / STEP))
+    });
+    assert_eq!(background.find("second"), Some(second));
+    let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+    scheduler.set_background(background);
+    let (one, two) = (Owner::fresh(), Owner::fresh());
+    let background = scheduler.background_mut().unwrap();
+    assert_eq!(background.stage(first), Stage::Idle);
+    background.compute(first, one);
+    background.compute(first, two);
+    background.notify(first, one, When::Time(time_of(150)));
+    background.notify(first, two, When::Position(position(&traceset, 500)));
+    background.notify(second, one, When::Done);
+    background.notify(second, two, When::Done);
+    background.cancel_owner(one); // "first" is still wanted by the other
+    background.notify(first, one, When::Time(time_of(150)));
+
+    let mut computed = 0;
+    let mut told = Vec::new();
+    for call in 0..4 {
+        let chunk = scheduler.service_chunk(Budget::events(100));
+        computed += chunk.computed;
+        told.extend(chunk.notices.iter().map(|notice| (call, notice.owner)));
+    }
+    assert_eq!((computed, told.as_slice()), (400, [(1, one)].as_slice()));
+    assert_eq!(early.borrow().len(), 400); // to be looked at meanwhile
+    let stage = scheduler.background().unwrap().stage(first);
+    assert_eq!(stage, Stage::InProgress { to: time_of(400) });
+
+    // A request comes first.
+    scheduler.submit(noting(&seen).from(time_of(900))).unwrap();
+    let chunk = scheduler.service_chunk(Budget::events(50));
+    assert_eq!((chunk.read, chunk.computed), (50, 0));
+    scheduler.background_mut().unwrap().compute(second, one);
+    let mut done = Vec::new();
+    loop {
+        let chunk = scheduler.service_chunk(Budget::events(60));
+        computed += chunk.computed;
+        done.extend(chunk.notices);
+        if chunk.status == Status::Idle {
+            break;
+        }
+    }
+    assert_eq!(seen.take(), range(900, 1000));
+    assert_eq!((early.take(), late.take()), (range(0, 1000), range(0, 1000)));
+    assert_eq!(computed, 1000 + 400);
+    let owners: Vec<Owner> = done.iter().map(|notice| notice.owner).collect();
+    assert_eq!(owners, [two, two]);
+    assert_eq!((done[0].module, done[1].module), (first, second));
+    assert_eq!(scheduler.background().unwrap().stage(second), Stage::Ready);
+}
+
+#[test]
+fn checkpoints_of_the_background_shorten_replays() {
+    let traceset = traceset(1000);
+    let seen = Seen::default();
+    let mut own = TracesetContext::new(&traceset);
+    own.attach(Counter::default());
+    own.save_checkpoints(100, 100);
+    let mut background = Background::new(own);
+    let state = background.register("state", |pass| pass);
+    background.lend_checkpoints();
+    background.compute(state, Owner::fresh());
+    let mut context = TracesetContext::new(&traceset);
+    let counter = context.attach(Counter::default());
+    let mut scheduler = Scheduler::new(context);
+    scheduler.set_background(background);
+    drain(&mut scheduler, 333);
+    let request = noting(&seen).from(time_of(750)).until(time_of(760));
+    let request =
+        request.before_request(move |call, _| assert_eq!(call.extensions[counter].0, 750));
+    let id: RequestId = scheduler.submit(request).unwrap();
+    assert_eq!(scheduler.pending().next().map(|pending| pending.request), Some(id));
+    assert_eq!(drain(&mut scheduler, 100).1, 50);
+    assert_eq!(seen.take(), range(750, 760));
+}

@@ -1,0 +1,8 @@
+//! A naive model of requests: what each gets if it is alone.
+
+pub(crate) mod digest;
+pub(crate) mod script;
+#[path = "../../../lttv-context/tests/support/mod.rs"]
+#[allow(dead_code, reason = "other tests need all of it")]
+pub(crate) mod tracesets;
+pub(crate) mod world;

@@ -1,0 +1,241 @@
+//! Random requests, and what each of them gets if it is alone.
+
+use ltt_read::Timestamp;
+use lttv_requests::{FinishReason, Urgency};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::tracesets::{Known, Sample};
+
+/// A request, in terms of the model: events are meant by their numbers in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) owner: usize,
+    pub(crate) urgency: Urgency,
+    pub(crate) start: Begin,
+    pub(crate) end_time: Option<Index>,
+    pub(crate) end_event: Option<Index>,
+    pub(crate) most: Option<u64>,
+    pub(crate) most_matches: Option<u64>,
+    pub(crate) trace: Option<Index>,
+    pub(crate) filter: bool,
+    pub(crate) hooks: Hooks,
+    pub(crate) acts: Vec<(u64, Act)>,
+    pub(crate) submit: Submit,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Begin {
+    First,
+    Time(Index),
+    /// Saved between reads, or else in a hook.
+    Event(Index, bool),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hooks {
+    All,
+    Dynamic,
+    /// One of each.
+    Both,
+}
+
+/// What an event hook does at one of its calls.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Act {
+    Stop,
+    Yield,
+    Cancel(Index),
+    CancelOwner(usize),
+}
+
+/// When it is submitted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Submit {
+    /// Before a call of the scheduler.
+    Call(usize),
+    /// By a hook of another request, at an event that it gets.
+    By(Index, u64),
+    /// By the hook before another request.
+    ByBefore(Index),
+}
+
+/// What happens between calls.
+#[derive(Debug, Clone)]
+pub(crate) enum Between {
+    Nothing,
+    Cancel(Index),
+    CancelOwner(usize),
+    StopAll,
+    Pause,
+    /// Somebody else uses the context.
+    Seek(Index),
+    ResumeStates(usize),
+}
+
+pub(crate) fn asked() -> impl Strategy<Value = Asked> {
+    let index = any::<Index>;
+    let rarely = || prop::option::weighted(0.2, any::<Index>());
+    let start = prop_oneof![
+        2 => Just(Begin::First),
+        3 => index().prop_map(Begin::Time),
+        3 => (index(), any::<bool>()).prop_map(|(event, by_hook)| Begin::Event(event, by_hook)),
+    ];
+    let hooks = prop_oneof![Just(Hooks::All), Just(Hooks::Dynamic), Just(Hooks::Both)];
+    let act = prop_oneof![
+        3 => Just(Act::Stop),
+        3 => Just(Act::Yield),
+        1 => index().prop_map(Act::Cancel),
+        1 => (0..3usize).prop_map(Act::CancelOwner),
+    ];
+    let acts = prop::collection::vec((0..8u64, act), 0..2);
+    let submit = prop_oneof![
+        6 => Just(Submit::Call(0)),
+        3 => (0..12usize).prop_map(Submit::Call),
+        1 => (index(), 0..4u64).prop_map(|(by, call)| Submit::By(by, call)),
+        1 => index().prop_map(Submit::ByBefore),
+    ];
+    let urgency = prop_oneof![Just(Urgency::LOW), Just(Urgency::NORMAL), Just(Urgency::HIGH)];
+    let ends = (
+        prop::option::weighted(0.5, index()),
+        prop::option::weighted(0.3, index()),
+        prop::option::weighted(0.3, 0..20u64),
+        prop::option::weighted(0.2, 0..6u64),
+    );
+    let what = (rarely(), prop::bool::weighted(0.3), hooks, acts);
+    (0..3usize, urgency, start, ends, what, submit).prop_map(
+        |(owner, urgency, start, ends, (trace, filter, hooks, acts), submit)| {
+            let (end_time, end_event, most, most_matches) = ends;
+            Asked {
+                owner,
+                urgency,
+                start,
+                end_time,
+                end_event,
+                most,
+                most_matches,
+                trace,
+                filter,
+                hooks,
+                acts,
+                submit,
+            }
+        },
+    )
+}
+
+/// Nothing that makes it matter what others do.
+pub(crate) fn plain(mut asked: Asked) -> Asked {
+    asked.submit = Submit::Call(0);
+    asked.acts.retain(|(_, act)| matches!(act, Act::Stop));
+    asked
+}
+
+pub(crate) fn between() -> impl Strategy<Value = Between> {
+    let index = any::<Index>;
+    prop_oneof![
+        20 => Just(Between::Nothing),
+        2 => index().prop_map(Between::Cancel),
+        1 => (0..3usize).prop_map(Between::CancelOwner),
+        1 => Just(Between::StopAll),
+        2 => Just(Between::Pause),
+        2 => index().prop_map(Between::Seek),
+        1 => (0..3usize).prop_map(Between::ResumeStates),
+    ]
+}
+
+/// Whether an event is of the type that some hooks are for.
+pub(crate) fn is_dynamic(event: Known) -> bool {
+    event.number.is_multiple_of(3)
+}
+
+/// What a request gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) first: usize,
+    /// Behind the last event that had to be read for it.
+    pub(crate) end: usize,
+    /// The events for which its hooks are called.
+    pub(crate) calls: Vec<usize>,
+    /// The events that it went through.
+    pub(crate) events: u64,
+    pub(crate) reason: FinishReason,
+}
+
+impl Asked {
+    pub(crate) fn trace(&self, sample: &Sample) -> Option<usize> {
+        let traces = sample.traceset.traces().len();
+        self.trace.filter(|_| traces > 0).map(|index| index.index(traces))
+    }
+
+    pub(crate) fn end_time(&self, times: &[Timestamp]) -> Option<Timestamp> {
+        self.end_time.filter(|_| !times.is_empty()).map(|index| *index.get(times))
+    }
+
+    pub(crate) fn end_event(&self, sample: &Sample) -> Option<usize> {
+        self.end_event.map(|index| index.index(sample.events.len() + 1))
+    }
+
+    pub(crate) fn first(&self, sample: &Sample, times: &[Timestamp]) -> usize {
+        match self.start {
+            Begin::First => 0,
+            Begin::Time(_) if times.is_empty() => 0,
+            Begin::Time(index) => sample.at(*index.get(times)),
+            Begin::Event(index, _) => index.index(sample.events.len() + 1),
+        }
+    }
+
+    /// Whether it stops at a call of its hooks for one more event.
+    pub(crate) fn acts_at(&self, call: u64) -> impl Iterator<Item = Act> {
+        self.acts.iter().filter(move |(at, _)| *at == call).map(|(_, act)| *act)
+    }
+
+    /// All that it gets if nobody else is there.
+    pub(crate) fn alone(&self, sample: &Sample, times: &[Timestamp]) -> Share {
+        let first = self.first(sample, times);
+        let (end_time, end_event) = (self.end_time(times), self.end_event(sample));
+        let trace = self.trace(sample);
+        let mut share = Share {
+            first,
+            end: first,
+            calls: Vec::new(),
+            events: 0,
+            reason: FinishReason::Stopped,
+        };
+        let mut stopped = false;
+        loop {
+            let next = sample.events.get(share.end);
+            let at_end_time = |end| next.is_some_and(|event| event.time >= end);
+            let reasons = [
+                (stopped, FinishReason::Stopped),
+                (self.most.is_some_and(|most| share.events >= most), FinishReason::EventCount),
+                (
+                    self.most_matches.is_some_and(|most| share.calls.len() as u64 >= most),
+                    FinishReason::MatchCount,
+                ),
+                (next.is_none(), FinishReason::EndOfTraceset),
+                (end_event.is_some_and(|end| end <= share.end), FinishReason::EndPosition),
+                (end_time.is_some_and(at_end_time), FinishReason::EndTime),
+            ];
+            if let Some((_, reason)) = reasons.into_iter().find(|(holds, _)| *holds) {
+                share.reason = reason;
+                return share;
+            }
+            let number = share.end;
+            share.end += 1;
+            let event = sample.events[number];
+            if trace.is_some_and(|trace| trace != event.trace) {
+                continue;
+            }
+            share.events += 1;
+            if self.hooks == Hooks::Dynamic && !is_dynamic(event)
+                || self.filter && !event.number.is_multiple_of(2)
+            {
+                continue;
+            }
+            let call = share.calls.len() as u64;
+            share.calls.push(number);
+            stopped = self.acts_at(call).any(|act| matches!(act, Act::Stop));
+        }
+    }
+}

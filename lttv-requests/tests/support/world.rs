@@ -1,0 +1,249 @@
+//! Real requests made of those of the model, and a log of what they get.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use ltt_read::Timestamp;
+use lttv_context::{
+    Bounds, EventCall, Handle, Level, LevelCall, Subscription, TracesetContext, TracesetPosition,
+};
+use lttv_hooks::{Flow, Priority};
+use lttv_requests::{Control, EventsRequest, FinishReason, Owner, RequestId, Start};
+
+use super::digest::{Digest, known};
+use super::script::{Act, Asked, Begin, Hooks, Submit};
+use super::tracesets::Sample;
+
+/// A call of a hook of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    BeforeRequest,
+    BeforeChunk,
+    BeforeTrace(usize),
+    /// Number of the event; whether it is the second hook for it.
+    Event(usize, bool),
+    AfterTrace(usize),
+    AfterChunk,
+    AfterRequest(FinishReason),
+}
+
+pub(crate) struct World {
+    pub(crate) sample: Sample,
+    pub(crate) times: Vec<Timestamp>,
+    pub(crate) script: Vec<Asked>,
+    pub(crate) logs: RefCell<Vec<Vec<Entry>>>,
+    pub(crate) ids: RefCell<Vec<Option<RequestId>>>,
+    pub(crate) owners: Vec<Owner>,
+    /// Before each event, and the end: as between reads, and as in a hook.
+    pub(crate) positions: Vec<(TracesetPosition, TracesetPosition)>,
+    numbers: HashMap<(usize, usize, u32), usize>,
+    /// The state before each event, and the end.
+    digests: Vec<Digest>,
+    digest: Option<Handle<Digest>>,
+}
+
+impl World {
+    pub(crate) fn new(
+        sample: Sample,
+        script: Vec<Asked>,
+        digest: Option<Handle<Digest>>,
+    ) -> Rc<Self> {
+        let events = sample.events.iter().enumerate();
+        let numbers = events.map(|(n, e)| ((e.trace, e.tracefile, e.number), n)).collect();
+        let mut digests = vec![Digest::default()];
+        for event in &sample.events {
+            let mut next = digests.last().expect("one at least").clone();
+            next.add(*event);
+            digests.push(next);
+        }
+        Rc::new(World {
+            times: sample.times(),
+            positions: positions(&sample),
+            logs: RefCell::new(vec![Vec::new(); script.len()]),
+            ids: RefCell::new(vec![None; script.len()]),
+            owners: (0..3).map(|_| Owner::fresh()).collect(),
+            sample,
+            script,
+            numbers,
+            digests,
+            digest,
+        })
+    }
+
+    /// The number of an event.
+    fn number(&self, call: &EventCall<'_, '_>) -> usize {
+        let event = known(call);
+        let number = self.numbers[&(event.trace, event.tracefile, event.number)];
+        assert_eq!(self.sample.events[number], event, "delivered at another time");
+        number
+    }
+
+    fn log(&self, request: usize, entry: Entry) {
+        self.logs.borrow_mut()[request].push(entry);
+    }
+
+    /// The request of a number in the script.
+    pub(crate) fn request(self: &Rc<Self>, request: usize) -> EventsRequest<'static> {
+        let asked = &self.script[request];
+        let mut made = EventsRequest::new(self.owners[asked.owner]).urgency(asked.urgency);
+        made = match asked.start {
+            Begin::First => made.from(Start::Begin),
+            Begin::Time(_) if self.times.is_empty() => made,
+            Begin::Time(index) => made.from(*index.get(&self.times)),
+            Begin::Event(index, by_hook) => {
+                let (between, in_hook) = &self.positions[index.index(self.positions.len())];
+                made.from(if by_hook { in_hook } else { between })
+            }
+        };
+        if let Some(time) = asked.end_time(&self.times) {
+            made = made.until(time);
+        }
+        if let Some(event) = asked.end_event(&self.sample) {
+            made = made.until_position(&self.positions[event].0);
+        }
+        if let Some(most) = asked.most {
+            made = made.events(most);
+        }
+        if let Some(most) = asked.most_matches {
+            made = made.matches(most);
+        }
+        if let Some(trace) = asked.trace(&self.sample) {
+            made = made.in_trace(trace);
+        }
+        if asked.filter {
+            made = made.filter(|call: &EventCall<'_, '_>| known(call).number.is_multiple_of(2));
+        }
+        made = self.add_event_hooks(made, request);
+        self.add_level_hooks(made, request)
+    }
+
+    fn add_event_hooks(
+        self: &Rc<Self>,
+        made: EventsRequest<'static>,
+        request: usize,
+    ) -> EventsRequest<'static> {
+        let hooks = self.script[request].hooks;
+        let world = self.clone();
+        let first = move |call: &mut EventCall<'_, 'static>, control: &Control<'static>| {
+            world.on_event(request, call, control)
+        };
+        let made = match hooks {
+            Hooks::Dynamic => made.on_event("dyn*", first),
+            Hooks::All | Hooks::Both => made.on_every_event(first),
+        };
+        if hooks != Hooks::Both {
+            return made;
+        }
+        let world = self.clone();
+        let last = Priority::new(80).expect("a priority");
+        made.on_event(Subscription::to("dynamic").priority(last), move |call, _| {
+            let number = world.number(call);
+            world.log(request, Entry::Event(number, true));
+        })
+    }
+
+    fn on_event(
+        self: &Rc<Self>,
+        request: usize,
+        call: &mut EventCall<'_, 'static>,
+        control: &Control<'static>,
+    ) -> Flow {
+        let number = self.number(call);
+        if let Some(digest) = self.digest {
+            assert_eq!(call.extensions[digest], self.digests[number + 1], "at event {number}");
+        }
+        let is_event = |entry: &&Entry| matches!(entry, Entry::Event(_, false));
+        let calls = self.logs.borrow()[request].iter().filter(is_event).count() as u64;
+        self.log(request, Entry::Event(number, false));
+        let mut flow = ControlFlow::Continue(());
+        for act in self.script[request].acts_at(calls) {
+            match act {
+                Act::Stop => control.stop(),
+                Act::Yield => flow = ControlFlow::Break(()),
+                Act::Cancel(index) => {
+                    if let Some(id) = *index.get(&self.ids.borrow()) {
+                        control.cancel(id);
+                    }
+                }
+                Act::CancelOwner(owner) => control.cancel_owner(self.owners[owner]),
+            }
+        }
+        for (other, asked) in self.script.iter().enumerate() {
+            if let Submit::By(by, at) = asked.submit
+                && (by.index(self.script.len()), at) == (request, calls)
+            {
+                self.submit_from(other, control);
+            }
+        }
+        flow
+    }
+
+    fn submit_from(self: &Rc<Self>, request: usize, control: &Control<'static>) {
+        let id = control.submit(self.request(request)).expect("a sound request");
+        self.ids.borrow_mut()[request] = Some(id);
+    }
+
+    fn add_level_hooks(
+        self: &Rc<Self>,
+        made: EventsRequest<'static>,
+        request: usize,
+    ) -> EventsRequest<'static> {
+        let note = |entry: fn(usize) -> Entry| {
+            let world = self.clone();
+            move |call: &mut LevelCall<'_, 'static>, _: &Control<'static>| {
+                world.log(request, entry(call.trace.map_or(0, |trace| trace.index())));
+            }
+        };
+        let (world, at_end) = (self.clone(), self.clone());
+        made.before_request(move |call, control| world.before(request, call, control))
+            .before_chunk(Level::Traceset, note(|_| Entry::BeforeChunk))
+            .before_chunk(Level::Trace, note(Entry::BeforeTrace))
+            .after_chunk(Level::Trace, note(Entry::AfterTrace))
+            .after_chunk(Level::Traceset, note(|_| Entry::AfterChunk))
+            .after_request(move |_, _, reason| at_end.log(request, Entry::AfterRequest(reason)))
+    }
+
+    fn before(
+        self: &Rc<Self>,
+        request: usize,
+        call: &mut LevelCall<'_, 'static>,
+        control: &Control<'static>,
+    ) {
+        self.log(request, Entry::BeforeRequest);
+        assert_eq!(control.request(), self.ids.borrow()[request]);
+        if let Some(digest) = self.digest {
+            let first = self.script[request].first(&self.sample, &self.times);
+            assert_eq!(call.extensions[digest], self.digests[first], "before event {first}");
+        }
+        for (other, asked) in self.script.iter().enumerate() {
+            if let Submit::ByBefore(by) = asked.submit
+                && by.index(self.script.len()) == request
+                && other != request
+            {
+                self.submit_from(other, control);
+            }
+        }
+    }
+}
+
+/// The positions before each event, and at the end: from between reads, and from
+/// hooks.
+fn positions(sample: &Sample) -> Vec<(TracesetPosition, TracesetPosition)> {
+    let in_hooks = RefCell::new(Vec::new());
+    let mut context = TracesetContext::new(&sample.traceset);
+    context.on_event(Subscription::to_every_event(), |call| {
+        in_hooks.borrow_mut().push(call.position());
+    });
+    let mut positions = Vec::new();
+    for _ in &sample.events {
+        positions.push(context.position());
+        let read = context.middle(&Bounds::all().events(1)).expect("no position in it");
+        assert_eq!(read.events, 1);
+    }
+    positions.push(context.position());
+    let end = TracesetPosition::end(&sample.traceset);
+    let in_hooks = in_hooks.take().into_iter().chain([end]);
+    positions.into_iter().zip(in_hooks).collect()
+}

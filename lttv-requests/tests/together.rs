@@ -1,0 +1,286 @@
+//! Requests that are served together get what each gets alone.
+
+mod support;
+
+use std::time::Duration;
+
+use lttv_context::TracesetContext;
+use lttv_requests::{Budget, FinishReason, Scheduler, Status};
+use proptest::prelude::*;
+use support::digest::Digest;
+use support::script::{Asked, Between, Hooks, Share, Submit, asked, between, is_dynamic, plain};
+use support::tracesets::config::cases;
+use support::tracesets::{Sample, sample};
+use support::world::{Entry, World};
+
+/// How the scheduler is set up and called.
+#[derive(Debug, Clone)]
+struct Run {
+    state: bool,
+    checkpoints: Option<(u64, usize)>,
+    resume_states: usize,
+    budgets: Vec<(u64, bool)>,
+    between: Vec<Between>,
+}
+
+fn run() -> impl Strategy<Value = Run> {
+    let budget = (prop_oneof![1..4u64, 1..40u64, Just(6000)], prop::bool::weighted(0.1));
+    let checkpoints = prop::option::of((1..10u64, 1..8usize));
+    (
+        any::<bool>(),
+        checkpoints,
+        0..4usize,
+        prop::collection::vec(budget, 1..8),
+        prop::collection::vec(between(), 1..20),
+    )
+        .prop_map(|(state, checkpoints, resume_states, budgets, between)| Run {
+            state,
+            checkpoints,
+            resume_states,
+            budgets,
+            between,
+        })
+}
+
+/// What all calls came to.
+#[derive(Debug, Default)]
+struct Total {
+    read: u64,
+    delivered: u64,
+    calls: usize,
+}
+
+fn serve(
+    sample: &Sample,
+    script: &[Asked],
+    run: &Run,
+) -> Result<(std::rc::Rc<World>, Total), TestCaseError> {
+    let mut context = TracesetContext::new(&sample.traceset);
+    let digest = run.state.then(|| context.attach(Digest::default()));
+    if let Some((every, most)) = run.checkpoints {
+        context.save_checkpoints(every, most);
+    }
+    let mut scheduler = Scheduler::new(context);
+    scheduler.set_resume_states(run.resume_states);
+    let world = World::new(sample.clone(), script.to_vec(), digest);
+    let mut total = Total::default();
+    let mut finished = Vec::new();
+    let most_calls = 100 + 10 * (sample.events.len() + 10) * (script.len() + 1);
+    for call in 0.. {
+        prop_assert!(call < most_calls, "no end in sight");
+        for (request, asked) in script.iter().enumerate() {
+            if matches!(asked.submit, Submit::Call(at) if at == call) {
+                let id = scheduler.submit(world.request(request)).expect("a sound request");
+                world.ids.borrow_mut()[request] = Some(id);
+            }
+        }
+        let act = run.between.get(call).unwrap_or(&Between::Nothing);
+        interfere(&mut scheduler, &world, act);
+        let (events, timed) = run.budgets[call % run.budgets.len()];
+        let budget = if timed {
+            Budget::time(Duration::ZERO).and_events(events)
+        } else {
+            Budget::events(events)
+        };
+        let paused = matches!(act, Between::Pause);
+        let pending = scheduler.pending().len();
+        let chunk = scheduler.service_chunk(budget);
+        if paused {
+            prop_assert_eq!(chunk.status, Status::Paused);
+            prop_assert_eq!(scheduler.pending().len(), pending);
+            prop_assert!(scheduler.resume());
+            continue;
+        }
+        prop_assert!(chunk.read + chunk.replayed <= events, "{:?} of {}", chunk, events);
+        prop_assert!(chunk.seeks <= 2 + events / 256);
+        prop_assert_eq!(chunk.status == Status::Idle, scheduler.pending().len() == 0);
+        if pending > 0 {
+            let progress = chunk.read + chunk.replayed + chunk.seeks > 0;
+            let changes = !chunk.started.is_empty() || !chunk.finished.is_empty();
+            prop_assert!(progress || changes, "nothing done: {:?}", chunk);
+        }
+        total.read += chunk.read;
+        total.delivered += chunk.delivered;
+        finished.extend(chunk.finished);
+        let later = script.iter().any(|a| matches!(a.submit, Submit::Call(at) if at > call));
+        if chunk.status == Status::Idle && !later && call >= run.between.len() {
+            total.calls = call;
+            break;
+        }
+    }
+    for end in finished {
+        let at = world.ids.borrow().iter().position(|id| *id == Some(end.request));
+        let at = at.expect("one that was submitted");
+        prop_assert_eq!(end.owner, world.owners[script[at].owner]);
+        let told = Entry::AfterRequest(end.reason);
+        prop_assert_eq!(world.logs.borrow()[at].last().cloned(), Some(told));
+        let share = script[at].alone(sample, &world.times);
+        if end.reason == FinishReason::Cancelled {
+            prop_assert!(end.events <= share.events);
+        } else {
+            prop_assert_eq!(end.events, share.events);
+        }
+    }
+    Ok((world, total))
+}
+
+fn interfere(scheduler: &mut Scheduler<'static>, world: &World, act: &Between) {
+    match act {
+        Between::Nothing => {}
+        Between::Cancel(index) => {
+            let id = *index.get(&world.ids.borrow());
+            if let Some(id) = id {
+                scheduler.cancel(id);
+                assert!(scheduler.pending().all(|pending| pending.request != id));
+            }
+        }
+        Between::CancelOwner(owner) => {
+            let owner = world.owners[*owner];
+            let before = scheduler.pending().filter(|p| p.owner == owner).count();
+            assert!(scheduler.cancel_owner(owner) >= before);
+            assert!(scheduler.pending().all(|pending| pending.owner != owner));
+        }
+        Between::StopAll => {
+            scheduler.stop_all();
+            assert_eq!(scheduler.pending().len(), 0);
+        }
+        Between::Pause => scheduler.pause(),
+        Between::Seek(index) => {
+            if !world.times.is_empty() {
+                scheduler.context_mut().seek_time(*index.get(&world.times));
+            }
+        }
+        Between::ResumeStates(most) => scheduler.set_resume_states(*most),
+    }
+}
+
+/// Checks the log of one request against what it gets alone.
+fn check(
+    asked: &Asked,
+    share: &Share,
+    log: &[Entry],
+    sample: &Sample,
+) -> Result<(), TestCaseError> {
+    let traces: Vec<usize> = match asked.trace(sample) {
+        Some(trace) => vec![trace],
+        None => (0..sample.traceset.traces().len()).collect(),
+    };
+    // What is open, innermost last.
+    let mut open: Vec<&Entry> = Vec::new();
+    let mut calls = Vec::new();
+    let mut second = Vec::new();
+    let mut reason = None;
+    for entry in log {
+        prop_assert!(reason.is_none(), "something after the end");
+        match entry {
+            Entry::BeforeRequest => {
+                prop_assert!(open.is_empty());
+                open.push(entry);
+            }
+            Entry::BeforeChunk => {
+                prop_assert_eq!(&open, &[&Entry::BeforeRequest]);
+                open.push(entry);
+            }
+            Entry::BeforeTrace(trace) => {
+                prop_assert_eq!(traces.get(open.len() - 2), Some(trace));
+                open.push(entry);
+            }
+            Entry::Event(number, is_second) => {
+                prop_assert_eq!(open.len(), 2 + traces.len());
+                if *is_second { second.push(*number) } else { calls.push(*number) }
+            }
+            // Those are in the order of the traces too.
+            Entry::AfterTrace(trace) => {
+                let at = open.iter().position(|o| **o == Entry::BeforeTrace(*trace));
+                prop_assert!(at == Some(2));
+                open.remove(2);
+            }
+            Entry::AfterChunk => prop_assert_eq!(open.pop(), Some(&Entry::BeforeChunk)),
+            Entry::AfterRequest(why) => {
+                prop_assert_eq!(open.pop(), Some(&Entry::BeforeRequest));
+                prop_assert!(open.is_empty());
+                reason = Some(*why);
+            }
+        }
+    }
+    if log.is_empty() {
+        return Ok(());
+    }
+    prop_assert!(reason.is_some(), "never ended");
+    prop_assert!(log.contains(&Entry::BeforeChunk));
+    if reason == Some(FinishReason::Cancelled) {
+        prop_assert!(share.calls.starts_with(&calls), "{:?}, alone {:?}", calls, share.calls);
+    } else {
+        prop_assert_eq!(&calls, &share.calls);
+        prop_assert_eq!(reason, Some(share.reason));
+    }
+    // The other hook gets the same events, as far as it is for them.
+    if asked.hooks == Hooks::Both {
+        calls.retain(|number| is_dynamic(sample.events[*number]));
+        prop_assert_eq!(second, calls);
+    }
+    Ok(())
+}
+
+/// How many events are in any of some stretches.
+fn union<'a>(shares: impl Iterator<Item = &'a Share>, events: usize) -> u64 {
+    let mut in_any = vec![false; events];
+    for share in shares {
+        in_any[share.first..share.end.max(share.first)].fill(true);
+    }
+    in_any.iter().filter(|is| **is).count() as u64
+}
+
+proptest! {
+    #![proptest_config(cases(1024))]
+
+    #[test]
+    fn everybody_gets_what_it_gets_alone(
+        sample in sample(),
+        script in prop::collection::vec(asked(), 1..8),
+        run in run(),
+    ) {
+        let (world, _) = serve(&sample, &script, &run)?;
+        for (asked, log) in script.iter().zip(world.logs.borrow().iter()) {
+            check(asked, &asked.alone(&sample, &world.times), log, &sample)?;
+        }
+    }
+
+    #[test]
+    fn each_stretch_is_read_once(
+        sample in sample(),
+        script in prop::collection::vec(asked().prop_map(plain), 1..8),
+        run in run(),
+        one_level in any::<bool>(),
+    ) {
+        let mut script = script;
+        if one_level {
+            let urgency = script[0].urgency;
+            script.iter_mut().for_each(|asked| asked.urgency = urgency);
+        }
+        let run = Run { between: vec![Between::Nothing], ..run };
+        let (world, total) = serve(&sample, &script, &run)?;
+        let shares: Vec<_> = script.iter().map(|a| a.alone(&sample, &world.times)).collect();
+        for ((asked, share), log) in script.iter().zip(&shares).zip(world.logs.borrow().iter()) {
+            prop_assert!(!log.is_empty(), "never served");
+            check(asked, share, log, &sample)?;
+        }
+        prop_assert_eq!(total.delivered, shares.iter().map(|share| share.events).sum::<u64>());
+        let events = sample.events.len();
+        let mut levels: Vec<_> = script.iter().map(|asked| asked.urgency).collect();
+        levels.sort();
+        levels.dedup();
+        let least: u64 = levels
+            .iter()
+            .map(|level| {
+                let of_level = script.iter().zip(&shares).filter(|(asked, _)| asked.urgency == *level);
+                union(of_level.map(|(_, share)| share), events)
+            })
+            .sum();
+        if levels.len() == 1 {
+            prop_assert_eq!(total.read, least);
+        } else {
+            prop_assert!(total.read <= least, "{} of {}", total.read, least);
+        }
+    }
+}
