@@ -2,6 +2,10 @@
 
 #![deny(missing_docs)]
 
+pub mod batch_analysis;
+pub mod bundled;
+pub mod clap_options;
+pub mod progress;
 pub mod text_dump;
 
 /// The code in the README of the repository, which has to compile.

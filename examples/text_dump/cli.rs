@@ -1,8 +1,9 @@
 //! The command line. Options that babeltrace2 has too are spelt as there.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
+use lttv_examples::bundled::bundled_trace;
 use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_examples::text_dump::options::{HeaderField, HeaderFields, NameGroup, Names};
 use lttv_examples::text_dump::palette::Color;
@@ -155,16 +156,6 @@ impl Cli {
         if !self.traces.is_empty() {
             return Ok(self.traces.clone());
         }
-        let here = std::env::current_dir().map_err(|e| e.to_string())?;
-        let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
-        if built_from.is_dir() {
-            // Short names are easier to read.
-            let below = built_from.strip_prefix(&here).ok().filter(|p| !p.as_os_str().is_empty());
-            return Ok(vec![below.unwrap_or(&built_from).to_owned()]);
-        }
-        let mut candidates = here.ancestors().map(|dir| dir.join("examples/traces/kernel"));
-        let found = candidates.find(|path| path.is_dir());
-        let missing = "no TRACE given, and the bundled examples/traces/kernel is not there";
-        found.map(|path| vec![path]).ok_or_else(|| missing.to_owned())
+        bundled_trace().map(|path| vec![path])
     }
 }

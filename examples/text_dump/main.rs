@@ -5,7 +5,6 @@
 //! ```
 
 mod cli;
-mod progress;
 mod run;
 
 use std::process::ExitCode;

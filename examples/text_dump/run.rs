@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ltt_read::{Merge, Timestamp, Trace, open_all};
+use lttv_examples::progress::Progress;
 use lttv_examples::text_dump::EventText;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
@@ -16,7 +17,6 @@ use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
 use lttv_examples::text_dump::trace_name::trace_name;
 
 use crate::cli::{Cli, Format};
-use crate::progress::Progress;
 
 /// Events between two looks at progress and notices.
 const BATCH: u64 = 1 << 14;

@@ -112,6 +112,8 @@ pub(crate) type Saved = Arc<dyn Any + Send + Sync>;
 struct Cell {
     value: Box<dyn Any>,
     type_name: &'static str,
+    /// Whether it is an extension, not plain data.
+    keeps_state: bool,
     reset: fn(&mut dyn Any),
     save: fn(&dyn Any) -> Saved,
     restore: fn(&mut dyn Any, &Saved),
@@ -161,6 +163,7 @@ impl Extensions {
         self.push(Cell {
             value: Box::new(extension),
             type_name: type_name::<E>(),
+            keeps_state: true,
             reset: |value| {
                 if let Some(extension) = value.downcast_mut::<E>() {
                     extension.reset();
@@ -184,6 +187,7 @@ impl Extensions {
         self.push(Cell {
             value: Box::new(value),
             type_name: type_name::<T>(),
+            keeps_state: false,
             reset: |_| {},
             save: |_| Arc::new(()),
             restore: |_, _| {},
@@ -193,6 +197,11 @@ impl Extensions {
     fn push<T>(&mut self, cell: Cell) -> Handle<T> {
         self.cells.push(cell);
         Handle::new(self.cells.len() - 1)
+    }
+
+    /// Whether any is more than plain data.
+    pub(crate) fn keep_state(&self) -> bool {
+        self.cells.iter().any(|cell| cell.keeps_state)
     }
 
     pub(crate) fn reset(&mut self) {

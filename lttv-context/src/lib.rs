@@ -2,6 +2,12 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod attributes;
+pub mod batch;
+pub mod modules;
+pub mod options;
+pub mod session;
+
 mod bounds;
 mod call;
 mod checkpoint;

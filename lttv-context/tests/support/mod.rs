@@ -26,7 +26,7 @@ pub(crate) struct Known {
 impl Known {
     /// The name of its event type.
     pub(crate) fn is_dynamic(self) -> bool {
-        self.number % 3 == 0
+        self.number.is_multiple_of(3)
     }
 }
 

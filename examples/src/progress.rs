@@ -9,20 +9,21 @@ use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Shows bytes read on standard error, if that is a terminal.
-pub(crate) struct Progress {
+#[derive(Debug)]
+pub struct Progress {
     started: Option<Instant>,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// Shows progress unless the output already does.
-    pub(crate) fn new(output_is_terminal: bool) -> Self {
+    pub fn new(output_is_terminal: bool) -> Self {
         let wanted = !output_is_terminal && std::io::stderr().is_terminal();
         Progress { started: wanted.then(Instant::now), bar: None }
     }
 
     /// Tells how far the work is. To be called now and then.
-    pub(crate) fn update(&mut self, (done, total): (u64, u64)) {
+    pub fn update(&mut self, (done, total): (u64, u64)) {
         let Some(started) = self.started else { return };
         if self.bar.is_none() && started.elapsed() > PATIENCE {
             let template = "{wide_bar} {percent:>3} % of {total_bytes}, {msg} left";
@@ -37,7 +38,7 @@ impl Progress {
     }
 
     /// Prints a line without disturbing the bar.
-    pub(crate) fn message(&self, text: &str) {
+    pub fn message(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{text}")),
             None => eprintln!("{text}"),

@@ -1,0 +1,99 @@
+//! How many events of each type there are, on each CPU.
+
+use std::ops::ControlFlow;
+
+use ltt_read::Trace;
+use lttv_context::attributes::{AttributeError, Browse, Entries, Kind, MergeRule, Text};
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::options::OptionSpec;
+use lttv_context::{Handle, Subscription};
+use lttv_hooks::Priority;
+
+use super::{Host, places, report_with};
+
+/// The module `event_counts`.
+#[derive(Debug)]
+pub(super) struct EventCounts;
+
+impl Module<Host> for EventCounts {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "event_counts",
+            summary: "Count events by type and CPU",
+            description: "Counts the events of each type, for each CPU of each trace and in \
+                          all, in the attributes traces/[TRACE]/cpus/[CPU]/event_types and \
+                          traces/[TRACE]/event_types.",
+            requires: &[],
+        }
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        let help = "Count only events of this name, which may have * and ?";
+        vec![OptionSpec::new("events", Kind::Text, help).short('e').value_name("NAME").default("*")]
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        let events = events(host)?;
+        let batch = &mut host.data.batch;
+        let tracefiles = batch.context.contexts().tracefiles().iter();
+        let types = tracefiles.map(|tracefile| tracefile.trace().schema().event_types.len());
+        let none = types.map(|types| vec![0; types]).collect();
+        let counts = batch.context.attach_data(Counts { by_tracefile: none });
+        batch.hooks.on_event(events, move |call| {
+            let counts = &mut call.extensions[counts].by_tracefile[call.tracefile.number()];
+            counts[call.event.type_id().index()] += 1;
+        });
+        report_with(host, Priority::DEFAULT, move |host| report(host, counts));
+        Ok(())
+    }
+}
+
+/// The events that are counted.
+pub(super) fn events(host: &Host) -> Result<Subscription, Failure> {
+    let name = host.options.get::<Text>("events")?;
+    Ok(Subscription::to(name.map_or("*", |name| name)))
+}
+
+/// Counts of events, by number of the tracefile and index of the event type.
+#[derive(Debug)]
+struct Counts {
+    by_tracefile: Vec<Vec<u64>>,
+}
+
+/// The counts of a tracefile.
+struct OfTracefile<'a> {
+    trace: &'a Trace,
+    counts: &'a [u64],
+}
+
+impl Browse for OfTracefile<'_> {
+    fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {
+        out.value("events", self.counts.iter().sum::<u64>())?;
+        out.subtree("event_types", &ByType(self))
+    }
+}
+
+struct ByType<'a>(&'a OfTracefile<'a>);
+
+impl Browse for ByType<'_> {
+    fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {
+        let OfTracefile { trace, counts } = self.0;
+        let types = trace.schema().event_types.iter().zip(*counts);
+        let mut seen = types.filter(|(_, count)| **count > 0);
+        seen.try_for_each(|(event_type, count)| out.value(event_type.name(), *count))
+    }
+}
+
+fn report(host: &mut Host, counts: Handle<Counts>) -> Result<(), AttributeError> {
+    let context = &host.data.batch.context;
+    let counts = &context.extensions()[counts].by_tracefile;
+    for (tracefile, counts) in context.contexts().tracefiles().iter().zip(counts) {
+        let found = OfTracefile { trace: tracefile.trace(), counts };
+        let trace = places::of_trace(&mut host.attributes, tracefile.trace_index())?;
+        host.attributes.merge(trace, &found, MergeRule::Sum)?;
+        let (trace, cpu) = (tracefile.trace_index(), places::cpu(tracefile));
+        let cpu = places::of_cpu(&mut host.attributes, trace, cpu)?;
+        host.attributes.merge(cpu, &found, MergeRule::Sum)?;
+    }
+    Ok(())
+}

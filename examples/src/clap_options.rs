@@ -1,0 +1,87 @@
+//! Options of modules on a command line that clap parses.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lttv_context::attributes::{Kind, Value};
+use lttv_context::options::{OptionError, Options};
+
+/// Adds the options to a command, under a heading for each module.
+pub fn add_args(command: Command, options: &Options) -> Command {
+    command.args(options.specs().map(|spec| {
+        let module = options.module(&spec.name).unwrap_or_default();
+        let arg = Arg::new(spec.name.to_string())
+            .long(spec.name.to_string())
+            .short(spec.short)
+            .help(spec.help.to_string())
+            .help_heading(format!("Options of module {module}"));
+        if spec.kind == Kind::Bool {
+            return arg.action(ArgAction::SetTrue);
+        }
+        let action = if spec.repeatable { ArgAction::Append } else { ArgAction::Set };
+        let parser = {
+            let spec = spec.clone();
+            move |text: &str| spec.parse(text)
+        };
+        // The default is for show: the options know it themselves.
+        arg.action(action)
+            .value_name(spec.value_name.to_string())
+            .value_parser(parser)
+            .allow_hyphen_values(matches!(spec.kind, Kind::Int | Kind::Float | Kind::Time))
+            .default_values(spec.default.iter().map(|text| text.to_string()))
+    }))
+}
+
+/// Gives the options what the user gave.
+///
+/// # Errors
+///
+/// If they are not those that were added.
+pub fn take_args(matches: &ArgMatches, options: &mut Options) -> Result<(), OptionError> {
+    let given =
+        |name: &str| matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
+    let names: Vec<(String, Kind)> =
+        options.specs().map(|spec| (spec.name.to_string(), spec.kind)).collect();
+    for (name, kind) in names.into_iter().filter(|(name, _)| given(name)) {
+        if kind == Kind::Bool {
+            options.set(&name, true)?;
+            continue;
+        }
+        for value in matches.get_many::<Value<'static>>(&name).into_iter().flatten() {
+            options.set(&name, value.borrowed())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use lttv_context::attributes::{Paths, Text};
+    use lttv_context::options::OptionSpec;
+
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Options, clap::Error> {
+        let mut options = Options::new();
+        for spec in [
+            OptionSpec::flag("quick", "").short('q'),
+            OptionSpec::new("name", Kind::Text, "").repeatable(),
+            OptionSpec::new("depth", Kind::Int, "").short('d').default("3"),
+        ] {
+            options.declare("module", spec).unwrap();
+        }
+        let command = add_args(Command::new("test").no_binary_name(true), &options);
+        take_args(&command.try_get_matches_from(args)?, &mut options).unwrap();
+        Ok(options)
+    }
+
+    #[test]
+    fn command_lines() {
+        assert_eq!(Paths(&parse(&[]).unwrap()).to_string(), "/depth: 3\n");
+        let options = parse(&["-q", "--name=a", "--depth=-0x10", "--name", "b"]).unwrap();
+        assert_eq!(options.is_set("quick"), Ok(true));
+        assert_eq!(options.get::<i64>("depth"), Ok(Some(&-16)));
+        assert!(options.all::<Text>("name").unwrap().into_iter().eq(["a", "b"]));
+        for wrong in [&["--depth=deep"][..], &["-d", "1", "-d", "2"], &["--quick=1"], &["--slow"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Handles of attributes, plain and typed.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use ltt_read::Timestamp;
+
+use super::value::{Kind, Text, Value};
+
+/// The handle of an attribute: a number, valid until the attribute is removed.
+///
+/// A handle of a removed attribute finds nothing, also when its number is in
+/// use again. Handles hold for clones of the tree too. They do not tell one
+/// tree from another: one that was made by another tree finds nothing or
+/// whatever stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AttributeId {
+    pub(super) index: u32,
+    pub(super) generation: u32,
+}
+
+impl AttributeId {
+    /// The root, which every tree has.
+    pub const ROOT: AttributeId = AttributeId { index: 0, generation: 0 };
+
+    /// Its number: dense from 0, the numbers of removed attributes are used
+    /// again. For tables that run in parallel to the tree.
+    pub const fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// A type that attributes have values of.
+pub trait AttributeType: Default + sealed::Sealed {
+    /// Its kind.
+    const KIND: Kind;
+    #[doc(hidden)]
+    fn from_value<'a>(value: &'a Value<'static>) -> Option<&'a Self>;
+    #[doc(hidden)]
+    fn from_value_mut<'a>(value: &'a mut Value<'static>) -> Option<&'a mut Self>;
+    #[doc(hidden)]
+    fn into_value(self) -> Value<'static>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! attribute_type {
+    ($($type:ty => $variant:ident,)*) => {$(
+        impl sealed::Sealed for $type {}
+
+        impl AttributeType for $type {
+            const KIND: Kind = Kind::$variant;
+
+            #[inline]
+            fn from_value<'a>(value: &'a Value<'static>) -> Option<&'a Self> {
+                if let Value::$variant(value) = value { Some(value) } else { None }
+            }
+
+            #[inline]
+            fn from_value_mut<'a>(value: &'a mut Value<'static>) -> Option<&'a mut Self> {
+                if let Value::$variant(value) = value { Some(value) } else { None }
+            }
+
+            fn into_value(self) -> Value<'static> {
+                Value::$variant(self)
+            }
+        }
+    )*};
+}
+
+attribute_type! {
+    bool => Bool,
+    i64 => Int,
+    u64 => UInt,
+    f64 => Float,
+    Timestamp => Time,
+    Duration => Duration,
+    Text => Text,
+}
+
+/// The handle of an attribute whose type is known: its value is one look into
+/// an array away.
+///
+/// See [`Attributes::entry`](super::Attributes::entry).
+pub struct Key<T> {
+    pub(super) id: AttributeId,
+    // A key neither owns nor borrows a value.
+    marker: PhantomData<fn() -> T>,
+}
+
+impl<T> Key<T> {
+    pub(super) const fn new(id: AttributeId) -> Self {
+        Key { id, marker: PhantomData }
+    }
+
+    /// The plain handle.
+    pub const fn id(self) -> AttributeId {
+        self.id
+    }
+}
+
+// Derived ones would ask the same of T.
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Key<T> {}
+
+impl<T> PartialEq for Key<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl<T> Eq for Key<T> {}
+
+impl<T> fmt::Debug for Key<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Key").field(&self.id).finish()
+    }
+}

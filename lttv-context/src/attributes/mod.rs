@@ -1,0 +1,62 @@
+//! Attributes: typed values in a named tree.
+//!
+//! [`Attributes`] is a tree that programs fill and change: options, counters,
+//! what an analysis found. It is
+//!
+//! * **typed**: a value keeps its [`Kind`], and asking for another is an error
+//!   that names both;
+//! * **addressed** by [`Path`] (`cpu/[3]/events`), by [`Name`] within a tree, by
+//!   [`Pattern`] (`cpu/*/events`), or by handle ([`AttributeId`], [`Key`]): a
+//!   number that stays valid while the tree grows, for counting at each event;
+//! * **enumerable** without knowing who filled it.
+//!
+//! Not everything that is worth showing lives in such a tree. Any structure that
+//! implements [`Browse`] is printed ([`Indented`], [`Paths`]), summed
+//! ([`Attributes::merge`]) and serialised (`Serial`, with the feature `serde`) by
+//! the same code; the tree itself is one of them.
+//!
+//! # Counting while events go by
+//!
+//! Attached to a context, a tree is shared by all hooks:
+//!
+//! ```
+//! use lttv_context::attributes::Attributes;
+//! use lttv_context::{Bounds, TracesetContext, Traceset};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! let mut attributes = Attributes::new();
+//! let switches = attributes.entry_at::<u64>("scheduler/switches")?;
+//!
+//! let mut context = TracesetContext::new(Traceset::open(path)?);
+//! let attributes = context.attach_data(attributes);
+//! context.on_event("sched_switch", move |call| call.extensions[attributes][switches] += 1);
+//! context.middle(&Bounds::all())?;
+//! assert_eq!(context.extensions()[attributes].to_string(), "scheduler\n  switches: 497\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod browse;
+mod error;
+mod find;
+mod key;
+mod merge;
+mod name;
+mod path;
+mod print;
+mod seconds;
+#[cfg(feature = "serde")]
+mod serial;
+mod tree;
+mod value;
+
+pub use self::browse::{Below, Browse, Entries, Item};
+pub use self::error::AttributeError;
+pub use self::key::{AttributeId, AttributeType, Key};
+pub use self::merge::MergeRule;
+pub use self::name::Name;
+pub use self::path::{MAX_DEPTH, Path, PathError, PathFault, Pattern};
+pub use self::print::{Indented, Paths};
+#[cfg(feature = "serde")]
+pub use self::serial::Serial;
+pub use self::tree::Attributes;
+pub use self::value::{Kind, Text, Value};

@@ -1,0 +1,307 @@
+//! Paths and patterns: names separated by slashes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::name::{Name, OwnedName};
+
+/// How many levels of attributes there may be below the root.
+///
+/// Deep enough for any statistic, and it bounds whatever walks a tree.
+pub const MAX_DEPTH: usize = 63;
+
+/// The way from a tree to an attribute at or below it: `cpu/[3]/events`.
+///
+/// A slash in front makes no difference; the path without names, `/`, is the
+/// tree itself. A number in brackets is a [number as a name](Name::Index). A
+/// backslash before a character of punctuation takes it literally, `\u{7f}` is
+/// a character by its hexadecimal code, and `""` is the empty name.
+///
+/// ```
+/// use lttv_context::attributes::{Name, Path};
+///
+/// let path: Path = r"disks/\/dev\/sda/[0]".parse()?;
+/// let names: Vec<Name> = path.names().collect();
+/// assert_eq!(names, [Name::from("disks"), Name::from("/dev/sda"), Name::from(0)]);
+/// assert_eq!(path.to_string(), r"/disks/\/dev\/sda/[0]");
+/// # Ok::<(), lttv_context::attributes::PathError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Path {
+    names: Vec<OwnedName>,
+}
+
+impl Path {
+    /// The names on the way.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = Name<'_>> + DoubleEndedIterator {
+        self.names.iter().map(OwnedName::borrowed)
+    }
+
+    /// Goes on to an attribute in the one that it leads to.
+    pub fn push<'n>(&mut self, name: impl Into<Name<'n>>) {
+        self.names.push(name.into().into());
+    }
+
+    /// Goes back to where the last name stands; `false` at the root.
+    pub fn pop(&mut self) -> bool {
+        self.names.pop().is_some()
+    }
+}
+
+impl<'a> FromIterator<Name<'a>> for Path {
+    fn from_iter<I: IntoIterator<Item = Name<'a>>>(names: I) -> Self {
+        Path { names: names.into_iter().map(OwnedName::from).collect() }
+    }
+}
+
+impl FromStr for Path {
+    type Err = PathError;
+
+    /// # Errors
+    ///
+    /// A [`PathError`] if the text is no path, or one with wildcards.
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let mut names = Vec::new();
+        for (at, component) in components(text) {
+            let wildcard = PathFault::Wildcard;
+            match part(component).map_err(|fault| PathError::new(text, at, fault))? {
+                Part::Name(name) if names.len() < MAX_DEPTH => names.push(name),
+                Part::Name(_) => return Err(PathError::new(text, at, PathFault::TooLong)),
+                Part::Any | Part::AnyDepth => return Err(PathError::new(text, at, wildcard)),
+            }
+        }
+        Ok(Path { names })
+    }
+}
+
+impl fmt::Display for Path {
+    /// With a slash in front; reading it again gives the same path.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.names.is_empty() {
+            return f.write_str("/");
+        }
+        self.names().try_for_each(|name| write!(f, "/{name}"))
+    }
+}
+
+/// A path with wildcards: `*` is any one name, `**` any number of names, none
+/// included.
+///
+/// A wildcard is a whole component: `sched_*` is refused. See
+/// [`Attributes::find`](super::Attributes::find).
+///
+/// ```
+/// use lttv_context::attributes::Pattern;
+///
+/// assert!("cpu/*/events".parse::<Pattern>().is_ok());
+/// let error = "cpu/irq*".parse::<Pattern>().unwrap_err();
+/// assert_eq!(error.to_string(), r"`cpu/irq*` at byte 4: `*` must stand alone; a literal one is `\*`");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    pub(super) parts: Vec<Part>,
+}
+
+/// A component of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Name(OwnedName),
+    Any,
+    AnyDepth,
+}
+
+impl FromStr for Pattern {
+    type Err = PathError;
+
+    /// # Errors
+    ///
+    /// A [`PathError`] if the text is no pattern.
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let mut parts = Vec::new();
+        for (at, component) in components(text) {
+            let fault = |fault| PathError::new(text, at, fault);
+            match part(component).map_err(fault)? {
+                _ if parts.len() == MAX_DEPTH => return Err(fault(PathFault::TooLong)),
+                part => parts.push(part),
+            }
+        }
+        Ok(Pattern { parts })
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.parts.is_empty() {
+            return f.write_str("/");
+        }
+        self.parts.iter().try_for_each(|part| match part {
+            Part::Name(name) => write!(f, "/{}", name.borrowed()),
+            Part::Any => f.write_str("/*"),
+            Part::AnyDepth => f.write_str("/**"),
+        })
+    }
+}
+
+/// The components of a path with the offsets at which they begin.
+fn components(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut rest = match text.strip_prefix('/').unwrap_or(text) {
+        "" => None,
+        names => Some(names),
+    };
+    std::iter::from_fn(move || {
+        let here = rest?;
+        let mut literal = false;
+        let end = here.bytes().position(|byte| {
+            let ends = byte == b'/' && !literal;
+            literal = byte == b'\\' && !literal;
+            ends
+        });
+        let at = text.len() - here.len();
+        let component = &here[..end.unwrap_or(here.len())];
+        rest = end.map(|end| &here[end + 1..]);
+        Some((at, component))
+    })
+}
+
+/// What a component means.
+fn part(component: &str) -> Result<Part, PathFault> {
+    match component {
+        "" => return Err(PathFault::Empty),
+        "*" => return Ok(Part::Any),
+        "**" => return Ok(Part::AnyDepth),
+        "\"\"" => return Ok(Part::Name(OwnedName::Text("".into()))),
+        _ => {}
+    }
+    if let Some(rest) = component.strip_prefix('[') {
+        let digits = rest.strip_suffix(']').ok_or(PathFault::Index)?;
+        let digits = digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits);
+        let index = digits.and_then(|digits| digits.parse().ok()).ok_or(PathFault::Index)?;
+        return Ok(Part::Name(OwnedName::Index(index)));
+    }
+    literal(component).map(|text| Part::Name(OwnedName::Text(text.into())))
+}
+
+/// A text name without its escapes.
+fn literal(component: &str) -> Result<String, PathFault> {
+    let mut text = String::with_capacity(component.len());
+    let mut rest = component.chars();
+    while let Some(c) = rest.next() {
+        text.push(match c {
+            '*' => return Err(PathFault::Star),
+            '\\' => match rest.next() {
+                Some('u') => {
+                    let (code, after) = rest
+                        .as_str()
+                        .strip_prefix('{')
+                        .and_then(|code| code.split_once('}'))
+                        .ok_or(PathFault::Escape)?;
+                    rest = after.chars();
+                    let code = u32::from_str_radix(code, 16).map_err(|_| PathFault::Escape)?;
+                    char::from_u32(code).ok_or(PathFault::Escape)?
+                }
+                Some(c) if c.is_ascii_punctuation() => c,
+                _ => return Err(PathFault::Escape),
+            },
+            c => c,
+        });
+    }
+    Ok(text)
+}
+
+/// Reads the name that [`Name`]'s `Display` wrote.
+#[cfg(feature = "serde")]
+pub(super) fn parse_name(text: &str) -> Result<OwnedName, PathError> {
+    let fault = match part(text) {
+        // With a bare slash it is a path.
+        Ok(Part::Name(_)) if components(text).next() != Some((0, text)) => PathFault::Escape,
+        Ok(Part::Name(name)) => return Ok(name),
+        Ok(Part::Any | Part::AnyDepth) => PathFault::Wildcard,
+        Err(fault) => fault,
+    };
+    Err(PathError::new(text, 0, fault))
+}
+
+/// A text that is no [`Path`] or no [`Pattern`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` at byte {at}: {fault}")]
+pub struct PathError {
+    /// The text.
+    pub text: String,
+    /// Offset in bytes of the component that is wrong.
+    pub at: usize,
+    /// What is wrong with it.
+    pub fault: PathFault,
+}
+
+impl PathError {
+    fn new(text: &str, at: usize, fault: PathFault) -> Self {
+        PathError { text: text.to_owned(), at, fault }
+    }
+}
+
+/// What is wrong with a component of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathFault {
+    /// Nothing between two slashes, or after the last.
+    #[error("a name is missing; the empty one is `\"\"`")]
+    Empty,
+    /// A bracket, but no number.
+    #[error("expected a number in brackets such as `[3]`; a literal bracket is `\\[`")]
+    Index,
+    /// A backslash without a character that it could stand for.
+    #[error("expected punctuation or `u{{HEX}}` after `\\`")]
+    Escape,
+    /// A wildcard that is not a whole component.
+    #[error("`*` must stand alone; a literal one is `\\*`")]
+    Star,
+    /// A pattern where one attribute has to be meant.
+    #[error("a path has no wildcards; a literal `*` is `\\*`")]
+    Wildcard,
+    /// More names than a tree has levels.
+    #[error("more than {MAX_DEPTH} names")]
+    TooLong,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> (usize, PathFault) {
+        let error = text.parse::<Path>().unwrap_err();
+        assert_eq!(error.text, text);
+        (error.at, error.fault)
+    }
+
+    #[test]
+    fn spellings() {
+        let path = |text: &str| text.parse::<Path>().unwrap();
+        assert_eq!(path(""), Path::default());
+        assert_eq!(path("/"), Path::default());
+        assert_eq!(path("a/b"), path("/a/b"));
+        assert_eq!(path("[007]").to_string(), "/[7]");
+        assert_eq!(path(r"\[7]").names().next(), Some(Name::Text("[7]")));
+        assert_eq!(path("a[7]").names().next(), Some(Name::Text("a[7]")));
+        assert_eq!(path("\"\"/\\u{a}").to_string(), "/\"\"/\\u{a}");
+        assert_eq!(path(r"a\\/b").names().len(), 2);
+        assert_eq!(path(r"\*").names().next(), Some(Name::Text("*")));
+    }
+
+    #[test]
+    fn faults() {
+        assert_eq!(fault("//"), (1, PathFault::Empty));
+        assert_eq!(fault("a//b"), (2, PathFault::Empty));
+        assert_eq!(fault("a/"), (2, PathFault::Empty));
+        for wrong in ["[", "[]", "[x]", "[-1]", "[+1]", "[1]x", "[18446744073709551616]"] {
+            assert_eq!(fault(wrong), (0, PathFault::Index), "{wrong}");
+        }
+        for wrong in [r"\", r"\n", r"\u", r"\u{", r"\u{}", r"\u{d800}", r"\u{110000}", r"\é"] {
+            assert_eq!(fault(wrong), (0, PathFault::Escape), "{wrong}");
+        }
+        assert_eq!(fault("é/*"), (3, PathFault::Wildcard));
+        assert_eq!(fault("a/***"), (2, PathFault::Star));
+        let long = "/a".repeat(MAX_DEPTH);
+        assert!(long.parse::<Path>().is_ok() && long.parse::<Pattern>().is_ok());
+        assert_eq!(fault(&format!("{long}/a")), (2 * MAX_DEPTH + 1, PathFault::TooLong));
+    }
+}

@@ -1,0 +1,275 @@
+//! Values of attributes, and their kinds.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use ltt_read::Timestamp;
+
+use super::seconds;
+
+/// Text of an attribute.
+pub type Text = Cow<'static, str>;
+
+/// What an attribute is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Yes or no.
+    Bool,
+    /// A signed integer of 64 bits.
+    Int,
+    /// An unsigned integer of 64 bits.
+    UInt,
+    /// A floating-point number of 64 bits.
+    Float,
+    /// A point in time, in nanoseconds.
+    Time,
+    /// A length of time, in nanoseconds.
+    Duration,
+    /// Text.
+    Text,
+    /// No value, but further attributes.
+    Tree,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 8] = [
+        Kind::Bool,
+        Kind::Int,
+        Kind::UInt,
+        Kind::Float,
+        Kind::Time,
+        Kind::Duration,
+        Kind::Text,
+        Kind::Tree,
+    ];
+
+    /// Its name in messages and in files: `uint`, `text`, `tree`…
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Bool => "bool",
+            Kind::Int => "int",
+            Kind::UInt => "uint",
+            Kind::Float => "float",
+            Kind::Time => "time",
+            Kind::Duration => "duration",
+            Kind::Text => "text",
+            Kind::Tree => "tree",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The value of an attribute.
+///
+/// Text may be borrowed, so that showing a structure to a
+/// [browser](super::Browse) copies nothing.
+///
+/// ```
+/// use std::time::Duration;
+/// use lttv_context::attributes::{Kind, Value};
+///
+/// let value = Value::from(Duration::from_millis(1500));
+/// assert_eq!(value.kind(), Kind::Duration);
+/// assert_eq!(value.to_string(), "1.500000000 s");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// Yes or no.
+    Bool(bool),
+    /// A signed integer.
+    Int(i64),
+    /// An unsigned integer.
+    UInt(u64),
+    /// A floating-point number.
+    Float(f64),
+    /// A point in time.
+    Time(Timestamp),
+    /// A length of time.
+    Duration(Duration),
+    /// Text.
+    Text(Cow<'a, str>),
+}
+
+impl Value<'_> {
+    /// What it is; never [`Kind::Tree`].
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Value::Bool(_) => Kind::Bool,
+            Value::Int(_) => Kind::Int,
+            Value::UInt(_) => Kind::UInt,
+            Value::Float(_) => Kind::Float,
+            Value::Time(_) => Kind::Time,
+            Value::Duration(_) => Kind::Duration,
+            Value::Text(_) => Kind::Text,
+        }
+    }
+
+    /// The same value, its text borrowed from this one.
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Bool(value) => Value::Bool(*value),
+            Value::Int(value) => Value::Int(*value),
+            Value::UInt(value) => Value::UInt(*value),
+            Value::Float(value) => Value::Float(*value),
+            Value::Time(value) => Value::Time(*value),
+            Value::Duration(value) => Value::Duration(*value),
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+        }
+    }
+
+    /// The same value, borrowing nothing.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Bool(value) => Value::Bool(value),
+            Value::Int(value) => Value::Int(value),
+            Value::UInt(value) => Value::UInt(value),
+            Value::Float(value) => Value::Float(value),
+            Value::Time(value) => Value::Time(value),
+            Value::Duration(value) => Value::Duration(value),
+            Value::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+        }
+    }
+
+    /// Reads a value that a person typed; `None` if it is no such value or
+    /// out of its range.
+    ///
+    /// Integers may be hexadecimal (`0x1f`); times and durations are seconds,
+    /// with up to nine decimals (`1.5`); a truth is `true`, `yes`, `false` or
+    /// `no`.
+    ///
+    /// ```
+    /// use lttv_context::attributes::{Kind, Value};
+    ///
+    /// assert_eq!(Value::parse(Kind::Int, "-0x10"), Some(Value::Int(-16)));
+    /// assert_eq!(Value::parse(Kind::UInt, "-1"), None);
+    /// assert_eq!(Value::parse(Kind::Time, "1.5").unwrap().to_string(), "1.500000000");
+    /// ```
+    pub fn parse(kind: Kind, text: &str) -> Option<Value<'static>> {
+        Some(match kind {
+            Kind::Bool => Value::Bool(match text {
+                "true" | "yes" => true,
+                "false" | "no" => false,
+                _ => return None,
+            }),
+            Kind::Int => Value::Int(integer(text)?.try_into().ok()?),
+            Kind::UInt => Value::UInt(integer(text)?.try_into().ok()?),
+            Kind::Float => Value::Float(text.parse().ok()?),
+            Kind::Time => {
+                Value::Time(Timestamp::from_ns(seconds::parse_ns(text)?.try_into().ok()?))
+            }
+            Kind::Duration => Value::Duration(seconds::duration(seconds::parse_ns(text)?)?),
+            Kind::Text => Value::Text(Cow::Owned(text.to_owned())),
+            Kind::Tree => return None,
+        })
+    }
+}
+
+/// An integer, decimal or hexadecimal. Every 64-bit one fits in the result.
+fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let (radix, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => (16, digits),
+        None => (10, digits),
+    };
+    // What follows a sign or prefix must be a digit, not another sign.
+    let value = digits.chars().next()?.is_digit(radix).then(|| i128::from_str_radix(digits, radix));
+    let value = value?.ok()?;
+    Some(if negative { -value } else { value })
+}
+
+impl fmt::Display for Value<'_> {
+    /// Numbers in full, times in seconds, text in quotes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Int(value) => write!(f, "{value}"),
+            Value::UInt(value) => write!(f, "{value}"),
+            Value::Float(value) => write!(f, "{value}"),
+            Value::Time(value) => write!(f, "{value}"),
+            Value::Duration(value) => {
+                write!(f, "{}.{:09} s", value.as_secs(), value.subsec_nanos())
+            }
+            Value::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+macro_rules! from {
+    ($($from:ty => $variant:ident($convert:expr),)*) => {$(
+        impl From<$from> for Value<'_> {
+            fn from(value: $from) -> Self {
+                Value::$variant($convert(value))
+            }
+        }
+    )*};
+}
+
+from! {
+    bool => Bool(std::convert::identity),
+    i32 => Int(i64::from),
+    i64 => Int(std::convert::identity),
+    u32 => UInt(u64::from),
+    u64 => UInt(std::convert::identity),
+    f64 => Float(std::convert::identity),
+    Timestamp => Time(std::convert::identity),
+    Duration => Duration(std::convert::identity),
+    String => Text(Cow::Owned),
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Value::Text(Cow::Borrowed(text))
+    }
+}
+
+impl<'a> From<Cow<'a, str>> for Value<'a> {
+    fn from(text: Cow<'a, str>) -> Self {
+        Value::Text(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type() {
+        let parse = Value::parse;
+        assert_eq!(parse(Kind::Bool, "yes"), Some(Value::Bool(true)));
+        assert_eq!(parse(Kind::Bool, "no"), Some(Value::Bool(false)));
+        assert_eq!(parse(Kind::Bool, ""), None);
+        assert_eq!(parse(Kind::Int, "-9223372036854775808"), Some(Value::Int(i64::MIN)));
+        assert_eq!(parse(Kind::Int, "9223372036854775808"), None);
+        assert_eq!(parse(Kind::UInt, "0xffffffffffffffff"), Some(Value::UInt(u64::MAX)));
+        for wrong in ["", "-", "--1", "0x", "0x-1", "+1", "1 ", "1_000", "0xfffffffffffffffff"] {
+            assert_eq!(parse(Kind::UInt, wrong), None, "{wrong}");
+        }
+        assert_eq!(parse(Kind::Float, "2.5e3"), Some(Value::Float(2500.0)));
+        assert_eq!(parse(Kind::Duration, "-1"), None);
+        assert_eq!(parse(Kind::Duration, "0.25"), Some(Duration::from_millis(250).into()));
+        assert_eq!(parse(Kind::Time, "-0.000000001"), Some(Timestamp::from_ns(-1).into()));
+        assert_eq!(parse(Kind::Time, "9223372037"), None);
+        assert_eq!(parse(Kind::Text, ""), Some("".into()));
+        assert_eq!(parse(Kind::Tree, ""), None);
+    }
+
+    #[test]
+    fn text_is_quoted() {
+        assert_eq!(Value::from("a\n\"b\"").to_string(), r#""a\n\"b\"""#);
+    }
+
+    #[test]
+    fn values_are_small() {
+        assert!(size_of::<Value<'_>>() <= 24);
+    }
+}
