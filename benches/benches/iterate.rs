@@ -13,8 +13,12 @@ use lttv_benches::{
 type ByHand = fn(&[u8]) -> Option<(u64, Sums)>;
 
 fn iterate(c: &mut Criterion) {
-    let kinds =
-        [("kernel-like", Kind::Kernel), ("UST-like", Kind::Ust), ("one type of 40 B", Kind::Plain)];
+    let kinds = [
+        ("kernel-like", Kind::Kernel),
+        ("UST-like", Kind::Ust),
+        ("one type of 40 B", Kind::Plain),
+        ("LTTng 0.x", Kind::Legacy),
+    ];
     for (name, kind) in kinds {
         let dir = Input::new(kind, bench_events()).cached().expect("a trace");
         let trace = Trace::open(&dir).expect("a trace");
@@ -43,7 +47,7 @@ fn iterate(c: &mut Criterion) {
         let by_hand: Option<ByHand> = match kind {
             Kind::Ust => Some(sum_ust_like),
             Kind::Plain => Some(sum_plain),
-            Kind::Kernel => None,
+            Kind::Kernel | Kind::Legacy => None,
         };
         if let Some(by_hand) = by_hand {
             let files = files(&trace);

@@ -27,7 +27,9 @@ fn headers(c: &mut Criterion) {
 fn every_field(c: &mut Criterion) {
     let mut group = c.benchmark_group("merge of 8 streams, every field");
     group.sample_size(20).throughput(Throughput::Elements(bench_events()));
-    for (name, kind) in [("kernel-like", Kind::Kernel), ("UST-like", Kind::Ust)] {
+    for (name, kind) in
+        [("kernel-like", Kind::Kernel), ("UST-like", Kind::Ust), ("LTTng 0.x", Kind::Legacy)]
+    {
         let dir = Input::new(kind, bench_events()).cached().expect("a trace");
         let traces = [Trace::open(dir).expect("a trace")];
         group.bench_function(name, |b| {

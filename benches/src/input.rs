@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::{Options, kernel_like, plain, ust_like};
+use crate::{Options, kernel_like, legacy_like, plain, ust_like};
 
 /// The kind of tracer that is imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -17,6 +17,8 @@ pub enum Kind {
     Ust,
     /// See [`plain`].
     Plain,
+    /// See [`legacy_like`].
+    Legacy,
 }
 
 /// A trace to be made.
@@ -68,6 +70,7 @@ impl Input {
             Kind::Kernel => kernel_like,
             Kind::Ust => ust_like,
             Kind::Plain => plain,
+            Kind::Legacy => legacy_like,
         };
         Ok(write(dir, self.cpus, self.events, &self.options)?)
     }
@@ -85,6 +88,7 @@ impl Input {
             Kind::Kernel => "kernel-like",
             Kind::Ust => "ust-like",
             Kind::Plain => "plain",
+            Kind::Legacy => "legacy-like",
         };
         if !dir.exists() {
             // Under its name only when complete.
@@ -122,6 +126,7 @@ fn generators() -> u32 {
         include_str!("kernel.rs"),
         include_str!("ust.rs"),
         include_str!("plain.rs"),
+        include_str!("legacy.rs"),
         include_str!("lib.rs"),
     ];
     let bytes = sources.iter().flat_map(|source| source.bytes());

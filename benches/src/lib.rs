@@ -8,6 +8,7 @@
 mod by_hand;
 mod input;
 mod kernel;
+mod legacy;
 mod many_types;
 mod plain;
 mod random;
@@ -23,6 +24,7 @@ use ltt_read::writer::{StreamWriter, TraceWriter, Value, WriteError};
 pub use by_hand::{sum_plain, sum_ust_like};
 pub use input::{Input, Kind};
 pub use kernel::kernel_like;
+pub use legacy::legacy_like;
 pub use many_types::many_types;
 pub use plain::plain;
 pub use random::Random;

@@ -1,11 +1,14 @@
 //! Cursors: reading one tracefile, event by event.
 
+mod legacy;
+
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::error::{DecodeError, Error, Place};
 use crate::event::Event;
+use crate::layout::header::QuickValues;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
@@ -286,6 +289,10 @@ impl Cursor {
     fn advance_any(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
+                if self.at_legacy_padding() {
+                    self.next = self.content_end;
+                    continue;
+                }
                 return match self.read_event() {
                     Ok(()) => Ok(true),
                     Err(kind) => Err(self.fail(kind)),
@@ -301,10 +308,21 @@ impl Cursor {
     /// out of the ordinary; otherwise leaves everything as it is.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
+        if self.table.as_deref()?.quick.is_none() {
+            return self.advance_legacy_quickly();
+        }
+        self.advance_by(|table, _, data, next, clock| table.quick.as_ref()?.read(data, next, clock))
+    }
+
+    /// Steps to the next event, of which `read` finds the header.
+    #[inline(always)]
+    fn advance_by(
+        &mut self,
+        read: impl FnOnce(&StreamTable, &Packet, &[u8], u64, u64) -> Option<QuickValues>,
+    ) -> Option<()> {
         let table = self.table.as_deref()?;
-        let quick = table.quick.as_ref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
-        let header = quick.read(data, self.next, self.clock)?;
+        let header = read(table, &self.packet, data, self.next, self.clock)?;
         let entry = table.event_ids.entry(header.id)?;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {
@@ -346,6 +364,9 @@ impl Cursor {
         let trace = &*self.trace;
         let tables = trace.tables();
         let table = &tables.streams[self.packet.stream_class.index()];
+        if table.legacy.is_some() {
+            return self.read_legacy_event();
+        }
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
 
@@ -416,8 +437,9 @@ impl Cursor {
             self.content_end = 0;
             return Ok(false);
         }
-        if let Some(before) = before {
-            self.compare_counters(&before);
+        match before {
+            Some(before) => self.compare_counters(&before),
+            None => self.note_first_losses(),
         }
         Ok(true)
     }
@@ -430,9 +452,8 @@ impl Cursor {
         self.source = file.source.clone();
         self.packet_clock = clock;
         self.packets_entered += 1;
-        let bytes = file.source.bytes();
         let (schema, tables) = (trace.schema(), trace.tables());
-        match Packet::read(schema, tables, bytes, offset, number, clock, &mut self.scratch) {
+        match file.packet(schema, tables, offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
                 let table = &tables.streams[packet.stream_class.index()];
                 self.make_slots(table);
@@ -672,12 +693,15 @@ impl Cursor {
     /// without standing on each.
     fn skip_quickly(&mut self, time: Timestamp) {
         let Some(table) = self.table.as_deref() else { return };
-        let Some(quick) = &table.quick else { return };
         let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
         let tables = self.trace.tables();
         let (mut next, mut clock) = (self.next, self.clock);
-        while let Some(header) = quick.read(data, next, clock)
+        let read = |next, clock| match &table.quick {
+            Some(quick) => quick.read(data, next, clock),
+            None => legacy::quick_header(table, &self.packet, data, next, clock),
+        };
+        while let Some(header) = read(next, clock)
             && header.time < time
             && let Some(entry) = table.event_ids.entry(header.id)
         {

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::legacy;
 
 /// How deep directories are searched (LTTng's are 5 deep).
 const MAX_DEPTH: usize = 16;
 
-/// The directories at or below `path` that hold a `metadata` file, sorted by
-/// path.
+/// The directories at or below `path` that hold a `metadata` file, or are
+/// [legacy] traces, sorted by path.
 ///
 /// LTTng writes a session as several traces: one in `kernel`, one for each
 /// user or process in `ust/…`. Symbolic links to directories are followed;
@@ -27,9 +28,12 @@ pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
         let reason = "it is a file; give the directory that holds `metadata`";
         return Err(Error::NotATrace { path: path.to_owned(), reason });
     }
+    if !path.join("metadata").is_file() && legacy::is_trace(path) {
+        return Ok(vec![path.to_owned()]);
+    }
     search(path, 0, &mut found)?;
     if found.is_empty() {
-        let reason = "no `metadata` file in this directory or below";
+        let reason = "no `metadata` file and no LTTng 0.x trace in this directory or below";
         return Err(Error::NotATrace { path: path.to_owned(), reason });
     }
     found.sort();
@@ -44,6 +48,10 @@ fn search(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Erro
         if name == b"metadata" && path.is_file() {
             found.push(dir.to_owned());
         } else if depth < MAX_DEPTH && !name.starts_with(b".") && path.is_dir() {
+            if legacy::is_trace(&path) {
+                found.push(path);
+                continue; // its directories are parts of it
+            }
             // What cannot be entered below holds no trace that can be read.
             let _ = search(&path, depth + 1, found);
         }

@@ -173,6 +173,36 @@ pub enum DecodeError {
     /// and did not pass through [`crate::metadata`].
     #[error("a length or selector location of this type is not resolved")]
     Unresolved,
+    /// There is no header of a sub-buffer here (legacy formats).
+    #[error("this is no sub-buffer of an LTTng 0.x trace")]
+    NotABlock,
+    /// A sub-buffer is of a version that is not supported (legacy formats).
+    #[error("sub-buffers of version {major}.{minor} are not supported")]
+    UnknownBlockVersion {
+        /// Major version.
+        major: u8,
+        /// Minor version.
+        minor: u8,
+    },
+    /// A sub-buffer differs in version or byte order from the others of its
+    /// trace (legacy formats).
+    #[error("version or byte order of this sub-buffer are not those of the trace")]
+    ForeignBlock,
+    /// The alignment of a sub-buffer is no power of two (legacy formats).
+    #[error("an alignment of {alignment} bytes is no power of two")]
+    BadAlignment {
+        /// The alignment found.
+        alignment: u8,
+    },
+    /// The fields of an event are not as large as its header says (legacy
+    /// formats).
+    #[error("the fields need {found} bytes, but the event header tells {declared}")]
+    SizeMismatch {
+        /// Bytes, as the header tells.
+        declared: u64,
+        /// Bytes that the fields need.
+        found: u64,
+    },
     /// An event type's fields are too many or too deeply nested.
     #[error("the fields of this type are too many or nested too deeply")]
     TooComplex,

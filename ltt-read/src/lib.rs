@@ -1,5 +1,6 @@
 //! Reads traces of the Common Trace Format, [CTF 1.8][ctf1] and [CTF 2][ctf2]:
-//! what LTTng, barectf, perf and other tracers record.
+//! what LTTng, barectf, perf and other tracers record. And those of LTTng 0.x
+//! ([`legacy`]), from before there was CTF.
 //!
 //! Files are mapped, metadata is compiled once to flat layouts, and of an event
 //! nothing is decoded but what is asked for, and stepping from event to event
@@ -92,7 +93,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Trace`] | one directory with a `metadata` file (or several, if a session was rotated): a [`Schema`] and tracefiles |
+//! | [`Trace`] | one directory with a `metadata` file (or several, if a session was rotated), or a legacy trace: a [`Schema`] and tracefiles |
 //! | [`Tracefile`] | one data stream: what one CPU wrote to one channel |
 //! | [`Packet`] | a part of a tracefile that can be decoded by itself |
 //! | [`Cursor`] | reads one tracefile; [`Position`] is a place to come back to |
@@ -100,6 +101,7 @@
 //! | [`Event`] | the record that a cursor stands on: a borrowed view |
 //! | [`Field`], [`Value`], [`Visitor`] | three ways to what an event holds: by handle, by name, all of it |
 //! | [`Notice`], [`Error`] | what was odd, and what could not be read |
+//! | [`aliases`] | what kernel events were called over the years |
 //!
 //! # Units
 //!
@@ -185,6 +187,7 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+pub mod aliases;
 mod bits;
 mod cursor;
 mod cut;
@@ -194,6 +197,7 @@ mod event;
 mod field;
 mod index;
 mod layout;
+pub mod legacy;
 mod merge;
 pub mod metadata;
 mod notice;
@@ -223,6 +227,6 @@ pub use packet::Packet;
 pub use source::Access;
 pub use time::Timestamp;
 pub use trace::{OpenOptions, Trace, open_all};
-pub use tracefile::Tracefile;
+pub use tracefile::{Tracefile, UserProcess};
 pub use value::{ArrayView, StructView, Value, labels};
 pub use visit::{StrValue, Visitor};

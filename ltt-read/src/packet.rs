@@ -5,6 +5,7 @@ use crate::layout::node::NodeKind;
 use crate::layout::program::{Len, RoleValues, Scratch, Window};
 use crate::layout::region::Region;
 use crate::layout::tables::Tables;
+use crate::legacy::Packing;
 use crate::schema::{Role, Schema, StreamClassId};
 use crate::time::{Timestamp, update_clock};
 use crate::uuid::Uuid;
@@ -55,6 +56,8 @@ pub struct Packet {
     pub wrong_uuid: Option<Uuid>,
     /// The default clock where its events begin, in cycles.
     pub clock: u64,
+    /// How its events are packed, if it is a legacy block.
+    pub(crate) packing: Option<Packing>,
 }
 
 /// Why there is no packet.
@@ -137,6 +140,7 @@ impl Packet {
             wrong_magic,
             wrong_uuid,
             clock: roles.clock,
+            packing: None,
         })
     }
 
@@ -162,6 +166,7 @@ impl Packet {
             wrong_magic: None,
             wrong_uuid: None,
             clock: 0,
+            packing: None,
         }
     }
 

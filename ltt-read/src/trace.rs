@@ -10,6 +10,7 @@ use crate::field::{self, Field};
 use crate::index::Index;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
+use crate::legacy;
 use crate::metadata::{self, Diagnostic};
 use crate::packet::Packet;
 use crate::schema::{EventType, EventTypeId, Schema, Scope, StreamClassId};
@@ -85,6 +86,9 @@ impl OpenOptions {
     /// As [`Trace::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Arc<Trace>, Error> {
         let path = path.as_ref();
+        if is_legacy(path) {
+            return legacy::open(path, self.access).map(Arc::new);
+        }
         let parsed = parse_metadata(path)?;
         Ok(Arc::new(Trace::from_parts(vec![path.to_owned()], parsed, self.access)?))
     }
@@ -96,7 +100,12 @@ impl OpenOptions {
     /// As [`open_all`].
     pub fn open_all(&self, path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
         let mut groups: Vec<(Vec<PathBuf>, metadata::Parsed)> = Vec::new();
+        let mut traces = Vec::new();
         for dir in find_traces(path)? {
+            if is_legacy(&dir) {
+                traces.push(legacy::open(&dir, self.access).map(Arc::new)?);
+                continue;
+            }
             let parsed = parse_metadata(&dir)?;
             let uuid = parsed.schema.uuid;
             let same = groups.iter_mut().find(|(_, p)| uuid.is_some() && p.schema.uuid == uuid);
@@ -112,7 +121,11 @@ impl OpenOptions {
             }
         }
         let open = |(dirs, parsed)| Trace::from_parts(dirs, parsed, self.access).map(Arc::new);
-        groups.into_iter().map(open).collect()
+        for group in groups {
+            traces.push(open(group)?);
+        }
+        traces.sort_by(|a, b| a.paths[0].cmp(&b.paths[0]));
+        Ok(traces)
     }
 }
 
@@ -131,7 +144,8 @@ pub fn open_all(path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
 }
 
 impl Trace {
-    /// Opens the trace in one directory: the one with its `metadata` file.
+    /// Opens the trace in one directory: the one with its `metadata` file, or
+    /// that of a [`legacy`] trace.
     ///
     /// Only the metadata and the first packet of each file are read. Damage
     /// in data stream files is reported when it is reached, not here.
@@ -194,7 +208,7 @@ impl Trace {
         files: impl Iterator<Item = Result<(PathBuf, Source), Error>>,
     ) -> Result<Trace, Error> {
         let metadata::Parsed { schema, warnings, .. } = parsed;
-        let tables = Tables::new(&schema)
+        let tables = Tables::new(&schema, None)
             .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
         let mut tracefiles: Vec<Tracefile> = Vec::new();
         for file in files {
@@ -210,6 +224,17 @@ impl Trace {
             key(a).cmp(&key(b))
         });
         Ok(Trace { paths, schema, tables, tracefiles, warnings })
+    }
+
+    /// A trace of these parts, all sorted.
+    pub(crate) fn from_tracefiles(
+        paths: Vec<PathBuf>,
+        schema: Schema,
+        tables: Tables,
+        tracefiles: Vec<Tracefile>,
+        warnings: Vec<Diagnostic>,
+    ) -> Trace {
+        Trace { paths, schema, tables, tracefiles, warnings }
     }
 
     /// What its metadata declares.
@@ -308,6 +333,11 @@ impl Trace {
     }
 }
 
+/// Whether a directory is a trace of a format before CTF.
+fn is_legacy(dir: &Path) -> bool {
+    !dir.join("metadata").is_file() && legacy::is_trace(dir)
+}
+
 fn parse_metadata(dir: &Path) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");
     let bytes = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
@@ -352,6 +382,7 @@ fn add_file(
         index_path: path.with_file_name("index").join(index_name),
         first_begin: first.as_ref().map(|p| p.begin.unwrap_or(Timestamp::MIN)),
         source: Arc::new(source),
+        legacy: None,
     };
     let (class, id): (Option<StreamClassId>, _) =
         first.map_or((None, None), |p| (Some(p.stream_class), p.stream_id));
@@ -363,6 +394,7 @@ fn add_file(
             name: String::new(),
             channel: String::new(),
             cpu: None,
+            process: None,
             stream_class: class,
             stream_id: id,
             files: vec![file],

@@ -4,7 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::index::Index;
-use crate::schema::StreamClassId;
+use crate::layout::program::Scratch;
+use crate::layout::tables::Tables;
+use crate::legacy::FileKind;
+use crate::packet::{Packet, PacketError};
+use crate::schema::{Schema, StreamClassId};
 use crate::source::Source;
 use crate::time::Timestamp;
 
@@ -15,11 +19,24 @@ pub struct Tracefile {
     pub(crate) name: String,
     pub(crate) channel: String,
     pub(crate) cpu: Option<u32>,
+    pub(crate) process: Option<UserProcess>,
     pub(crate) stream_class: Option<StreamClassId>,
     pub(crate) stream_id: Option<u64>,
     /// In time order.
     pub(crate) files: Vec<DataFile>,
     pub(crate) index: OnceLock<Index>,
+}
+
+/// The process whose events a user-space tracefile of LTTng 0.x holds, by the
+/// file's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UserProcess {
+    /// Id of the thread.
+    pub tid: u32,
+    /// Id of its process group.
+    pub pgid: u32,
+    /// When it was created, in ticks of the trace's clock.
+    pub creation: u64,
 }
 
 /// One file of a tracefile.
@@ -30,9 +47,29 @@ pub(crate) struct DataFile {
     /// Where LTTng would have put its index.
     pub(crate) index_path: PathBuf,
     pub(crate) first_begin: Option<Timestamp>,
+    /// `Some` in the formats before CTF.
+    pub(crate) legacy: Option<FileKind>,
 }
 
 impl DataFile {
+    /// Reads the packet that begins at a byte of it. `clock` is the default
+    /// clock before it.
+    pub(crate) fn packet(
+        &self,
+        schema: &Schema,
+        tables: &Tables,
+        offset: u64,
+        number: u64,
+        clock: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Packet, PacketError> {
+        let bytes = self.source.bytes();
+        match self.legacy.zip(tables.legacy.as_ref()) {
+            None => Packet::read(schema, tables, bytes, offset, number, clock, scratch),
+            Some((kind, decoder)) => decoder.packet(kind, bytes, offset, number),
+        }
+    }
+
     /// Orders the files of a tracefile: by time where they tell one, else as
     /// the tracer numbered them.
     pub(crate) fn key(&self) -> impl Ord + '_ {
@@ -56,6 +93,12 @@ impl Tracefile {
     /// The CPU, as far as file names tell: 3 for `channel0_3`.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
+    }
+
+    /// The process whose events it holds, for a user-space tracefile of LTTng
+    /// 0.x.
+    pub fn user_process(&self) -> Option<UserProcess> {
+        self.process
     }
 
     /// Class of the stream, `None` if its first packet is damaged. (Packets of

@@ -3,7 +3,8 @@
 //!
 //! Where LTTV had the columns of the process state there are the contexts that
 //! were recorded with the event. The packet context is left out: its CPU is in
-//! the name of the tracefile.
+//! the name of the tracefile. Legacy traces have lines of their own
+//! ([`legacy`](super::legacy)): those that LTTV printed for them.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use ltt_read::{Event, Trace, Tracefile};
 use super::EventText;
 use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
+use super::legacy::LegacyText;
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::per_trace::PerTrace;
@@ -36,6 +38,8 @@ struct TraceText {
     tracefiles: Vec<(Chunk, Chunk)>,
     /// Made when the first event of the type comes.
     types: Vec<Option<Box<TypeText>>>,
+    /// In place of all that, for a legacy trace.
+    legacy: Option<Box<LegacyText>>,
 }
 
 /// The part of a line that its event type decides.
@@ -64,6 +68,7 @@ impl Lttv {
             TraceText {
                 tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
                 types: trace.schema().event_types.iter().map(|_| None).collect(),
+                legacy: LegacyText::new(trace, palette).map(Box::new),
             }
         });
         Lttv { clock, palette, style, traces }
@@ -73,7 +78,11 @@ impl Lttv {
 impl EventText for Lttv {
     fn event(&mut self, event: &Event<'_>, out: &mut Text) {
         let Lttv { clock, palette, style, traces } = self;
-        let Some(TraceText { tracefiles, types }) = traces.of(event.trace()) else { return };
+        let Some(trace) = traces.of(event.trace()) else { return };
+        if let Some(legacy) = &mut trace.legacy {
+            return legacy.event(event, clock, out);
+        }
+        let TraceText { tracefiles, types, .. } = trace;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event, style, palette));
         let Some((channel, place)) = tracefiles.get(event.tracefile_index()) else { return };

@@ -3,7 +3,6 @@
 use super::IndexEntry;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
-use crate::packet::Packet;
 use crate::schema::Schema;
 use crate::time::Timestamp;
 use crate::tracefile::DataFile;
@@ -22,7 +21,7 @@ pub(super) fn packets(
     let mut entries = Vec::new();
     let (mut offset, mut number) = (0, 0);
     while offset < bytes.len() as u64 {
-        match Packet::read(schema, tables, bytes, offset, number, *clock, &mut scratch) {
+        match file.packet(schema, tables, offset, number, *clock, &mut scratch) {
             Ok(p) => {
                 let begin = p.begin.unwrap_or(Timestamp::MIN);
                 // Without both times, nothing is known; an end before the begin

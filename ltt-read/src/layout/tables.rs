@@ -11,6 +11,7 @@ use super::header::{Header, Quick};
 use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Phase, Region, Start};
 use crate::error::DecodeError;
+use crate::legacy;
 use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
 use crate::time::ClockConverter;
 
@@ -23,6 +24,8 @@ pub(crate) struct Tables {
     pub(crate) streams: Box<[Arc<StreamTable>]>,
     stream_ids: HashMap<u64, StreamClassId>,
     bodies: Box<[OnceLock<Result<Body, DecodeError>>]>,
+    /// `Some` for a format before CTF.
+    pub(crate) legacy: Option<Arc<legacy::Decoder>>,
 }
 
 /// The compiled layout of one event type's contexts and payload.
@@ -45,10 +48,17 @@ pub(crate) struct StreamTable {
     pub(crate) event_ids: IdTable,
     /// The slot where the begin of an event's body is noted.
     pub(crate) body_anchor: Slot,
+    /// `Some` for a format before CTF: how to read what the layouts above have
+    /// no part in.
+    pub(crate) legacy: Option<Arc<legacy::Decoder>>,
 }
 
 impl Tables {
-    pub(crate) fn new(schema: &Schema) -> Result<Tables, DecodeError> {
+    pub(crate) fn new(
+        schema: &Schema,
+        legacy: Option<legacy::Decoder>,
+    ) -> Result<Tables, DecodeError> {
+        let legacy = legacy.map(Arc::new);
         // Value slots first, then anchors.
         let slots = |n: u16| Slot::from(n);
         let streams = schema.stream_classes.iter().map(|s| slots(s.stream_slots));
@@ -67,7 +77,8 @@ impl Tables {
         let after_header = packet_header.as_ref().map_or(start, following);
         let streams = (schema.stream_classes.iter().enumerate())
             .map(|(i, s)| {
-                StreamTable::new(schema, StreamClassId(i as u32), s, after_header).map(Arc::new)
+                let table = StreamTable::new(schema, StreamClassId(i as u32), s, after_header)?;
+                Ok(Arc::new(StreamTable { legacy: legacy.clone(), ..table }))
             })
             .collect::<Result<_, _>>()?;
         let ids = schema.stream_classes.iter().zip(0..).map(|(s, i)| (s.id, StreamClassId(i)));
@@ -77,6 +88,7 @@ impl Tables {
             streams,
             stream_ids: ids.collect(),
             bodies: schema.event_types.iter().map(|_| OnceLock::new()).collect(),
+            legacy,
         })
     }
 
@@ -101,7 +113,13 @@ impl Tables {
             let start = Start {
                 anchor: table.body_anchor,
                 free_slot: table.body_anchor + 1,
-                phase: header.end_phase,
+                phase: match (&table.legacy, &event.payload) {
+                    // The padding before a payload is the decoder's work.
+                    (Some(legacy), Some(payload)) => {
+                        Phase::aligned(legacy.payload_align(payload.align))
+                    }
+                    _ => header.end_phase,
+                },
                 order: header.end_order,
             };
             let region = compile(&roots.map(Option::as_ref), start, false)?;
@@ -177,6 +195,7 @@ impl StreamTable {
             clock,
             event_ids: IdTable::new(events.map(|(e, i)| (e.id, EventTypeId(i))).collect()),
             body_anchor,
+            legacy: None,
         })
     }
 

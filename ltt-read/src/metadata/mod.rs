@@ -14,6 +14,8 @@ mod tsdl;
 
 pub use diagnostic::{Context, Diagnostic, LineColumn, MetadataError, Severity, Span};
 
+pub(crate) use resolve::resolve;
+
 use crate::schema::Schema;
 
 /// Limits that keep hostile metadata from exhausting memory or stack.
@@ -60,7 +62,7 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, MetadataError> {
     } else {
         tsdl::parse(&text, &mut warnings)
     };
-    match parsed.and_then(|mut schema| resolve::resolve(&mut schema).map(|()| schema)) {
+    match parsed.and_then(|mut schema| resolve(&mut schema).map(|()| schema)) {
         Ok(schema) => Ok(Parsed { schema, warnings, text }),
         Err(diagnostics) => Err(MetadataError::new(&text, diagnostics)),
     }

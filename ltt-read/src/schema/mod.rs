@@ -55,6 +55,9 @@ pub enum Format {
     Ctf1,
     /// Common Trace Format 2 (metadata as a JSON text sequence).
     Ctf2,
+    /// What LTTng 0.x recorded and LTTV read before there was CTF; see
+    /// [`legacy`](crate::legacy).
+    Legacy,
 }
 
 /// A value of the trace environment (`env` block, `environment` property).
@@ -101,9 +104,10 @@ pub type Attributes = Option<Arc<str>>;
 /// fields are public.
 #[derive(Debug, Clone)]
 pub struct Schema {
-    /// The metadata language that it came from.
+    /// The format that it came from.
     pub format: Format,
-    /// Version of the format, as declared (`(1, 8)`, `(2, 0)`).
+    /// Version of the format, as declared (`(1, 8)`, `(2, 0)`). Of the legacy
+    /// formats, that of 2003 has none and gets `(0, 0)`.
     pub version: (u32, u32),
     /// Trace identity (CTF 2; CTF 1.8 has only the UUID).
     pub identity: Identity,
@@ -138,6 +142,7 @@ impl Schema {
             version: match format {
                 Format::Ctf1 => (1, 8),
                 Format::Ctf2 => (2, 0),
+                Format::Legacy => (2, 6),
             },
             identity: Identity::default(),
             uuid: None,
@@ -255,6 +260,10 @@ pub struct EventType {
     pub payload: Option<Arc<FieldClass>>,
     /// User attributes.
     pub attributes: Attributes,
+    /// The format string of a marker (LTTng 0.x): what its payload was made
+    /// from, and how to print it (see
+    /// [`MarkerFormat`](crate::legacy::MarkerFormat)).
+    pub format: Option<Arc<str>>,
     /// Value slots used by specific context and payload:
     /// `stream_slots..event_slots`. Set when locations are resolved.
     pub event_slots: u16,
@@ -272,6 +281,7 @@ impl EventType {
             specific_context: None,
             payload: None,
             attributes: None,
+            format: None,
             event_slots: 0,
         }
     }

@@ -20,6 +20,11 @@ pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
     match schema.format {
         Format::Ctf1 => tsdl::print(schema),
         Format::Ctf2 => ctf2::print(schema),
+        Format::Legacy => Err(WriteError::Inexpressible {
+            place: "schema".to_owned(),
+            format: "a metadata language",
+            what: "legacy formats: they have none".to_owned(),
+        }),
     }
 }
 

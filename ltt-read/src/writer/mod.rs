@@ -34,6 +34,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`LegacyWriter`] writes what LTTng 0.x recorded, from format strings.
+//!
 //! Without files: [`metadata_text`], and [`StreamWriter::new`] over a
 //! `Vec<u8>`.
 //!
@@ -50,6 +52,7 @@ mod float;
 mod header;
 mod index;
 mod json;
+mod legacy;
 mod metadata;
 pub mod presets;
 mod roles;
@@ -62,6 +65,7 @@ mod value;
 
 pub use error::{Problem, WriteError};
 pub use index::{PacketInfo, write_index};
+pub use legacy::{LegacyMarker, LegacyWriter};
 pub use metadata::{metadata_text, packetized_metadata};
 pub use stream::{Record, StreamWriter};
 pub use trace::TraceWriter;

@@ -112,7 +112,9 @@ fn lttng(format: Format, domain: &str, tracer: &str) -> Schema {
         ..ClockClass::new("monotonic")
     });
     let uuid = match format {
-        Format::Ctf1 => array(Length::Static(16), FieldClass::uint(8, LE), Roles::only(Role::Uuid)),
+        Format::Ctf1 | Format::Legacy => {
+            array(Length::Static(16), FieldClass::uint(8, LE), Roles::only(Role::Uuid))
+        }
         Format::Ctf2 => {
             let (length, roles) = (Length::Static(16), Roles::only(Role::Uuid));
             FieldClass::new(FieldKind::Blob(Blob { length, media_type: None, roles }), 8)

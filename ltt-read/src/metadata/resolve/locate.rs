@@ -281,7 +281,7 @@ impl<'s> Locator<'s> {
             PathStep::Parent => "null",
         });
         match self.format {
-            Format::Ctf1 => {
+            Format::Ctf1 | Format::Legacy => {
                 format!("`{}`", scope.into_iter().chain(names).collect::<Vec<_>>().join("."))
             }
             Format::Ctf2 => {

@@ -31,7 +31,7 @@ use locate::{Frame, Locator, PLACE, Site};
 /// # Errors
 ///
 /// One diagnostic for each dependency that cannot be met.
-pub(super) fn resolve(schema: &mut Schema) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn resolve(schema: &mut Schema) -> Result<(), Vec<Diagnostic>> {
     let plan = Planner::new(schema).plan()?;
     apply::apply(&plan, schema).map_err(|d| vec![d])
 }
@@ -357,7 +357,7 @@ fn roots<'s>(
 /// "in `event.fields` of event `sched_switch`", in the words of the format.
 fn in_root(scope: Scope, owner: Owner<'_>, format: Format) -> String {
     let name = scope_name(scope, format);
-    let ctf1 = format == Format::Ctf1;
+    let ctf1 = format != Format::Ctf2;
     match owner {
         Owner::Trace => format!("in `{name}`"),
         Owner::Stream(s) if ctf1 => format!("in `{name}` of stream {}", s.id),
@@ -374,7 +374,7 @@ fn in_root(scope: Scope, owner: Owner<'_>, format: Format) -> String {
 
 fn scope_name(scope: Scope, format: Format) -> &'static str {
     match format {
-        Format::Ctf1 => scope.tsdl_name(),
+        Format::Ctf1 | Format::Legacy => scope.tsdl_name(),
         Format::Ctf2 => scope.ctf2_name(),
     }
 }

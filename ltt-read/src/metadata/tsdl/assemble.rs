@@ -172,6 +172,7 @@ impl Parser<'_> {
                 specific_context: event.context,
                 payload: event.fields,
                 attributes: None,
+                format: None,
                 event_slots: 0,
             });
         }

@@ -1,0 +1,186 @@
+//! `text_dump --format lttv` against what LTTV's own programs printed of legacy
+//! traces, for every trace in the shared folder: events in the order of each
+//! tracefile, names, times to the nanosecond, fields. (The order between
+//! tracefiles of one time followed from directories then.)
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flate2::read::GzDecoder;
+use ltt_read::schema::Scope;
+use ltt_read::{FieldInfo, StrValue, Trace, Visitor};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The events of each tracefile: name and time, fields.
+type Records = BTreeMap<String, Vec<(String, String)>>;
+
+#[test]
+fn same_events_as_the_original() {
+    let mut checked = 0;
+    for (name, trace, expected) in cases() {
+        if name == "smp-2003" {
+            continue;
+        }
+        let args = ["--format", "lttv"];
+        let run = support::run(&support::example("text_dump"), &args, Some(&trace), LIMIT);
+        assert_eq!(run.status, Some(0), "{name}: {}", run.stderr);
+        let (expected, got) = (records(&text(&expected)), records(&run.stdout));
+        compare(&name, &expected, &got, before_2_3(&name));
+        checked += expected.values().map(Vec::len).sum::<usize>();
+    }
+    support::tell(&format!("legacy: {checked} events compared"));
+}
+
+#[test]
+fn same_events_in_the_format_of_2003() {
+    let Some((_, path, expected)) = cases().into_iter().find(|(name, ..)| name == "smp-2003")
+    else {
+        return;
+    };
+    let trace = Trace::open(path).expect("a trace");
+    let mut got = BTreeMap::new();
+    for (number, tracefile) in trace.tracefiles().iter().enumerate() {
+        let lines: &mut Vec<String> = got.entry(tracefile.name().to_owned()).or_default();
+        let mut cursor = trace.cursor(number);
+        while let Some(event) = cursor.next().expect("sound data") {
+            let time = event.timestamp().expect("a time");
+            let mut line = Line(format!("{} {time}", event.event_type().name()));
+            event.visit(Scope::Payload, &mut line);
+            lines.push(line.0);
+        }
+    }
+    let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in latin1(&text(&expected)).lines() {
+        let (tracefile, event) = line.split_once(' ').expect("a tracefile and more");
+        wanted.entry(tracefile.to_owned()).or_default().push(event.trim_end().to_owned());
+    }
+    assert!(wanted.values().map(Vec::len).sum::<usize>() > 100_000);
+    for (tracefile, wanted) in &wanted {
+        let got = &got[tracefile];
+        assert_eq!(got.len(), wanted.len(), "{tracefile}");
+        let differing = got.iter().zip(wanted).find(|(got, wanted)| got != wanted);
+        assert_eq!(differing, None, "{tracefile}");
+    }
+}
+
+/// The values of an event, as the dump of 2003 has them.
+struct Line(String);
+
+impl Visitor for Line {
+    fn uint(&mut self, field: &FieldInfo, value: u64) {
+        let kind = if field.class().mappings().is_some() { "enum:" } else { "" };
+        self.0.push_str(&format!(" {kind}{value}"));
+    }
+    fn string(&mut self, _: &FieldInfo, value: StrValue<'_>) {
+        self.0.push_str(&format!(" \"{}\"", latin1(value.bytes)));
+    }
+}
+
+/// Name, trace and expected dump of each trace at hand.
+fn cases() -> Vec<(String, PathBuf, PathBuf)> {
+    let traces = support::shared().map(|shared| (shared.join("traces/legacy"), shared));
+    let Some((traces, shared)) = traces.filter(|(traces, _)| traces.is_dir()) else {
+        support::tell("legacy: all skipped, there is no ../shared/traces/legacy");
+        return Vec::new();
+    };
+    let mut cases = Vec::new();
+    for entry in fs::read_dir(traces).expect("a folder").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let expected = shared.join(format!("expected/legacy/{name}.dump.txt.gz"));
+        match expected.is_file() {
+            true => cases.push((name, entry.path(), expected)),
+            false => support::tell(&format!("legacy: {name} skipped: no reference text")),
+        }
+    }
+    cases.sort();
+    cases
+}
+
+/// Whether the reference text comes from readers with a known fault: an event
+/// whose id is 29 keeps the time of the one before (docs/conformance.md).
+fn before_2_3(name: &str) -> bool {
+    ["synth-v2.0", "synth-v2.1", "synth-v2.2"].iter().any(|version| name.starts_with(version))
+}
+
+fn compare(name: &str, expected: &Records, got: &Records, faulty: bool) {
+    let names = |records: &Records| records.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(expected), names(got), "{name}");
+    for (tracefile, wanted) in expected {
+        let got = &got[tracefile];
+        assert_eq!(got.len(), wanted.len(), "{name}/{tracefile}");
+        let (mut faults, mut before) = (0, "");
+        for (number, (wanted, got)) in wanted.iter().zip(got).enumerate() {
+            let time = |event: &'_ str| event.rsplit(' ').next().map(str::to_owned);
+            let kept_time = time(&wanted.0).as_deref() == Some(before);
+            if faulty && wanted != got && kept_time && wanted.1 == got.1 {
+                faults += 1;
+            } else {
+                assert_eq!(got, wanted, "{name}/{tracefile}: event {number}");
+            }
+            before = wanted.0.rsplit(' ').next().unwrap_or_default();
+        }
+        assert!(faults * 20 < wanted.len().max(20), "{name}/{tracefile}: {faults} faults");
+    }
+}
+
+fn text(path: &Path) -> Vec<u8> {
+    let mut text = Vec::new();
+    let file = File::open(path).expect("a reference text");
+    GzDecoder::new(file).read_to_end(&mut text).expect("sound gzip data");
+    text
+}
+
+/// Bytes as characters: recorded texts are in no known encoding.
+fn latin1(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| char::from(*b)).collect()
+}
+
+/// The events of a dump. Texts in it may contain line breaks.
+fn records(dump: &[u8]) -> Records {
+    let dump = latin1(dump);
+    let dump = dump.rsplit_once("\nEnd trace set").map_or(&*dump, |(events, _)| events);
+    let mut records = Records::new();
+    let mut last: Option<String> = None;
+    for line in dump.lines() {
+        match record(line) {
+            Some((tracefile, event, fields)) => {
+                let events = records.entry(tracefile.to_owned()).or_default();
+                events.push((event, fields.to_owned()));
+                last = Some(tracefile.to_owned());
+            }
+            None => {
+                let events = last.as_ref().and_then(|t| records.get_mut(t)?.last_mut());
+                if let Some((_, fields)) = events {
+                    fields.push('\n');
+                    fields.push_str(line);
+                }
+            }
+        }
+    }
+    for (_, fields) in records.values_mut().flatten() {
+        fields.truncate(fields.trim_end_matches('\n').len());
+    }
+    records
+}
+
+/// Tracefile, name and time, and fields of an event that begins with a line.
+fn record(line: &str) -> Option<(&str, String, &str)> {
+    let (name, rest) = line.split_once(": ")?;
+    let (time, rest) = rest.split_once(" (")?;
+    let (seconds, ns) = time.split_once('.')?;
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    if name.contains(' ') || !digits(seconds) || !digits(ns) || ns.len() != 9 {
+        return None;
+    }
+    let (path, rest) = rest.split_once("), ")?;
+    // Channels before 2.3 may be in a directory of the trace.
+    let at = path.rfind("/control/").or_else(|| path.rfind('/'))?;
+    let fields = rest.find(" { ").map_or("", |at| &rest[at..]);
+    Some((&path[at + 1..], format!("{name} {time}"), fields))
+}

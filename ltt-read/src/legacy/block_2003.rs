@@ -1,0 +1,83 @@
+//! Blocks of the format of 2003: between two events of known layout that give
+//! time and ticks at their begin and end.
+
+use byteorder::{BigEndian, ByteOrder, LittleEndian};
+
+use super::block::NoHeader;
+use crate::error::DecodeError;
+use crate::schema;
+
+/// Ids of the events that the format itself needs.
+pub(super) const BLOCK_START: u64 = 17;
+pub(super) const BLOCK_END: u64 = 18;
+pub(super) const HEARTBEAT: u64 = 19;
+
+/// Id and time.
+pub(super) const EVENT_HEADER: usize = 6;
+
+/// Header and payload: seconds, nanoseconds, ticks, number of the block.
+const EDGE: usize = EVENT_HEADER + 20;
+
+/// What the first and the last event of a block say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) begin: Edge,
+    pub(super) end: Edge,
+    /// Where its events end, in bytes.
+    pub(super) data_end: u64,
+}
+
+/// One of its ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) ns: i64,
+    pub(super) cycles: u64,
+}
+
+impl Block {
+    /// Reads both ends of the block at the begin of some bytes.
+    pub(super) fn read(
+        bytes: &[u8],
+        size: u64,
+        order: schema::ByteOrder,
+    ) -> Result<Self, NoHeader> {
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let Some(bytes) = bytes.get(..size) else {
+            let missing = (size - bytes.len()) as u64;
+            return Err((DecodeError::TruncatedPacket { missing }, bytes.len() as u64));
+        };
+        match order {
+            schema::ByteOrder::Little => read::<LittleEndian>(bytes),
+            schema::ByteOrder::Big => read::<BigEndian>(bytes),
+        }
+    }
+}
+
+fn read<O: ByteOrder>(bytes: &[u8]) -> Result<Block, NoHeader> {
+    let size = bytes.len();
+    let needed = 2 * EDGE + 4;
+    if size < needed {
+        let (bits, needed) = (8 * size as u64, 8 * needed as u64);
+        return Err((DecodeError::PacketTooSmall { bits, needed }, 0));
+    }
+    let lost = O::read_u32(&bytes[size - 4..]) as usize;
+    let last = size.checked_sub(lost).filter(|last| (EDGE..=size - EDGE).contains(last));
+    let last = last.ok_or((DecodeError::NotABlock, size as u64 - 4))?;
+    Ok(Block {
+        begin: edge::<O>(bytes, 0, BLOCK_START)?,
+        end: edge::<O>(bytes, last, BLOCK_END)?,
+        data_end: (last + EDGE) as u64,
+    })
+}
+
+fn edge<O: ByteOrder>(bytes: &[u8], at: usize, id: u64) -> Result<Edge, NoHeader> {
+    let event = &bytes[at..at + EDGE];
+    if u64::from(O::read_u16(event)) != id {
+        return Err((DecodeError::NotABlock, at as u64));
+    }
+    let (seconds, ns) = (O::read_u32(&event[6..]), O::read_u32(&event[10..]));
+    Ok(Edge {
+        ns: i64::from(seconds) * 1_000_000_000 + i64::from(ns),
+        cycles: O::read_u64(&event[14..]),
+    })
+}

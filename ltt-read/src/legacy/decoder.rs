@@ -1,0 +1,317 @@
+//! What reading needs to know of a legacy trace, in the form in which it is
+//! needed: blocks to packets, headers to ids and times.
+
+use super::block::{BlockHeader, TraceHeader};
+use super::block_2003::{self, Block};
+use super::clock::TickClock;
+use super::event_header::{EventHeader, Form, Ids, align_up, short};
+use super::interpolation::interpolate;
+use super::version::Version;
+use crate::error::DecodeError;
+use crate::layout::header::QuickValues;
+use crate::layout::program::Window;
+use crate::layout::tables::IdTable;
+use crate::packet::{Packet, PacketError};
+use crate::schema::{ByteOrder, EventTypeId, Schema, StreamClassId};
+use crate::time::Timestamp;
+
+/// How the tracefiles of one trace are decoded.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    version: Version,
+    order: ByteOrder,
+    times: Times,
+    /// The id of the event whose payload is the full clock, if there is one.
+    full_clock: Option<u64>,
+    /// From 2.0 on: alignment of each event type's payload in bytes, less 1.
+    payload_masks: Box<[u8]>,
+    /// Whether any of them is not 0.
+    aligned: bool,
+}
+
+/// How ticks become times.
+#[derive(Debug)]
+enum Times {
+    Clock(TickClock),
+    /// By both ends of each block, which are of this size in bytes.
+    Interpolated {
+        block_size: u64,
+    },
+}
+
+/// What of a tracefile only its name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileKind {
+    pub(crate) stream: StreamClassId,
+    /// A compact channel of 1.0.
+    pub(crate) compact: bool,
+}
+
+/// How the events of one block are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packing {
+    form: Form,
+    /// Before 2.0: alignment of all payloads in bytes, less 1.
+    payload_mask: u8,
+}
+
+/// A decoded event header, and where the payload begins (in bits).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Header {
+    pub(crate) id: u64,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) cycles: u64,
+    size: Option<u64>,
+}
+
+impl Decoder {
+    /// Of a trace since 0.7.
+    pub(super) fn new(schema: &Schema, trace: &TraceHeader, clock: TickClock) -> Self {
+        let full_clock = match trace.version {
+            Version::Facilities(_) | Version::OneZero if trace.has_heartbeat => Some(3),
+            _ => None,
+        };
+        let payload_masks = payload_masks(schema);
+        Decoder {
+            aligned: payload_masks.iter().any(|mask| *mask != 0),
+            version: trace.version,
+            order: trace.order,
+            times: Times::Clock(clock),
+            full_clock,
+            payload_masks,
+        }
+    }
+
+    /// Of a trace of 2003.
+    pub(super) fn of_2003(order: ByteOrder, block_size: u64) -> Self {
+        Decoder {
+            version: Version::Of2003,
+            order,
+            times: Times::Interpolated { block_size },
+            full_clock: Some(block_2003::HEARTBEAT),
+            payload_masks: Box::new([]),
+            aligned: false,
+        }
+    }
+
+    /// The alignment of a payload, in bits, that may be relied on.
+    pub(crate) fn payload_align(&self, align: u32) -> u64 {
+        u64::from(align).max(8)
+    }
+
+    /// Reads the packet that begins at a byte of a file.
+    pub(crate) fn packet(
+        &self,
+        kind: FileKind,
+        file: &[u8],
+        offset: u64,
+        number: u64,
+    ) -> Result<Packet, PacketError> {
+        let data = file.get(offset as usize..).unwrap_or(&[]);
+        let packet = Packet { number, offset, stream_class: kind.stream, ..Packet::none() };
+        match self.times {
+            Times::Clock(ref clock) => self.block(clock, kind, data, packet),
+            Times::Interpolated { block_size } => self.block_of_2003(block_size, data, packet),
+        }
+    }
+
+    fn block(
+        &self,
+        clock: &TickClock,
+        kind: FileKind,
+        data: &[u8],
+        packet: Packet,
+    ) -> Result<Packet, PacketError> {
+        let early =
+            |(kind, byte): (DecodeError, u64)| PacketError { kind, bit: 8 * byte, size: None };
+        let header = BlockHeader::read(data).map_err(early)?;
+        let available = data.len() as u64;
+        let error = |kind| {
+            let sound = (header.events_begin..=available).contains(&header.size);
+            PacketError { kind, bit: 8 * header.events_begin, size: sound.then_some(header.size) }
+        };
+        if (header.trace.version, header.trace.order) != (self.version, self.order) {
+            return Err(error(DecodeError::ForeignBlock));
+        }
+        let (size, content) = (header.size, header.data_end);
+        if content > size {
+            let (content, total) = (8 * content, 8 * size);
+            return Err(error(DecodeError::ContentBeyondPacket { content, total }));
+        }
+        if content < header.events_begin {
+            let (bits, needed) = (8 * content, 8 * header.events_begin);
+            return Err(error(DecodeError::PacketTooSmall { bits, needed }));
+        }
+        let lost = header.lost.map(|(events, _)| u64::from(events));
+        let blocks = header.lost.map(|(_, blocks)| packet.number + u64::from(blocks));
+        Ok(Packet {
+            size,
+            content_bits: 8 * content,
+            events_begin: 8 * header.events_begin,
+            missing: size.saturating_sub(available),
+            begin_cycles: Some(header.begin),
+            end_cycles: Some(header.end),
+            begin: clock.timestamp(header.begin),
+            end: clock.timestamp(header.end),
+            discarded: lost,
+            discarded_bits: 32,
+            // Lost blocks leave a gap in the numbers of those that were not.
+            sequence: blocks,
+            sequence_bits: 32,
+            clock: header.begin,
+            packing: Some(packing(&header.trace, kind.compact)),
+            ..packet
+        })
+    }
+
+    fn block_of_2003(&self, size: u64, data: &[u8], packet: Packet) -> Result<Packet, PacketError> {
+        let sound = (size > 0 && size <= data.len() as u64).then_some(size);
+        let error = |(kind, byte)| PacketError { kind, bit: 8 * byte, size: sound };
+        let block = Block::read(data, size, self.order).map_err(error)?;
+        Ok(Packet {
+            size,
+            content_bits: 8 * block.data_end,
+            begin_cycles: Some(block.begin.cycles),
+            end_cycles: Some(block.end.cycles),
+            begin: Some(Timestamp::from_ns(block.begin.ns)),
+            end: Some(Timestamp::from_ns(block.end.ns)),
+            clock: block.begin.cycles,
+            packing: Some(Packing { form: Form::Of2003, payload_mask: 0 }),
+            ..packet
+        })
+    }
+
+    /// The header after a record that ended at bit `pos`, if it has the common
+    /// form of 2.0 to 2.6 and is followed by enough data to be read at once.
+    /// Whether it is within the content is for the caller to see.
+    #[inline(always)]
+    pub(crate) fn quick(
+        &self,
+        packing: Packing,
+        ids: &IdTable,
+        data: &[u8],
+        pos: u64,
+        clock: u64,
+    ) -> Option<QuickValues> {
+        let (Form::Markers { word, .. }, Times::Clock(times)) = (packing.form, &self.times) else {
+            return None;
+        };
+        let begin = align_up(pos / 8, word);
+        let bytes = *data.get(begin as usize..)?.first_chunk::<8>()?;
+        let (id, cycles, size) = short(bytes, self.order == ByteOrder::Big, clock)?;
+        let mut payload = 8 * (begin + size);
+        if self.aligned {
+            let mask = *self.payload_masks.get(ids.entry(id)?.event().index())?;
+            payload = 8 * align_up(begin + size, mask);
+        }
+        let time = times.timestamp(cycles)?;
+        Some(QuickValues { begin: 8 * begin, end: payload, id, cycles, time })
+    }
+
+    /// Where the header after a record that ended at bit `pos` begins.
+    pub(crate) fn begin(&self, packing: Packing, pos: u64) -> u64 {
+        8 * packing.form.begin(pos / 8)
+    }
+
+    /// The header after a record that ended at bit `pos`.
+    pub(crate) fn header(
+        &self,
+        packing: Packing,
+        window: Window<'_>,
+        pos: u64,
+        clock: u64,
+    ) -> Result<Header, DecodeError> {
+        let read = EventHeader::read(packing.form, self.order, window, pos / 8, clock)?;
+        let EventHeader { begin, end, id, cycles, size } = read;
+        Ok(Header { id, begin: 8 * begin, end: 8 * end, cycles, size })
+    }
+
+    /// Where the payload after a header begins, in bits.
+    pub(crate) fn payload(&self, packing: Packing, header: &Header, event: EventTypeId) -> u64 {
+        let mask = match packing.form {
+            Form::Markers { .. } => self.payload_masks.get(event.index()).copied().unwrap_or(0),
+            _ => packing.payload_mask,
+        };
+        8 * align_up(header.end / 8, mask)
+    }
+
+    /// Where a record ends whose fields do, given the size that its header
+    /// tells.
+    pub(crate) fn record_end(
+        &self,
+        header: &Header,
+        payload: u64,
+        fields_end: u64,
+    ) -> Result<u64, DecodeError> {
+        let Some(declared) = header.size else { return Ok(fields_end) };
+        let found = (fields_end - payload) / 8;
+        // Facilities pad after a string, even where no field follows.
+        let padding = if self.version < Version::Markers(0) { 7 } else { 0 };
+        match declared.checked_sub(found) {
+            Some(more) if more <= padding => Ok(payload + 8 * declared),
+            _ => Err(DecodeError::SizeMismatch { declared, found }),
+        }
+    }
+
+    /// The clock after an event: of a heartbeat that is in its payload.
+    pub(crate) fn clock_after(&self, header: &Header, window: Window<'_>, end: u64) -> u64 {
+        let last = || {
+            let first = (end / 8).checked_sub(8)?;
+            let bytes = *window.data.get(first as usize..)?.first_chunk::<8>()?;
+            Some(match self.order {
+                ByteOrder::Little => u64::from_le_bytes(bytes),
+                ByteOrder::Big => u64::from_be_bytes(bytes),
+            })
+        };
+        match self.full_clock {
+            Some(id) if id == header.id => last().unwrap_or(header.cycles),
+            _ => header.cycles,
+        }
+    }
+
+    /// The clock at a heartbeat: it sets its own time, except in 2003.
+    pub(crate) fn own_clock(&self, header: &Header, after: u64) -> u64 {
+        if self.version == Version::Of2003 { header.cycles } else { after }
+    }
+
+    /// The time of an event of some id in a packet.
+    pub(crate) fn timestamp(&self, packet: &Packet, id: u64, cycles: u64) -> Option<Timestamp> {
+        match &self.times {
+            Times::Clock(clock) => clock.timestamp(cycles),
+            // These two tell their own times.
+            Times::Interpolated { .. } if id == block_2003::BLOCK_START => packet.begin,
+            Times::Interpolated { .. } if id == block_2003::BLOCK_END => packet.end,
+            Times::Interpolated { .. } => {
+                let begin = (packet.begin_cycles?, packet.begin?);
+                interpolate(begin, (packet.end_cycles?, packet.end?), cycles)
+            }
+        }
+    }
+}
+
+fn payload_masks(schema: &Schema) -> Box<[u8]> {
+    let mask = |align: u32| u8::try_from(align / 8).unwrap_or(128).max(1) - 1;
+    let payloads = schema.event_types.iter().map(|e| e.payload.as_ref());
+    payloads.map(|p| p.map_or(0, |class| mask(class.align))).collect()
+}
+
+/// How the events of a block with this header are packed.
+fn packing(trace: &TraceHeader, compact: bool) -> Packing {
+    let version = trace.version;
+    let arch = trace.alignment.min(trace.arch_size).checked_next_power_of_two().unwrap_or(1);
+    let mask = |size| version.align(trace.alignment, size) - 1;
+    let (form, payload_mask) = match version {
+        Version::Markers(_) => (Form::Markers { word: mask(4), tsc: mask(8) }, 0),
+        _ if compact => {
+            let align = if trace.alignment == 0 { 0 } else { 3 };
+            (Form::Compact { bits: trace.compact, align }, 0)
+        }
+        _ => {
+            let ids = if version.has_markers() { Ids::Marker } else { Ids::Facility };
+            let (wide_tsc, align) = (!trace.has_heartbeat, arch.max(1) - 1);
+            (Form::Heartbeat { wide_tsc, align, ids }, align)
+        }
+    };
+    Packing { form, payload_mask }
+}

@@ -1,0 +1,188 @@
+//! The files of a legacy trace, and how such a trace is told from other
+//! directories.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::block::BlockHeader;
+use super::name::Name;
+use super::version::Version;
+use crate::error::Error;
+use crate::source::{Access, Source};
+
+/// How deep the directories of a trace are entered.
+const MAX_DEPTH: usize = 16;
+
+/// The directory that held channels of the tracer's own before 2.3.
+const CONTROL: &str = "control";
+/// Attributes of the machine, in the format of 2003.
+pub(super) const SYSTEM: &str = "info/system.xml";
+/// Descriptions of facilities.
+const DESCRIPTIONS: &str = "eventdefs/";
+
+/// A file with the name of a tracefile.
+#[derive(Debug, Clone)]
+pub(super) struct File {
+    /// Path from the trace's directory, with `/`.
+    pub(super) path: String,
+    pub(super) name: Name,
+    pub(super) source: Arc<Source>,
+}
+
+/// The files that make up a trace.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// Sorted by channel and CPU.
+    pub(super) tracefiles: Vec<File>,
+    /// Descriptions of facilities, and of the machine: path and content.
+    pub(super) texts: Vec<(String, Vec<u8>)>,
+}
+
+impl Files {
+    /// Those in a directory. Hidden ones are left out.
+    pub(super) fn in_directory(root: &Path, access: Access) -> Result<Self, Error> {
+        let mut found = Vec::new();
+        list(root, "", 0, &mut found)?;
+        found.sort();
+        let mut files = Files::default();
+        for path in found {
+            let full = root.join(&path);
+            if is_text(&path) {
+                let io = |source| Error::Io { path: full.clone(), source };
+                files.texts.push((path, std::fs::read(&full).map_err(io)?));
+            } else {
+                files.add(path, || Source::open(&full, access))?;
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Those of these names and contents.
+    pub(super) fn in_memory(
+        contents: impl IntoIterator<Item = (String, Vec<u8>)>,
+    ) -> Result<Self, Error> {
+        let mut files = Files::default();
+        for (path, bytes) in contents {
+            if is_text(&path) {
+                files.texts.push((path, bytes));
+            } else {
+                files.add(path, || Ok(Source::in_memory(bytes)))?;
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Adds a file if its name is that of a tracefile and it is not empty.
+    fn add(
+        &mut self,
+        path: String,
+        open: impl FnOnce() -> Result<Source, Error>,
+    ) -> Result<(), Error> {
+        let Some(name) = of_2003(&path).or_else(|| Name::parse(&path)) else { return Ok(()) };
+        let source = open()?;
+        if !source.bytes().is_empty() {
+            self.tracefiles.push(File { path, name, source: Arc::new(source) });
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let key = |f: &File| (f.name.channel.clone(), f.name.cpu, f.path.clone());
+        self.tracefiles.sort_by_key(key);
+    }
+
+    /// The description of the machine, if this is a trace of 2003.
+    pub(super) fn system(&self) -> Option<&[u8]> {
+        self.texts.iter().find(|(path, _)| path == SYSTEM).map(|(_, text)| text.as_slice())
+    }
+
+    /// Descriptions of facilities: path and content.
+    pub(super) fn descriptions(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let descriptions = self.texts.iter().filter(|(path, _)| path.starts_with(DESCRIPTIONS));
+        descriptions.map(|(path, text)| (path.as_str(), text.as_slice()))
+    }
+}
+
+/// Whether a trace of this version has a channel of this name that describes
+/// the others.
+pub(super) fn is_metadata(version: Version, channel: &str) -> bool {
+    channel
+        == match version {
+            Version::Markers(3..) => "metadata",
+            Version::Markers(_) => "control/metadata",
+            _ => "control/facilities",
+        }
+}
+
+fn is_text(path: &str) -> bool {
+    path == SYSTEM || path.starts_with(DESCRIPTIONS) && path.ends_with(".xml")
+}
+
+/// The names of tracefiles in the format of 2003.
+fn of_2003(path: &str) -> Option<Name> {
+    let name = |channel: &str, cpu| Name {
+        channel: channel.to_owned(),
+        cpu,
+        flight: false,
+        process: None,
+    };
+    if let Some(cpu) = path.strip_prefix("cpu/").filter(|n| n.bytes().all(|b| b.is_ascii_digit())) {
+        return Some(name("cpu", cpu.parse().ok()?));
+    }
+    let control = matches!(path, "control/facilities" | "control/processes" | "control/interrupts");
+    control.then(|| name(path, 0))
+}
+
+fn list(root: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> Result<(), Error> {
+    let dir = root.join(below);
+    let io = |source| Error::Io { path: dir.clone(), source };
+    for entry in std::fs::read_dir(&dir).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
+        if name.starts_with('.') {
+            continue;
+        }
+        let relative = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
+        if !path.is_dir() {
+            found.push(relative);
+        } else if depth < MAX_DEPTH {
+            list(root, &relative, depth + 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a directory is a legacy trace: it has a file whose name and content
+/// are those of a metadata channel, or the files of 2003.
+pub(crate) fn is_trace(dir: &Path) -> bool {
+    let control = dir.join(CONTROL);
+    let of_2003 = || dir.join(SYSTEM).is_file() && dir.join("cpu").is_dir();
+    has_metadata(dir, "") || control.is_dir() && has_metadata(&control, "control/") || of_2003()
+}
+
+fn has_metadata(dir: &Path, prefix: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(dir) else { return false };
+    entries.flatten().any(|entry| {
+        let Some(name) = entry.file_name().to_str().map(|n| format!("{prefix}{n}")) else {
+            return false;
+        };
+        let candidate = name.contains("metadata_") || name.contains("facilities_");
+        candidate
+            && Name::parse(&name).is_some_and(|name| {
+                let version = first_version(&entry.path());
+                version.is_some_and(|version| is_metadata(version, &name.channel))
+            })
+    })
+}
+
+/// The version of the first block of a file.
+fn first_version(path: &PathBuf) -> Option<Version> {
+    use std::io::Read;
+
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(256).read_to_end(&mut bytes).ok()?;
+    BlockHeader::read(&bytes).ok().map(|header| header.trace.version)
+}
