@@ -9,6 +9,8 @@ use super::rule::{CpuField, Rule};
 pub(super) struct PacketSeen {
     file: u32,
     offset: u64,
+    /// In its file.
+    number: u64,
     discarded: Option<u64>,
     sequence: Option<u64>,
     /// Whether events were lost after its last event.
@@ -20,7 +22,15 @@ impl PacketSeen {
     /// Before the first event of a tracefile.
     pub(super) fn none(cpu: u32) -> Self {
         let (file, offset) = (u32::MAX, u64::MAX);
-        PacketSeen { file, offset, discarded: None, sequence: None, lossy: false, cpu }
+        PacketSeen {
+            file,
+            offset,
+            number: 0,
+            discarded: None,
+            sequence: None,
+            lossy: false,
+            cpu,
+        }
     }
 
     /// The CPU of an event, and whether it comes after a gap.
@@ -54,8 +64,12 @@ impl PacketSeen {
         {
             self.cpu = u32::try_from(cpu).unwrap_or(u32::MAX);
         }
+        // Packets without events of interest do not come here.
+        let passed = if is_first { 0 } else { self.packets_to(event) };
         let skipped = match (self.sequence, packet.sequence) {
-            (Some(last), Some(this)) => this.wrapping_sub(last) & mask(packet.sequence_bits) > 1,
+            (Some(last), Some(this)) => {
+                this.wrapping_sub(last) & mask(packet.sequence_bits) > passed
+            }
             _ => false,
         };
         // A tracer that found no room could not even close the packet: what its
@@ -65,16 +79,31 @@ impl PacketSeen {
             (None, Some(this)) => this > 0 && packet.sequence == Some(0),
             _ => false,
         };
-        let gap = !is_first && (self.lossy || skipped);
+        // It may have been a packet passed by that counted.
+        let unseen = grown && passed > 1;
+        let gap = !is_first && (self.lossy || skipped || unseen);
         *self = PacketSeen {
             file: event.file_index() as u32,
             offset: packet.offset,
+            number: packet.number,
             discarded: packet.discarded,
             sequence: packet.sequence,
             lossy: grown,
             cpu: self.cpu,
         };
         gap
+    }
+
+    /// How many packets it is to the one of an event.
+    fn packets_to(&self, event: &Event<'_>) -> u64 {
+        let (file, number) = (event.file_index() as u32, event.packet().number);
+        if file == self.file {
+            return number.saturating_sub(self.number);
+        }
+        let index = event.trace().packet_index(event.tracefile_index());
+        let (from, to) = ((self.file, self.number), (file, number));
+        let places = index.entries().iter().map(|packet| (packet.file, packet.number));
+        places.filter(|at| *at > from && *at <= to).count() as u64
     }
 }
 
