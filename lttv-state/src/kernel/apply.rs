@@ -1,0 +1,285 @@
+//! From events to transitions.
+
+use ltt_read::Event;
+
+use super::effect::RequestStep;
+use super::machine::{At, Birth, Dumped, Switch, TraceState};
+use super::modes::{ProcessStatus, ProcessType};
+use super::resources::{MAX_SOURCES, RequestKind, SourceKind};
+use super::rule::Rule;
+use super::syscalls::FileAction;
+use super::transition::{Transition, World};
+
+const PAGE_FAULT: u32 = 14;
+const SECTOR: u64 = 512;
+
+/// Does to a state what an event of a rule's type says.
+#[inline]
+pub(super) fn apply(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+    use Transition::*;
+    match rule.transition {
+        SyscallEntry => syscall_entry(state, rule, event, at),
+        SyscallExit => {
+            if let Some(name) = state.syscall_exit(at)
+                && let Some(result) = rule.integer(event, 0)
+            {
+                state.syscall_result(at, name, result as i64);
+            }
+        }
+        Switch => switch(state, rule, event, at),
+        Wakeup => {
+            if let Some(tid) = rule.tid(event, 0) {
+                state.wake(at, tid, rule.number(event, 1));
+            }
+        }
+        IrqEntry => enter(state, rule, event, at, SourceKind::Irq),
+        VectorEntry => enter(state, rule, event, at, SourceKind::Vector),
+        SoftirqEntry => enter(state, rule, event, at, SourceKind::Softirq),
+        TrapEntry => enter(state, rule, event, at, SourceKind::Trap),
+        IrqExit => state.leave(at, SourceKind::Irq),
+        VectorExit => state.leave(at, SourceKind::Vector),
+        SoftirqExit => state.leave(at, SourceKind::Softirq),
+        TrapExit => state.leave(at, SourceKind::Trap),
+        UserPageFault => state.trap(at, PAGE_FAULT, true),
+        KernelPageFault => state.trap(at, PAGE_FAULT, false),
+        SoftirqRaise => {
+            if let Some(number) = rule.number(event, 0) {
+                state.softirq_raise(at, number);
+            }
+        }
+        FunctionEntry => {
+            if let Some(function) = rule.integer(event, 0) {
+                state.function_entry(at, function);
+            }
+        }
+        FunctionExit => {
+            if let Some(function) = rule.integer(event, 0) {
+                state.function_exit(at, function);
+            }
+        }
+        BlockIssue => request(state, rule, event, RequestStep::Issued),
+        BlockComplete => request(state, rule, event, RequestStep::Completed),
+        _ => rare(state, rule, event, at),
+    }
+}
+
+fn syscall_entry(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+    let name = match rule.integer(event, 0) {
+        // The name is in that of the event, unless the tracer has none for it.
+        Some(number) if rule.captured.as_deref().is_none_or(|name| name == "unknown") => {
+            state.syscall_name(number)
+        }
+        _ => rule.name,
+    };
+    state.syscall_entry(at, name);
+    match name.known_syscall().map(|at| super::syscalls::SYSCALLS[at].files) {
+        Some(FileAction::Open) => {
+            if let Some(file) = rule.text(event, 1) {
+                state.opening(at, file);
+            }
+        }
+        Some(FileAction::Close) => {
+            if let Some(fd) = rule.tid(event, 2) {
+                state.close(at, fd);
+            }
+        }
+        Some(FileAction::Duplicate) => {
+            if let Some(fd) = rule.tid(event, 2) {
+                state.duplicating(at, fd);
+            }
+        }
+        Some(FileAction::None) | None => {}
+    }
+}
+
+fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+    let (Some(previous), Some(next), Some(out)) =
+        (rule.tid(event, 0), rule.tid(event, 1), rule.integer(event, 2))
+    else {
+        return;
+    };
+    let switch = Switch { previous, next, out: rule.encoding.decode(out) };
+    let Some((out, next)) = state.switch(at, switch) else { return };
+    // A process may have got another name while it ran.
+    if let Some(name) = rule.text(event, 3)
+        && state.process(out).is_some()
+    {
+        state.rename(out, name);
+    }
+    if state.process(next).is_some_and(|next| next.name() == super::NameId::EMPTY)
+        && let Some(name) = rule.text(event, 4)
+    {
+        state.rename(next, name);
+    }
+}
+
+fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: SourceKind) {
+    let Some(number) = rule.number(event, 0) else { return };
+    let number = number.min(MAX_SOURCES);
+    if state.is_nameless(kind, number) {
+        let label = rule.labels.get(number as usize).and_then(|label| label.as_deref());
+        let name = rule.captured.as_deref().or(label).map(str::as_bytes);
+        let own = || matches!(kind, SourceKind::Irq).then(|| rule.text(event, 1)).flatten();
+        if let Some(name) = name.or_else(own) {
+            state.name_source(kind, number, name);
+        }
+    }
+    state.enter(at, kind, number);
+}
+
+fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: RequestStep) {
+    let Some(device) = rule.device(event) else { return };
+    let kind = if let Some(direction) = rule.integer(event, 4) {
+        if direction == 0 { RequestKind::Read } else { RequestKind::Write }
+    } else if let Some(flags) = rule.integer(event, 3) {
+        // The bits that LTTng gives to the kernel's letters.
+        match flags {
+            flags if flags & 2 != 0 => RequestKind::Other,
+            flags if flags & 1 != 0 => RequestKind::Write,
+            flags if flags & 4 != 0 => RequestKind::Read,
+            _ => RequestKind::Other,
+        }
+    } else {
+        match rule.text(event, 3).unwrap_or_default() {
+            letters if letters.contains(&b'D') => RequestKind::Other,
+            letters if letters.contains(&b'W') => RequestKind::Write,
+            letters if letters.contains(&b'R') => RequestKind::Read,
+            _ => RequestKind::Other,
+        }
+    };
+    let sectors = rule.integer(event, 6).unwrap_or(0).saturating_mul(SECTOR);
+    let bytes = rule.integer(event, 5).filter(|bytes| *bytes > 0).unwrap_or(sectors);
+    state.request(device, kind, bytes, step);
+}
+
+/// What comes seldom: kept out of the way of the rest.
+#[cold]
+fn rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+    use Transition::*;
+    match rule.transition {
+        Migrate => {
+            if let (Some(tid), Some(cpu)) = (rule.tid(event, 0), rule.number(event, 1)) {
+                state.migrate(at, tid, cpu);
+            }
+        }
+        Fork => {
+            let Some(child) = rule.tid(event, 0) else { return };
+            let (parent, pid) = (rule.tid(event, 1), rule.tid(event, 2));
+            if let Some(ix) = state.fork(at, Birth { parent, child, pid })
+                && let Some(name) = rule.text(event, 3)
+            {
+                state.rename(ix, name);
+            }
+        }
+        KernelThread => {
+            if let Some(tid) = rule.tid(event, 0) {
+                state.kernel_thread(at, tid);
+            }
+        }
+        Exit => {
+            if let Some(tid) = rule.tid(event, 0) {
+                state.exit(at, tid);
+            }
+        }
+        Free => {
+            if let Some(tid) = rule.tid(event, 0) {
+                state.free(tid);
+            }
+        }
+        Exec => {
+            let Some(file) = rule.text(event, 0) else { return };
+            let ids = rule.tid(event, 2).zip(rule.tid(event, 1));
+            let name = if rule.world == World::Legacy { file } else { command(file) };
+            state.exec(at, name, ids);
+        }
+        Brand => {
+            if let Some(name) = rule.text(event, 0) {
+                state.brand(at, name);
+            }
+        }
+        Open => {
+            if let (Some(fd @ 0..), Some(file)) = (rule.tid(event, 0), rule.text(event, 1)) {
+                state.opened(at, fd, file);
+            }
+        }
+        Close => {
+            if let Some(fd) = rule.tid(event, 0) {
+                state.close(at, fd);
+            }
+        }
+        Frequency => {
+            if let Some(frequency) = rule.integer(event, 0) {
+                state.frequency(at, rule.number(event, 1), frequency.saturating_mul(1000));
+            }
+        }
+        ProcessState => dumped(state, rule, event, at),
+        FileDescriptor => {
+            if let (Some(fd @ 0..), Some(file)) = (rule.tid(event, 2), rule.text(event, 3)) {
+                state.dumped_file(rule.tid(event, 0), rule.integer(event, 1), fd, file);
+            }
+        }
+        SyscallName => {
+            if let (Some(number), Some(name)) = (rule.integer(event, 0), rule.text(event, 1)) {
+                state.name_syscall(number, name);
+            }
+        }
+        IrqName => name(state, rule, event, SourceKind::Irq),
+        SoftirqName => name(state, rule, event, SourceKind::Softirq),
+        ProbeName => {
+            if let (Some(address), Some(symbol)) = (rule.integer(event, 0), rule.text(event, 1)) {
+                state.name_probe(address, symbol);
+            }
+        }
+        DeviceName => {
+            if let (Some(device), Some(name)) = (rule.device(event), rule.text(event, 1)) {
+                state.name_device(device, name);
+            }
+        }
+        DumpEnd => state.dump_end(at),
+        _ => {}
+    }
+}
+
+fn name(state: &mut TraceState, rule: &Rule, event: &Event<'_>, kind: SourceKind) {
+    if let (Some(number), Some(name)) = (rule.number(event, 0), rule.text(event, 1)) {
+        state.name_source(kind, number, name);
+    }
+}
+
+fn dumped(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+    let Some(tid) = rule.tid(event, 0) else { return };
+    let kind = match rule.label(event, 4) {
+        Some(label) if label.to_ascii_lowercase().contains("kernel") => Some(ProcessType::Kernel),
+        Some(_) => Some(ProcessType::User),
+        None => match rule.integer(event, 4) {
+            Some(0) => Some(ProcessType::User),
+            Some(1) => Some(ProcessType::Kernel),
+            _ => None,
+        },
+    };
+    let status = match rule.integer(event, 5) {
+        // The dump cannot tell those that wait for a CPU from those just forked.
+        Some(1 | 2) => Some(ProcessStatus::WaitCpu),
+        Some(4) => Some(ProcessStatus::Zombie),
+        Some(5) => Some(ProcessStatus::Wait),
+        Some(7) => Some(ProcessStatus::Dead),
+        _ => None,
+    };
+    let dumped = Dumped {
+        tid,
+        pid: rule.tid(event, 1),
+        parent: rule.tid(event, 2),
+        name: rule.text(event, 3).unwrap_or_default(),
+        kind,
+        status,
+        cpu: rule.number(event, 6),
+        files: rule.integer(event, 7).filter(|table| *table != 0),
+    };
+    state.dumped(at, dumped);
+}
+
+/// The name that the kernel gives a process that executes a file.
+fn command(file: &[u8]) -> &[u8] {
+    let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
+    &name[..name.len().min(15)]
+}

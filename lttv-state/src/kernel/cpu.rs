@@ -1,0 +1,46 @@
+//! Processors.
+
+use super::table::ProcessIx;
+
+/// Numbers of CPUs are below this (Linux allows 8192).
+pub(super) const MAX_CPUS: u32 = 1 << 14;
+
+/// A processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cpu {
+    /// Who runs there.
+    pub(super) running: ProcessIx,
+    /// Who runs when nobody else does.
+    pub(super) idle: ProcessIx,
+    /// Stands in for who runs while that is not known.
+    pub(super) nobody: ProcessIx,
+    /// Time of the last event there, in ns.
+    pub(super) last: i64,
+    /// Soft interrupts raised and not begun, a bit each.
+    pub(super) pending_softirqs: u32,
+    pub(super) frequency: Option<u64>,
+    /// Whether something is known to exist there: an event, or a tracefile.
+    pub(super) known: bool,
+}
+
+impl Cpu {
+    /// Who runs there. While that is not known, it is a process without an id.
+    pub fn running(&self) -> ProcessIx {
+        self.running
+    }
+
+    /// Its idle process.
+    pub fn idle(&self) -> ProcessIx {
+        self.idle
+    }
+
+    /// Whether a soft interrupt of a number was raised there and has not begun.
+    pub fn is_softirq_pending(&self, number: u32) -> bool {
+        1u32.checked_shl(number).is_some_and(|bit| self.pending_softirqs & bit != 0)
+    }
+
+    /// Its clock frequency in Hz, if the trace told.
+    pub fn frequency(&self) -> Option<u64> {
+        self.frequency
+    }
+}

@@ -1,0 +1,123 @@
+//! What the last event changed, for those who account for it.
+
+use super::modes::{ExecutionMode, ProcessStatus};
+use super::names::NameId;
+use super::resources::RequestKind;
+use super::syscalls::Transfer;
+use super::table::ProcessIx;
+
+/// What an event changed, beyond what the state after it tells.
+///
+/// Whoever follows the state by hooks after [`Priority::STATE`] finds in it what
+/// they would otherwise need a hook before it for.
+///
+/// [`Priority::STATE`]: lttv_hooks::Priority::STATE
+#[derive(Debug, Default)]
+pub struct Effect {
+    pub(super) cpu: Option<u32>,
+    pub(super) time: i64,
+    pub(super) lost_since: Option<i64>,
+    pub(super) ended: Vec<Ended>,
+    pub(super) waited: Option<Waited>,
+    pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
+    pub(super) request: Option<Request>,
+    pub(super) target: Option<ProcessIx>,
+}
+
+/// A system call, interrupt or exception that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Who was in it.
+    pub process: ProcessIx,
+    /// Its mode.
+    pub mode: ExecutionMode,
+    /// Its submode.
+    pub submode: NameId,
+    /// How long it took, in ns.
+    pub elapsed: u64,
+    /// How long of that a CPU was on it or on what was within it, in ns.
+    pub cpu_time: u64,
+}
+
+/// A wait that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waited {
+    /// Who waited.
+    pub process: ProcessIx,
+    /// Its status meanwhile.
+    pub status: ProcessStatus,
+    /// How long, in ns.
+    pub time: u64,
+}
+
+/// What became of a request to a block device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Index of the device in [`TraceState::devices`](super::TraceState::devices).
+    pub device: usize,
+    /// Which way it moves data.
+    pub kind: RequestKind,
+    /// How many bytes; 0 if the event does not tell.
+    pub bytes: u64,
+    /// What became of it.
+    pub step: RequestStep,
+}
+
+/// What becomes of a request to a block device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestStep {
+    /// It was given to the device.
+    Issued,
+    /// The device has completed it.
+    Completed,
+}
+
+impl Effect {
+    pub(super) fn begin(&mut self, cpu: u32, time: i64) {
+        self.cpu = Some(cpu);
+        self.time = time;
+        self.lost_since = None;
+        self.ended.clear();
+        self.waited = None;
+        self.transferred = None;
+        self.request = None;
+        self.target = None;
+    }
+
+    /// The CPU of the event; `None` before the first.
+    pub fn cpu(&self) -> Option<u32> {
+        self.cpu
+    }
+
+    /// Since when, in ns, it has not been known who ran on that CPU: known only
+    /// now.
+    pub fn lost_since(&self) -> Option<i64> {
+        self.lost_since
+    }
+
+    /// What ended.
+    pub fn ended(&self) -> &[Ended] {
+        &self.ended
+    }
+
+    /// A wait that ended.
+    pub fn waited(&self) -> Option<Waited> {
+        self.waited
+    }
+
+    /// How many bytes a process read or wrote by the system call that ended.
+    pub fn transferred(&self) -> Option<(ProcessIx, Transfer, u64)> {
+        self.transferred
+    }
+
+    /// A request to a block device.
+    pub fn request(&self) -> Option<Request> {
+        self.request
+    }
+
+    /// The process that the event was about, if not the one that ran (LTTV's target
+    /// pid).
+    pub fn target(&self) -> Option<ProcessIx> {
+        self.target
+    }
+}

@@ -1,0 +1,246 @@
+//! Kernel state as an extension of a context.
+
+use std::sync::Arc;
+
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Event, Trace};
+use lttv_context::{EventCall, Extension, Handle, Setup, Subscription, TraceContext};
+use lttv_hooks::Priority;
+
+use super::apply::apply;
+use super::look_ahead::{First, look_ahead};
+use super::machine::{At, SavedState, TraceState};
+use super::packets::PacketSeen;
+use super::rule::Rule;
+use super::transition::Transition;
+
+/// What the machines of a traceset's traces are doing: attached to a context, it
+/// follows their events at [`Priority::STATE`].
+///
+/// ```
+/// use lttv_context::{Bounds, TracesetContext, Traceset};
+/// use lttv_state::kernel::{CpuMode, KernelState};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let mut context = TracesetContext::new(Traceset::open(path)?);
+/// let state = context.attach(KernelState::new());
+/// context.middle(&Bounds::all().events(3000))?;
+///
+/// let state = context.extensions()[state].trace(0).expect("one trace");
+/// for (number, _) in state.cpus() {
+///     let running = state.running(number).expect("a CPU has one running");
+///     println!("CPU {number}: {}, {}", state.cpu_mode(number), state.name(running.name()));
+/// }
+/// assert!(state.cpus().any(|(number, _)| state.cpu_mode(number) != CpuMode::Unknown));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct KernelState {
+    looks_ahead: bool,
+    traces: Vec<Machine>,
+    /// By the number of a tracefile.
+    packets: Vec<PacketSeen>,
+    first_packets: Vec<PacketSeen>,
+}
+
+/// The machine of a trace.
+#[derive(Debug)]
+struct Machine {
+    state: TraceState,
+    /// By event type.
+    transitions: Vec<Option<Transition>>,
+    initial: Initial,
+}
+
+/// What is known before the first event.
+#[derive(Debug)]
+struct Initial {
+    begin: i64,
+    names: Arc<super::Names>,
+    cpus: Vec<u32>,
+    running: Vec<First>,
+}
+
+/// The state of all traces, saved: shared with others as far as it is the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SavedKernelState {
+    traces: Vec<SavedState>,
+    packets: Arc<[PacketSeen]>,
+}
+
+impl Default for KernelState {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl KernelState {
+    /// Of which nothing is known before it is attached.
+    pub fn new() -> Self {
+        KernelState {
+            looks_ahead: true,
+            traces: Vec::new(),
+            packets: Vec::new(),
+            first_packets: Vec::new(),
+        }
+    }
+
+    /// Without looking for the first switch on each CPU in advance. Who runs there
+    /// is not known then before it comes, as in LTTV.
+    #[must_use]
+    pub fn without_looking_ahead(self) -> Self {
+        KernelState { looks_ahead: false, ..self }
+    }
+
+    /// The machine of the trace of an index. (A trace of user space has one too, of
+    /// which nothing gets known.)
+    #[inline]
+    pub fn trace(&self, index: usize) -> Option<&TraceState> {
+        Some(&self.traces.get(index)?.state)
+    }
+
+    /// The machines of all traces, by their index.
+    pub fn traces(&self) -> impl ExactSizeIterator<Item = &TraceState> {
+        self.traces.iter().map(|machine| &machine.state)
+    }
+
+    /// What the events of a type change; `None` for those that change nothing.
+    #[inline]
+    pub fn transition(&self, trace: usize, event_type: EventTypeId) -> Option<Transition> {
+        *self.traces.get(trace)?.transitions.get(event_type.index())?
+    }
+
+    /// The CPU of an event that a hook got: as events told that changed the state,
+    /// or else as the tracefile's name does.
+    #[inline]
+    pub fn cpu_of(&self, call: &EventCall<'_, '_>) -> Option<u32> {
+        match self.packets.get(call.tracefile.number()) {
+            Some(packet) => Some(packet.cpu()),
+            None => call.tracefile.tracefile().cpu(),
+        }
+    }
+
+    /// The process that ran when a hook got an event.
+    pub fn running_at(&self, call: &EventCall<'_, '_>) -> Option<&super::Process> {
+        self.trace(call.trace.index())?.running(self.cpu_of(call)?)
+    }
+
+    #[inline]
+    fn on_event(
+        &mut self,
+        trace: usize,
+        tracefile: usize,
+        rule: &Rule,
+        event: &Event<'_>,
+        time: i64,
+    ) {
+        let (cpu, gap) = self.packets[tracefile].enter(rule, event);
+        let at = At { cpu, time };
+        let state = &mut self.traces[trace].state;
+        if !state.begin(at) {
+            return;
+        }
+        if gap {
+            state.gap(at);
+        }
+        apply(state, rule, event, at);
+        state.finish(at);
+    }
+
+    fn machine(&self, trace: &TraceContext, rules: &mut [Option<Rule>], begin: i64) -> Machine {
+        let mut names = super::Names::default();
+        let transitions = rules.iter().map(|rule| Some(rule.as_ref()?.transition)).collect();
+        for rule in rules.iter_mut().flatten() {
+            if let Some(name) = &rule.captured {
+                rule.name = names.id(name);
+            }
+        }
+        let is_kernel = rules.iter().flatten().next().is_some();
+        let mut cpus: Vec<_> =
+            trace.trace().tracefiles().iter().filter_map(|tracefile| tracefile.cpu()).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let initial = Initial {
+            begin,
+            names: Arc::new(names),
+            cpus: if is_kernel { cpus } else { Vec::new() },
+            running: if self.looks_ahead { look_ahead(trace.trace(), rules) } else { Vec::new() },
+        };
+        Machine { state: initial.state(), transitions, initial }
+    }
+}
+
+/// The time of a trace's first event, in ns.
+fn begin_of(trace: &Arc<Trace>) -> i64 {
+    let first = |tracefile| trace.cursor(tracefile).next().ok()??.timestamp();
+    (0..trace.tracefiles().len()).filter_map(first).min().map_or(0, |time| time.ns())
+}
+
+impl Initial {
+    fn state(&self) -> TraceState {
+        let mut state = TraceState::new(self.begin);
+        state.names = self.names.clone();
+        for cpu in &self.cpus {
+            state.add_cpu(*cpu);
+        }
+        for first in &self.running {
+            state.runs_at_begin(first.cpu, first.tid, &first.name);
+        }
+        state
+    }
+}
+
+impl Extension for KernelState {
+    type Checkpoint = SavedKernelState;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        let contexts = setup.contexts;
+        let tracefiles = contexts.tracefiles().iter();
+        let packets: Vec<_> =
+            tracefiles.map(|t| PacketSeen::none(t.tracefile().cpu().unwrap_or(0))).collect();
+        for trace in contexts.traces() {
+            let types =
+                (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
+            let mut rules: Vec<_> = types.map(|id| Rule::of(trace.trace(), id)).collect();
+            let begin = begin_of(trace.trace());
+            let machine = setup.extensions[handle].machine(trace, &mut rules, begin);
+            setup.extensions[handle].traces.push(machine);
+            let index = trace.index();
+            for (at, rule) in rules.into_iter().enumerate() {
+                let Some(rule) = rule.map(Box::new) else { continue };
+                let events = Subscription::to_type(index, EventTypeId(at as u32));
+                setup.hooks.on_event(events.priority(Priority::STATE), move |call| {
+                    let (tracefile, time) = (call.tracefile.number(), call.time().ns());
+                    if let Some(state) = call.extensions.get_mut(handle) {
+                        state.on_event(index, tracefile, &rule, &call.event, time);
+                    }
+                });
+            }
+        }
+        let state = &mut setup.extensions[handle];
+        state.first_packets.clone_from(&packets);
+        state.packets = packets;
+    }
+
+    fn reset(&mut self) {
+        for machine in &mut self.traces {
+            machine.state = machine.initial.state();
+        }
+        self.packets.clone_from(&self.first_packets);
+    }
+
+    fn save(&self) -> SavedKernelState {
+        SavedKernelState {
+            traces: self.traces.iter().map(|machine| machine.state.save()).collect(),
+            packets: self.packets.as_slice().into(),
+        }
+    }
+
+    fn restore(&mut self, saved: &SavedKernelState) {
+        for (machine, saved) in self.traces.iter_mut().zip(&saved.traces) {
+            machine.state.restore(saved);
+        }
+        self.packets.clear();
+        self.packets.extend_from_slice(&saved.packets);
+    }
+}

@@ -1,0 +1,61 @@
+//! Block devices, and the frequencies of CPUs.
+
+use super::{At, TraceState};
+use crate::kernel::effect::{Request, RequestStep};
+use crate::kernel::names::NameId;
+use crate::kernel::resources::{BlockDevice, DeviceNumber, MAX_DEVICES, RequestKind};
+
+impl TraceState {
+    /// A request is given to a device, or completed by it.
+    pub(in crate::kernel) fn request(
+        &mut self,
+        number: DeviceNumber,
+        kind: RequestKind,
+        bytes: u64,
+        step: RequestStep,
+    ) {
+        let Some(device) = self.device_index(number) else { return };
+        let state = &mut self.devices[device];
+        match step {
+            RequestStep::Issued => {
+                state.in_flight = state.in_flight.saturating_add(1);
+                state.last = Some(kind);
+            }
+            RequestStep::Completed => {
+                state.in_flight = state.in_flight.saturating_sub(1);
+                state.last.get_or_insert(kind);
+            }
+        }
+        self.effect.request = Some(Request { device, kind, bytes, step });
+    }
+
+    /// Gives a device its name.
+    pub(in crate::kernel) fn name_device(&mut self, number: DeviceNumber, name: &[u8]) {
+        let name = self.intern(name);
+        if let Some(device) = self.device_index(number) {
+            self.devices[device].name = name;
+        }
+    }
+
+    /// A CPU's frequency changes, in Hz.
+    pub(in crate::kernel) fn frequency(&mut self, at: At, cpu: Option<u32>, frequency: u64) {
+        let cpu = cpu.unwrap_or(at.cpu);
+        if self.cpus.get(cpu as usize).is_some() || self.add_cpu(cpu) {
+            self.cpus[cpu as usize].frequency = Some(frequency);
+        }
+    }
+
+    fn device_index(&mut self, number: DeviceNumber) -> Option<usize> {
+        // There are few, and of those one or two are busy.
+        let known = self.devices.iter().position(|device| device.number == number);
+        if known.is_some() {
+            return known;
+        }
+        if self.devices.len() >= MAX_DEVICES {
+            self.anomalies.impossible_numbers += 1;
+            return None;
+        }
+        self.devices.push(BlockDevice { number, name: NameId::EMPTY, in_flight: 0, last: None });
+        Some(self.devices.len() - 1)
+    }
+}

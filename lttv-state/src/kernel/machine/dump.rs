@@ -1,0 +1,152 @@
+//! What a tracer dumps of the state that it found.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{At, TraceState};
+use crate::kernel::modes::{ExecutionMode, ProcessStatus, ProcessType};
+use crate::kernel::names::NameId;
+use crate::kernel::process::{Frame, Tid};
+use crate::kernel::table::ProcessIx;
+
+/// A process as it was when the tracer found it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::kernel) struct Dumped<'a> {
+    pub(in crate::kernel) tid: Tid,
+    pub(in crate::kernel) pid: Option<Tid>,
+    pub(in crate::kernel) parent: Option<Tid>,
+    pub(in crate::kernel) name: &'a [u8],
+    pub(in crate::kernel) kind: Option<ProcessType>,
+    pub(in crate::kernel) status: Option<ProcessStatus>,
+    pub(in crate::kernel) cpu: Option<u32>,
+    pub(in crate::kernel) files: Option<u64>,
+}
+
+/// So many kernel probes have symbols.
+const MAX_PROBES: usize = 1 << 14;
+/// So many system calls have names.
+const MAX_SYSCALLS: usize = 1 << 16;
+/// So many file tables are told apart during a dump.
+const MAX_FILE_TABLES: usize = 1 << 16;
+
+impl TraceState {
+    /// A process is dumped. What events told of it before counts more.
+    pub(in crate::kernel) fn dumped(&mut self, at: At, dumped: Dumped<'_>) {
+        if dumped.tid == 0 {
+            for cpu in 0..self.cpus.len() {
+                self.describe(self.cpus[cpu].idle, &dumped);
+            }
+            return;
+        }
+        let is_new = self.processes.find(dumped.tid).is_none();
+        let Some(ix) = self.find_or_add(at.cpu, dumped.tid, at.time) else { return };
+        self.effect.target = Some(ix);
+        self.describe(ix, &dumped);
+        let process = self.processes.get_mut(ix);
+        if process.cpu.is_none() {
+            process.cpu = dumped.cpu;
+        }
+        let top = process.top_mut();
+        if let Some(status) = dumped.status
+            && (is_new || top.status == ProcessStatus::Unnamed)
+        {
+            (top.status, top.change) = (status, at.time);
+        }
+        if let Some(files) = dumped.files
+            && self.file_tables.len() < MAX_FILE_TABLES
+        {
+            self.file_tables.insert(files, ix);
+        }
+    }
+
+    fn describe(&mut self, ix: ProcessIx, dumped: &Dumped<'_>) {
+        self.rename(ix, dumped.name);
+        let process = self.processes.get_mut(ix);
+        process.pid = dumped.pid.or(process.pid);
+        process.parent = dumped.parent.or(process.parent);
+        process.kind = dumped.kind.or(process.kind);
+    }
+
+    /// Everything has been dumped. Processes of which no event told do what they
+    /// must be doing: a thread of the kernel is in the kernel; another one that
+    /// does not run is in a system call, unless it waits for a CPU.
+    pub(in crate::kernel) fn dump_end(&mut self, at: At) {
+        self.file_tables = HashMap::new();
+        let all: Vec<_> =
+            self.processes.all().filter(|(_, p)| p.tid.is_some()).map(|(ix, _)| ix).collect();
+        for ix in all {
+            if self.processes.get(ix).stack[0].mode == ExecutionMode::Unknown {
+                self.settle(ix, at.time);
+            }
+        }
+    }
+
+    fn settle(&mut self, ix: ProcessIx, time: i64) {
+        let runs = self.runs_on(ix).is_some();
+        let process = self.processes.get_mut(ix);
+        if runs {
+            process.top_mut().charge(time);
+        }
+        let is_kernel = process.kind == Some(ProcessType::Kernel);
+        let is_alone = process.stack.len() == 1;
+        let base = &mut process.stack[0];
+        (base.entry, base.change, base.submode) = (time, time, NameId::NONE);
+        if is_kernel {
+            base.mode = ExecutionMode::Syscall;
+            if base.status == ProcessStatus::Unnamed {
+                base.status = ProcessStatus::Wait;
+            }
+            return;
+        }
+        base.mode = ExecutionMode::User;
+        let status = base.status;
+        if is_alone && status != ProcessStatus::WaitCpu && !runs {
+            base.status = ProcessStatus::Run;
+            let status = match status {
+                ProcessStatus::Zombie | ProcessStatus::Dead | ProcessStatus::Exit => status,
+                _ => ProcessStatus::Wait,
+            };
+            process.stack.push(Frame::new(ExecutionMode::Syscall, NameId::NONE, status, time));
+        } else if status == ProcessStatus::Unnamed {
+            base.status = ProcessStatus::Run;
+        }
+    }
+
+    /// The symbol of a kernel probe.
+    pub(in crate::kernel) fn name_probe(&mut self, address: u64, symbol: &[u8]) {
+        let symbol = self.intern(symbol);
+        let probes = Arc::make_mut(&mut self.probes);
+        match probes.binary_search_by_key(&address, |probe| probe.0) {
+            Ok(at) => probes[at].1 = symbol,
+            Err(at) if probes.len() < MAX_PROBES => probes.insert(at, (address, symbol)),
+            Err(_) => {}
+        }
+    }
+
+    /// The name of a system call.
+    pub(in crate::kernel) fn name_syscall(&mut self, number: u64, name: &[u8]) {
+        let Some(at) = usize::try_from(number).ok().filter(|at| *at < MAX_SYSCALLS) else { return };
+        let name = self.intern(name);
+        let syscalls = Arc::make_mut(&mut self.syscalls);
+        if syscalls.len() <= at {
+            syscalls.resize(at + 1, NameId::EMPTY);
+        }
+        syscalls[at] = name;
+    }
+
+    /// The name of the system call of a number.
+    pub(in crate::kernel) fn syscall_name(&mut self, number: u64) -> NameId {
+        let at = usize::try_from(number).ok().filter(|at| *at < MAX_SYSCALLS);
+        let Some(at) = at else {
+            self.anomalies.impossible_numbers += 1;
+            return NameId::UNKNOWN;
+        };
+        match self.syscalls.get(at) {
+            Some(name) if *name != NameId::EMPTY => *name,
+            _ => {
+                self.name_syscall(number, format!("syscall {number}").as_bytes());
+                self.syscalls[at]
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Open files, and what system calls move.
+
+use std::sync::Arc;
+
+use super::{At, TraceState};
+use crate::kernel::names::NameId;
+use crate::kernel::syscalls::{FileAction, SYSCALLS};
+use crate::kernel::table::ProcessIx;
+
+/// So many open files of a process are remembered.
+const MAX_FILES: usize = 1 << 16;
+
+impl TraceState {
+    /// The system call that begins opens a file of this name, when it succeeds.
+    pub(in crate::kernel) fn opening(&mut self, at: At, name: &[u8]) {
+        let name = self.intern(name);
+        let ix = self.current(at);
+        self.processes.get_mut(ix).opening = name;
+    }
+
+    /// The system call that begins makes another descriptor of a file.
+    pub(in crate::kernel) fn duplicating(&mut self, at: At, fd: i32) {
+        let ix = self.current(at);
+        let owner = self.owner(ix);
+        let files = &self.processes.get(owner).files;
+        if let Ok(at) = files.binary_search_by_key(&fd, |file| file.0) {
+            let name = files[at].1;
+            self.processes.get_mut(ix).opening = name;
+        }
+    }
+
+    /// A system call has ended: what it did to files, and what it moved.
+    pub(in crate::kernel) fn syscall_result(&mut self, at: At, name: NameId, result: i64) {
+        let ix = self.current(at);
+        let opening = std::mem::take(&mut self.processes.get_mut(ix).opening);
+        let Some(syscall) = name.known_syscall().map(|at| &SYSCALLS[at]) else { return };
+        if let Some(transfer) = syscall.transfer
+            && result > 0
+        {
+            self.effect.transferred = Some((ix, transfer, result as u64));
+        }
+        if matches!(syscall.files, FileAction::Open | FileAction::Duplicate)
+            && opening != NameId::EMPTY
+            && let Ok(fd @ 0..) = i32::try_from(result)
+        {
+            self.open(ix, fd, opening);
+        }
+    }
+
+    /// The process that runs has a file open.
+    pub(in crate::kernel) fn opened(&mut self, at: At, fd: i32, name: &[u8]) {
+        let name = self.intern(name);
+        self.open(self.current(at), fd, name);
+    }
+
+    /// The process that runs closes a descriptor.
+    pub(in crate::kernel) fn close(&mut self, at: At, fd: i32) {
+        let owner = self.owner(self.current(at));
+        let files = &self.processes.get(owner).files;
+        if let Ok(at) = files.binary_search_by_key(&fd, |file| file.0) {
+            Arc::make_mut(&mut self.processes.get_mut(owner).files).remove(at);
+        }
+    }
+
+    /// An open file is dumped: of a process, or of those that have a file table.
+    pub(in crate::kernel) fn dumped_file(
+        &mut self,
+        tid: Option<i32>,
+        table: Option<u64>,
+        fd: i32,
+        name: &[u8],
+    ) {
+        let name = self.intern(name);
+        if let Some(ix) = tid.and_then(|tid| self.processes.find(tid)) {
+            self.open(ix, fd, name);
+        } else if let Some(table) = table {
+            let mine = self.file_tables.get(&table).copied();
+            if let Some(ix) = mine.filter(|ix| self.processes.checked(*ix).is_some()) {
+                self.open(ix, fd, name);
+            }
+        }
+    }
+
+    fn open(&mut self, ix: ProcessIx, fd: i32, name: NameId) {
+        let owner = self.owner(ix);
+        let files = Arc::make_mut(&mut self.processes.get_mut(owner).files);
+        match files.binary_search_by_key(&fd, |file| file.0) {
+            Ok(at) => files[at].1 = name,
+            Err(at) if files.len() < MAX_FILES => files.insert(at, (fd, name)),
+            Err(_) => {}
+        }
+    }
+
+    /// Who has the files of a thread: the first of its group, if known.
+    fn owner(&self, ix: ProcessIx) -> ProcessIx {
+        let process = self.processes.get(ix);
+        let first = process.pid.filter(|pid| Some(*pid) != process.tid);
+        first.and_then(|pid| self.processes.find(pid)).unwrap_or(ix)
+    }
+}

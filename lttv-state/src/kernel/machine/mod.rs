@@ -1,0 +1,333 @@
+//! The state of one traced machine, and the transitions of it.
+//!
+//! Transitions are those of the kernel, whatever a tracer calls its events: see
+//! [`transition`](super::transition) for that. Here nothing is known of traces.
+
+mod devices;
+mod dump;
+mod files;
+mod interrupts;
+mod life;
+mod scheduling;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::anomalies::Anomalies;
+use super::cpu::{Cpu, MAX_CPUS};
+use super::effect::Effect;
+use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
+use super::names::{NameId, Names};
+use super::process::{Frame, Process, TID_END, Tid};
+use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind};
+use super::table::{ProcessIx, ProcessTable, SavedTable};
+
+pub(super) use dump::Dumped;
+pub(super) use life::Birth;
+pub(super) use scheduling::Switch;
+
+/// Where and when an event happened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At {
+    pub(super) cpu: u32,
+    pub(super) time: i64,
+}
+
+/// The state of one traced machine.
+#[derive(Debug)]
+pub struct TraceState {
+    pub(super) names: Arc<Names>,
+    pub(super) processes: ProcessTable,
+    pub(super) cpus: Vec<Cpu>,
+    /// By kind.
+    pub(super) sources: [Vec<Source>; 4],
+    pub(super) devices: Vec<BlockDevice>,
+    /// While the kernel's state is dumped: file tables and who has them.
+    pub(super) file_tables: HashMap<u64, ProcessIx>,
+    pub(super) probes: Arc<Vec<(u64, NameId)>>,
+    /// Names of system calls by number, where a dump told them.
+    pub(super) syscalls: Arc<Vec<NameId>>,
+    pub(super) anomalies: Anomalies,
+    pub(super) effect: Effect,
+    /// The time before the first event.
+    pub(super) begin: i64,
+    pub(super) credit: u64,
+}
+
+/// A state, saved.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SavedState {
+    pub(super) names: Arc<Names>,
+    pub(super) processes: SavedTable,
+    pub(super) cpus: Vec<Cpu>,
+    pub(super) sources: [Vec<Source>; 4],
+    pub(super) devices: Vec<BlockDevice>,
+    pub(super) file_tables: HashMap<u64, ProcessIx>,
+    pub(super) probes: Arc<Vec<(u64, NameId)>>,
+    /// Names of system calls by number, where a dump told them.
+    pub(super) syscalls: Arc<Vec<NameId>>,
+    pub(super) anomalies: Anomalies,
+    pub(super) credit: u64,
+}
+
+/// How many processes may be looked at for a gap in events, per event: so that a
+/// trace of nothing but gaps takes no more than linear time.
+const CREDIT_PER_EVENT: u64 = 16;
+const FIRST_CREDIT: u64 = 1 << 24;
+
+impl TraceState {
+    /// A machine of which nothing is known.
+    pub(super) fn new(begin: i64) -> Self {
+        TraceState {
+            names: Arc::default(),
+            processes: ProcessTable::default(),
+            cpus: Vec::new(),
+            sources: Default::default(),
+            devices: Vec::new(),
+            file_tables: HashMap::new(),
+            probes: Arc::default(),
+            syscalls: Arc::default(),
+            anomalies: Anomalies::default(),
+            effect: Effect::default(),
+            begin,
+            credit: FIRST_CREDIT,
+        }
+    }
+
+    /// The names that other parts mean by their ids.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The name of an id.
+    pub fn name(&self, id: NameId) -> &str {
+        self.names.get(id)
+    }
+
+    /// All processes that are known and not gone; the idle process of each CPU
+    /// too, and, without an id, what stands in for processes that are not known.
+    pub fn processes(&self) -> impl Iterator<Item = (ProcessIx, &Process)> {
+        self.processes.all()
+    }
+
+    /// The process at a place, `None` if it is gone.
+    pub fn process(&self, ix: ProcessIx) -> Option<&Process> {
+        self.processes.checked(ix)
+    }
+
+    /// The process of an id. The idle processes all have id 0: see
+    /// [`Cpu::idle`].
+    pub fn find(&self, tid: Tid) -> Option<(ProcessIx, &Process)> {
+        let ix = self.processes.find(tid)?;
+        Some((ix, self.processes.get(ix)))
+    }
+
+    /// The CPUs that are known, with their numbers.
+    pub fn cpus(&self) -> impl Iterator<Item = (u32, &Cpu)> {
+        (0..).zip(&self.cpus).filter(|(_, cpu)| cpu.known)
+    }
+
+    /// The CPU of a number.
+    pub fn cpu(&self, number: u32) -> Option<&Cpu> {
+        self.cpus.get(number as usize).filter(|cpu| cpu.known)
+    }
+
+    /// Who runs on a CPU; a process without an id while that is not known.
+    #[inline]
+    pub fn running(&self, cpu: u32) -> Option<&Process> {
+        Some(self.processes.get(self.cpus.get(cpu as usize)?.running))
+    }
+
+    /// What a CPU is busy with.
+    pub fn cpu_mode(&self, cpu: u32) -> CpuMode {
+        let Some(running) = self.running(cpu) else { return CpuMode::Unknown };
+        match (running.mode(), running.tid) {
+            (ExecutionMode::Irq, _) => CpuMode::Irq,
+            (ExecutionMode::Softirq, _) => CpuMode::Softirq,
+            (ExecutionMode::Trap, _) => CpuMode::Trap,
+            (_, None) => CpuMode::Unknown,
+            (_, Some(0)) => CpuMode::Idle,
+            (_, Some(_)) => CpuMode::Busy,
+        }
+    }
+
+    /// Interrupts or exceptions of a kind, by number. Those that did not come yet
+    /// are there if others of higher number are known.
+    pub fn sources(&self, kind: SourceKind) -> &[Source] {
+        &self.sources[kind as usize]
+    }
+
+    /// The block devices that requests or dumps told of.
+    pub fn devices(&self) -> &[BlockDevice] {
+        &self.devices
+    }
+
+    /// The block device of a number.
+    pub fn device(&self, number: DeviceNumber) -> Option<&BlockDevice> {
+        self.devices.iter().find(|device| device.number == number)
+    }
+
+    /// The symbol at the address of a kernel probe, if a dump told it.
+    pub fn probe(&self, address: u64) -> Option<&str> {
+        let at = self.probes.binary_search_by_key(&address, |probe| probe.0).ok()?;
+        Some(self.name(self.probes[at].1))
+    }
+
+    /// What was odd so far.
+    pub fn anomalies(&self) -> &Anomalies {
+        &self.anomalies
+    }
+
+    /// What the last event that changes states did.
+    #[inline]
+    pub fn effect(&self) -> &Effect {
+        &self.effect
+    }
+
+    /// How many processes the trace told of so far: their serial numbers are below
+    /// that.
+    pub fn serials(&self) -> u32 {
+        self.processes.next_serial()
+    }
+
+    /// How many places for processes there are: their indices are below that.
+    pub fn places(&self) -> usize {
+        self.processes.places()
+    }
+
+    /// An event is to be applied: nothing has been changed by it yet. False if its
+    /// CPU cannot be.
+    #[inline]
+    pub(super) fn begin(&mut self, at: At) -> bool {
+        if self.cpus.get(at.cpu as usize).is_none_or(|cpu| !cpu.known) && !self.add_cpu(at.cpu) {
+            return false;
+        }
+        self.effect.begin(at.cpu, at.time);
+        self.credit = (self.credit + CREDIT_PER_EVENT).min(FIRST_CREDIT);
+        true
+    }
+
+    /// An event has been applied.
+    #[inline]
+    pub(super) fn finish(&mut self, at: At) {
+        if let Some(cpu) = self.cpus.get_mut(at.cpu as usize) {
+            cpu.last = at.time;
+        }
+    }
+
+    /// Makes a CPU known, and all below it ready to be. False if its number
+    /// cannot be.
+    #[cold]
+    pub(super) fn add_cpu(&mut self, number: u32) -> bool {
+        if number >= MAX_CPUS {
+            self.anomalies.impossible_numbers += 1;
+            return false;
+        }
+        while self.cpus.len() <= number as usize {
+            let cpu = self.cpus.len() as u32;
+            let idle = self.processes.add(Some(0), self.begin);
+            let process = self.processes.get_mut(idle);
+            let frame = Frame::new(
+                ExecutionMode::Syscall,
+                NameId::NONE,
+                ProcessStatus::Unnamed,
+                self.begin,
+            );
+            process.stack = smallvec::smallvec![frame];
+            process.kind = Some(ProcessType::Kernel);
+            process.pid = Some(0);
+            process.cpu = Some(cpu);
+            let nobody = self.processes.add(None, self.begin);
+            self.processes.get_mut(nobody).cpu = Some(cpu);
+            self.cpus.push(Cpu {
+                running: nobody,
+                idle,
+                nobody,
+                last: self.begin,
+                pending_softirqs: 0,
+                frequency: None,
+                known: false,
+            });
+        }
+        self.cpus[number as usize].known = true;
+        true
+    }
+
+    /// Who runs on the CPU of an event that has [begun](Self::begin).
+    #[inline]
+    fn current(&self, at: At) -> ProcessIx {
+        self.cpus[at.cpu as usize].running
+    }
+
+    /// The process of an id on a CPU, made if it is new. `None` if there can be no
+    /// such process.
+    fn find_or_add(&mut self, cpu: u32, tid: Tid, time: i64) -> Option<ProcessIx> {
+        if tid == 0 {
+            return Some(self.cpus.get(cpu as usize)?.idle);
+        }
+        if let Some(ix) = self.processes.find(tid) {
+            return Some(ix);
+        }
+        if !(1..TID_END).contains(&tid) {
+            self.anomalies.impossible_numbers += 1;
+            return None;
+        }
+        Some(self.processes.add(Some(tid), time))
+    }
+
+    /// The CPU that a process runs on.
+    fn runs_on(&self, ix: ProcessIx) -> Option<u32> {
+        let cpu = self.processes.get(ix).cpu?;
+        (self.cpus.get(cpu as usize)?.running == ix).then_some(cpu)
+    }
+
+    /// Gives a process the name that an event tells.
+    #[inline]
+    pub(super) fn rename(&mut self, ix: ProcessIx, name: &[u8]) {
+        if self.names.get(self.processes.get(ix).name).as_bytes() != name && !name.is_empty() {
+            let name = self.intern(name);
+            self.processes.get_mut(ix).name = name;
+        }
+    }
+
+    /// The id of a name.
+    pub(super) fn intern(&mut self, name: &[u8]) -> NameId {
+        let text = String::from_utf8_lossy(name);
+        match self.names.find(&text) {
+            Some(id) => id,
+            None => Arc::make_mut(&mut self.names).id(&text),
+        }
+    }
+
+    pub(super) fn save(&self) -> SavedState {
+        SavedState {
+            names: self.names.clone(),
+            processes: self.processes.save(),
+            cpus: self.cpus.clone(),
+            sources: self.sources.clone(),
+            devices: self.devices.clone(),
+            file_tables: self.file_tables.clone(),
+            probes: self.probes.clone(),
+            syscalls: self.syscalls.clone(),
+            anomalies: self.anomalies,
+            credit: self.credit,
+        }
+    }
+
+    pub(super) fn restore(&mut self, saved: &SavedState) {
+        self.names = saved.names.clone();
+        self.processes.restore(&saved.processes);
+        self.cpus.clone_from(&saved.cpus);
+        self.sources.clone_from(&saved.sources);
+        self.devices.clone_from(&saved.devices);
+        self.file_tables.clone_from(&saved.file_tables);
+        self.probes = saved.probes.clone();
+        self.syscalls = saved.syscalls.clone();
+        self.anomalies = saved.anomalies;
+        self.credit = saved.credit;
+        self.effect = Effect::default();
+    }
+}

@@ -1,0 +1,156 @@
+//! Execution stacks: entering and leaving system calls, interrupts and
+//! exceptions.
+
+use super::{At, TraceState};
+use crate::kernel::effect::Ended;
+use crate::kernel::modes::{ExecutionMode, ProcessStatus};
+use crate::kernel::names::NameId;
+use crate::kernel::process::{Frame, since};
+use crate::kernel::resources::unpack;
+use crate::kernel::table::ProcessIx;
+
+/// Deeper than any kernel nests.
+const MAX_DEPTH: usize = 32;
+
+impl TraceState {
+    /// A system call begins. It can only do so in user code, so what else there is
+    /// on the stack has ended unseen.
+    pub(in crate::kernel) fn syscall_entry(&mut self, at: At, name: NameId) {
+        let ix = self.current(at);
+        if self.processes.get(ix).tid == Some(0) {
+            return; // LTTV's rule; the idle process calls nothing
+        }
+        self.unwind(ix, 1, at.time);
+        let base = self.processes.get_mut(ix).top_mut();
+        if base.mode == ExecutionMode::Unknown {
+            (base.mode, base.submode) = (ExecutionMode::User, NameId::NONE);
+        }
+        self.push(at, ExecutionMode::Syscall, name, 0);
+    }
+
+    /// A system call ends. Gives its name, if its begin was seen.
+    pub(in crate::kernel) fn syscall_exit(&mut self, at: At) -> Option<NameId> {
+        let ix = self.current(at);
+        if self.processes.get(ix).tid == Some(0) {
+            return None;
+        }
+        if let Some(frame) = self.pop(at, ExecutionMode::Syscall) {
+            return Some(frame.submode);
+        }
+        // Whatever it was, it is over: user code goes on.
+        let process = self.processes.get_mut(ix);
+        if let [base] = process.stack.as_mut_slice()
+            && base.mode == ExecutionMode::Unknown
+        {
+            (base.mode, base.submode) = (ExecutionMode::User, NameId::NONE);
+            base.charge(at.time);
+        }
+        None
+    }
+
+    /// The process that runs enters something.
+    pub(super) fn push(&mut self, at: At, mode: ExecutionMode, submode: NameId, source: u32) {
+        let ix = self.current(at);
+        if self.processes.get(ix).stack.len() >= MAX_DEPTH {
+            self.unwind(ix, 1, at.time);
+        }
+        let process = self.processes.get_mut(ix);
+        let top = process.top_mut();
+        top.charge(at.time);
+        let status = top.status;
+        process.stack.push(Frame { source, ..Frame::new(mode, submode, status, at.time) });
+    }
+
+    /// The process that runs leaves the innermost of a mode. What is within it, has
+    /// ended unseen. `None`, and nothing happens, if it is in none.
+    pub(super) fn pop(&mut self, at: At, mode: ExecutionMode) -> Option<Frame> {
+        let ix = self.current(at);
+        let stack = &self.processes.get(ix).stack;
+        let Some(depth) = stack.iter().rposition(|frame| frame.mode == mode).filter(|d| *d > 0)
+        else {
+            self.anomalies.unmatched_exits += 1;
+            return None;
+        };
+        if depth + 1 < stack.len() {
+            self.unwind(ix, depth + 1, at.time);
+        }
+        let process = self.processes.get_mut(ix);
+        process.top_mut().charge(at.time);
+        let frame = process.stack.pop()?;
+        let outer = process.top_mut();
+        outer.cpu_time = outer.cpu_time.wrapping_add(frame.cpu_time);
+        outer.change = at.time;
+        self.release(&frame);
+        let (elapsed, cpu_time) = (since(frame.entry, at.time), frame.cpu_time);
+        let (mode, submode) = (frame.mode, frame.submode);
+        self.effect.ended.push(Ended { process: ix, mode, submode, elapsed, cpu_time });
+        Some(frame)
+    }
+
+    /// Leaves all but the outermost frames of a running process, which ended
+    /// unseen.
+    pub(super) fn unwind(&mut self, ix: ProcessIx, depth: usize, time: i64) {
+        if self.processes.get(ix).stack.len() <= depth {
+            return;
+        }
+        self.processes.get_mut(ix).top_mut().charge(time);
+        while self.processes.get(ix).stack.len() > depth.max(1) {
+            let process = self.processes.get_mut(ix);
+            let Some(frame) = process.stack.pop() else { return };
+            let status = frame.status;
+            let outer = process.top_mut();
+            outer.cpu_time = outer.cpu_time.wrapping_add(frame.cpu_time);
+            (outer.change, outer.status) = (time, status);
+            self.release(&frame);
+            self.anomalies.unmatched_entries += 1;
+        }
+    }
+
+    /// Nothing is known any more of what a process does.
+    pub(super) fn forget(&mut self, ix: ProcessIx, time: i64) {
+        let process = self.processes.get_mut(ix);
+        let frames = std::mem::take(&mut process.stack);
+        let is_idle = process.tid == Some(0);
+        process.functions.clear();
+        process.opening = NameId::EMPTY;
+        let (mode, submode) = if is_idle {
+            (ExecutionMode::Syscall, NameId::NONE)
+        } else {
+            (ExecutionMode::Unknown, NameId::UNKNOWN)
+        };
+        process.stack.push(Frame::new(mode, submode, ProcessStatus::Unnamed, time));
+        frames.iter().for_each(|frame| self.release(frame));
+    }
+
+    /// What a frame kept busy is so no longer.
+    pub(super) fn release(&mut self, frame: &Frame) {
+        if frame.mode.is_interrupt() || frame.mode == ExecutionMode::Trap {
+            let (kind, number) = unpack(frame.source);
+            if let Some(source) = self.sources[kind as usize].get_mut(number as usize) {
+                source.running = source.running.saturating_sub(1);
+            }
+        }
+    }
+
+    /// A function of a program begins.
+    pub(in crate::kernel) fn function_entry(&mut self, at: At, function: u64) {
+        let ix = self.current(at);
+        let functions = &mut self.processes.get_mut(ix).functions;
+        if functions.len() < MAX_FUNCTIONS {
+            functions.push(function);
+        }
+    }
+
+    /// A function of a program ends: one that is not the current one is ignored.
+    pub(in crate::kernel) fn function_exit(&mut self, at: At, function: u64) {
+        let ix = self.current(at);
+        if self.processes.get(ix).functions.last() == Some(&function) {
+            self.processes.get_mut(ix).functions.pop();
+        } else {
+            self.anomalies.unmatched_exits += 1;
+        }
+    }
+}
+
+/// How deep calls are followed.
+const MAX_FUNCTIONS: usize = 4096;

@@ -1,0 +1,84 @@
+//! Names, each kept once and meant by a number.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::syscalls::SYSCALLS;
+
+/// A name in the [`Names`] of a trace: of a process, a system call, a file.
+///
+/// Equal names of one trace have equal ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct NameId(u32);
+
+impl NameId {
+    /// The empty name: of processes whose name is not known.
+    pub const EMPTY: NameId = NameId(0);
+    /// The submode of which nothing is known.
+    pub const UNKNOWN: NameId = NameId(1);
+    /// No submode.
+    pub const NONE: NameId = NameId(2);
+
+    const FIRST_SYSCALL: u32 = 3;
+
+    /// As an index into tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The place of a system call in [`SYSCALLS`], if the name is one of those.
+    pub(super) fn known_syscall(self) -> Option<usize> {
+        let index = self.0.checked_sub(Self::FIRST_SYSCALL)? as usize;
+        (index < SYSCALLS.len()).then_some(index)
+    }
+}
+
+/// The names that occur in a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    texts: Vec<Arc<str>>,
+    ids: HashMap<Arc<str>, NameId>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        let mut names = Names { texts: Vec::new(), ids: HashMap::new() };
+        for text in ["", "UNKNOWN", "NONE"].into_iter().chain(SYSCALLS.iter().map(|s| s.name)) {
+            names.id(text);
+        }
+        names
+    }
+}
+
+impl Names {
+    /// The name of an id; empty if that is of another trace.
+    pub fn get(&self, id: NameId) -> &str {
+        self.texts.get(id.index()).map_or("", |text| text)
+    }
+
+    /// The id of a name; `None` if it did not occur.
+    pub fn find(&self, text: &str) -> Option<NameId> {
+        self.ids.get(text).copied()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The id of a name, which is added if it is new.
+    pub(super) fn id(&mut self, text: &str) -> NameId {
+        if let Some(id) = self.find(text) {
+            return id;
+        }
+        let (id, text): (_, Arc<str>) = (NameId(self.texts.len() as u32), text.into());
+        self.texts.push(text.clone());
+        self.ids.insert(text, id);
+        id
+    }
+}

@@ -1,0 +1,161 @@
+//! What the rows of the table mean for the event types of one trace.
+
+use ltt_read::schema::{EventType, EventTypeId, Scope};
+use ltt_read::{Event, Field, Trace, Value, labels};
+
+use super::names::NameId;
+use super::resources::DeviceNumber;
+use super::switched_out::StateEncoding;
+use super::transition::{MAX_SLOTS, ROWS, Row, Transition, World};
+
+/// How an event type of a trace changes the state.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub(super) transition: Transition,
+    /// By slot.
+    fields: [Option<Field>; MAX_SLOTS],
+    /// Of the system call or vector, if the event's name has it in it.
+    pub(super) captured: Option<Box<str>>,
+    /// The id of that name in the trace.
+    pub(super) name: NameId,
+    /// Names by number, where the event type tells some: of soft interrupts.
+    pub(super) labels: Vec<Option<Box<str>>>,
+    pub(super) encoding: StateEncoding,
+    pub(super) world: World,
+    pub(super) cpu: CpuField,
+}
+
+/// Where an event tells its CPU.
+#[derive(Debug, Clone)]
+pub(super) enum CpuField {
+    /// Not at all: its tracefile does.
+    Tracefile,
+    /// Its packet does.
+    Packet(Field),
+    /// It does so itself.
+    Event(Field),
+}
+
+/// So many soft interrupts have names.
+const SOFTIRQS: i128 = 32;
+
+impl Rule {
+    /// That of an event type, if it has one.
+    pub(super) fn of(trace: &Trace, id: EventTypeId) -> Option<Rule> {
+        let schema = trace.schema();
+        if schema.env_str("domain").is_some_and(|domain| domain != "kernel") {
+            return None;
+        }
+        let event_type = trace.event_type(id);
+        let (row, captured) =
+            ROWS.iter().find_map(|row| Some((row, captured(trace, event_type, row)?)))?;
+        let mut fields = [const { None }; MAX_SLOTS];
+        let slots = row.transition.slots().iter().zip(&mut fields).enumerate();
+        for (at, ((_, is_needed), field)) in slots {
+            let names = row.fields.get(at).copied().unwrap_or("-").split('|');
+            *field = names.into_iter().find_map(|name| trace.field(id, Scope::Payload, name));
+            if *is_needed && field.is_none() {
+                return None;
+            }
+        }
+        Some(Rule {
+            transition: row.transition,
+            fields,
+            captured: (!captured.is_empty()).then(|| captured.into()),
+            name: NameId::EMPTY,
+            labels: softirq_labels(trace, id, row.transition),
+            encoding: StateEncoding::of(schema),
+            world: row.world,
+            cpu: cpu_field(trace, id),
+        })
+    }
+
+    /// The integer in a slot.
+    #[inline]
+    pub(super) fn integer(&self, event: &Event<'_>, slot: usize) -> Option<u64> {
+        event.integer(self.fields[slot].as_ref()?)
+    }
+
+    /// The process id in a slot; -1, which is none, if it is too large.
+    #[inline]
+    pub(super) fn tid(&self, event: &Event<'_>, slot: usize) -> Option<i32> {
+        let value = self.integer(event, slot)?;
+        Some(i32::try_from(value as i64).unwrap_or(-1))
+    }
+
+    /// The small number in a slot; the greatest if it is too large.
+    #[inline]
+    pub(super) fn number(&self, event: &Event<'_>, slot: usize) -> Option<u32> {
+        Some(u32::try_from(self.integer(event, slot)?).unwrap_or(u32::MAX))
+    }
+
+    /// The text in a slot.
+    #[inline]
+    pub(super) fn text<'e>(&self, event: &Event<'e>, slot: usize) -> Option<&'e [u8]> {
+        match event.get(self.fields[slot].as_ref()?)? {
+            Value::Str(text) => Some(text.bytes),
+            _ => None,
+        }
+    }
+
+    /// The label of the value in a slot, if that is an enumeration.
+    pub(super) fn label(&self, event: &Event<'_>, slot: usize) -> Option<&str> {
+        let field = self.fields[slot].as_ref()?;
+        let value = event.get(field)?.as_i64()?;
+        labels(field.info(), value.into()).next()
+    }
+
+    /// The block device in the slots of a request.
+    pub(super) fn device(&self, event: &Event<'_>) -> Option<DeviceNumber> {
+        if let Some(device) = self.number(event, 0) {
+            return Some(DeviceNumber::from_kernel(device));
+        }
+        Some(DeviceNumber { major: self.number(event, 1)?, minor: self.number(event, 2)? })
+    }
+}
+
+/// What a row captures of an event type's name, if it is for it.
+fn captured<'t>(trace: &'t Trace, event_type: &'t EventType, row: &Row) -> Option<&'t str> {
+    if row.world != World::Legacy {
+        return row.captures(event_type.name()).filter(|_| !is_legacy(trace));
+    }
+    if !is_legacy(trace) {
+        return None;
+    }
+    let (channel, name) = row.name.split_once('.')?;
+    let stream = trace.schema().stream_classes.get(event_type.stream.index());
+    let named = [stream.map(|stream| &stream.identity.name), Some(&event_type.identity.namespace)];
+    let is_in = |of: Option<&Option<_>>| {
+        of.is_some_and(|of: &Option<std::sync::Arc<str>>| of.as_deref() == Some(channel))
+    };
+    // Before format 2.3 markers have the channel in their own name.
+    let own =
+        event_type.name().strip_prefix(channel).and_then(|rest| rest.strip_prefix(['_', '.']));
+    let fits = named.into_iter().any(is_in) && event_type.name() == name || own == Some(name);
+    fits.then_some("")
+}
+
+fn is_legacy(trace: &Trace) -> bool {
+    trace.schema().env_str("tracer_name") == Some("lttng 0.x")
+}
+
+fn softirq_labels(trace: &Trace, id: EventTypeId, transition: Transition) -> Vec<Option<Box<str>>> {
+    if transition != Transition::SoftirqEntry {
+        return Vec::new();
+    }
+    let fields = ["name", "vec"].into_iter().filter_map(|f| trace.field(id, Scope::Payload, f));
+    let named = fields.into_iter().find(|field| labels(field.info(), 0).next().is_some());
+    let Some(field) = named else { return Vec::new() };
+    (0..SOFTIRQS).map(|number| labels(field.info(), number).next().map(Box::from)).collect()
+}
+
+fn cpu_field(trace: &Trace, id: EventTypeId) -> CpuField {
+    if let Some(field) = trace.field(id, Scope::PacketContext, "cpu_id") {
+        return CpuField::Packet(field);
+    }
+    let own = [(Scope::CommonContext, "cpu_id"), (Scope::Payload, "perf_cpu")];
+    match own.iter().find_map(|(scope, name)| trace.field(id, *scope, name)) {
+        Some(field) => CpuField::Event(field),
+        None => CpuField::Tracefile,
+    }
+}

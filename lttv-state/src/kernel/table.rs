@@ -1,0 +1,168 @@
+//! The table of processes, of which checkpoints share what did not change.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use super::process::{Process, Serial, Tid};
+use super::tid_map::TidMap;
+
+/// Place of a process in the table of its trace: valid until it is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessIx(pub(super) u32);
+
+impl ProcessIx {
+    /// As an index into tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All processes that are known and not gone.
+#[derive(Debug)]
+pub(super) struct ProcessTable {
+    /// The first is never alive, so that 0 can mean none.
+    slots: Vec<Process>,
+    free: Vec<u32>,
+    by_tid: TidMap,
+    next_serial: u32,
+    /// Counts checkpoints: what was touched since the last one was saved or
+    /// restored has this number.
+    epoch: Cell<u32>,
+    /// What the last checkpoint has for each place.
+    shelf: RefCell<Vec<Arc<Process>>>,
+}
+
+/// A table, saved. What did not change between two checkpoints is in both.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SavedTable {
+    pub(super) slots: Vec<Arc<Process>>,
+    pub(super) free: Vec<u32>,
+    pub(super) next_serial: u32,
+}
+
+impl Default for ProcessTable {
+    fn default() -> Self {
+        let mut first = Process::unknown(None, Serial(0), i64::MIN);
+        first.alive = false;
+        ProcessTable {
+            slots: vec![first],
+            free: Vec::new(),
+            by_tid: TidMap::default(),
+            next_serial: 0,
+            epoch: Cell::new(1),
+            shelf: RefCell::default(),
+        }
+    }
+}
+
+impl ProcessTable {
+    pub(super) fn find(&self, tid: Tid) -> Option<ProcessIx> {
+        self.by_tid.get(tid)
+    }
+
+    pub(super) fn get(&self, ix: ProcessIx) -> &Process {
+        &self.slots[ix.index()]
+    }
+
+    pub(super) fn get_mut(&mut self, ix: ProcessIx) -> &mut Process {
+        let process = &mut self.slots[ix.index()];
+        process.touched = self.epoch.get();
+        process
+    }
+
+    /// The process at an index that may be stale.
+    pub(super) fn checked(&self, ix: ProcessIx) -> Option<&Process> {
+        self.slots.get(ix.index()).filter(|process| process.alive)
+    }
+
+    /// Adds one of which nothing is known. Those of CPUs (the idle process, and
+    /// the unknown one) are not found by their id.
+    pub(super) fn add(&mut self, tid: Option<Tid>, time: i64) -> ProcessIx {
+        let serial = Serial(self.next_serial);
+        self.next_serial = self.next_serial.saturating_add(1);
+        let mut process = Process::unknown(tid, serial, time);
+        process.touched = self.epoch.get();
+        let ix = match self.free.pop() {
+            Some(free) => {
+                self.slots[free as usize] = process;
+                ProcessIx(free)
+            }
+            None => {
+                self.slots.push(process);
+                ProcessIx(self.slots.len() as u32 - 1)
+            }
+        };
+        if let Some(tid) = tid.filter(|tid| *tid > 0) {
+            self.by_tid.set(tid, Some(ix));
+        }
+        ix
+    }
+
+    pub(super) fn remove(&mut self, ix: ProcessIx) {
+        let process = self.get_mut(ix);
+        if !process.alive {
+            return;
+        }
+        process.alive = false;
+        let tid = process.tid;
+        if let Some(tid) = tid.filter(|tid| *tid > 0 && self.by_tid.get(*tid) == Some(ix)) {
+            self.by_tid.set(tid, None);
+        }
+        self.free.push(ix.0);
+    }
+
+    /// Gives a process another id.
+    pub(super) fn renumber(&mut self, ix: ProcessIx, tid: Tid) {
+        let old = self.get_mut(ix).tid.replace(tid);
+        if let Some(old) = old.filter(|old| *old > 0) {
+            self.by_tid.set(old, None);
+        }
+        self.by_tid.set(tid, Some(ix));
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = (ProcessIx, &Process)> {
+        let places = (0..).map(ProcessIx).zip(&self.slots);
+        places.filter(|(_, process)| process.alive)
+    }
+
+    /// How many places there are, used or not.
+    pub(super) fn places(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn next_serial(&self) -> u32 {
+        self.next_serial
+    }
+
+    pub(super) fn save(&self) -> SavedTable {
+        let mut shelf = self.shelf.borrow_mut();
+        let epoch = self.epoch.get();
+        for (at, process) in self.slots.iter().enumerate() {
+            let saved = || Arc::new(Process { touched: 0, ..process.clone() });
+            match shelf.get_mut(at) {
+                Some(place) if process.touched == epoch => *place = saved(),
+                Some(_) => {}
+                None => shelf.push(saved()),
+            }
+        }
+        self.epoch.set(epoch.wrapping_add(1));
+        let (free, next_serial) = (self.free.clone(), self.next_serial);
+        SavedTable { slots: shelf.clone(), free, next_serial }
+    }
+
+    pub(super) fn restore(&mut self, saved: &SavedTable) {
+        self.slots.clear();
+        self.slots.extend(saved.slots.iter().map(|process| Process::clone(process)));
+        self.free.clone_from(&saved.free);
+        self.next_serial = saved.next_serial;
+        self.by_tid.clear();
+        for (at, process) in (0..).zip(&self.slots) {
+            if let Some(tid) = process.tid.filter(|tid| process.alive && *tid > 0) {
+                self.by_tid.set(tid, Some(ProcessIx(at)));
+            }
+        }
+        // Saved processes are of epoch 0: nothing is touched yet.
+        self.epoch.set(1);
+        *self.shelf.get_mut() = saved.slots.clone();
+    }
+}

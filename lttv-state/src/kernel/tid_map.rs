@@ -1,0 +1,41 @@
+//! From process ids to places in a table, without hashing.
+
+use super::process::{TID_END, Tid};
+use super::table::ProcessIx;
+
+const PAGE: usize = 1024;
+
+/// A sparse array with a place for each possible id.
+#[derive(Debug, Default)]
+pub(super) struct TidMap {
+    /// Pages of numbers, 0 for none; a page without any is empty.
+    pages: Vec<Box<[u32]>>,
+}
+
+impl TidMap {
+    pub(super) fn get(&self, tid: Tid) -> Option<ProcessIx> {
+        let tid = tid as usize;
+        let found = *self.pages.get(tid / PAGE)?.get(tid % PAGE)?;
+        (found != 0).then_some(ProcessIx(found))
+    }
+
+    /// Numbers above 0 only.
+    pub(super) fn set(&mut self, tid: Tid, ix: Option<ProcessIx>) {
+        if !(0..TID_END).contains(&tid) {
+            return;
+        }
+        let tid = tid as usize;
+        if self.pages.len() <= tid / PAGE {
+            self.pages.resize_with(tid / PAGE + 1, Box::default);
+        }
+        let page = &mut self.pages[tid / PAGE];
+        if page.is_empty() {
+            *page = vec![0; PAGE].into();
+        }
+        page[tid % PAGE] = ix.map_or(0, |ix| ix.0);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.pages.iter_mut().for_each(|page| page.fill(0));
+    }
+}
