@@ -116,7 +116,7 @@ impl Part {
 
     /// Whether a text ends with it.
     fn ends(&self, mut text: &[u8]) -> bool {
-        if let [] = &*self.pieces {
+        if self.pieces.is_empty() {
             return true;
         }
         if let [Piece::Text(end)] = &*self.pieces {

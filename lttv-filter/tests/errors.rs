@@ -161,7 +161,7 @@ fn of_absurd_texts() {
 /// A tree that no text can have is refused, too, however deep it is.
 #[test]
 fn of_trees() {
-    use lttv_filter::{Expr, ExprKind, Root, Selector};
+    use lttv_filter::{ExprKind, Root, Selector};
     let a = || Selector::bare("a").eq(5);
     let message = |tree| Expression::new(tree).unwrap_err().to_string();
     assert!(message(ExprKind::And(vec![a()]).into()).contains("the tree cannot be written"));

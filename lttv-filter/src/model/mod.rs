@@ -21,7 +21,6 @@ use crate::syntax::Selector;
 /// is found out once for each type, and never again for a record.
 pub trait Model {
     /// What a record is asked with for the value of a field.
-
     type Field: Clone + Debug;
 
     /// How many types there are.
