@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, TracesetContext, Traceset};
+use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
 use lttv_state::kernel::KernelState;
 

@@ -4,7 +4,7 @@ mod support;
 
 use std::cell::RefCell;
 
-use lttv_context::{Bounds, Extension, TracesetContext, TracesetPosition, Traceset};
+use lttv_context::{Bounds, Extension, Traceset, TracesetContext, TracesetPosition};
 use lttv_state::kernel::{KernelState, SavedKernelState};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -4,7 +4,7 @@ mod support;
 
 use std::cell::RefCell;
 
-use lttv_context::{Bounds, TracesetContext, Traceset};
+use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::{KernelState, TraceState};
 use support::oracle::{Machine, idle};
 

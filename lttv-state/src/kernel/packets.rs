@@ -22,15 +22,7 @@ impl PacketSeen {
     /// Before the first event of a tracefile.
     pub(super) fn none(cpu: u32) -> Self {
         let (file, offset) = (u32::MAX, u64::MAX);
-        PacketSeen {
-            file,
-            offset,
-            number: 0,
-            discarded: None,
-            sequence: None,
-            lossy: false,
-            cpu,
-        }
+        PacketSeen { file, offset, number: 0, discarded: None, sequence: None, lossy: false, cpu }
     }
 
     /// The CPU of an event, and whether it comes after a gap.

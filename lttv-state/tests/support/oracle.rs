@@ -65,10 +65,7 @@ impl Machine {
     pub(crate) fn before(trace: &Arc<Trace>) -> Self {
         let release = trace.schema().env_str("kernel_release").unwrap_or("9.9").to_owned();
         let numbers: Vec<u32> = release.split('.').take(2).filter_map(|n| n.parse().ok()).collect();
-        let mut machine = Machine {
-            is_new_kernel: numbers >= vec![4, 14],
-            ..Machine::default()
-        };
+        let mut machine = Machine { is_new_kernel: numbers >= vec![4, 14], ..Machine::default() };
         let mut merge = Merge::new(std::slice::from_ref(trace));
         while let Some(event) = merge.next() {
             let cpu = cpu_of(&event);
@@ -233,11 +230,8 @@ impl Machine {
                     "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
                     "HRTIMER", "RCU",
                 ];
-                let name = if label {
-                    names[vec as usize].to_owned()
-                } else {
-                    format!("softirq {vec}")
-                };
+                let name =
+                    if label { names[vec as usize].to_owned() } else { format!("softirq {vec}") };
                 enter(self, "SOFTIRQ", name);
             }
             "irq_softirq_exit" | "softirq_exit" => leave(self, "SOFTIRQ"),
