@@ -157,7 +157,6 @@ impl<'h> TracesetContext<'h> {
     /// Attaches plain data, for hooks to share. It is not part of the state that
     /// checkpoints save.
     pub fn attach_data<T: 'static>(&mut self, data: T) -> Handle<T> {
-        self.checkpoints = Checkpoints::default();
         self.extensions.add_plain(data)
     }
 

@@ -212,6 +212,12 @@ impl Extensions {
         self.cells.iter().map(|cell| (cell.save)(&*cell.value)).collect()
     }
 
+    /// Whether states saved may be those of what is attached: plain data behind it
+    /// does not matter.
+    pub(crate) fn fits(&self, saved: &[Saved]) -> bool {
+        self.cells.get(saved.len()..).is_some_and(|rest| rest.iter().all(|cell| !cell.keeps_state))
+    }
+
     pub(crate) fn restore(&mut self, saved: &[Saved]) {
         for (cell, saved) in self.cells.iter_mut().zip(saved) {
             (cell.restore)(&mut *cell.value, saved);

@@ -131,7 +131,7 @@ impl TracesetContext<'_> {
             self.seek_begin();
             return;
         };
-        if states.len() != self.extensions.len() || self.seek_position(&position).is_err() {
+        if !self.extensions.fits(&states) || self.seek_position(&position).is_err() {
             self.seek_begin();
             return;
         }

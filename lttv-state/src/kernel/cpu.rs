@@ -29,6 +29,11 @@ impl Cpu {
         self.running
     }
 
+    /// What stands in for who runs there, while that is not known.
+    pub fn nobody(&self) -> ProcessIx {
+        self.nobody
+    }
+
     /// Its idle process.
     pub fn idle(&self) -> ProcessIx {
         self.idle

@@ -1,6 +1,8 @@
 //! What the last event changed, for those who account for it.
 
 use super::modes::{ExecutionMode, ProcessStatus};
+use ltt_read::Timestamp;
+
 use super::names::NameId;
 use super::resources::RequestKind;
 use super::syscalls::Transfer;
@@ -87,6 +89,11 @@ impl Effect {
     /// The CPU of the event; `None` before the first.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
+    }
+
+    /// The time of the event: that of its delivery.
+    pub fn time(&self) -> Timestamp {
+        Timestamp::from_ns(self.time)
     }
 
     /// Since when, in ns, it has not been known who ran on that CPU: known only

@@ -114,10 +114,13 @@ impl KernelState {
     /// or else as the tracefile's name does.
     #[inline]
     pub fn cpu_of(&self, call: &EventCall<'_, '_>) -> Option<u32> {
-        match self.packets.get(call.tracefile.number()) {
-            Some(packet) => Some(packet.cpu()),
-            None => call.tracefile.tracefile().cpu(),
-        }
+        self.cpu_of_tracefile(call.tracefile.number())
+    }
+
+    /// The CPU of the last event of the tracefile of a number.
+    #[inline]
+    pub fn cpu_of_tracefile(&self, number: usize) -> Option<u32> {
+        Some(self.packets.get(number)?.cpu())
     }
 
     /// The process that ran when a hook got an event.

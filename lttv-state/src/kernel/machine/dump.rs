@@ -136,8 +136,11 @@ impl TraceState {
 
     /// The name of the system call of a number.
     pub(in crate::kernel) fn syscall_name(&mut self, number: u64) -> NameId {
-        let at = usize::try_from(number).ok().filter(|at| *at < MAX_SYSCALLS);
-        let Some(at) = at else {
+        let Some(at) = usize::try_from(number).ok().filter(|at| *at < MAX_SYSCALLS) else {
+            // Such as the private ones of ARM.
+            if number < 1 << 20 {
+                return self.intern(format!("syscall {number}").as_bytes());
+            }
             self.anomalies.impossible_numbers += 1;
             return NameId::UNKNOWN;
         };

@@ -16,6 +16,8 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ltt_read::Timestamp;
+
 use super::anomalies::Anomalies;
 use super::cpu::{Cpu, MAX_CPUS};
 use super::effect::Effect;
@@ -102,6 +104,10 @@ impl TraceState {
         &self.names
     }
 
+    pub(crate) fn shared_names(&self) -> Arc<Names> {
+        self.names.clone()
+    }
+
     /// The name of an id.
     pub fn name(&self, id: NameId) -> &str {
         self.names.get(id)
@@ -185,6 +191,11 @@ impl TraceState {
     #[inline]
     pub fn effect(&self) -> &Effect {
         &self.effect
+    }
+
+    /// The time of the trace's first event.
+    pub fn begin_time(&self) -> Timestamp {
+        Timestamp::from_ns(self.begin)
     }
 
     /// How many processes the trace told of so far: their serial numbers are below

@@ -1,0 +1,88 @@
+//! Statistics as JSON; times are in ns.
+
+use std::collections::BTreeMap;
+
+use lttv_state::stats::{ProcessSum, Statistics, TraceStatistics};
+use serde_json::{Value, json};
+
+/// One object; the CPUs, processes and devices of all traces are in common lists,
+/// with the index of their trace.
+pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
+    let mut events: BTreeMap<&str, u64> = BTreeMap::new();
+    let (mut cpus, mut processes, mut devices) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, trace) in statistics.traces().iter().enumerate() {
+        for (name, count) in trace.events() {
+            *events.entry(name).or_default() += count;
+        }
+        for cpu in trace.cpus() {
+            cpus.push(json!({
+                "trace": index,
+                "cpu": cpu.number,
+                "busy_ns": cpu.busy_time,
+                "idle_ns": cpu.idle_time,
+                "unknown_ns": cpu.unknown_time,
+                "interrupt_ns": cpu.interrupt_time,
+                "events": cpu.events,
+            }));
+        }
+        processes.extend(busiest(trace, top).iter().filter_map(|sum| process(index, trace, sum)));
+        for device in trace.devices() {
+            devices.push(json!({
+                "trace": index,
+                "major": device.number.major,
+                "minor": device.number.minor,
+                "name": *device.name,
+                "reads": device.reads,
+                "writes": device.writes,
+                "other_requests": device.others,
+                "bytes_read": device.bytes_read,
+                "bytes_written": device.bytes_written,
+                "busy_ns": device.busy_time,
+                "idle_ns": trace.time().saturating_sub(device.busy_time),
+                "average_queue_length": device.average_queue_length(trace.time()),
+            }));
+        }
+    }
+    let times = statistics.traces().iter().filter(|trace| trace.total().events.total() > 0);
+    json!({
+        "begin_ns": times.clone().map(|trace| trace.begin().ns()).min(),
+        "end_ns": times.map(|trace| trace.end().ns()).max(),
+        "events": events,
+        "cpus": cpus,
+        "processes": processes,
+        "devices": devices,
+    })
+}
+
+/// The processes that were on CPUs longest, first.
+pub(crate) fn busiest(trace: &TraceStatistics, top: Option<usize>) -> Vec<ProcessSum> {
+    let mut sums = trace.processes();
+    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.cpu_time), sum.process));
+    let facts = trace.process_facts();
+    sums.retain(|sum| facts.get(sum.process.index()).is_some_and(|of| of.tid.is_some()));
+    sums.truncate(top.unwrap_or(usize::MAX));
+    sums
+}
+
+fn process(index: usize, trace: &TraceStatistics, sum: &ProcessSum) -> Option<Value> {
+    let facts = trace.process_facts().get(sum.process.index())?;
+    Some(json!({
+        "trace": index,
+        "tid": facts.tid,
+        "pid": facts.pid,
+        "ppid": facts.parent,
+        "name": *facts.name,
+        "cpu_ns": sum.cpu_time,
+        "user_ns": sum.user_time,
+        "system_ns": sum.system_time,
+        "interrupt_ns": sum.interrupt_time,
+        "unknown_ns": sum.unknown_time,
+        "blocked_ns": facts.blocked_time,
+        "ready_ns": facts.ready_time,
+        "bytes_read": facts.bytes_read,
+        "bytes_written": facts.bytes_written,
+        "events": sum.events,
+        "start_ns": facts.start.map(|time| time.ns()),
+        "end_ns": facts.end.map(|time| time.ns()),
+    }))
+}

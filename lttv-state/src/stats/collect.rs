@@ -1,0 +1,293 @@
+//! Counting while events go by.
+
+use ltt_read::schema::EventTypeId;
+
+use super::facts::{DeviceFacts, ProcessFacts};
+use super::leaf::{Counts, LeafKey, Leaves};
+use crate::kernel::{Process, ProcessStatus, Serial, TraceState, Transfer, Transition};
+
+/// The statistics of a trace while they are collected.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Collector {
+    pub(super) leaves: Leaves,
+    pub(super) cpus: Vec<OnCpu>,
+    /// By serial number.
+    pub(super) processes: Vec<ProcessFacts>,
+    pub(super) devices: Vec<DeviceFacts>,
+    pub(super) begin: i64,
+    pub(super) last: i64,
+}
+
+/// What a CPU is on, and since when.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OnCpu {
+    key: LeafKey,
+    leaf: u32,
+    since: i64,
+}
+
+impl Collector {
+    /// Nothing yet: begins at a time, in a state.
+    pub(super) fn begin(&mut self, state: &TraceState, time: i64) {
+        *self = Collector { begin: time, last: time, ..Collector::default() };
+        for device in state.devices() {
+            let facts = DeviceFacts::new(device.number(), time, device.in_flight());
+            self.devices.push(facts);
+        }
+        self.follow_all(state);
+    }
+
+    /// An event of a CPU has been applied to the state.
+    #[inline]
+    pub(super) fn event(
+        &mut self,
+        state: &TraceState,
+        transition: Option<Transition>,
+        cpu: u32,
+        event_type: EventTypeId,
+        time: i64,
+    ) {
+        self.last = time;
+        if let Some(transition) = transition {
+            self.transition(state, transition, cpu, time);
+        }
+        if let Some(on) = self.cpus.get(cpu as usize) {
+            self.leaves.at(on.leaf).events.count(event_type);
+        }
+    }
+
+    fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32, time: i64) {
+        if self.cpus.len() <= cpu as usize {
+            self.follow_all(state);
+        }
+        let Some(on) = self.cpus.get_mut(cpu as usize) else { return };
+        let effect = state.effect();
+        let mut leaf = on.leaf;
+        if let Some(lost) = effect.lost_since() {
+            // What ran was supposed to run on until now; nobody knows.
+            charge(&mut self.leaves, leaf, on.since, lost);
+            on.since = lost;
+            if let Some(nobody) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
+                leaf = self.leaves.place(unknown(nobody, cpu));
+            }
+        }
+        charge(&mut self.leaves, leaf, on.since, time);
+        on.since = time;
+        for ended in effect.ended() {
+            let Some(process) = state.process(ended.process) else { continue };
+            let key = LeafKey {
+                process: process.serial(),
+                cpu,
+                function: process.function(),
+                mode: ended.mode,
+                submode: ended.submode,
+            };
+            // Mostly what the CPU was on.
+            let place = if key == on.key { on.leaf } else { self.leaves.place(key) };
+            let counts = self.leaves.at(place);
+            counts.elapsed_time = counts.elapsed_time.wrapping_add(ended.elapsed);
+            counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+        }
+        // Who runs may do something else now, or be another one.
+        if let Some(running) = state.running(cpu) {
+            let key = key(running, cpu);
+            if key != on.key {
+                (on.leaf, on.key) = (self.leaves.place(key), key);
+            }
+        }
+        if let Some(waited) = effect.waited()
+            && let Some(process) = state.process(waited.process)
+        {
+            let key = key(process, cpu);
+            let place = if key == on.key { on.leaf } else { self.leaves.place(key) };
+            let counts = self.leaves.at(place);
+            let facts = facts(&mut self.processes, process.serial());
+            match waited.status {
+                ProcessStatus::Wait => facts.blocked_time += waited.time,
+                ProcessStatus::WaitCpu | ProcessStatus::WaitFork => {
+                    facts.ready_time += waited.time;
+                }
+                _ => {}
+            }
+            counts.wait_time = counts.wait_time.wrapping_add(waited.time);
+        }
+        let process = on.key.process.index();
+        if self.processes.get(process).is_none_or(|process| !process.seen)
+            && let Some(running) = state.running(cpu)
+        {
+            self.describe(state, running);
+        }
+        self.rare(state, transition);
+    }
+
+    /// What is seldom: names, births and ends, input and output.
+    #[inline]
+    fn rare(&mut self, state: &TraceState, transition: Transition) {
+        use Transition::*;
+        let effect = state.effect();
+        if let Some((ix, transfer, bytes)) = effect.transferred()
+            && let Some(process) = state.process(ix)
+        {
+            let facts = facts(&mut self.processes, process.serial());
+            match transfer {
+                Transfer::Read => facts.bytes_read += bytes,
+                Transfer::Write => facts.bytes_written += bytes,
+            }
+        }
+        if let Some(request) = effect.request() {
+            self.request(state, request);
+        }
+        match transition {
+            Fork | Exec | Exit | Brand => self.life(state, transition),
+            ProcessState | DumpEnd | KernelThread => self.follow_all(state),
+            _ => {}
+        }
+    }
+
+    #[cold]
+    fn request(&mut self, state: &TraceState, request: crate::kernel::Request) {
+        let time = state.effect().time().ns();
+        while self.devices.len() <= request.device {
+            let Some(device) = state.devices().get(self.devices.len()) else { return };
+            self.devices.push(DeviceFacts::new(device.number(), time, 0));
+        }
+        let in_flight = state.devices()[request.device].in_flight();
+        self.devices[request.device].request(request, in_flight, time);
+    }
+
+    #[cold]
+    fn life(&mut self, state: &TraceState, transition: Transition) {
+        let effect = state.effect();
+        let about = match (transition, effect.target()) {
+            (Transition::Exec | Transition::Brand, _) | (_, None) => {
+                effect.cpu().and_then(|cpu| state.running(cpu))
+            }
+            (_, Some(target)) => state.process(target),
+        };
+        let Some(process) = about else { return };
+        self.describe(state, process);
+        if transition == Transition::Exit {
+            facts(&mut self.processes, process.serial()).end = Some(effect.time());
+        }
+    }
+
+    fn describe(&mut self, state: &TraceState, process: &Process) {
+        let facts = facts(&mut self.processes, process.serial());
+        facts.seen = true;
+        facts.tid = process.tid();
+        facts.pid = process.pid().or(facts.pid);
+        facts.parent = process.parent().or(facts.parent);
+        facts.kind = process.kind().or(facts.kind);
+        facts.start = process.creation();
+        facts.rename(state.name(process.name()));
+    }
+
+    /// Looks at all CPUs anew.
+    #[cold]
+    fn follow_all(&mut self, state: &TraceState) {
+        let known = state.cpus().map(|(number, _)| number + 1).max().unwrap_or(0);
+        for cpu in 0..known {
+            let Some(running) = state.running(cpu) else { continue };
+            let key = key(running, cpu);
+            let time = self.last;
+            match self.cpus.get_mut(cpu as usize) {
+                Some(on) if on.key == key => {}
+                Some(on) => {
+                    charge(&mut self.leaves, on.leaf, on.since, time);
+                    *on = OnCpu { key, leaf: self.leaves.place(key), since: time };
+                }
+                None => {
+                    let leaf = self.leaves.place(key);
+                    self.cpus.push(OnCpu { key, leaf, since: self.begin });
+                }
+            }
+        }
+    }
+
+    /// A process is about to go for good, or the end has come.
+    pub(super) fn describe_all(&mut self, state: &TraceState) {
+        for (_, process) in state.processes() {
+            self.describe(state, process);
+        }
+    }
+
+    /// Everything up to a time has been told.
+    pub(super) fn finish(&mut self, state: &TraceState, time: i64) {
+        self.last = time;
+        for on in &mut self.cpus {
+            charge(&mut self.leaves, on.leaf, on.since, time);
+            on.since = time;
+        }
+        for (facts, device) in self.devices.iter_mut().zip(state.devices()) {
+            facts.until(time);
+            facts.name = state.name(device.name()).into();
+        }
+        self.describe_all(state);
+    }
+
+    /// What is still open at the end of the trace has lasted until then.
+    pub(super) fn close(&mut self, state: &TraceState) {
+        let time = self.last;
+        for (ix, process) in state.processes() {
+            let runs =
+                process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|c| c.running() == ix);
+            let cpu = process.cpu().unwrap_or(0);
+            let mut nested = 0u64;
+            for (depth, frame) in process.stack().iter().enumerate().rev() {
+                let is_top = depth + 1 == process.stack().len();
+                let last = if runs && is_top { since(frame.change().ns(), time) } else { 0 };
+                nested = nested.wrapping_add(frame.cpu_time()).wrapping_add(last);
+                if frame.mode() == crate::kernel::ExecutionMode::Unknown {
+                    continue;
+                }
+                let place = self.leaves.place(LeafKey {
+                    process: process.serial(),
+                    cpu,
+                    function: process.function(),
+                    mode: frame.mode(),
+                    submode: frame.submode(),
+                });
+                let counts: &mut Counts = self.leaves.at(place);
+                let elapsed = since(frame.entry().ns(), time);
+                counts.elapsed_time = counts.elapsed_time.wrapping_add(elapsed);
+                counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
+            }
+        }
+    }
+}
+
+fn since(from: i64, to: i64) -> u64 {
+    to.saturating_sub(from).max(0) as u64
+}
+
+#[inline]
+fn key(process: &Process, cpu: u32) -> LeafKey {
+    let top = process.top();
+    LeafKey {
+        process: process.serial(),
+        cpu,
+        function: process.function(),
+        mode: top.mode(),
+        submode: top.submode(),
+    }
+}
+
+fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
+    let (mode, submode) = (Default::default(), crate::kernel::NameId::UNKNOWN);
+    LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
+}
+
+/// Counts the time from one point to another. If that is before, it is taken back.
+#[inline]
+fn charge(leaves: &mut Leaves, leaf: u32, from: i64, to: i64) {
+    let counts = leaves.at(leaf);
+    counts.cpu_time = counts.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
+}
+
+fn facts(processes: &mut Vec<ProcessFacts>, serial: Serial) -> &mut ProcessFacts {
+    let at = serial.index();
+    if processes.len() <= at {
+        processes.resize_with(at + 1, ProcessFacts::default);
+    }
+    &mut processes[at]
+}

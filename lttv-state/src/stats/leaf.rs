@@ -1,0 +1,113 @@
+//! The leaves of statistics: what is counted, and for what.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+use hashbrown::HashMap;
+
+use super::tally::Tally;
+use crate::kernel::{ExecutionMode, NameId, Serial};
+
+/// For what is counted: the finest division.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LeafKey {
+    /// Of the process.
+    pub process: Serial,
+    /// Number of the CPU.
+    pub cpu: u32,
+    /// Address of the function of the program, 0 if not known.
+    pub function: u64,
+    /// Its mode.
+    pub mode: ExecutionMode,
+    /// Its submode.
+    pub submode: NameId,
+}
+
+/// What is counted. Times are in ns.
+///
+/// Parts of a trace may be counted apart and added: numbers wrap, so that a part may
+/// take back what another had counted before it was known better.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// How long a CPU was on exactly this.
+    pub cpu_time: u64,
+    /// How long a CPU was on this or what interrupted it, of what ended.
+    pub cumulative_cpu_time: u64,
+    /// From begin to end, of what ended.
+    pub elapsed_time: u64,
+    /// How long the process waited, for something or for a CPU, within it.
+    pub wait_time: u64,
+    /// Events, by type.
+    pub events: Tally,
+}
+
+impl Counts {
+    /// Adds others.
+    pub fn add(&mut self, other: &Counts) {
+        self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
+        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(other.cumulative_cpu_time);
+        self.elapsed_time = self.elapsed_time.wrapping_add(other.elapsed_time);
+        self.wait_time = self.wait_time.wrapping_add(other.wait_time);
+        self.events.add(&other.events);
+    }
+}
+
+/// All leaves, found by key.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Leaves {
+    leaves: Vec<(LeafKey, Counts)>,
+    places: HashMap<LeafKey, u32, BuildHasherDefault<Mix>>,
+}
+
+impl Leaves {
+    /// The place of a leaf, made if it is new.
+    pub(super) fn place(&mut self, key: LeafKey) -> u32 {
+        *self.places.entry(key).or_insert_with(|| {
+            self.leaves.push((key, Counts::default()));
+            self.leaves.len() as u32 - 1
+        })
+    }
+
+    #[inline]
+    pub(super) fn at(&mut self, place: u32) -> &mut Counts {
+        &mut self.leaves[place as usize].1
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &(LeafKey, Counts)> {
+        self.leaves.iter()
+    }
+
+    pub(super) fn add(&mut self, other: &Leaves) {
+        for (key, counts) in other.iter() {
+            let place = self.place(*key);
+            self.at(place).add(counts);
+        }
+    }
+}
+
+/// A hasher for keys of a few small integers: fast, and as good as they need. What
+/// a hostile trace could choose, process serials and modes, it cannot choose freely.
+#[derive(Debug, Default)]
+pub(super) struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let product = u128::from(self.0 ^ value ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
+        self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
