@@ -1,0 +1,95 @@
+//! A user interface that stays responsive while three viewers read one trace: it
+//! draws a frame, and gives what is left of the time to `service_chunk`. There is
+//! no thread.
+//!
+//! ```text
+//! cargo run --release --example embed_requests -- [TRACE]
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use lttv_context::{Level, Traceset, TracesetContext};
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Tab, Urgency};
+
+const COLUMNS: usize = 60;
+
+/// What the viewers know so far; the hooks of their requests fill it in.
+#[derive(Default)]
+struct Views {
+    histogram: RefCell<Vec<u32>>,
+    switches: Cell<u64>,
+    list: RefCell<Vec<String>>,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
+    let path = std::env::args().nth(1).unwrap_or(bundled.to_owned());
+    let views = &Views::default();
+    let context = TracesetContext::new(Traceset::open(path)?);
+    let (traceset, span) = (context.traceset().generation(), context.contexts().time_span());
+    let mut tab: Tab<String> = Tab::new(traceset, span);
+    tab.fit(None);
+    let window = tab.window();
+    let mut scheduler = Scheduler::new(context);
+
+    // A histogram of the whole window, and a counter: they are read together.
+    views.histogram.replace(vec![0; COLUMNS]);
+    let column = move |time: ltt_read::Timestamp| {
+        let offset = u128::from(time.ns().abs_diff(window.begin().ns()));
+        (offset * COLUMNS as u128 / u128::from(window.width())) as usize
+    };
+    let overview = || EventsRequest::new(Owner::fresh()).from(window.begin()).until(window.end());
+    scheduler.submit(overview().on_every_event(move |call, _| {
+        if let Some(count) = views.histogram.borrow_mut().get_mut(column(call.time())) {
+            *count += 1;
+        }
+    }))?;
+    scheduler.submit(overview().on_event("sched_switch", |_, _| {
+        views.switches.set(views.switches.get() + 1);
+    }))?;
+
+    let (mut clicked, mut frames, mut longest) = (false, 0, Duration::ZERO);
+    loop {
+        draw(views, frames, clicked);
+        frames += 1;
+        let begin = Instant::now();
+        let chunk = scheduler.service_chunk(Budget::time(Duration::from_millis(2)).and_events(500));
+        longest = longest.max(begin.elapsed());
+        if frames == 4 && !clicked {
+            // The user clicks: a list of ten events from there, before all else.
+            clicked = true;
+            let middle = window.begin().ns().saturating_add_unsigned(window.width() / 2);
+            tab.set_time(ltt_read::Timestamp::from_ns(middle), None);
+            let list = EventsRequest::new(Owner::fresh())
+                .urgency(Urgency::HIGH)
+                .from(tab.time())
+                .events(10)
+                .before_chunk(Level::Traceset, |_, _| views.list.borrow_mut().clear())
+                .on_every_event(|call, _| {
+                    let line = format!("{} {}", call.time(), call.event.event_type().name());
+                    views.list.borrow_mut().push(line);
+                });
+            scheduler.submit(list)?;
+        }
+        if !chunk.has_more() && clicked {
+            break;
+        }
+    }
+    draw(views, frames, clicked);
+    println!("{} frames, the longest wait for events {longest:?}", frames + 1);
+    Ok(())
+}
+
+/// What stands for a user interface here.
+fn draw(views: &Views, frame: u32, with_list: bool) {
+    let histogram = views.histogram.borrow();
+    let most = histogram.iter().copied().max().unwrap_or(0).max(1);
+    let bars = ['.', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let bar = |count: &u32| bars[(u64::from(*count) * 8).div_ceil(u64::from(most)) as usize];
+    let bars: String = histogram.iter().map(bar).collect();
+    println!("{frame:3} {bars} {} switches", views.switches.get());
+    if with_list && frame % 5 == 0 {
+        views.list.borrow().iter().take(3).for_each(|line| println!("      {line}"));
+    }
+}
