@@ -39,6 +39,10 @@ pub(crate) struct Cli {
     #[arg(conflicts_with_all = ["begin", "end"])]
     pub(crate) timerange: Option<TimeRange>,
 
+    /// Only events for which this expression is true; several must all be
+    #[arg(short = 'e', long = "filter", value_name = "EXPR", allow_hyphen_values = true)]
+    pub(crate) filters: Vec<String>,
+
     /// Print times in cycles of the clock
     #[arg(long)]
     clock_cycles: bool,
@@ -99,6 +103,15 @@ Times:
   hh:mm[:ss[.NANO]]                on the day on which the traces begin
   [-]SEC[.NANO]                    seconds since the origin of the clock
 Events that have no time are left out when a begin or an end is given.
+
+Filters compare fields with values, such as
+  event.name == sched_switch && next_tid != 0
+  event.name =~ \"syscall_*\" && !(ret >= 0) && tracefile.cpu in (0, 1)
+  event.time >= 03:02:07.5 && exists(event.context.vpid)
+by ==, !=, <, <=, >, >=, =~ (a pattern), in; joined by &&, ||, ^, ! and parentheses. Fields are
+named alone, or by event.fields.EVENT.FIELD, event.fields.*.FIELD, event.context.FIELD,
+packet.context.FIELD; further there are event.name, event.time, event.loglevel, channel.name,
+tracefile.name, tracefile.cpu, trace.name, trace.env.NAME.
 
 JSON objects have `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
 `cpu`, `name`, `id`, and those of `packet_context`, `common_context`, `specific_context` and

@@ -1,5 +1,6 @@
 //! Reads traces and prints their events.
 
+use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
 use lttv_examples::text_dump::trace_name::trace_name;
+use lttv_filter::{Environment, Expression, FilterError, Filters, NoState, TimeWindow};
 
 use crate::cli::{Cli, Format};
 
@@ -41,6 +43,8 @@ pub(crate) enum RunError {
     Open(#[from] ltt_read::Error),
     #[error("{option}: {source}")]
     Time { option: &'static str, source: TimeArgError },
+    #[error("--filter:\n{}", .0.render(std::io::stderr().is_terminal()).trim_end())]
+    Filter(#[from] FilterError),
     #[error("{}: {source}", path.display())]
     Create { path: PathBuf, source: std::io::Error },
     #[error("cannot write the output: {0}")]

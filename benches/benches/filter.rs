@@ -1,0 +1,72 @@
+//! What filters cost and save: reading with them beside reading without, in the
+//! order of time. Time per event that was read or passed over.
+
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ltt_read::{Event, Merge, Trace};
+use lttv_benches::{Input, Kind, bench_events, time_range};
+use lttv_filter::{Environment, Expression, Filters, NoState};
+
+fn compile(text: &str, traces: &[Arc<Trace>]) -> Filters {
+    let expression = Expression::parse(text).expect("a sound expression");
+    Filters::within(&expression, traces, &Environment::new(), &NoState).expect("known fields")
+}
+
+/// Events that pass, all of them looked at in order.
+fn looked_at(traces: &[Arc<Trace>], passes: impl Fn(&Event<'_>) -> bool) -> u64 {
+    let (mut merge, mut passed) = (Merge::new(traces), 0);
+    while let Some(event) = merge.next() {
+        passed += u64::from(passes(&event));
+    }
+    passed
+}
+
+/// Events that pass, the others left out before they are put in order.
+fn read(filters: &Filters) -> u64 {
+    let (mut events, mut passed) = (filters.read(), 0);
+    while events.next().is_some() {
+        passed += 1;
+    }
+    passed
+}
+
+fn filter(c: &mut Criterion) {
+    let dir = Input::new(Kind::Kernel, bench_events()).cached().expect("a trace");
+    let traces = [Trace::open(dir).expect("a trace")];
+    let (first, last) = time_range(&traces[0]).expect("a sound trace");
+    let at = |percent: i64| first.ns() + (last.ns() - first.ns()) / 100 * percent;
+    let window = format!("event.time >= {}ns && event.time < {}ns", at(50), at(51));
+    let mut group = c.benchmark_group("filter, merge of 8 streams, kernel-like");
+    group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+
+    group.bench_function("no filter", |b| b.iter(|| looked_at(&traces, |_| true)));
+    for (name, text) in [
+        ("by name, all pass", "event.name != nothing"),
+        ("by name, 1 of 16 types", "event.name == syscall_entry_openat"),
+        ("one comparison in 1 of 16 types", "event.fields.sched_switch.next_tid == 1042"),
+        (
+            "three comparisons in 1 of 16 types",
+            "event.fields.sched_switch.next_tid > 1000 && prev_tid != 1042 && next_prio < 1000",
+        ),
+        ("text in 1 of 16 types", "next_comm == \"thread-42\""),
+        ("pattern in 1 of 16 types", "next_comm =~ \"*-?2\""),
+        ("two CPUs of 8", "tracefile.cpu in (2, 5)"),
+        ("1 % of the time", &window),
+    ] {
+        let filters = compile(text, &traces);
+        group.bench_function(format!("{name}: each event asked"), |b| {
+            b.iter(|| looked_at(&traces, |event| filters.matches(event)))
+        });
+        group.bench_function(format!("{name}: read by the filter"), |b| b.iter(|| read(&filters)));
+    }
+    group.finish();
+
+    c.bench_function("compile three comparisons", |b| {
+        let text = "event.fields.sched_switch.next_tid > 1000 && prev_tid != 1042 && next_prio < 9";
+        b.iter(|| compile(text, &traces))
+    });
+}
+
+criterion_group!(benches, filter);
+criterion_main!(benches);
