@@ -1,7 +1,37 @@
-//! Kernel state, statistics, the attribute tree and the interval history.
+//! What a system was doing, at every instant.
 //!
-//! This crate will rebuild what a system was doing at any instant from the
-//! events of its kernel trace, and remember every state as an interval in a
-//! small embeddable database.
+//! * [`tree`]: attributes, named by paths such as `CPUs/0/Status`, each with a
+//!   small dense number, its [`Quark`](tree::Quark); patterns such as
+//!   `CPUs/*/Status` find many at once.
+//! * [`history`]: what values the attributes had, and when. States go into a
+//!   [`Builder`](history::Builder) as they change, and come out of a
+//!   [`History`](history::History), kept in memory or in a file, in any order
+//!   of time.
+//! * [`value`]: the values themselves.
 //!
-//! **Status:** the purpose is settled, the code has not been written yet.
+//! These three know nothing of traces, and are all there is with default
+//! features off: any program that has states can store them.
+//!
+//! ```
+//! use lttv_state::history::Builder;
+//! use lttv_state::value::Value;
+//!
+//! let mut builder = Builder::in_memory(0);
+//! let door = builder.add("house/door")?;
+//! builder.set(door, 100, "open")?;
+//! builder.set(door, 250, "closed")?;
+//! let history = builder.close(1_000)?;
+//!
+//! let state = history.at(door, 180)?;
+//! assert_eq!((state.start, state.end, state.value), (100, 249, Value::Str("open")));
+//! # Ok::<(), lttv_state::history::Error>(())
+//! ```
+//!
+//! # Features
+//!
+//! * `kernel` (default): what needs traces.
+#![deny(unsafe_code)]
+
+pub mod history;
+pub mod tree;
+pub mod value;
