@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lttv_state::history::{Builder, Error, History, Settings};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::{Digest, Query, Questions, START, Workload};
 
@@ -48,10 +49,10 @@ impl From<io::Error> for MeasureError {
     }
 }
 
-/// CPU time of this thread; wall time where the system does not tell.
-fn cpu_now() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+/// CPU time of this thread.
+fn cpu_now() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
 /// The most memory that this process ever had resident, in MB.
@@ -61,7 +62,7 @@ fn peak_memory() -> Option<f64> {
     line.split_ascii_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1000.0)
 }
 
-struct Timer(Instant, Option<Duration>);
+struct Timer(Instant, Duration);
 
 impl Timer {
     fn start() -> Timer {
@@ -71,8 +72,7 @@ impl Timer {
     /// CPU and wall time.
     fn stop(self) -> (Duration, Duration) {
         let wall = self.0.elapsed();
-        let cpu = self.1.zip(cpu_now()).map(|(before, now)| now.saturating_sub(before));
-        (cpu.unwrap_or(wall), wall)
+        (cpu_now().saturating_sub(self.1), wall)
     }
 }
 

@@ -85,6 +85,15 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+/// The low 7 bits of all 8 bytes, put together.
+#[inline(always)]
+fn sevens(bytes: u64) -> u64 {
+    let bytes = bytes & 0x7f7f_7f7f_7f7f_7f7f;
+    let pairs = (bytes & 0x7f00_7f00_7f00_7f00) >> 1 | bytes & 0x007f_007f_007f_007f;
+    let fours = (pairs & 0x3fff_0000_3fff_0000) >> 2 | pairs & 0x0000_3fff_0000_3fff;
+    (fours & 0x0fff_ffff_0000_0000) >> 4 | fours & 0x0fff_ffff
+}
+
 /// Signed to unsigned, so that small numbers of both signs stay small.
 pub(super) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
@@ -116,14 +125,28 @@ impl<'d> Bytes<'d> {
 
     #[inline(always)]
     pub(super) fn varint(&mut self) -> u64 {
-        let first = self.u8();
-        if first < 0x80 {
-            return first.into();
+        let first = word(self.data, self.at);
+        if first & 0x80 == 0 {
+            self.at += 1;
+            return first & 0x7f;
         }
-        let mut value = u64::from(first & 0x7f);
-        for shift in 1..10 {
+        // The last byte is the first one without its eighth bit.
+        let last = (!first & 0x8080_8080_8080_8080).trailing_zeros();
+        if last == 64 {
+            return self.long_varint(first);
+        }
+        self.at += last as usize / 8 + 1;
+        sevens(first & u64::MAX >> (63 - last))
+    }
+
+    /// Of 9 or 10 bytes.
+    #[cold]
+    fn long_varint(&mut self, first: u64) -> u64 {
+        self.at += 8;
+        let mut value = sevens(first);
+        for shift in [56, 63] {
             let byte = self.u8();
-            value |= u64::from(byte & 0x7f) << (7 * shift);
+            value |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 break;
             }

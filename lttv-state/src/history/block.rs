@@ -10,7 +10,7 @@
 //! texts       where each one ends, in as many bits as `text_bytes` needs;
 //!             then the bytes of all
 //! present     a bit per attribute: does it have a run here?
-//! ranks       u32 per 512 attributes: how many runs are before these?
+//! ranks       u32 per 64 attributes: how many runs are before these?
 //! directory   where each run begins in `runs`, in `directory_width` bits
 //! runs        see `run`
 //! ```
@@ -21,8 +21,11 @@ use std::ops::Range;
 use super::bits::{self, Bytes, width_of, word};
 use super::run::Run;
 
-/// Attributes that share a rank.
-const RANK: usize = 512;
+/// Bits for where a text ends; never none, so that there cannot be more texts
+/// than bits.
+pub(super) fn text_width(text_bytes: u64) -> u32 {
+    width_of(text_bytes).max(1)
+}
 
 /// What is at the front of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -109,14 +112,14 @@ impl Layout {
         if head.directory_width > 64 || head.first_quark > head.quarks {
             return None;
         }
-        let text_width = width_of(head.text_bytes);
+        let text_width = text_width(head.text_bytes);
         let words = u64::from(head.quarks).div_ceil(64);
         let parts = [
             head.name_bytes,
             bits(head.texts, text_width),
             head.text_bytes,
             words * 8,
-            u64::from(head.quarks).div_ceil(RANK as u64) * 4,
+            words * 4,
             bits(head.runs, head.directory_width),
             head.run_bytes,
         ];
@@ -156,16 +159,12 @@ impl<'d> Block<'d> {
         if quark >= self.head.quarks as usize {
             return None;
         }
-        let present = |at: usize| word(self.data, self.layout.present + at * 8);
-        let here = present(quark / 64);
+        let here = word(self.data, self.layout.present + quark / 64 * 8);
         if here >> (quark % 64) & 1 == 0 {
             return None;
         }
-        let mut rank = word(self.data, self.layout.ranks + quark / RANK * 4) as u32;
-        for at in quark / RANK * (RANK / 64)..quark / 64 {
-            rank += present(at).count_ones();
-        }
-        rank += (here & bits::mask((quark % 64) as u32)).count_ones();
+        let rank = word(self.data, self.layout.ranks + quark / 64 * 4) as u32;
+        let rank = rank.wrapping_add((here & bits::mask((quark % 64) as u32)).count_ones());
         let width = self.head.directory_width;
         let at = self.layout.directory * 8 + rank as usize * width as usize;
         let at = bits::get(self.data, at, width) as usize;
@@ -192,10 +191,8 @@ pub(super) fn write_present(out: &mut Vec<u8>, present: &[u64], quarks: usize) {
     let words = || present.iter().copied().chain(std::iter::repeat(0)).take(quarks.div_ceil(64));
     words().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     let mut rank = 0u32;
-    for (i, word) in words().enumerate() {
-        if i % (RANK / 64) == 0 {
-            out.extend_from_slice(&rank.to_le_bytes());
-        }
+    for word in words() {
+        out.extend_from_slice(&rank.to_le_bytes());
         rank += word.count_ones();
     }
 }

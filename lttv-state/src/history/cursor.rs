@@ -9,151 +9,216 @@ use crate::tree::Quark;
 use crate::value::Value;
 
 /// An interval of an attribute: where it is stored.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Spot<'h> {
+///
+/// It moves in place, since it is too big to be copied at each step. After an
+/// error it is of no more use.
+#[derive(Debug, Clone)]
+pub(super) struct Cursor<'h> {
+    history: &'h History,
     pub(super) quark: Quark,
-    /// None for an attribute that never changed.
-    pub(super) stored: Option<Stored<'h>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stored<'h> {
+    /// First and last time of the interval.
+    pub(super) start: i64,
+    pub(super) end: i64,
     block: usize,
-    run: Run<'h>,
+    /// None for an attribute that never changed.
+    run: Option<Run<'h>>,
     /// `Open` only if the attribute has no later run.
     place: Place,
 }
 
-impl<'h> Spot<'h> {
-    /// First and last time of the interval.
+impl<'h> Cursor<'h> {
+    /// The interval of an attribute with time `t`, both of which there are.
     #[inline(always)]
-    pub(super) fn span(&self, history: &History) -> (i64, i64) {
-        match &self.stored {
-            None => (history.start(), history.end()),
-            Some(Stored { run, place, .. }) => {
-                let (start, end) = run.span(*place);
-                (start, end.unwrap_or(history.end()))
+    pub(super) fn new(history: &'h History, quark: Quark, t: i64) -> Result<Self, Error> {
+        Cursor::in_block(history, quark, t, history.block_at(t))
+    }
+
+    /// The same; `block` is what [`History::block_at`] tells for `t`.
+    #[inline(always)]
+    pub(super) fn in_block(
+        history: &'h History,
+        quark: Quark,
+        t: i64,
+        block: usize,
+    ) -> Result<Self, Error> {
+        let (start, end) = (history.start(), history.end());
+        let mut cursor =
+            Cursor { history, quark, start, end, block: 0, run: None, place: Place::Open };
+        cursor.locate(t, block)?;
+        Ok(cursor)
+    }
+
+    /// Finds the interval with time `t`, from `block` on.
+    #[inline(always)]
+    fn locate(&mut self, t: i64, block: usize) -> Result<(), Error> {
+        let (history, quark) = (self.history, self.quark);
+        let mut found = history.next_with_run(quark, block);
+        let mut open = found.is_none();
+        if open {
+            found = history.last_with_run(quark, block);
+        }
+        let Some(mut block) = found else {
+            // It was null all the time.
+            return Ok(());
+        };
+        loop {
+            let run = history.run(block, quark)?;
+            if !open && run.last_end().is_some_and(|last| t <= last) {
+                self.block = block;
+                let position = run.find(t, None);
+                self.run = Some(run);
+                let Some(position) = position else {
+                    return Err(history.damaged(block, "ends of a run"));
+                };
+                self.enter(&run, Place::Ended(position));
+                return self.check(t);
             }
+            // It may have changed later, or this is what it has been ever since.
+            let next = if open { None } else { history.next_with_run(quark, block + 1) };
+            match next {
+                Some(next) => block = next,
+                None => {
+                    self.block = block;
+                    self.run = Some(run);
+                    self.enter(&run, Place::Open);
+                    return self.check(t);
+                }
+            }
+            open = false;
         }
     }
 
-    /// Last time of the interval.
+    /// Takes a place in the run, and its times.
     #[inline(always)]
-    fn end(&self, history: &History) -> i64 {
-        match &self.stored {
-            Some(Stored { run, place: Place::Ended(position), .. }) => run.end(*position),
-            _ => history.end(),
+    fn enter(&mut self, run: &Run<'h>, place: Place) {
+        let (start, end) = run.span(place);
+        self.start = start;
+        self.end = end.unwrap_or(self.history.end());
+        self.place = place;
+    }
+
+    /// Whether this has time `t`, as it must: so that even data that is damaged
+    /// on purpose cannot make a loop go on without end.
+    #[inline(always)]
+    fn check(&self, t: i64) -> Result<(), Error> {
+        match self.start <= t && t <= self.end {
+            true => Ok(()),
+            false => Err(self.history.damaged(self.block, "ends of a run")),
         }
     }
 
     /// The value, as a code.
-    pub(super) fn code(&self, history: &History) -> Result<Code, Error> {
-        let Some(Stored { block, run, place }) = &self.stored else { return Ok(Code::NULL) };
-        run.code(*place).ok_or_else(|| history.damaged(*block, "value"))
-    }
-
-    pub(super) fn value(&self, history: &'h History) -> Result<Value<'h>, Error> {
-        let Some(Stored { block, .. }) = &self.stored else { return Ok(Value::Null) };
-        history.value(self.code(history)?, *block)
-    }
-
     #[inline(always)]
-    pub(super) fn interval(&self, history: &'h History) -> Result<Interval<'h>, Error> {
-        let (start, end) = self.span(history);
-        Ok(Interval { quark: self.quark, start, end, value: self.value(history)? })
-    }
-
-    /// The interval with time `t`, which is not before this one.
-    #[inline(always)]
-    pub(super) fn forward(self, history: &'h History, t: i64) -> Result<Spot<'h>, Error> {
-        if t <= self.end(history) {
-            return Ok(self);
+    pub(super) fn code(&self) -> Result<Code, Error> {
+        match &self.run {
+            None => Ok(Code::NULL),
+            Some(run) => match run.code(self.place) {
+                Some(code) => Ok(code),
+                None => Err(self.history.damaged(self.block, "value")),
+            },
         }
-        if let Some(Stored { block, run, place: Place::Ended(position) }) = self.stored
+    }
+
+    /// What a code stands for.
+    #[inline(always)]
+    pub(super) fn value_of(&self, code: Code) -> Result<Value<'h>, Error> {
+        self.history.value(code, self.block)
+    }
+
+    #[inline(always)]
+    pub(super) fn interval(&self) -> Result<Interval<'h>, Error> {
+        let value = self.value_of(self.code()?)?;
+        Ok(Interval { quark: self.quark, start: self.start, end: self.end, value })
+    }
+
+    /// To the interval with time `t`, which is not before this one.
+    #[inline(always)]
+    pub(super) fn forward(&mut self, t: i64) -> Result<(), Error> {
+        if t <= self.end {
+            return Ok(());
+        }
+        if let (Some(run), Place::Ended(position)) = (&self.run, self.place)
             && run.last_end().is_some_and(|last| t <= last)
         {
-            let found = run.find(t, Some(position));
-            let place = Place::Ended(found.ok_or_else(|| history.damaged(block, "ends of a run"))?);
-            return Ok(Spot { stored: Some(Stored { block, run, place }), ..self });
+            let Some(position) = run.find(t, Some(position)) else {
+                return Err(self.history.damaged(self.block, "ends of a run"));
+            };
+            let (start, end) = run.span(Place::Ended(position));
+            (self.start, self.end) = (start, end.unwrap_or(self.end));
+            self.place = Place::Ended(position);
+            return self.check(t);
         }
-        history.spot(self.quark, t, history.block_at(t))
+        self.locate(t, self.history.block_at(t))
     }
 
-    /// The interval behind this one.
-    pub(super) fn next(self, history: &'h History) -> Result<Option<Spot<'h>>, Error> {
-        let Some(Stored { block, run, place: Place::Ended(position) }) = self.stored else {
-            return Ok(None);
+    /// To the interval behind this one; false if this is the last.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<bool, Error> {
+        let (Some(run), Place::Ended(position)) = (&self.run, self.place) else {
+            return Ok(false);
         };
         if let Some(next) = run.ends.next(position) {
-            let stored = Some(Stored { block, run, place: Place::Ended(next) });
-            return Ok(Some(Spot { stored, ..self }));
+            self.start = self.end.wrapping_add(1);
+            self.end = run.end(next);
+            self.place = Place::Ended(next);
+            return self.check(self.start).map(|()| true);
         }
-        let mut last = Stored { block, run, place: Place::Open };
-        while let Some(block) = history.next_with_run(self.quark, last.block + 1) {
-            let run = history.run(block, self.quark)?;
-            let place = run.ends.first().map_or(Place::Open, Place::Ended);
-            last = Stored { block, run, place };
-            if place != Place::Open {
+        self.next_run()
+    }
+
+    fn next_run(&mut self) -> Result<bool, Error> {
+        let start = self.end.wrapping_add(1);
+        self.place = Place::Open;
+        while let Some(block) = self.history.next_with_run(self.quark, self.block + 1) {
+            let run = self.history.run(block, self.quark)?;
+            let first = run.ends.first().map_or(Place::Open, Place::Ended);
+            (self.block, self.run, self.place) = (block, Some(run), first);
+            if first != Place::Open {
                 break;
             }
         }
-        Ok(Some(Spot { stored: Some(last), ..self }))
+        if let Some(run) = self.run {
+            self.enter(&run, self.place);
+        }
+        match self.start == start && self.end >= start {
+            true => Ok(true),
+            false => Err(self.history.damaged(self.block, "gap between runs")),
+        }
     }
 
-    /// The interval before this one.
-    pub(super) fn previous(self, history: &'h History) -> Result<Option<Spot<'h>>, Error> {
-        let Some(Stored { block, run, place }) = self.stored else { return Ok(None) };
-        let before = match place {
+    /// To the interval before this one; false if this is the first.
+    pub(super) fn previous(&mut self) -> Result<bool, Error> {
+        let Some(run) = self.run else { return Ok(false) };
+        let before = match self.place {
             Place::Ended(position) => run.ends.previous(position),
             Place::Open => run.ends.last(),
         };
         if let Some(before) = before {
-            let stored = Some(Stored { block, run, place: Place::Ended(before) });
-            return Ok(Some(Spot { stored, ..self }));
+            self.enter(&run, Place::Ended(before));
+            return Ok(true);
         }
-        let mut from = block;
-        while let Some(block) = history.last_with_run(self.quark, from) {
-            let run = history.run(block, self.quark)?;
+        let end = self.start.wrapping_sub(1);
+        let mut from = self.block;
+        while let Some(block) = self.history.last_with_run(self.quark, from) {
+            let run = self.history.run(block, self.quark)?;
             if let Some(last) = run.ends.last() {
-                let stored = Some(Stored { block, run, place: Place::Ended(last) });
-                return Ok(Some(Spot { stored, ..self }));
+                (self.block, self.run) = (block, Some(run));
+                self.enter(&run, Place::Ended(last));
+                return match self.end == end {
+                    true => Ok(true),
+                    false => Err(self.history.damaged(block, "gap between runs")),
+                };
             }
             from = block;
         }
-        Ok(None)
+        Ok(false)
     }
 }
 
 impl History {
-    /// The interval of an attribute with time `t`, both of which there are;
-    /// `block` is what [`block_at`](Self::block_at) tells for `t`.
-    #[inline(always)]
-    pub(super) fn spot(&self, quark: Quark, t: i64, block: usize) -> Result<Spot<'_>, Error> {
-        let mut last = None;
-        let mut from = block;
-        while let Some(block) = self.next_with_run(quark, from) {
-            let run = self.run(block, quark)?;
-            if run.last_end().is_some_and(|last| t <= last) {
-                let Some(position) = run.find(t, None) else {
-                    return Err(self.damaged(block, "ends of a run"));
-                };
-                let stored = Some(Stored { block, run, place: Place::Ended(position) });
-                return Ok(Spot { quark, stored });
-            }
-            last = Some(Stored { block, run, place: Place::Open });
-            from = block + 1;
-        }
-        if last.is_none()
-            && let Some(block) = self.last_with_run(quark, block)
-        {
-            last = Some(Stored { block, run: self.run(block, quark)?, place: Place::Open });
-        }
-        Ok(Spot { quark, stored: last })
-    }
-
     /// The last value of an attribute, and since when it has it.
     pub(super) fn last_code(&self, quark: Quark) -> Result<(i64, Code), Error> {
-        let spot = self.spot(quark, self.end(), self.block_at(self.end()))?;
-        Ok((spot.span(self).0, spot.code(self)?))
+        let cursor = Cursor::new(self, quark, self.end())?;
+        Ok((cursor.start, cursor.code()?))
     }
 }

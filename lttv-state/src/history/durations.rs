@@ -2,8 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::code::Code;
-use super::cursor::Spot;
+use super::cursor::Cursor;
 use super::error::Error;
 use super::reader::History;
 use crate::tree::Quark;
@@ -35,34 +34,32 @@ impl History {
         range: RangeInclusive<i64>,
     ) -> Result<Vec<Duration<'_>>, Error> {
         self.check_quark(quark)?;
-        let mut found: Vec<(Code, Spot<'_>, u64, u64)> = Vec::new();
         if range.is_empty() {
             return Ok(Vec::new());
         }
         let (first, last) = (*range.start(), *range.end());
         self.check_time(first)?;
         self.check_time(last)?;
+        let mut cursor = Cursor::new(self, quark, first)?;
+        let mut found: Vec<Duration<'_>> = Vec::new();
         let mut places = hashbrown::HashMap::new();
-        let mut at = Some(self.spot(quark, first, self.block_at(first))?);
-        while let Some(spot) = at {
-            let (start, end) = spot.span(self);
-            if start > last {
-                break;
+        loop {
+            let code = cursor.code()?;
+            let place = match places.get(&(code.kind as u8, code.bits)) {
+                Some(place) => *place,
+                None => {
+                    found.push(Duration { value: cursor.value_of(code)?, time: 0, count: 0 });
+                    places.insert((code.kind as u8, code.bits), found.len() - 1);
+                    found.len() - 1
+                }
+            };
+            let (start, end) = (cursor.start.max(first), cursor.end.min(last));
+            let time = (end.wrapping_sub(start) as u64).saturating_add(1);
+            found[place].time = found[place].time.saturating_add(time);
+            found[place].count += 1;
+            if cursor.end >= last || !cursor.next()? {
+                return Ok(found);
             }
-            let code = spot.code(self)?;
-            let time = end.min(last).wrapping_sub(start.max(first)) as u64;
-            let place = *places.entry((code.kind as u8, code.bits)).or_insert_with(|| {
-                found.push((code, spot, 0, 0));
-                found.len() - 1
-            });
-            let (_, _, sum, count) = &mut found[place];
-            *sum = sum.saturating_add(time).saturating_add(1);
-            *count += 1;
-            at = if end >= last { None } else { spot.next(self)? };
         }
-        let values = found.into_iter();
-        values
-            .map(|(_, spot, time, count)| Ok(Duration { value: spot.value(self)?, time, count }))
-            .collect()
     }
 }

@@ -164,8 +164,9 @@ impl<'d> Ends<'d> {
         let mut bits = self.high_word(at);
         let ones_before = (bits & bits::mask(start.bit % 64)).count_ones();
         let mut zeros = (at * 64 + ones_before).wrapping_sub(start.index);
+        let mut sums = byte_sums(!bits);
         loop {
-            let here = bits.count_zeros();
+            let here = (sums >> 56) as u32;
             if zeros.wrapping_add(here) >= high {
                 break;
             }
@@ -175,8 +176,9 @@ impl<'d> Ends<'d> {
                 return None;
             }
             bits = self.high_word(at);
+            sums = byte_sums(!bits);
         }
-        let bit = at * 64 + behind_zeros(bits, high.wrapping_sub(zeros).min(64));
+        let bit = at * 64 + behind_ones(!bits, sums, high.wrapping_sub(zeros).min(64));
         // With damaged samples anything may come out; it ends in an error then.
         let index = bit.wrapping_sub(high);
         let (mut index, mut bit) = (index, bit);
@@ -244,27 +246,34 @@ impl<'d> Ends<'d> {
     }
 }
 
-/// The position behind the first `zeros` zeros of a word that has so many.
+const LOW: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// In byte `i`, how many 1s the bytes up to `i` have. It costs no more than
+/// counting them all, which not every processor has an instruction for.
 #[inline(always)]
-fn behind_zeros(word: u64, mut zeros: u32) -> u32 {
-    let mut left = !word;
-    let mut at = 0;
-    while zeros > 0 {
-        let here = (left as u8).count_ones();
-        if here >= zeros || at >= 56 {
-            break;
-        }
-        zeros -= here;
-        left >>= 8;
-        at += 8;
+fn byte_sums(word: u64) -> u64 {
+    let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+    let fours = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+    (fours + (fours >> 4) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW)
+}
+
+/// The position behind the first `ones` 1s of a word that has so many; `sums`
+/// are its [`byte_sums`].
+#[inline(always)]
+fn behind_ones(word: u64, sums: u64, ones: u32) -> u32 {
+    if ones == 0 {
+        return 0;
     }
-    while zeros > 0 && left != 0 {
-        let skip = left.trailing_zeros() + 1;
-        at += skip;
-        left = left.checked_shr(skip).unwrap_or(0);
-        zeros -= 1;
+    // The first byte up to which there are enough: compares all at once.
+    let enough = ((sums | HIGH) - u64::from(ones) * LOW) & HIGH;
+    let byte = enough.trailing_zeros() & 56;
+    let before = (sums << 8 >> byte) as u8;
+    let mut left = word >> byte;
+    for _ in 1..ones.saturating_sub(before.into()) {
+        left &= left.wrapping_sub(1);
     }
-    at
+    byte + (left.trailing_zeros() + 1).min(64 - byte)
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ fn write_texts(out: &mut Vec<u8>, pool: &Pool, first: u32) -> (u32, u64) {
     let mut end = 0;
     for text in texts() {
         end += text.len() as u64;
-        ends.put(end, width_of(total));
+        ends.put(end, block::text_width(total));
     }
     ends.finish();
     texts().for_each(|text| out.extend_from_slice(text));

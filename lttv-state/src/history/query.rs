@@ -4,7 +4,7 @@ use std::iter::FusedIterator;
 use std::ops::{ControlFlow, RangeInclusive};
 
 use super::Interval;
-use super::cursor::Spot;
+use super::cursor::Cursor;
 use super::error::Error;
 use super::reader::History;
 use crate::tree::Quark;
@@ -21,7 +21,7 @@ impl History {
         let block = self.block_at(t);
         let mut state = Vec::with_capacity(self.tree().len());
         for quark in self.tree().quarks() {
-            state.push(self.spot(quark, t, block)?.interval(self)?);
+            state.push(Cursor::in_block(self, quark, t, block)?.interval()?);
         }
         Ok(state)
     }
@@ -114,36 +114,24 @@ impl History {
         self.check_time(last)?;
         quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
         for quark in quarks {
-            let mut flow = ControlFlow::Continue(());
-            if resolution <= 1 {
-                let mut at = Some(self.spot(*quark, first, self.block_at(first))?);
-                while let Some(spot) = at {
-                    let interval = spot.interval(self)?;
-                    if interval.start > last {
-                        break;
-                    }
-                    flow = found(interval);
-                    if flow.is_break() || interval.end >= last {
-                        break;
-                    }
-                    at = spot.next(self)?;
+            let mut flow;
+            let mut cursor = Cursor::new(self, *quark, first)?;
+            loop {
+                flow = found(cursor.interval()?);
+                if flow.is_break() || cursor.end >= last {
+                    break;
                 }
-            } else {
+                if resolution <= 1 {
+                    cursor.next()?;
+                    continue;
+                }
                 // The next time that matters is the first one behind the interval
                 // at hand: there may be very many times, but not intervals.
-                let mut spot = self.spot(*quark, first, self.block_at(first))?;
-                loop {
-                    let interval = spot.interval(self)?;
-                    flow = found(interval);
-                    if flow.is_break() || interval.end >= last {
-                        break;
-                    }
-                    let passed = interval.end.wrapping_sub(first) as u64;
-                    let offset = (passed / resolution + 1).checked_mul(resolution);
-                    let width = last.wrapping_sub(first) as u64;
-                    let Some(offset) = offset.filter(|offset| *offset <= width) else { break };
-                    spot = spot.forward(self, first.wrapping_add(offset as i64))?;
-                }
+                let passed = cursor.end.wrapping_sub(first) as u64;
+                let offset = (passed / resolution + 1).checked_mul(resolution);
+                let width = last.wrapping_sub(first) as u64;
+                let Some(offset) = offset.filter(|offset| *offset <= width) else { break };
+                cursor.forward(first.wrapping_add(offset as i64))?;
             }
             if flow.is_break() {
                 return Ok(flow);
@@ -161,16 +149,15 @@ impl History {
     ) -> Result<ControlFlow<()>, Error> {
         let mut times = times.into_iter();
         let Some(first) = times.next() else { return Ok(ControlFlow::Continue(())) };
-        let mut spot = self.spot(quark, first, self.block_at(first))?;
+        let mut cursor = Cursor::new(self, quark, first)?;
         loop {
-            let interval = spot.interval(self)?;
-            if found(interval).is_break() {
+            if found(cursor.interval()?).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let Some(next) = times.find(|t| *t > interval.end) else {
+            let Some(next) = times.find(|t| *t > cursor.end) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            spot = spot.forward(self, next)?;
+            cursor.forward(next)?;
         }
     }
 
@@ -189,14 +176,13 @@ impl History {
     ) -> Result<Intervals<'_>, Error> {
         self.check_quark(quark)?;
         if range.is_empty() {
-            return Ok(Intervals { history: self, next: None });
+            return Ok(Intervals { ends: None, first: 0, last: 0 });
         }
-        let spot = |t: i64| {
-            self.check_time(t)?;
-            self.spot(quark, t, self.block_at(t))
-        };
-        let (front, back) = (spot(*range.start())?, spot(*range.end())?);
-        Ok(Intervals { history: self, next: Some((front, back)) })
+        let (first, last) = (*range.start(), *range.end());
+        self.check_time(first)?;
+        self.check_time(last)?;
+        let ends = Some((Cursor::new(self, quark, first)?, Cursor::new(self, quark, last)?));
+        Ok(Intervals { ends, first, last })
     }
 
     /// The first interval of an attribute that begins after `t`, in ns: its next
@@ -208,8 +194,8 @@ impl History {
     pub fn next_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, Error> {
         self.check_quark(quark)?;
         self.check_time(t)?;
-        let next = self.spot(quark, t, self.block_at(t))?.next(self)?;
-        next.map(|spot| spot.interval(self)).transpose()
+        let mut cursor = Cursor::new(self, quark, t)?;
+        if cursor.next()? { cursor.interval().map(Some) } else { Ok(None) }
     }
 
     /// The last interval of an attribute that ends before `t`, in ns: what it
@@ -221,8 +207,8 @@ impl History {
     pub fn previous_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, Error> {
         self.check_quark(quark)?;
         self.check_time(t)?;
-        let previous = self.spot(quark, t, self.block_at(t))?.previous(self)?;
-        previous.map(|spot| spot.interval(self)).transpose()
+        let mut cursor = Cursor::new(self, quark, t)?;
+        if cursor.previous()? { cursor.interval().map(Some) } else { Ok(None) }
     }
 
     /// The first interval of an attribute with a time in `range`, in ns, whose
@@ -275,50 +261,59 @@ impl History {
 /// The intervals of an attribute over a time: see [`History::intervals`].
 #[derive(Debug, Clone)]
 pub struct Intervals<'h> {
-    history: &'h History,
-    /// The first and last that are still to come.
-    next: Option<(Spot<'h>, Spot<'h>)>,
-}
-
-impl<'h> Intervals<'h> {
-    fn step(
-        &mut self,
-        take: impl Fn(&(Spot<'h>, Spot<'h>)) -> Spot<'h>,
-        rest: impl Fn((Spot<'h>, Spot<'h>), &'h History) -> Result<Option<(Spot<'h>, Spot<'h>)>, Error>,
-    ) -> Option<Result<Interval<'h>, Error>> {
-        let ends = self.next.take()?;
-        let interval = match take(&ends).interval(self.history) {
-            Ok(interval) => interval,
-            Err(error) => return Some(Err(error)),
-        };
-        // The two have met when they begin at the same time.
-        if ends.0.span(self.history) != ends.1.span(self.history) {
-            match rest(ends, self.history) {
-                Ok(next) => self.next = next,
-                Err(error) => return Some(Err(error)),
-            }
-        }
-        Some(Ok(interval))
-    }
+    /// The first and last interval that are still to come, if there are any.
+    ends: Option<(Cursor<'h>, Cursor<'h>)>,
+    /// The times that are still to come.
+    first: i64,
+    last: i64,
 }
 
 impl<'h> Iterator for Intervals<'h> {
     type Item = Result<Interval<'h>, Error>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.step(
-            |ends| ends.0,
-            |(front, back), history| Ok(front.next(history)?.map(|front| (front, back))),
-        )
+        let (front, _) = self.ends.as_mut()?;
+        let interval = front.interval();
+        let step = match &interval {
+            Ok(interval) if interval.end < self.last => {
+                self.first = interval.end + 1;
+                front.next()
+            }
+            _ => Ok(false),
+        };
+        match step {
+            Ok(true) => {}
+            Ok(false) => self.ends = None,
+            Err(error) => {
+                self.ends = None;
+                return Some(Err(error));
+            }
+        }
+        Some(interval)
     }
 }
 
 impl DoubleEndedIterator for Intervals<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.step(
-            |ends| ends.1,
-            |(front, back), history| Ok(back.previous(history)?.map(|back| (front, back))),
-        )
+        let (_, back) = self.ends.as_mut()?;
+        let interval = back.interval();
+        let step = match &interval {
+            Ok(interval) if interval.start > self.first => {
+                self.last = interval.start - 1;
+                back.previous()
+            }
+            _ => Ok(false),
+        };
+        match step {
+            Ok(true) => {}
+            Ok(false) => self.ends = None,
+            Err(error) => {
+                self.ends = None;
+                return Some(Err(error));
+            }
+        }
+        Some(interval)
     }
 }
 

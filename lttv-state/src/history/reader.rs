@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Interval;
 use super::block::Block;
 use super::code::{Code, value_of};
+use super::cursor::Cursor;
 use super::error::Error;
 use super::file::{self, BlockEntry};
 use super::identity::Identity;
@@ -392,6 +393,6 @@ impl History {
     pub fn at(&self, quark: Quark, t: i64) -> Result<Interval<'_>, Error> {
         self.check_quark(quark)?;
         self.check_time(t)?;
-        self.spot(quark, t, self.block_at(t))?.interval(self)
+        Cursor::new(self, quark, t)?.interval()
     }
 }

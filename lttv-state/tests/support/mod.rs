@@ -187,3 +187,33 @@ pub(crate) fn spans(history: &History, quark: Quark) -> Result<Vec<Span>, Error>
     let all = history.intervals(quark, history.start()..=history.end())?;
     all.map(|i| i.map(|i| (i.start, i.end, Owned::of(i.value)))).collect()
 }
+
+/// Makes all checksums of a file right, if its frames can still be found.
+pub(crate) fn repair_checksums(file: &mut [u8]) {
+    let number = |file: &[u8], at: usize| {
+        file.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
+    };
+    // Header: magic, format, length, checksum, rest.
+    let mut at = 20 + number(file, 12);
+    if at > file.len() {
+        return;
+    }
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&file[8..16]);
+    hasher.update(&file[20..at]);
+    let check = hasher.finalize();
+    file[16..20].copy_from_slice(&check.to_le_bytes());
+    // Frames: checksum, kind, length of 8 bytes, content; up to the trailer.
+    let trailer = file.len() - 28;
+    while at + 16 <= trailer {
+        let end = (at + 16).saturating_add(number(file, at + 8));
+        if end > trailer {
+            break;
+        }
+        let check = crc32fast::hash(&file[at + 4..end]);
+        file[at..at + 4].copy_from_slice(&check.to_le_bytes());
+        at = end;
+    }
+    let check = crc32fast::hash(&file[trailer + 8..trailer + 24]);
+    file[trailer + 24..].copy_from_slice(&check.to_le_bytes());
+}
