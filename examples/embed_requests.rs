@@ -89,7 +89,7 @@ fn draw(views: &Views, frame: u32, with_list: bool) {
     let bar = |count: &u32| bars[(u64::from(*count) * 8).div_ceil(u64::from(most)) as usize];
     let bars: String = histogram.iter().map(bar).collect();
     println!("{frame:3} {bars} {} switches", views.switches.get());
-    if with_list && frame % 5 == 0 {
+    if with_list && frame.is_multiple_of(5) {
         views.list.borrow().iter().take(3).for_each(|line| println!("      {line}"));
     }
 }

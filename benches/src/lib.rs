@@ -7,6 +7,7 @@
 
 mod by_hand;
 mod input;
+pub mod k1;
 mod kernel;
 mod legacy;
 mod many_types;

@@ -18,7 +18,7 @@ use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
 use lttv_examples::text_dump::trace_name::trace_name;
-use lttv_filter::{Environment, Expression, FilterError, Filters, NoState, TimeWindow};
+use lttv_filter::{Environment, Expression, FilterError, Filters, NoState};
 
 use crate::cli::{Cli, Format};
 
@@ -62,6 +62,7 @@ struct Window {
 pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
     let (traces, names) = open(cli)?;
     let window = window(cli, &traces)?;
+    let filters = filters(cli, &traces)?;
     let mut output = Output::new(cli.output.as_deref()).map_err(|source| RunError::Create {
         path: cli.output.clone().unwrap_or_default(),
         source,
@@ -70,6 +71,7 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
         warnings: Warnings::new(cli.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !cli.count),
         window,
+        filters,
     };
     for warning in traces.iter().flat_map(|t| t.warnings()) {
         dump.progress.message(&format!("warning: metadata: {}", warning.message));
@@ -102,6 +104,16 @@ fn open(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>), RunError> {
         }
     }
     Ok((traces, names))
+}
+
+/// The filters that an event has to pass, all of them; times are as printed.
+fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Vec<Filters>, RunError> {
+    let environment = Environment::new().in_zone(cli.zone());
+    let compile = |text: &String| {
+        let expression = Expression::parse(text)?;
+        Ok(Filters::within(&expression, traces, &environment, &NoState)?)
+    };
+    cli.filters.iter().map(compile).collect()
 }
 
 /// The window as points in time. A time of day is one of the day of the first
@@ -154,6 +166,7 @@ struct Dump {
     warnings: Warnings,
     progress: Progress,
     window: Window,
+    filters: Vec<Filters>,
 }
 
 impl Dump {
@@ -164,7 +177,7 @@ impl Dump {
         mut format: Option<Box<dyn EventText>>,
         output: &mut Output,
     ) -> std::io::Result<Outcome> {
-        let window = self.window;
+        let (window, filters) = (self.window, std::mem::take(&mut self.filters));
         let (mut count, mut written) = (0u64, Ok(Reader::There));
         let is_count = format.is_none();
         let mut context = TracesetContext::new(traceset);
@@ -172,10 +185,12 @@ impl Dump {
             context.seek_time(begin);
         }
         // All events can be counted without looking at any.
-        let counts_all = is_count && window.is_everything();
+        let counts_all = is_count && window.is_everything() && filters.is_empty();
         if !counts_all {
             context.on_event(Subscription::to_every_event(), |call| {
-                if !window.contains(call.event.timestamp()) {
+                if !window.contains(call.event.timestamp())
+                    || !filters.iter().all(|filter| filter.matches(&call.event))
+                {
                     return ControlFlow::Continue(());
                 }
                 count += 1;

@@ -338,7 +338,7 @@ impl Machine {
                 self.interrupts.remove(&cpu);
                 let thread = self.thread(tid, cpu);
                 thread.call = None;
-            } else if !self.interrupts.get(&cpu).is_some_and(|i| !i.is_empty()) {
+            } else if self.interrupts.get(&cpu).is_none_or(|i| i.is_empty()) {
                 self.thread(tid, cpu).base.get_or_insert(Base::User);
             }
         }

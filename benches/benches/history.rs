@@ -1,0 +1,81 @@
+//! Building a history, and asking one that is in a file and warm. See
+//! `measure_history` for files, memory and first answers, and for whether the
+//! answers are right.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use lttv_benches::k1::{Query, Questions, START, WORKLOADS, Workload};
+use lttv_state::history::{Builder, History, Settings};
+
+/// In a file that goes away with the directory.
+fn built(workload: &Workload) -> (tempfile::TempDir, History) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("history");
+    let mut builder = Builder::create(path, START, Settings::default()).expect("a file");
+    let (_, end) = workload.k1.build(&mut builder).expect("changes");
+    let history = builder.close(end).expect("a history");
+    (dir, history)
+}
+
+/// Making the changes is part of it.
+fn build(c: &mut Criterion) {
+    let mut group = c.benchmark_group("build a history in a file, per change");
+    group.sample_size(10);
+    for workload in &WORKLOADS {
+        group.throughput(Throughput::Elements(workload.expected.changes));
+        group.bench_function(workload.name, |b| b.iter(|| built(workload)));
+    }
+    group.finish();
+}
+
+/// Only making the changes, for comparison.
+fn changes(c: &mut Criterion) {
+    struct Nowhere;
+    impl lttv_benches::k1::Sink for Nowhere {
+        type Error = std::convert::Infallible;
+        fn change(
+            &mut self,
+            quark: u32,
+            t: i64,
+            value: lttv_state::value::Value<'_>,
+        ) -> Result<(), Self::Error> {
+            black_box((quark, t, value));
+            Ok(())
+        }
+    }
+    let mut group = c.benchmark_group("make changes and store nothing, per change");
+    group.sample_size(10);
+    for workload in &WORKLOADS {
+        group.throughput(Throughput::Elements(workload.expected.changes));
+        group.bench_function(workload.name, |b| b.iter(|| workload.k1.run(&mut Nowhere)));
+    }
+    group.finish();
+}
+
+/// All questions of a kind, per question.
+fn ask(c: &mut Criterion) {
+    for workload in &WORKLOADS {
+        let (_dir, history) = built(workload);
+        let mut group = c.benchmark_group(format!("ask {}, per question", workload.name));
+        group.sample_size(10);
+        for query in Query::ALL {
+            let questions = Questions::of(query, &workload.k1, history.start(), history.end());
+            group.throughput(Throughput::Elements(questions.asked.len() as u64));
+            group.bench_function(BenchmarkId::from_parameter(query.name()), |b| {
+                b.iter(|| {
+                    for asked in &questions.asked {
+                        let asked = questions.ask(&history, asked, |interval| {
+                            black_box(interval);
+                        });
+                        asked.expect("an answer");
+                    }
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, build, changes, ask);
+criterion_main!(benches);

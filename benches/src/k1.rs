@@ -1,0 +1,111 @@
+//! A made-up system's states, for measuring histories: CPUs that schedule
+//! threads, which do system calls and are interrupted.
+//!
+//! The same pseudo-random states are known for other programs, so that figures
+//! compare; and digests of the states, and of the answers to pseudo-random
+//! questions, tell that all stored the same and answered the same.
+
+mod digest;
+mod measure;
+mod queries;
+mod simulation;
+
+pub use digest::Digest;
+pub use measure::{MeasureError, measure};
+pub use queries::{Asked, Query, Questions};
+pub use simulation::{K1, START, Sink};
+
+/// What digests of a workload must be.
+#[derive(Debug, Clone, Copy)]
+pub struct Expected {
+    /// Changes that are made, of which some change nothing.
+    pub changes: u64,
+    /// Intervals, those included that go on up to the end.
+    pub intervals: u64,
+    /// The last time, in ns.
+    pub end: i64,
+    /// Of all intervals, in the order in which they end.
+    pub sequence: u64,
+    /// Of the answers, by [`Query::ALL`].
+    pub answers: [u64; 8],
+}
+
+/// A workload with a name.
+#[derive(Debug, Clone, Copy)]
+pub struct Workload {
+    /// Its name.
+    pub name: &'static str,
+    /// Its size.
+    pub k1: K1,
+    /// What comes out.
+    pub expected: Expected,
+}
+
+/// All workloads.
+pub const WORKLOADS: [Workload; 3] = [
+    Workload {
+        name: "K1-1M",
+        k1: K1 { cpus: 8, threads: 500, events: 300_000 },
+        expected: Expected {
+            changes: 1_090_793,
+            intervals: 1_017_885,
+            end: 1_299_735_302,
+            sequence: 0x58f7_35e6_43e8_9352,
+            answers: [
+                0xa581_a9c2_5a61_09f4,
+                0x978c_0d01_466c_1c61,
+                0x11df_14b0_2c8b_6c71,
+                0xc50e_ba42_06df_319f,
+                0x0f44_56f9_07d1_f1ad,
+                0x480c_8094_ba72_c26f,
+                0x4872_bff2_26b2_8231,
+                0x064b_2aa9_42f1_3f34,
+            ],
+        },
+    },
+    Workload {
+        name: "K1-10M",
+        k1: K1 { cpus: 8, threads: 500, events: 3_000_000 },
+        expected: Expected {
+            changes: 10_892_913,
+            intervals: 10_155_760,
+            end: 4_001_691_192,
+            sequence: 0x8232_4932_7023_5b85,
+            answers: [
+                0xce6f_8042_d638_8bc6,
+                0x01d3_ebf3_92c8_fe0b,
+                0xe180_4beb_6784_7a51,
+                0x9e8b_e3bf_6ed4_2be7,
+                0x8920_34c5_7155_6829,
+                0x756a_4e96_83e2_2f81,
+                0xa38e_3a7a_66c1_66fd,
+                0x7d32_c4c6_9ca1_81bc,
+            ],
+        },
+    },
+    Workload {
+        name: "K1-wide",
+        k1: K1 { cpus: 32, threads: 20_000, events: 3_000_000 },
+        expected: Expected {
+            changes: 10_972_608,
+            intervals: 10_283_003,
+            end: 4_001_354_660,
+            sequence: 0xc3c7_bce2_e8ac_1d5f,
+            answers: [
+                0x0cb4_82d5_2ef8_2651,
+                0x557c_2d99_4bd7_8354,
+                0x372e_27bf_b385_631f,
+                0x0d71_1305_7a8f_9e87,
+                0x959f_bc2f_2d00_9dad,
+                0x55d4_6dc1_25a6_f05e,
+                0x9c21_6809_fb23_1ef5,
+                0xed14_d0b1_0ce5_0564,
+            ],
+        },
+    },
+];
+
+/// The workload with a name, in upper or lower case.
+pub fn workload(name: &str) -> Option<&'static Workload> {
+    WORKLOADS.iter().find(|workload| workload.name.eq_ignore_ascii_case(name))
+}

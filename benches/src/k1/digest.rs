@@ -1,0 +1,53 @@
+//! Digests of intervals.
+
+use lttv_state::history::Interval;
+use lttv_state::value::Value;
+
+const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// A digest of intervals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// Of the intervals in whatever order.
+    pub sum: u64,
+    /// Of the intervals in their order.
+    pub sequence: u64,
+    /// How many there were.
+    pub count: u64,
+}
+
+impl Digest {
+    /// Adds an interval.
+    pub fn add(&mut self, interval: &Interval<'_>) {
+        let hash = hash(interval);
+        self.sum = self.sum.wrapping_add(hash);
+        self.sequence = (self.sequence ^ hash).wrapping_mul(PRIME);
+        self.count += 1;
+    }
+}
+
+fn hash(interval: &Interval<'_>) -> u64 {
+    let quark = interval.quark.index() as u64;
+    let parts = [interval.start as u64, interval.end as u64, quark, code(interval.value)];
+    parts.iter().fold(BASIS, |hash, part| {
+        let hash = (hash ^ part).wrapping_mul(PRIME);
+        hash ^ hash >> 32
+    })
+}
+
+fn code(value: Value<'_>) -> u64 {
+    match value {
+        Value::Null => 0,
+        Value::I32(v) => (i64::from(v) << 3) as u64 | 1,
+        Value::I64(v) => (v << 3) as u64 | 2,
+        Value::Str(v) => fnv(v.as_bytes()) << 3 | 3,
+        Value::F64(v) => v.to_bits() << 3 | 4,
+        Value::U64(v) => v << 3 | 5,
+        Value::Blob(v) => fnv(v) << 3 | 6,
+    }
+}
+
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(BASIS, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
+}

@@ -1,0 +1,216 @@
+//! What building and asking costs, in time and memory, as a table.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use lttv_state::history::{Builder, Error, History, Settings};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{Digest, Query, Questions, START, Workload};
+
+/// Why a workload cannot be measured.
+#[derive(Debug)]
+pub enum MeasureError {
+    /// The history is at fault.
+    History(Error),
+    /// Something else is.
+    Io(io::Error),
+    /// It was measured, but what was built or answered is wrong.
+    Wrong {
+        /// What has a wrong digest.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for MeasureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MeasureError::History(error) => error.fmt(f),
+            MeasureError::Io(error) => error.fmt(f),
+            MeasureError::Wrong { what } => write!(f, "{what} has another digest than expected"),
+        }
+    }
+}
+
+impl std::error::Error for MeasureError {}
+
+impl From<Error> for MeasureError {
+    fn from(error: Error) -> Self {
+        MeasureError::History(error)
+    }
+}
+
+impl From<io::Error> for MeasureError {
+    fn from(error: io::Error) -> Self {
+        MeasureError::Io(error)
+    }
+}
+
+/// CPU time of this thread.
+fn cpu_now() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
+}
+
+/// The most memory that this process ever had resident, in MB.
+fn peak_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_ascii_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1000.0)
+}
+
+struct Timer(Instant, Duration);
+
+impl Timer {
+    fn start() -> Timer {
+        Timer(Instant::now(), cpu_now())
+    }
+
+    /// CPU and wall time.
+    fn stop(self) -> (Duration, Duration) {
+        let wall = self.0.elapsed();
+        (cpu_now().saturating_sub(self.1), wall)
+    }
+}
+
+/// Builds a workload in `dir`, asks all questions, and writes what it cost.
+///
+/// Memory is that of the whole process: measure one workload a process.
+///
+/// # Errors
+///
+/// If that fails, or a digest is not what it must be. All is written anyway.
+pub fn measure(workload: &Workload, dir: &Path, out: &mut impl Write) -> Result<(), MeasureError> {
+    let path = dir.join(format!("{}.history", workload.name));
+    let mut wrong = None;
+    build(workload, &path, out, &mut wrong)?;
+    open(&path, out)?;
+    ask(workload, &path, out, &mut wrong)?;
+    wrong.map_or(Ok(()), |what| Err(MeasureError::Wrong { what }))
+}
+
+fn verdict(
+    out: &mut impl Write,
+    what: &'static str,
+    found: u64,
+    expected: u64,
+    wrong: &mut Option<&'static str>,
+) -> io::Result<()> {
+    if found != expected {
+        wrong.get_or_insert(what);
+        return writeln!(out, "  {what:<5} {found:016x}, but must be {expected:016x}");
+    }
+    writeln!(out, "  {what:<5} {found:016x}")
+}
+
+fn build(
+    workload: &Workload,
+    path: &Path,
+    out: &mut impl Write,
+    wrong: &mut Option<&'static str>,
+) -> Result<(), MeasureError> {
+    let expected = &workload.expected;
+    let timer = Timer::start();
+    let mut builder = Builder::create(path, START, Settings::default())?;
+    let (changes, end) = workload.k1.build(&mut builder)?;
+    let history = builder.close(end)?;
+    let (cpu, wall) = timer.stop();
+    let memory = peak_memory();
+    let (blocks, intervals) = (history.blocks(), history.intervals_count());
+    let len = std::fs::metadata(path)?.len();
+    writeln!(out, "{}: {} attributes", workload.name, history.tree().len())?;
+    writeln!(out, "  changes   {changes}, up to {end} ns")?;
+    writeln!(out, "  build     {cpu:.2?} CPU, {wall:.2?} wall, with making the changes")?;
+    let rate = changes as f64 / cpu.as_secs_f64() / 1e6;
+    writeln!(out, "            {rate:.1} M changes/s of CPU time")?;
+    if let Some(memory) = memory {
+        writeln!(out, "  memory    {memory:.1} MB at most")?;
+    }
+    let each = len as f64 / intervals as f64;
+    writeln!(out, "  file      {len} B in {blocks} blocks, {each:.2} B per interval")?;
+    writeln!(out, "  intervals {intervals}")?;
+    writeln!(out, "  digests")?;
+    if (changes, intervals, end) != (expected.changes, expected.intervals, expected.end) {
+        wrong.get_or_insert("number of changes or intervals, or the end");
+    }
+
+    // Again, to see every interval at the moment when it ends.
+    let seen = Arc::new(Mutex::new(Digest::default()));
+    let mut builder = Builder::in_memory(START);
+    let observer = seen.clone();
+    builder.observe(move |interval| {
+        if let Ok(mut seen) = observer.lock() {
+            seen.add(interval);
+        }
+    });
+    let (_, end) = workload.k1.build(&mut builder)?;
+    builder.close(end)?;
+    let seen = seen.lock().map(|seen| *seen).unwrap_or_default();
+    verdict(out, "seqH", seen.sequence, expected.sequence, wrong)?;
+
+    // And what is in the file, whatever the order.
+    let mut stored = Digest::default();
+    for quark in history.tree().quarks() {
+        for interval in history.intervals(quark, history.start()..=history.end())? {
+            stored.add(&interval?);
+        }
+    }
+    verdict(out, "sumH", stored.sum, seen.sum, wrong)?;
+    Ok(())
+}
+
+fn open(path: &Path, out: &mut impl Write) -> Result<(), MeasureError> {
+    let timer = Timer::start();
+    let history = History::open(path)?;
+    let middle = history.start() + (history.end() - history.start()) / 2;
+    if let Some(quark) = history.tree().quarks().next() {
+        history.at(quark, middle)?;
+    }
+    let (cpu, wall) = timer.stop();
+    writeln!(out, "  open      {cpu:.2?} CPU, {wall:.2?} wall, with the first answer")?;
+    Ok(())
+}
+
+fn ask(
+    workload: &Workload,
+    path: &Path,
+    out: &mut impl Write,
+    wrong: &mut Option<&'static str>,
+) -> Result<(), MeasureError> {
+    writeln!(out, "  each question: in a history that was just opened; then warm, CPU time,")?;
+    writeln!(out, "  and half and 95 of 100 below, wall time")?;
+    for (query, expected) in Query::ALL.into_iter().zip(workload.expected.answers) {
+        let history = History::open(path)?;
+        let questions = Questions::of(query, &workload.k1, history.start(), history.end());
+        let count = questions.asked.len() as u32;
+        let timer = Timer::start();
+        let mut found = 0u64;
+        for asked in &questions.asked {
+            questions.ask(&history, asked, |_| found += 1)?;
+        }
+        let first = timer.stop().0 / count;
+        let timer = Timer::start();
+        let mut walls = Vec::with_capacity(count as usize);
+        for asked in &questions.asked {
+            let start = Instant::now();
+            questions.ask(&history, asked, |interval| {
+                std::hint::black_box(interval);
+            })?;
+            walls.push(start.elapsed());
+        }
+        let warm = timer.stop().0 / count;
+        walls.sort();
+        let (half, most) = (walls[walls.len() / 2], walls[walls.len() * 95 / 100]);
+        let digest = questions.digest(&history)?;
+        let name = query.name();
+        writeln!(
+            out,
+            "  {name:<3} {first:>9.2?} then {warm:>9.2?}, {half:>9.2?} {most:>9.2?}; {found} intervals"
+        )?;
+        verdict(out, name, digest.sum, expected, wrong)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Pseudo-random questions about a workload's states.
+
+use std::ops::ControlFlow;
+
+use lttv_state::history::{Error, History, Interval};
+use lttv_state::tree::Quark;
+
+use super::{Digest, K1};
+
+/// A kind of question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Query {
+    /// All attributes at a time.
+    Full,
+    /// Any attribute at a time.
+    Single,
+    /// A thread's status at a time.
+    Status,
+    /// The status of 200 threads at 1000 times over all.
+    Wide,
+    /// The status of all threads at 1000 times over a hundredth of the time.
+    Window,
+    /// The status of all threads over a thousandth of the time, every interval.
+    Range,
+    /// A CPU's status over a hundredth of the time, by time.
+    Row,
+    /// The same for more windows, in whatever order.
+    Rows,
+}
+
+impl Query {
+    /// All of them.
+    pub const ALL: [Query; 8] = [
+        Query::Full,
+        Query::Single,
+        Query::Status,
+        Query::Wide,
+        Query::Window,
+        Query::Range,
+        Query::Row,
+        Query::Rows,
+    ];
+
+    /// A short name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Query::Full => "F",
+            Query::Single => "S",
+            Query::Status => "S2",
+            Query::Wide => "D1",
+            Query::Window => "D2",
+            Query::Range => "D3",
+            Query::Row => "H",
+            Query::Rows => "H2",
+        }
+    }
+}
+
+/// What a question is about.
+#[derive(Debug, Clone)]
+pub enum Asked {
+    /// [`Query::Full`] at a time.
+    State(i64),
+    /// One attribute at a time.
+    One(Quark, i64),
+    /// Some attributes (an index into [`Questions::rows`]) at some times.
+    Times(usize, Vec<i64>),
+    /// Some attributes from a time to another.
+    Range(usize, i64, i64),
+}
+
+/// Questions of one kind.
+#[derive(Debug)]
+pub struct Questions {
+    /// The lists of attributes that questions refer to.
+    pub rows: Vec<Vec<Quark>>,
+    /// The questions.
+    pub asked: Vec<Asked>,
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, n: u64) -> i64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 11) % n) as i64
+    }
+}
+
+impl Questions {
+    /// The questions of a kind about a workload that goes from `start` to `end`,
+    /// in ns.
+    pub fn of(query: Query, k1: &K1, start: i64, end: i64) -> Questions {
+        let span = (end - start + 1) as u64;
+        let window = span / 100;
+        let status = |i: u32| Quark::from_index(k1.thread(i));
+        let threads = |count: u32| (0..count.min(k1.threads)).map(status).collect::<Vec<_>>();
+        let windows = |count: usize| {
+            let mut random = Random(0x5EED_0004);
+            (0..count).map(move |_| start + random.next(span - window))
+        };
+        let mut random;
+        let (row, asked): (Vec<Quark>, Vec<Asked>) = match query {
+            Query::Full => {
+                random = Random(0x5EED_0001);
+                (Vec::new(), (0..200).map(|_| Asked::State(start + random.next(span))).collect())
+            }
+            Query::Single => {
+                random = Random(0x5EED_0002);
+                let one = |_| {
+                    let t = start + random.next(span);
+                    let quark = random.next(k1.attributes().into());
+                    Asked::One(Quark::from_index(quark as u32), t)
+                };
+                (Vec::new(), (0..10_000).map(one).collect())
+            }
+            Query::Status => {
+                random = Random(0x5EED_0003);
+                let one = |_| {
+                    let t = start + random.next(span);
+                    Asked::One(status(random.next(k1.threads.into()) as u32), t)
+                };
+                (Vec::new(), (0..10_000).map(one).collect())
+            }
+            Query::Wide => {
+                let step = (span as i64 - 1) / 999;
+                let times: Vec<i64> = (0..1000).map(|i| start + i * step).collect();
+                (threads(200), (0..5).map(|_| Asked::Times(0, times.clone())).collect())
+            }
+            Query::Window => {
+                let times = |w: i64| (0..1000).map(|k| w + k * (window as i64 - 1) / 999).collect();
+                (threads(u32::MAX), windows(20).map(|w| Asked::Times(0, times(w))).collect())
+            }
+            Query::Range => {
+                let range = |w: i64| Asked::Range(0, w, w + span as i64 / 1000);
+                (threads(u32::MAX), windows(20).map(range).collect())
+            }
+            Query::Row | Query::Rows => {
+                let count = if query == Query::Row { 5 } else { 20 };
+                let range = |w: i64| Asked::Range(0, w, w + window as i64);
+                (vec![Quark::from_index(k1.cpu(0))], windows(count).map(range).collect())
+            }
+        };
+        Questions { rows: vec![row], asked }
+    }
+
+    /// Asks one of them; `found` gets the intervals.
+    pub fn ask<'h>(
+        &self,
+        history: &'h History,
+        asked: &Asked,
+        mut found: impl FnMut(&Interval<'h>),
+    ) -> Result<(), Error> {
+        let mut each = |interval| {
+            found(&interval);
+            ControlFlow::Continue(())
+        };
+        let _all = match asked {
+            Asked::State(t) => {
+                history.state_at(*t)?.iter().for_each(&mut found);
+                ControlFlow::Continue(())
+            }
+            Asked::One(quark, t) => each(history.at(*quark, *t)?),
+            Asked::Times(row, times) => history.at_times(&self.rows[*row], times, each)?,
+            Asked::Range(row, first, last) if self.rows[*row].len() == 1 => {
+                for interval in history.intervals(self.rows[*row][0], *first..=*last)? {
+                    found(&interval?);
+                }
+                ControlFlow::Continue(())
+            }
+            Asked::Range(row, first, last) => {
+                history.over(&self.rows[*row], *first..=*last, 1, each)?
+            }
+        };
+        Ok(())
+    }
+
+    /// Asks all of them.
+    pub fn digest(&self, history: &History) -> Result<Digest, Error> {
+        let mut digest = Digest::default();
+        for asked in &self.asked {
+            self.ask(history, asked, |interval| digest.add(interval))?;
+        }
+        Ok(digest)
+    }
+}

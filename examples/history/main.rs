@@ -1,0 +1,178 @@
+//! Shows what a history file has; and measures, on workloads that are known.
+//!
+//! ```text
+//! cargo run --release --example history -- info FILE
+//! cargo run --release --example history -- at FILE TIME [PATTERN]
+//! cargo run --release --example history -- range FILE PATTERN [--from T] [--to T] [--each NS]
+//! cargo run --release --example history -- changes FILE PATH [--from T] [--to T] [--reverse]
+//! cargo run --release --example history -- bench --workload K1-10M
+//! ```
+//!
+//! Times are in ns. A pattern is a path in which `*` stands for any one name and
+//! `**` for any number of names.
+
+use std::io::{self, BufWriter, Write};
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use lttv_benches::k1;
+use lttv_state::history::{History, Interval};
+use lttv_state::tree::Quark;
+
+#[derive(Debug, Parser)]
+#[command(about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Tell what a history is about, and check all of it
+    Info { file: PathBuf },
+    /// Print the values at a time
+    At {
+        file: PathBuf,
+        /// In ns
+        time: i64,
+        /// Only of these attributes
+        #[arg(default_value = "**")]
+        pattern: String,
+    },
+    /// Print the values of some attributes over a time
+    Range {
+        file: PathBuf,
+        pattern: String,
+        #[command(flatten)]
+        span: Span,
+        /// One value each so many ns, instead of all
+        #[arg(long, default_value_t = 1)]
+        each: u64,
+    },
+    /// Print when an attribute had which value, and for how long in all
+    Changes {
+        file: PathBuf,
+        path: String,
+        #[command(flatten)]
+        span: Span,
+        /// From the last to the first
+        #[arg(long)]
+        reverse: bool,
+    },
+    /// Build and ask a history of a known workload, and tell what that costs
+    Bench {
+        /// K1-1M, K1-10M or K1-wide
+        #[arg(long, default_value = "K1-1M")]
+        workload: String,
+        /// Where to put the file
+        #[arg(long, default_value = ".")]
+        dir: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Span {
+    /// First time in ns; by default the history's
+    #[arg(long, allow_negative_numbers = true)]
+    from: Option<i64>,
+    /// Last time in ns; by default the history's
+    #[arg(long, allow_negative_numbers = true)]
+    to: Option<i64>,
+}
+
+impl Span {
+    fn of(&self, history: &History) -> RangeInclusive<i64> {
+        self.from.unwrap_or(history.start())..=self.to.unwrap_or(history.end())
+    }
+}
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().command, &mut BufWriter::new(io::stdout().lock())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => match error.downcast_ref::<io::Error>() {
+            // Whoever reads has seen enough.
+            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            _ => {
+                eprintln!("history: error: {error}");
+                ExitCode::FAILURE
+            }
+        },
+    }
+}
+
+fn run(command: &Command, out: &mut impl Write) -> Result<()> {
+    match command {
+        Command::Info { file } => info(&History::open(file)?, out)?,
+        Command::At { file, time, pattern } => {
+            let history = History::open(file)?;
+            for interval in history.matching_at(pattern, *time)? {
+                print(&history, &interval, out)?;
+            }
+        }
+        Command::Range { file, pattern, span, each } => {
+            let history = History::open(file)?;
+            let quarks = history.tree().matching(Quark::ROOT, pattern)?;
+            let mut printed = Ok(());
+            let flow = history.over(&quarks, span.of(&history), *each, |interval| {
+                printed = print(&history, &interval, out);
+                if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+            if flow.is_break() {
+                printed?;
+            }
+        }
+        Command::Changes { file, path, span, reverse } => {
+            let history = History::open(file)?;
+            let quark = history.tree().find(Quark::ROOT, path)?;
+            let quark = quark.ok_or_else(|| format!("no attribute {path:?}"))?;
+            changes(&history, quark, span.of(&history), *reverse, out)?;
+        }
+        Command::Bench { workload, dir } => {
+            let known =
+                k1::workload(workload).ok_or_else(|| format!("no workload {workload:?}"))?;
+            k1::measure(known, dir, out)?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+fn info(history: &History, out: &mut impl Write) -> Result<()> {
+    history.verify()?;
+    writeln!(out, "from       {} ns", history.start())?;
+    writeln!(out, "to         {} ns", history.end())?;
+    writeln!(out, "attributes {}", history.tree().len())?;
+    writeln!(out, "intervals  {}", history.intervals_count())?;
+    writeln!(out, "blocks     {}, all as they were written", history.blocks())?;
+    writeln!(out, "built from {}", history.identity())?;
+    Ok(())
+}
+
+fn print(history: &History, interval: &Interval<'_>, out: &mut impl Write) -> io::Result<()> {
+    let path = history.tree().path(interval.quark);
+    writeln!(out, "{:>20} {:>20} {path} {}", interval.start, interval.end, interval.value)
+}
+
+fn changes(
+    history: &History,
+    quark: Quark,
+    span: RangeInclusive<i64>,
+    reverse: bool,
+    out: &mut impl Write,
+) -> Result<()> {
+    let intervals = history.intervals(quark, span.clone())?;
+    let mut each =
+        |interval| print(history, &interval?, out).map_err(Box::<dyn std::error::Error>::from);
+    match reverse {
+        false => intervals.into_iter().try_for_each(&mut each)?,
+        true => intervals.rev().try_for_each(&mut each)?,
+    }
+    writeln!(out, "\nin all")?;
+    for sum in history.durations(quark, span)? {
+        writeln!(out, "{:>20} ns {:>10} times {}", sum.time, sum.count, sum.value)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! Blocks: all that happened between two times.
+//!
+//! A block holds the intervals that ended in a span of time, a run per attribute
+//! that changed, and the names and texts that are new in it. Nothing in a block
+//! depends on later ones.
+//!
+//! ```text
+//! head        fixed size, see `BlockHead`
+//! names       of the attributes `first_quark..quarks`: see `names`
+//! texts       where each one ends, in as many bits as `text_bytes` needs;
+//!             then the bytes of all
+//! present     a bit per attribute: does it have a run here?
+//! ranks       u32 per 64 attributes: how many runs are before these?
+//! directory   where each run begins in `runs`, in `directory_width` bits
+//! runs        see `run`
+//! ```
+//! Each part begins at a whole byte.
+
+use std::ops::Range;
+
+use super::bits::{self, Bytes, width_of, word};
+use super::run::Run;
+
+/// Bits for where a text ends; never none, so that there cannot be more texts
+/// than bits.
+pub(super) fn text_width(text_bytes: u64) -> u32 {
+    width_of(text_bytes).max(1)
+}
+
+/// What is at the front of a block.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct BlockHead {
+    /// The horizon of the block before, or the start of the history.
+    pub(super) base: i64,
+    /// All changes up to this time are in this block or earlier ones; all
+    /// intervals in it end before.
+    pub(super) horizon: i64,
+    pub(super) intervals: u64,
+    /// Attributes and texts before this block.
+    pub(super) first_quark: u32,
+    pub(super) first_text: u32,
+    /// Attributes up to the end of this block.
+    pub(super) quarks: u32,
+    /// Texts in this block.
+    pub(super) texts: u32,
+    pub(super) runs: u32,
+    pub(super) directory_width: u32,
+    pub(super) name_bytes: u64,
+    pub(super) text_bytes: u64,
+    pub(super) run_bytes: u64,
+}
+
+impl BlockHead {
+    pub(super) const LEN: usize = 72;
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let BlockHead { base, horizon, intervals, .. } = self;
+        for time in [base, horizon] {
+            out.extend_from_slice(&time.to_le_bytes());
+        }
+        out.extend_from_slice(&intervals.to_le_bytes());
+        for number in [
+            self.first_quark,
+            self.first_text,
+            self.quarks,
+            self.texts,
+            self.runs,
+            self.directory_width,
+        ] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in [self.name_bytes, self.text_bytes, self.run_bytes] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(super) fn read(bytes: &mut Bytes<'_>) -> BlockHead {
+        BlockHead {
+            base: bytes.u64() as i64,
+            horizon: bytes.u64() as i64,
+            intervals: bytes.u64(),
+            first_quark: bytes.u32(),
+            first_text: bytes.u32(),
+            quarks: bytes.u32(),
+            texts: bytes.u32(),
+            runs: bytes.u32(),
+            directory_width: bytes.u32(),
+            name_bytes: bytes.u64(),
+            text_bytes: bytes.u64(),
+            run_bytes: bytes.u64(),
+        }
+    }
+}
+
+/// Where the parts of a block are in its bytes.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    pub(super) names: Range<usize>,
+    text_width: u32,
+    text_ends: usize,
+    texts: Range<usize>,
+    pub(super) present: usize,
+    ranks: usize,
+    directory: usize,
+    runs: usize,
+}
+
+impl Layout {
+    /// None if the parts do not fill `len` bytes exactly.
+    pub(super) fn of(head: &BlockHead, len: usize) -> Option<Layout> {
+        let bits = |count: u32, width: u32| (u64::from(count) * u64::from(width)).div_ceil(8);
+        if head.directory_width > 64 || head.first_quark > head.quarks {
+            return None;
+        }
+        let text_width = text_width(head.text_bytes);
+        let words = u64::from(head.quarks).div_ceil(64);
+        let parts = [
+            head.name_bytes,
+            bits(head.texts, text_width),
+            head.text_bytes,
+            words * 8,
+            words * 4,
+            bits(head.runs, head.directory_width),
+            head.run_bytes,
+        ];
+        let mut at = BlockHead::LEN as u64;
+        let mut starts = [0; 8];
+        for (start, part) in starts.iter_mut().zip(parts) {
+            *start = usize::try_from(at).ok()?;
+            at = at.checked_add(part)?;
+        }
+        let [names, text_ends, texts, present, ranks, directory, runs, _] = starts;
+        (at == len as u64).then_some(Layout {
+            names: names..text_ends,
+            text_width,
+            text_ends,
+            texts: texts..present,
+            present,
+            ranks,
+            directory,
+            runs,
+        })
+    }
+}
+
+/// A block's bytes, and what is known of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block<'d> {
+    pub(super) head: &'d BlockHead,
+    pub(super) layout: &'d Layout,
+    pub(super) data: &'d [u8],
+}
+
+impl<'d> Block<'d> {
+    /// The run of an attribute. The outer None says that it has none here, the
+    /// inner that the bytes are none.
+    #[inline(always)]
+    pub(super) fn run(&self, quark: usize) -> Option<Option<Run<'d>>> {
+        if quark >= self.head.quarks as usize {
+            return None;
+        }
+        let here = word(self.data, self.layout.present + quark / 64 * 8);
+        if here >> (quark % 64) & 1 == 0 {
+            return None;
+        }
+        let rank = word(self.data, self.layout.ranks + quark / 64 * 4) as u32;
+        let rank = rank.wrapping_add((here & bits::mask((quark % 64) as u32)).count_ones());
+        let width = self.head.directory_width;
+        let at = self.layout.directory * 8 + rank as usize * width as usize;
+        let at = bits::get(self.data, at, width) as usize;
+        Some(Run::read(self.data, self.layout.runs.checked_add(at)?, self.head.base))
+    }
+
+    /// A text or blob, by its place among those of this block.
+    pub(super) fn text(&self, place: u32) -> Option<&'d [u8]> {
+        if place >= self.head.texts {
+            return None;
+        }
+        let width = self.layout.text_width;
+        let end = |place: u32| {
+            let at = self.layout.text_ends * 8 + place as usize * width as usize;
+            bits::get(self.data, at, width) as usize
+        };
+        let start = place.checked_sub(1).map_or(0, end);
+        self.data.get(self.layout.texts.clone())?.get(start..end(place))
+    }
+}
+
+/// Appends the bits that say which attributes have runs, and their ranks.
+pub(super) fn write_present(out: &mut Vec<u8>, present: &[u64], quarks: usize) {
+    let words = || present.iter().copied().chain(std::iter::repeat(0)).take(quarks.div_ceil(64));
+    words().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    let mut rank = 0u32;
+    for word in words() {
+        out.extend_from_slice(&rank.to_le_bytes());
+        rank += word.count_ones();
+    }
+}

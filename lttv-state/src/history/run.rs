@@ -1,0 +1,189 @@
+//! Runs: what one block holds of one attribute.
+//!
+//! A run has intervals that follow each other without a gap: the first begins
+//! at `start`, each ends where the next begins, and behind the last is the value
+//! that the attribute had when the block was written: it may have lasted longer.
+//!
+//! ```text
+//! u8      tag, see `symbols`
+//! varint  count of intervals; there may be none, but only the value behind
+//! varint  start, zigzag, from the block's base time
+//! varint  end of the last interval − start, if there are any
+//! head    of the symbols
+//! ends    of the intervals, from `start`: see `ends`
+//! symbols count + 1
+//! ```
+
+use super::bits::{Bytes, put_varint, unzigzag, zigzag};
+use super::code::Code;
+use super::ends::{self, Ends, Position};
+use super::symbols::{Plan, Symbols};
+
+/// Appends a run; `codes` has one more than `ends`.
+pub(super) fn write(out: &mut Vec<u8>, base: i64, start: i64, run_ends: &[i64], codes: &[Code]) {
+    let plan = Plan::of(codes);
+    out.push(plan.tag());
+    put_varint(out, run_ends.len() as u64);
+    put_varint(out, zigzag(start.wrapping_sub(base)));
+    if let Some(last) = run_ends.last() {
+        put_varint(out, last.wrapping_sub(start) as u64);
+    }
+    plan.write_head(out);
+    if let Some(last) = run_ends.last() {
+        let offset = |i: usize| run_ends[i].wrapping_sub(start) as u64;
+        ends::write(out, run_ends.len() as u32, last.wrapping_sub(start) as u64, offset);
+    }
+    plan.write(out, codes);
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run<'d> {
+    start: i64,
+    /// End of the last interval, from `start`.
+    last: u64,
+    pub(super) ends: Ends<'d>,
+    pub(super) symbols: Symbols<'d>,
+}
+
+/// An interval in a run, or what is behind the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Ended(Position),
+    Open,
+}
+
+impl<'d> Run<'d> {
+    /// The run at byte `at`; None if there is none.
+    #[inline(always)]
+    pub(super) fn read(data: &'d [u8], at: usize, base: i64) -> Option<Run<'d>> {
+        let mut bytes = Bytes::new(data, at);
+        let tag = bytes.u8();
+        let count = u32::try_from(bytes.varint()).ok()?;
+        let start = base.wrapping_add(unzigzag(bytes.varint()));
+        let last = if count > 0 { bytes.varint() } else { 0 };
+        let mut symbols = Symbols::read_head(tag, &mut bytes)?;
+        let (ends, end) = Ends::read(data, bytes.at, count, last)?;
+        symbols.set_start(end);
+        Some(Run { start, last, ends, symbols })
+    }
+
+    /// The end of the last interval, if there are any.
+    #[inline(always)]
+    pub(super) fn last_end(&self) -> Option<i64> {
+        (self.ends.count > 0).then(|| self.start.wrapping_add(self.last as i64))
+    }
+
+    /// The interval with time `t`, for a `t` from the run's start to its last
+    /// end; looked for from `from` on.
+    #[inline(always)]
+    pub(super) fn find(&self, t: i64, from: Option<Position>) -> Option<Position> {
+        // A time before the first start is in a gap, which only damage makes.
+        if t < self.start {
+            return None;
+        }
+        self.ends.at_or_above(t.wrapping_sub(self.start) as u64, from)
+    }
+
+    /// First and last time of an interval; the last is None for what is behind.
+    #[inline(always)]
+    pub(super) fn span(&self, place: Place) -> (i64, Option<i64>) {
+        match place {
+            Place::Open => (self.last_end().map_or(self.start, |end| end.wrapping_add(1)), None),
+            Place::Ended(position) => {
+                let start = match self.ends.previous(position) {
+                    Some(before) => self.end(before).wrapping_add(1),
+                    None => self.start,
+                };
+                (start, Some(self.end(position)))
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn end(&self, position: Position) -> i64 {
+        self.start.wrapping_add(self.ends.get(position) as i64)
+    }
+
+    #[inline(always)]
+    pub(super) fn code(&self, place: Place) -> Option<Code> {
+        match place {
+            Place::Ended(position) => self.symbols.get(position.index),
+            Place::Open => self.symbols.get(self.ends.count),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::code::Kind;
+    use super::*;
+
+    fn code() -> impl Strategy<Value = Code> {
+        prop_oneof![
+            Just(Code::NULL),
+            (-3i32..3).prop_map(|v| Code { kind: Kind::I32, bits: i64::from(v) as u64 }),
+            any::<i64>().prop_map(|v| Code { kind: Kind::I64, bits: v as u64 }),
+            any::<u64>().prop_map(|v| Code { kind: Kind::U64, bits: v }),
+            any::<f64>().prop_map(|v| Code { kind: Kind::F64, bits: v.to_bits() }),
+            (0u64..50).prop_map(|v| Code { kind: Kind::Str, bits: v }),
+        ]
+    }
+
+    /// Values of one kind with nulls, of all kinds, or a few in turn.
+    fn codes() -> impl Strategy<Value = Vec<Code>> {
+        let kinds = prop::sample::select(vec![Kind::I32, Kind::I64, Kind::U64, Kind::F64]);
+        let one_kind = (kinds, prop::collection::vec(any::<(bool, i32, u8)>(), 1..60)).prop_map(
+            |(kind, numbers)| {
+                let code = |(null, v, shift): (bool, i32, u8)| match null {
+                    true => Code::NULL,
+                    false => {
+                        let bits = i64::from(v >> (shift % 32)) as u64;
+                        let wide = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                        Code { kind, bits: if kind == Kind::I32 { bits } else { wide } }
+                    }
+                };
+                numbers.into_iter().map(code).collect()
+            },
+        );
+        let few = (prop::collection::vec(code(), 1..4), prop::collection::vec(0usize..4, 1..60))
+            .prop_map(|(few, turns)| turns.iter().map(|i| few[i % few.len()]).collect());
+        prop_oneof![prop::collection::vec(code(), 1..60), one_kind, few]
+    }
+
+    proptest! {
+        #[test]
+        fn runs_come_back(
+            codes in codes(),
+            start in any::<i64>(),
+            steps in prop::collection::vec(0i64..1000, 60),
+            base in any::<i64>(),
+        ) {
+            let start = start.min(i64::MAX - 100_000);
+            let mut ends = Vec::new();
+            let mut at = start - 1;
+            for step in &steps[..codes.len() - 1] {
+                at += 1 + step;
+                ends.push(at);
+            }
+            let mut out = vec![1, 2];
+            write(&mut out, base, start, &ends, &codes);
+            let run = Run::read(&out, 2, base).unwrap();
+            prop_assert_eq!(run.last_end(), ends.last().copied());
+            let mut place = run.ends.first().map_or(Place::Open, Place::Ended);
+            let mut from = start;
+            for i in 0..codes.len() {
+                let end = ends.get(i).copied();
+                prop_assert_eq!(run.span(place), (from, end));
+                prop_assert_eq!(run.code(place), Some(codes[i]));
+                let Place::Ended(position) = place else { break };
+                for t in [from, end.unwrap()] {
+                    prop_assert_eq!(run.find(t, None), Some(position));
+                }
+                from = end.unwrap() + 1;
+                place = run.ends.next(position).map_or(Place::Open, Place::Ended);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Attributes by pattern.
+
+use super::path::elements;
+use super::{Quark, Tree, TreeError};
+
+/// The attributes below `base` that fit `pattern`, sorted, each once.
+///
+/// It goes element by element, from all attributes that fit so far to all that
+/// fit with one more; the work is bounded by elements times attributes.
+pub(super) fn matching(tree: &Tree, base: Quark, pattern: &str) -> Result<Vec<Quark>, TreeError> {
+    let mut found = vec![base];
+    for element in elements(pattern) {
+        let element = element?;
+        let mut next = Vec::new();
+        match &*element.name {
+            "*" if !element.escaped => {
+                found.iter().for_each(|at| next.extend(tree.children(*at)));
+            }
+            "**" if !element.escaped => with_descendants(tree, &found, &mut next),
+            name => next.extend(found.iter().filter_map(|at| tree.child(*at, name))),
+        }
+        next.sort_unstable();
+        next.dedup();
+        found = next;
+    }
+    found.retain(|quark| *quark != Quark::ROOT);
+    Ok(found)
+}
+
+fn with_descendants(tree: &Tree, of: &[Quark], into: &mut Vec<Quark>) {
+    // One pass suffices, since parents have smaller numbers than children.
+    let mut below = vec![false; tree.len()];
+    for quark in of {
+        into.push(*quark);
+        if let Some(below) = below.get_mut(quark.index()) {
+            *below = true;
+        }
+    }
+    let all = of.contains(&Quark::ROOT);
+    for quark in tree.quarks() {
+        let parent = tree.parent(quark).map_or(usize::MAX, Quark::index);
+        if all || below.get(parent) == Some(&true) {
+            below[quark.index()] = true;
+            into.push(quark);
+        }
+    }
+}

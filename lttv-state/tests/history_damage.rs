@@ -1,0 +1,353 @@
+//! Truncated, changed and half-written files: they are refused, or what they
+//! answer is right.
+
+mod naive_history;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use lttv_state::history::{Access, Builder, Error, History, Identity, Settings};
+use lttv_state::tree::Quark;
+use naive_history::{Span, spans};
+use proptest::prelude::*;
+
+/// Values of all kinds, in as many blocks as asked for.
+fn build(path: &Path, block_intervals: u32) -> History {
+    let mut settings = Settings::default();
+    settings.block_intervals = Some(block_intervals);
+    settings.identity.producer = "test".into();
+    settings.identity.source = vec![1, 2, 3];
+    let mut builder = Builder::create(path, 0, settings).unwrap();
+    let quarks: Vec<Quark> =
+        (0..9).map(|i| builder.add(&format!("a/{i}/state")).unwrap()).collect();
+    let mut random = 1u64;
+    for t in 1..600i64 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let quark = quarks[(random >> 33) as usize % quarks.len()];
+        let number = random >> 40;
+        match (random >> 37) % 8 {
+            0 => builder.set(quark, t, None::<i32>),
+            1 => builder.set(quark, t, number as i64),
+            2 => builder.set(quark, t, number as f64),
+            3 => builder.set(quark, t, format!("text {}", number % 50).as_str()),
+            4 => builder.set(quark, t, &number.to_le_bytes()[..3]),
+            5 => builder.set(quark, t, number),
+            _ => builder.set(quark, t, (number % 5) as i32),
+        }
+        .unwrap();
+    }
+    builder.close(700).unwrap()
+}
+
+/// All that a history has, or why it has not.
+fn content(history: &History) -> Result<Vec<(String, Vec<Span>)>, Error> {
+    let tree = history.tree();
+    tree.quarks().map(|quark| Ok((tree.path(quark), spans(history, quark)?))).collect()
+}
+
+fn read(bytes: Vec<u8>) -> Result<Vec<(String, Vec<Span>)>, Error> {
+    content(&History::from_bytes(bytes)?)
+}
+
+fn small() -> (Vec<u8>, Vec<(String, Vec<Span>)>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let history = build(&path, 100);
+    assert!(history.blocks() > 4);
+    (std::fs::read(&path).unwrap(), content(&history).unwrap())
+}
+
+#[test]
+fn truncated_at_every_byte() {
+    let (bytes, whole) = small();
+    assert_eq!(read(bytes.clone()).unwrap(), whole);
+    for len in 0..bytes.len() {
+        let error = read(bytes[..len].to_vec()).unwrap_err();
+        assert!(matches!(error, Error::Unfinished), "{len} bytes: {error}");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(read(longer).is_err());
+}
+
+#[test]
+fn every_bit_flipped() {
+    let (bytes, _) = small();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << bit;
+            // All bytes are checked, so that none can change unseen.
+            let error = read(damaged).expect_err(&format!("bit {bit} of byte {at}"));
+            match error {
+                Error::Damaged { offset, .. } => assert!(offset <= at as u64),
+                Error::Unfinished | Error::NotAHistory | Error::Version { .. } => {}
+                error => panic!("bit {bit} of byte {at}: {error}"),
+            }
+        }
+    }
+}
+
+/// What is not damaged still answers, and what is says so.
+#[test]
+fn damage_in_one_block_leaves_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let whole = build(&path, 100);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Well inside the third fifth of the blocks.
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x10;
+    let damaged = History::from_bytes(bytes).unwrap();
+    assert!(matches!(damaged.verify(), Err(Error::Damaged { block: Some(_), .. })));
+    let (mut right, mut refused) = (0, 0);
+    for quark in whole.tree().quarks() {
+        for t in 0..=700 {
+            match damaged.at(quark, t) {
+                Ok(interval) => {
+                    assert_eq!(interval, whole.at(quark, t).unwrap());
+                    right += 1;
+                }
+                Err(Error::Damaged { .. }) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    assert!(right > 1000 && refused > 100, "{right} right, {refused} refused");
+}
+
+/// Damage that the checksums do not show, as in a file made on purpose: whatever
+/// comes out, it comes to an end.
+#[test]
+fn damage_with_right_checksums_does_no_harm() {
+    let (bytes, _) = small();
+    let mut random = 7u64;
+    for _ in 0..3000 {
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) as usize
+        };
+        let mut damaged = bytes.clone();
+        for _ in 0..1 + next() % 3 {
+            let at = next() % bytes.len();
+            damaged[at] ^= 1 << (next() % 8);
+        }
+        naive_history::repair_checksums(&mut damaged);
+        if let Ok(history) = History::from_bytes(damaged) {
+            let _ = content(&history);
+            for t in [history.start(), history.end(), 350] {
+                let _ = history.state_at(t);
+                for quark in history.tree().quarks().take(100) {
+                    let _ = history.next_change(quark, t);
+                    let _ = history.previous_change(quark, t);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stale_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let history = build(&path, 100);
+    let same = history.identity().clone();
+    History::open_for(&path, &same).unwrap();
+    let others = [
+        Identity { producer: "other".into(), ..same.clone() },
+        Identity { version: 1, ..same.clone() },
+        Identity { options: 1, ..same.clone() },
+        Identity { source: vec![1, 2], ..same.clone() },
+    ];
+    for other in others {
+        match History::open_for(&path, &other) {
+            Err(Error::Stale { expected, found }) => {
+                assert_eq!((*expected, *found), (other, same.clone()));
+            }
+            result => panic!("{result:?}"),
+        }
+    }
+}
+
+#[test]
+fn other_files_are_not_histories() {
+    for bytes in [&b"text"[..], b"a text that is longer than any header", &[0; 100]] {
+        assert!(matches!(History::from_bytes(bytes.to_vec()), Err(Error::NotAHistory)));
+    }
+    assert!(matches!(History::open("/nowhere/h"), Err(Error::Io { .. })));
+}
+
+#[test]
+fn mapped_and_read_are_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let mapped = content(&build(&path, 50)).unwrap();
+    let read = History::open_with(&path, Access::Read).unwrap();
+    assert_eq!(content(&read).unwrap(), mapped);
+}
+
+#[test]
+fn a_file_appears_when_it_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, partial) = (dir.path().join("h"), dir.path().join("h.partial"));
+    let mut builder = Builder::create(&path, 0, Settings::default()).unwrap();
+    let quark = builder.add("a").unwrap();
+    builder.set(quark, 10, 1).unwrap();
+    builder.flush().unwrap();
+    assert!(!path.exists() && partial.exists());
+    assert!(matches!(History::open(&partial), Err(Error::Unfinished)));
+    builder.close(20).unwrap();
+    assert!(path.exists() && !partial.exists());
+    let builder = Builder::create(&path, 0, Settings::default()).unwrap();
+    builder.abandon().unwrap();
+    assert!(path.exists() && !partial.exists());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Wherever writing stopped: what is recovered is what was there at some
+    /// time, and building on from there makes the same history.
+    #[test]
+    fn torn_files_are_resumed(cut in 0.0f64..1.0, block_intervals in 1u32..200) {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, partial) = (dir.path().join("h"), dir.path().join("h.partial"));
+        let whole = build(&path, block_intervals);
+        let all = content(&whole).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        bytes.truncate((bytes.len() as f64 * cut) as usize);
+        std::fs::write(&partial, &bytes).unwrap();
+
+        let mut settings = Settings::default();
+        settings.identity = whole.identity().clone();
+        settings.block_intervals = Some(block_intervals);
+        let recovered = match History::recover(&path) {
+            Ok(recovered) => recovered,
+            Err(Error::Unfinished) => {
+                prop_assert!(bytes.len() < 100);
+                return Ok(());
+            }
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        prop_assert!(!recovered.is_complete());
+        let horizon = recovered.end();
+        for (path, spans) in content(&recovered).unwrap() {
+            let (_, expected) = all.iter().find(|(p, _)| *p == path).unwrap();
+            prop_assert_eq!(spans, up_to(expected, horizon));
+        }
+
+        let mut builder = Builder::resume(&path, settings).unwrap();
+        prop_assert_eq!(builder.now(), horizon);
+        // All attributes, in the same order, then all changes that are missing.
+        for (path, _) in &all {
+            builder.add(path).unwrap();
+        }
+        let mut changes: Vec<(i64, &str, &Span)> = Vec::new();
+        for (path, spans) in &all {
+            changes.extend(spans.iter().map(|span| (span.0, path.as_str(), span)));
+        }
+        changes.sort_by_key(|(t, ..)| *t);
+        for (t, path, span) in changes {
+            if t > horizon || (recovered.blocks() == 0 && t == 0) {
+                let quark = builder.add(path).unwrap();
+                builder.set(quark, t, span.2.value()).unwrap();
+            }
+        }
+        prop_assert_eq!(content(&builder.close(700).unwrap()).unwrap(), all.clone());
+        prop_assert_eq!(content(&History::open(&path).unwrap()).unwrap(), all);
+    }
+}
+
+fn up_to(spans: &[Span], end: i64) -> Vec<Span> {
+    let spans = spans.iter().filter(|span| span.0 <= end);
+    spans.map(|(start, last, value)| (*start, *last.min(&end), value.clone())).collect()
+}
+
+const VICTIM: &str = "HISTORY_VICTIM";
+
+/// What is set at a time: known without having seen it.
+fn state(quark: usize, t: i64) -> i64 {
+    (t / 3 + quark as i64) * 7 % 1000
+}
+
+const VICTIM_QUARKS: usize = 20;
+
+/// Not a test, but the process that the next one kills.
+#[test]
+fn victim() {
+    let Some(path) = std::env::var_os(VICTIM).map(PathBuf::from) else { return };
+    let mut settings = Settings::default();
+    settings.block_intervals = Some(2000);
+    let resumed = Builder::resume(&path, settings.clone());
+    let fresh = resumed.is_err();
+    let mut builder = resumed.or_else(|_| Builder::create(&path, 0, settings)).unwrap();
+    let quarks: Vec<Quark> =
+        (0..VICTIM_QUARKS).map(|i| builder.add(&format!("q/{i}")).unwrap()).collect();
+    let first = if fresh { 0 } else { builder.now() + 1 };
+    for t in first..300_000 {
+        let i = t as usize % VICTIM_QUARKS;
+        builder.set(quarks[i], t, state(i, t)).unwrap();
+    }
+    builder.close(300_000).unwrap();
+    std::process::exit(0);
+}
+
+/// A real process, killed at any time, many times over; each one goes on where
+/// the one before was.
+#[test]
+fn killed_processes_leave_what_is_right() {
+    let rounds = 200;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let mut random = u64::from(std::process::id()) | 1;
+    let (mut readable, mut finished) = (0, 0);
+    for round in 0..rounds {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "victim", "--nocapture"])
+            .env(VICTIM, &path)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        std::thread::sleep(Duration::from_micros(1000 + (random >> 33) % 30_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let history = match History::recover(&path) {
+            Ok(history) => history,
+            // It was killed before there was anything.
+            Err(Error::Io { .. } | Error::Unfinished) => continue,
+            Err(error) => panic!("round {round}: {error}"),
+        };
+        readable += 1;
+        check_victim(&history);
+        if history.is_complete() {
+            finished += 1;
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+    eprintln!("{readable} of {rounds} left a history to read, {finished} a whole one");
+    assert!(readable > rounds / 4);
+}
+
+fn check_victim(history: &History) {
+    history.verify().unwrap();
+    let tree = history.tree();
+    for i in 0..VICTIM_QUARKS {
+        let Some(quark) = tree.find(Quark::ROOT, &format!("q/{i}")).unwrap() else {
+            assert_eq!(history.blocks(), 0);
+            continue;
+        };
+        for t in (0..history.end()).step_by(997).chain([history.end()]) {
+            // The last time up to `t` at which it was set.
+            let last = (t.min(299_999) - i as i64).div_euclid(VICTIM_QUARKS as i64);
+            let expected = match last {
+                ..0 => None,
+                _ => Some(state(i, last * VICTIM_QUARKS as i64 + i as i64)),
+            };
+            let found = history.at(quark, t).unwrap();
+            assert_eq!(found.value, expected.into(), "q/{i} at {t} of {}", history.end());
+        }
+    }
+}

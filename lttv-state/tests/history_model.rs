@@ -1,0 +1,459 @@
+//! Every query, against a naive model.
+
+mod naive_history;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use lttv_state::history::{Builder, Error, History, Interval, Settings};
+use lttv_state::tree::Quark;
+use naive_history::{Action, Model, Owned, Span, Step, spans};
+use proptest::prelude::*;
+
+fn value() -> impl Strategy<Value = Owned> {
+    prop_oneof![
+        3 => Just(Owned::Null),
+        6 => (0i32..4).prop_map(Owned::I32),
+        1 => any::<i32>().prop_map(Owned::I32),
+        2 => prop::sample::select(vec![0, 1, -1, i64::MIN, i64::MAX]).prop_map(Owned::I64),
+        2 => any::<u64>().prop_map(Owned::U64),
+        2 => prop::sample::select(vec![0.0, -0.0, f64::NAN, f64::INFINITY, 1.5])
+            .prop_map(|v: f64| Owned::F64(v.to_bits())),
+        2 => "[a-c]{0,2}|é\u{0}".prop_map(Owned::Str),
+        1 => prop::collection::vec(any::<u8>(), 0..3).prop_map(Owned::Blob),
+    ]
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let path = prop::sample::select(vec!["a", "a/x", "a/y/z", "b", "b/1", "c", "c/1"]);
+    let path = path.prop_map(String::from);
+    prop_oneof![
+        8 => (path.clone(), value()).prop_map(|(path, value)| Action::Set(path, value)),
+        1 => path.clone().prop_map(Action::Remove),
+        2 => (path.clone(), value()).prop_map(|(path, value)| Action::Push(path, value)),
+        2 => path.prop_map(Action::Pop),
+    ]
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    start: i64,
+    steps: Vec<Step>,
+    /// From the last step to the end.
+    rest: i64,
+    block_intervals: u32,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let gap = prop_oneof![3 => Just(0i64), 6 => 1i64..5, 1 => 1i64..1_000_000];
+    let steps = prop::collection::vec((gap, action()), 0..120);
+    let start = prop_oneof![Just(0i64), Just(-1001), Just(i64::MIN), Just(1 << 60)];
+    (start, steps, 0i64..10, 1u32..40).prop_map(|(start, steps, rest, block_intervals)| {
+        let mut t = start;
+        let steps = steps.into_iter().map(|(gap, action)| {
+            t += gap;
+            Step { t, action }
+        });
+        Case { start, steps: steps.collect(), rest, block_intervals }
+    })
+}
+
+impl Case {
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        settings.block_intervals = Some(self.block_intervals);
+        settings
+    }
+
+    fn end(&self) -> i64 {
+        self.steps.last().map_or(self.start, |step| step.t) + self.rest
+    }
+
+    fn model(&self) -> Model {
+        let mut model = Model::new(self.start);
+        for step in &self.steps {
+            model.apply(step);
+        }
+        model.close(self.end())
+    }
+
+    fn build(&self, mut builder: Builder) -> Result<History, Error> {
+        for step in &self.steps {
+            match step.apply(&mut builder) {
+                Ok(()) | Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        builder.close(self.end())
+    }
+}
+
+fn plain(interval: Interval<'_>) -> Span {
+    (interval.start, interval.end, Owned::of(interval.value))
+}
+
+/// Times that matter: the ends of intervals and what is beside them.
+fn times(model: &Model) -> Vec<i64> {
+    let spans = model.past.values().flatten();
+    let near = spans.flat_map(|(start, end, _)| [*start, *end, start + (end - start) / 2]);
+    let near = near.chain([model.start, model.end]);
+    let beside = near.flat_map(|t| [t.saturating_sub(1), t, t.saturating_add(1)]);
+    let times: BTreeSet<i64> = beside.filter(|t| (model.start..=model.end).contains(t)).collect();
+    times.into_iter().collect()
+}
+
+fn quarks(history: &History) -> BTreeMap<String, Quark> {
+    history.tree().quarks().map(|quark| (history.tree().path(quark), quark)).collect()
+}
+
+fn check(history: &History, model: &Model) -> Result<(), TestCaseError> {
+    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    prop_assert_eq!((history.start(), history.end()), (model.start, model.end));
+    let quarks = quarks(history);
+    let paths: Vec<&String> = quarks.keys().collect();
+    prop_assert_eq!(paths, model.past.keys().collect::<Vec<_>>());
+    for (path, quark) in &quarks {
+        prop_assert_eq!(&spans(history, *quark).map_err(fail)?, &model.past[path], "{}", path);
+    }
+
+    let times = times(model);
+    for t in &times {
+        let state = history.state_at(*t).map_err(fail)?;
+        prop_assert_eq!(state.len(), quarks.len());
+        for (path, quark) in &quarks {
+            let expected = model.at(path, *t);
+            prop_assert_eq!(state[quark.index()].quark, *quark);
+            prop_assert_eq!(&plain(state[quark.index()]), expected, "{} at {}", path, t);
+            prop_assert_eq!(&plain(history.at(*quark, *t).map_err(fail)?), expected);
+
+            let place = model.past[path].iter().position(|span| span == expected).unwrap();
+            let before = place.checked_sub(1).map(|at| model.past[path][at].clone());
+            let after = model.past[path].get(place + 1).cloned();
+            let previous = history.previous_change(*quark, *t).map_err(fail)?;
+            prop_assert_eq!(previous.map(plain), before);
+            prop_assert_eq!(history.next_change(*quark, *t).map_err(fail)?.map(plain), after);
+        }
+    }
+    check_ranges(history, model, &quarks, &times)
+}
+
+fn check_ranges(
+    history: &History,
+    model: &Model,
+    quarks: &BTreeMap<String, Quark>,
+    times: &[i64],
+) -> Result<(), TestCaseError> {
+    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    let some: Vec<i64> = times.iter().copied().step_by(times.len() / 7 + 1).collect();
+    for (i, first) in some.iter().enumerate() {
+        for last in &some[i..] {
+            for (path, quark) in quarks {
+                let all = &model.past[path];
+                let inside: Vec<Span> =
+                    all.iter().filter(|s| s.0 <= *last && s.1 >= *first).cloned().collect();
+                let found = history.intervals(*quark, *first..=*last).map_err(fail)?;
+                let found: Result<Vec<Span>, Error> = found.map(|i| i.map(plain)).collect();
+                prop_assert_eq!(&found.map_err(fail)?, &inside);
+                let back = history.intervals(*quark, *first..=*last).map_err(fail)?.rev();
+                let back: Result<Vec<Span>, Error> = back.map(|i| i.map(plain)).collect();
+                let mut back = back.map_err(fail)?;
+                back.reverse();
+                prop_assert_eq!(&back, &inside);
+                check_values(history, *quark, *first, *last, &inside)?;
+
+                for resolution in [1, 2, 7, 1000, u64::MAX] {
+                    let expected: Vec<Span> = inside
+                        .iter()
+                        .filter(|span| {
+                            // Is one of the times in the span?
+                            let from = span.0.max(*first).wrapping_sub(*first) as u64;
+                            let to = span.1.min(*last).wrapping_sub(*first) as u64;
+                            let next = from.div_ceil(resolution).checked_mul(resolution);
+                            next.is_some_and(|next| next <= to)
+                        })
+                        .cloned()
+                        .collect();
+                    let mut found = Vec::new();
+                    let flow = history.over(&[*quark], *first..=*last, resolution, |interval| {
+                        found.push(plain(interval));
+                        ControlFlow::Continue(())
+                    });
+                    prop_assert!(flow.map_err(fail)?.is_continue());
+                    prop_assert_eq!(&found, &expected, "each {} from {}", resolution, first);
+                }
+            }
+        }
+    }
+    check_many(history, model, quarks, &some)
+}
+
+fn check_values(
+    history: &History,
+    quark: Quark,
+    first: i64,
+    last: i64,
+    inside: &[Span],
+) -> Result<(), TestCaseError> {
+    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    for wanted in inside.iter().map(|span| &span.2).chain([&Owned::I64(77)]) {
+        let is = |value| Owned::of(value) == *wanted;
+        let found = history.first_with(quark, first..=last, is).map_err(fail)?.map(plain);
+        prop_assert_eq!(found.as_ref(), inside.iter().find(|span| span.2 == *wanted));
+        let found = history.last_with(quark, first..=last, is).map_err(fail)?.map(plain);
+        prop_assert_eq!(found.as_ref(), inside.iter().rfind(|span| span.2 == *wanted));
+    }
+    let found = history.durations(quark, first..=last).map_err(fail)?;
+    let found: Vec<_> = found.iter().map(|d| (Owned::of(d.value), d.time, d.count)).collect();
+    let mut expected: Vec<(Owned, u64, u64)> = Vec::new();
+    for (start, end, value) in inside {
+        let time = (*end.min(&last)).wrapping_sub(*start.max(&first)) as u64 + 1;
+        match expected.iter_mut().find(|(known, ..)| known == value) {
+            Some((_, sum, count)) => (*sum, *count) = (*sum + time, *count + 1),
+            None => expected.push((value.clone(), time, 1)),
+        }
+    }
+    prop_assert_eq!(found, expected);
+    Ok(())
+}
+
+/// Many attributes at many times.
+fn check_many(
+    history: &History,
+    model: &Model,
+    quarks: &BTreeMap<String, Quark>,
+    times: &[i64],
+) -> Result<(), TestCaseError> {
+    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    let mut expected = Vec::new();
+    for (path, quark) in quarks {
+        for span in &model.past[path] {
+            if times.iter().any(|t| span.0 <= *t && *t <= span.1) {
+                expected.push((*quark, span.clone()));
+            }
+        }
+    }
+    let asked: Vec<Quark> = quarks.values().copied().collect();
+    let mut shuffled = times.to_vec();
+    shuffled.reverse();
+    for times in [times, &shuffled] {
+        let mut found = Vec::new();
+        let flow = history.at_times(&asked, times, |interval| {
+            found.push((interval.quark, plain(interval)));
+            ControlFlow::Continue(())
+        });
+        prop_assert!(flow.map_err(fail)?.is_continue());
+        prop_assert_eq!(&found, &expected);
+    }
+    let mut left = expected.len().div_ceil(2);
+    let flow = history.at_times(&asked, times, |_| {
+        left -= 1;
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    prop_assert_eq!(flow.map_err(fail)?.is_break(), !expected.is_empty());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_query_answers_as_the_model(case in case()) {
+        let fail = |e: Error| TestCaseError::fail(e.to_string());
+        let model = case.model();
+        let builder = Builder::in_memory_with(case.start, case.settings());
+        check(&case.build(builder).map_err(fail)?, &model)?;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history");
+        let builder = Builder::create(&path, case.start, case.settings()).map_err(fail)?;
+        check(&case.build(builder).map_err(fail)?, &model)?;
+    }
+
+    /// A change may come late by the window; the order among equal times is that
+    /// of the calls.
+    #[test]
+    fn disorder_within_the_window_does_not_matter(
+        case in case(),
+        late in prop::collection::vec(0i64..50, 120),
+    ) {
+        let fail = |e: Error| TestCaseError::fail(e.to_string());
+        // Each comes when its time and its delay are over; sorting is stable.
+        let mut order: Vec<(i64, &Step)> = case
+            .steps
+            .iter()
+            .zip(&late)
+            .map(|(step, late)| (step.t.saturating_add(*late), step))
+            .collect();
+        order.sort_by_key(|(at, _)| *at);
+        let mut in_time: Vec<&Step> = order.iter().map(|(_, step)| *step).collect();
+        in_time.sort_by_key(|step| step.t);
+        let mut model = Model::new(case.start);
+        in_time.iter().for_each(|step| { model.apply(step); });
+        // Attributes are there from the first call on that names them.
+        let mut settings = case.settings();
+        settings.reorder_window = 50;
+        let mut builder = Builder::in_memory_with(case.start, settings);
+        for (_, step) in &order {
+            match step.apply(&mut builder) {
+                Ok(()) | Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+                Err(error) => return Err(fail(error)),
+            }
+        }
+        // Closing fails if what is left cannot be done: a change that is not.
+        match builder.close(case.end()) {
+            Ok(history) => check(&history, &model.close(case.end()))?,
+            Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+            Err(error) => return Err(fail(error)),
+        }
+    }
+
+    /// At each time that is visible, readers see what will be there in the end,
+    /// up to that time.
+    #[test]
+    fn a_live_history_is_a_prefix(case in case()) {
+        let fail = |e: Error| TestCaseError::fail(e.to_string());
+        let dir = tempfile::tempdir().unwrap();
+        let file = Builder::create(dir.path().join("h"), case.start, case.settings()).map_err(fail)?;
+        for mut builder in [Builder::in_memory_with(case.start, case.settings()), file] {
+            let live = builder.live().map_err(fail)?;
+            let mut model = Model::new(case.start);
+            let mut models: Vec<(i64, Model)> = vec![(case.start, model.clone())];
+            let mut last_end = None;
+            for step in &case.steps {
+                match step.apply(&mut builder) {
+                    Ok(()) | Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+                    Err(error) => return Err(fail(error)),
+                }
+                model.apply(step);
+                models.retain(|(t, _)| *t != step.t);
+                models.push((step.t, model.clone()));
+                let seen = live.latest();
+                if last_end.replace(seen.end()) == Some(seen.end()) {
+                    continue;
+                }
+                prop_assert!(!seen.is_complete());
+                let (_, then) = models.iter().rfind(|(t, _)| *t <= seen.end()).unwrap();
+                let then = then.close(seen.end());
+                for (path, quark) in quarks(&seen) {
+                    // An attribute may be newer than the last visible time.
+                    let expected = then.past.get(&path).cloned()
+                        .unwrap_or_else(|| vec![(case.start, seen.end(), Owned::Null)]);
+                    prop_assert_eq!(spans(&seen, quark).map_err(fail)?, expected);
+                }
+            }
+            builder.close(case.end()).map_err(fail)?;
+            check(&live.latest(), &model.close(case.end()))?;
+        }
+    }
+}
+
+#[test]
+fn late_changes_are_refused_with_their_times() {
+    let mut builder = Builder::in_memory(0);
+    let quark = builder.add("a").unwrap();
+    builder.set(quark, 100, 1).unwrap();
+    let error = builder.set(quark, 50, 2).unwrap_err();
+    assert!(matches!(error, Error::TimeRegress { t: 50, earliest: 100 }), "{error}");
+    assert!(matches!(builder.set(quark, -1, 2), Err(Error::TimeRegress { .. })));
+    builder.flush().unwrap();
+    assert!(matches!(
+        builder.set(quark, 100, 2),
+        Err(Error::TimeRegress { t: 100, earliest: 101 })
+    ));
+    let history = builder.close(100).unwrap();
+    assert_eq!(history.at(quark, 100).unwrap().value, 1.into());
+
+    let mut settings = Settings::default();
+    settings.reorder_window = 10;
+    let mut builder = Builder::in_memory_with(0, settings);
+    let quark = builder.add("a").unwrap();
+    builder.set(quark, 100, 1).unwrap();
+    builder.set(quark, 111, 2).unwrap();
+    builder.set(quark, 101, 3).unwrap();
+    assert!(matches!(builder.set(quark, 99, 4), Err(Error::TimeRegress { t: 99, earliest: 100 })));
+    assert!(matches!(builder.close(110), Err(Error::EndsTooEarly { end: 110, last: 111 })));
+}
+
+#[test]
+fn the_limit_of_waiting_changes_holds() {
+    let mut settings = Settings::default();
+    (settings.reorder_window, settings.reorder_limit) = (u64::MAX, 10);
+    let mut builder = Builder::in_memory_with(0, settings);
+    let quark = builder.add("a").unwrap();
+    for t in 1..=100 {
+        builder.set(quark, t, t).unwrap();
+    }
+    assert_eq!(builder.now(), 90);
+    assert!(matches!(builder.set(quark, 80, 0), Err(Error::TimeRegress { .. })));
+}
+
+#[test]
+fn what_is_not_there_is_an_error() {
+    let mut builder = Builder::in_memory(10);
+    let quark = builder.add("a").unwrap();
+    let unknown = Quark::from_index(7);
+    assert!(matches!(builder.set(unknown, 20, 1), Err(Error::UnknownQuark { .. })));
+    assert!(matches!(builder.set(Quark::ROOT, 20, 1), Err(Error::UnknownQuark { .. })));
+    assert!(matches!(builder.ongoing(unknown), Err(Error::UnknownQuark { .. })));
+    builder.set(quark, 20, "text").unwrap();
+    assert!(matches!(builder.push(quark, 20, 1), Err(Error::NotAStack { .. })));
+    let history = builder.close(30).unwrap();
+    for t in [9, 31, i64::MIN, i64::MAX] {
+        assert!(matches!(history.at(quark, t), Err(Error::OutOfRange { start: 10, end: 30, .. })));
+        assert!(history.state_at(t).is_err());
+    }
+    assert!(matches!(history.at(unknown, 20), Err(Error::UnknownQuark { .. })));
+    assert!(history.intervals(quark, 20..=31).is_err());
+    #[allow(clippy::reversed_empty_ranges)]
+    let empty = history.intervals(quark, 25..=20).unwrap();
+    assert_eq!(empty.count(), 0);
+}
+
+#[test]
+fn the_whole_range_of_times_works() {
+    let mut builder = Builder::in_memory(i64::MIN);
+    let quark = builder.add("a").unwrap();
+    builder.set(quark, i64::MIN, 1).unwrap();
+    builder.set(quark, 0, 2).unwrap();
+    builder.set(quark, i64::MAX, 3).unwrap();
+    let history = builder.close(i64::MAX).unwrap();
+    let all = spans(&history, quark).unwrap();
+    let expected = [(i64::MIN, -1, 1), (0, i64::MAX - 1, 2), (i64::MAX, i64::MAX, 3)];
+    assert_eq!(all, expected.map(|(start, end, v)| (start, end, Owned::I32(v))));
+    for (start, end, value) in expected {
+        for t in [start, end] {
+            assert_eq!(history.at(quark, t).unwrap().value, value.into());
+        }
+    }
+    let mut seen = 0;
+    let flow = history.over(&[quark], i64::MIN..=i64::MAX, u64::MAX, |_| {
+        seen += 1;
+        ControlFlow::Continue(())
+    });
+    assert!(flow.unwrap().is_continue());
+    assert_eq!(seen, 2);
+}
+
+#[test]
+fn more_blocks_than_a_group_has() {
+    let mut settings = Settings::default();
+    settings.block_intervals = Some(1);
+    let mut builder = Builder::in_memory_with(0, settings);
+    let often = builder.add("often").unwrap();
+    let rare = builder.add("rare").unwrap();
+    for t in 1..1000 {
+        builder.set(often, t, t).unwrap();
+        if t % 300 == 0 {
+            builder.set(rare, t, t).unwrap();
+        }
+    }
+    let history = builder.close(1000).unwrap();
+    assert!(history.blocks() > 900);
+    for t in 0..=1000 {
+        let rare = history.at(rare, t).unwrap();
+        assert_eq!(rare.start, t / 300 * 300);
+        assert_eq!(rare.end, if t < 900 { rare.start + 299 } else { 1000 });
+    }
+    assert_eq!(spans(&history, often).unwrap().len(), 1000);
+    assert_eq!(history.intervals(rare, 0..=1000).unwrap().rev().count(), 4);
+}
