@@ -173,10 +173,10 @@ mod tests {
             prop_assert_eq!(run.last_end(), ends.last().copied());
             let mut place = run.ends.first().map_or(Place::Open, Place::Ended);
             let mut from = start;
-            for i in 0..codes.len() {
+            for (i, code) in codes.iter().enumerate() {
                 let end = ends.get(i).copied();
                 prop_assert_eq!(run.span(place), (from, end));
-                prop_assert_eq!(run.code(place), Some(codes[i]));
+                prop_assert_eq!(run.code(place), Some(*code));
                 let Place::Ended(position) = place else { break };
                 for t in [from, end.unwrap()] {
                     prop_assert_eq!(run.find(t, None), Some(position));
