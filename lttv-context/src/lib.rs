@@ -68,6 +68,11 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+/// The code in the README, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 pub mod attributes;
 pub mod batch;
 pub mod modules;
