@@ -127,7 +127,7 @@ impl<'h> Scheduler<'h> {
         meter.end_slice(events);
         chunk.replayed += events;
         match reason {
-            EndReason::EventCount | EndReason::Stopped => {
+            EndReason::EventCount | EndReason::LookCount | EndReason::Stopped => {
                 let at = self.context.position().time();
                 let to = match goal {
                     Cut::Time(time) => Some(*time),
