@@ -168,9 +168,9 @@ impl Builder {
     }
 
     /// Goes on with a history that was not closed: with all attributes, and the
-    /// states as they were when its last block was written. That is the time
-    /// that [`now`](Self::now) tells: changes up to it are there, those after it
-    /// are to be made again. What is behind that block in the file is removed.
+    /// states as they were when its last block was written. All changes before
+    /// [`earliest`](Self::earliest) are there; those from it on are to be made
+    /// again. What is behind that block in the file is removed.
     ///
     /// # Errors
     ///
@@ -292,6 +292,35 @@ impl Builder {
     /// that wait to be brought into order do not count.
     pub fn now(&self) -> i64 {
         self.now
+    }
+
+    /// The earliest time at which a change can still be made, in ns: this is
+    /// where to go on when a history is [resumed](Self::resume). It is
+    /// [`now`](Self::now), since more can happen at that time; or 1 later if
+    /// readers know `now` already. In a history without any block nothing
+    /// has happened yet, so that it is the start.
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, Settings};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("h");
+    /// let mut builder = Builder::create(&path, 0, Settings::default())?;
+    /// let quark = builder.add("a")?;
+    /// builder.set(quark, 10, 1)?;
+    /// assert_eq!(builder.earliest(), 10);
+    /// builder.flush()?;
+    /// assert_eq!(builder.earliest(), 11);
+    /// builder.set(quark, 20, 2)?;
+    /// drop(builder); // The change at 20 was not in a block yet.
+    ///
+    /// let mut builder = Builder::resume(&path, Settings::default())?;
+    /// assert_eq!(builder.earliest(), 11);
+    /// builder.set(quark, 20, 2)?;
+    /// builder.close(30)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn earliest(&self) -> i64 {
+        self.now.saturating_add(self.now_is_settled.into())
     }
 
     /// The state of an attribute now: since when, and what. Its end is
@@ -476,7 +505,7 @@ impl Builder {
 
     /// Whether there can be a change at `t`.
     fn check_time(&self, t: i64) -> Result<(), Error> {
-        let earliest = self.now.saturating_add(self.now_is_settled.into());
+        let earliest = self.earliest();
         match t < earliest || (t == self.now && self.now_is_settled) {
             true => Err(Error::TimeRegress { t, earliest }),
             false => Ok(()),
