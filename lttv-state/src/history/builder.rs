@@ -65,6 +65,11 @@ impl Settings {
     }
 }
 
+/// A text that a [`Builder`] knows, to be set without being looked up: see
+/// [`Builder::text`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text(u64);
+
 type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
 
 /// Builds a history: takes changes, and stores the intervals between them.
@@ -349,6 +354,48 @@ impl Builder {
         value: impl Into<Value<'v>>,
     ) -> Result<(), Error> {
         let code = self.pool.code(value.into()).ok_or(Error::TooManyTexts)?;
+        self.set_code(quark, t, code)
+    }
+
+    /// A text, for setting it many times: [`set_text`](Self::set_text) need not
+    /// look it up.
+    ///
+    /// ```
+    /// # use lttv_state::history::Builder;
+    /// let mut builder = Builder::in_memory(0);
+    /// let door = builder.add("house/door")?;
+    /// let (open, closed) = (builder.text("open")?, builder.text("closed")?);
+    /// for hour in 0..24 {
+    ///     builder.set_text(door, hour * 60, open)?;
+    ///     builder.set_text(door, hour * 60 + 5, closed)?;
+    /// }
+    /// assert_eq!(builder.close(1_439)?.at(door, 62)?.value, "open".into());
+    /// # Ok::<(), lttv_state::history::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there are too many texts.
+    pub fn text(&mut self, text: &str) -> Result<Text, Error> {
+        self.pool.intern(text.as_bytes()).map(Text).ok_or(Error::TooManyTexts)
+    }
+
+    /// As [`set`](Self::set), with a text of this builder. (One of another builder
+    /// may be any other text here, or be refused.)
+    ///
+    /// # Errors
+    ///
+    /// As [`set`](Self::set), and [`Error::UnknownText`].
+    #[inline]
+    pub fn set_text(&mut self, quark: Quark, t: i64, text: Text) -> Result<(), Error> {
+        if text.0 >= self.pool.len() as u64 {
+            return Err(Error::UnknownText);
+        }
+        self.set_code(quark, t, Code { kind: Kind::Str, bits: text.0 })
+    }
+
+    #[inline]
+    fn set_code(&mut self, quark: Quark, t: i64, code: Code) -> Result<(), Error> {
         match self.reorder {
             None => {
                 self.advance(t)?;
