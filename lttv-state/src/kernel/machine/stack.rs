@@ -126,6 +126,7 @@ impl TraceState {
     pub(super) fn release(&mut self, frame: &Frame) {
         if frame.mode.is_interrupt() || frame.mode == ExecutionMode::Trap {
             let (kind, number) = unpack(frame.source);
+            self.journal.note(frame.source);
             if let Some(source) = self.sources[kind as usize].get_mut(number as usize) {
                 source.running = source.running.saturating_sub(1);
             }
