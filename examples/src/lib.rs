@@ -6,6 +6,7 @@ pub mod batch_analysis;
 pub mod bundled;
 pub mod clap_options;
 pub mod progress;
+pub mod request_replay;
 pub mod text_dump;
 
 /// The code in the README of the repository, which has to compile.

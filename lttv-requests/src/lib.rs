@@ -25,6 +25,7 @@ mod service;
 mod start;
 mod tab;
 mod urgency;
+pub mod views;
 mod window;
 
 pub use background::{Background, ModuleId, Notice, Stage, When};
