@@ -4,9 +4,7 @@ use ltt_read::schema::EventTypeId;
 
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
-use crate::kernel::{
-    Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition,
-};
+use crate::kernel::{Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition};
 
 /// The statistics of a trace while they are collected.
 #[derive(Debug, Clone, Default)]
