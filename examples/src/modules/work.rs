@@ -104,11 +104,6 @@ impl Work {
         }
     }
 
-    /// The time that is read, in ns.
-    pub(super) fn time(&self) -> u64 {
-        self.span.map_or(0, |span| span.end.ns().saturating_sub(span.begin.ns()).max(0) as u64)
-    }
-
     /// Adds a hook for those events that pass the text filter.
     pub(super) fn on_chosen<V: Verdict>(
         &mut self,
