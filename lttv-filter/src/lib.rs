@@ -69,7 +69,7 @@
 //!            | selector                                a truth value
 //! RELATION   = "==" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "=~" | "!~"
 //! selector   = NAME { "." NAME | ".*" | "[" INTEGER "]" }
-//! NAME       = letters, digits, "_", ":", or anything in `backticks`
+//! NAME       = letters, digits, "_" (within also ":", "-", "/"), or `anything`
 //! ```
 //!
 //! Words of the language are known in upper and lower case. `≤`, `≥` and `≠` may be
