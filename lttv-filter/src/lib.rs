@@ -250,10 +250,7 @@
 //! program is run whose tests are in order of their cost, comparisons of one field
 //! merged into one set of ranges; nothing is hashed, no name compared.
 //!
-//! Results are not cached: remembering one costs as much as finding it out. An
-//! integer comparison takes about as long as the look-up of a bit for the event
-//! would, while reading the event, which no such cache saves, takes several times
-//! as long.
+//! Results are not cached.
 //!
 //! # Features
 //!
