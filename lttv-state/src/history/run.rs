@@ -5,16 +5,19 @@
 //! that the attribute had when the block was written: it may have lasted longer.
 //!
 //! ```text
-//! u8      tag, see `symbols`
-//! varint  count of intervals; there may be none, but only the value behind
-//! varint  start, zigzag, from the block's base time
-//! varint  end of the last interval − start, if there are any
+//! u24     bit 0-5 tag, see `symbols`
+//!         bit 6-7 length of the count: 0, 1, 2 or 4 bytes
+//!         bit 8-11 and 12-15 lengths of the next two in bytes
+//!         bit 16-21 low bits of the ends
+//! count   of intervals; there may be none, but only the value behind
+//! start   zigzag, from the block's base time
+//! last    end of the last interval − start
 //! head    of the symbols
 //! ends    of the intervals, from `start`: see `ends`
 //! symbols count + 1
 //! ```
 
-use super::bits::{Bytes, put_varint, unzigzag, zigzag};
+use super::bits::{Bytes, bytes_of, unzigzag, word, zigzag};
 use super::code::Code;
 use super::ends::{self, Ends, Position};
 use super::symbols::{Plan, Symbols};
@@ -22,19 +25,36 @@ use super::symbols::{Plan, Symbols};
 /// Appends a run; `codes` has one more than `ends`.
 pub(super) fn write(out: &mut Vec<u8>, base: i64, start: i64, run_ends: &[i64], codes: &[Code]) {
     let plan = Plan::of(codes);
-    out.push(plan.tag());
-    put_varint(out, run_ends.len() as u64);
-    put_varint(out, zigzag(start.wrapping_sub(base)));
-    if let Some(last) = run_ends.last() {
-        put_varint(out, last.wrapping_sub(start) as u64);
+    let count = run_ends.len() as u32;
+    let offset = |i: usize| run_ends[i].wrapping_sub(start) as u64;
+    let last = run_ends.len().checked_sub(1).map_or(0, offset);
+    let count_code = match count {
+        0 => 0,
+        1..=0xff => 1,
+        0x100..=0xffff => 2,
+        _ => 3,
+    };
+    let parts = [
+        (u64::from(count), (1 << count_code) >> 1),
+        (zigzag(start.wrapping_sub(base)), bytes_of(zigzag(start.wrapping_sub(base)))),
+        (last, bytes_of(last)),
+    ];
+    let head = u32::from(plan.tag())
+        | (count_code as u32) << 6
+        | (parts[1].1 as u32) << 8
+        | (parts[2].1 as u32) << 12
+        | ends::low_bits(count, last) << 16;
+    out.extend_from_slice(&head.to_le_bytes()[..HEAD]);
+    for (number, len) in parts {
+        out.extend_from_slice(&number.to_le_bytes()[..len]);
     }
     plan.write_head(out);
-    if let Some(last) = run_ends.last() {
-        let offset = |i: usize| run_ends[i].wrapping_sub(start) as u64;
-        ends::write(out, run_ends.len() as u32, last.wrapping_sub(start) as u64, offset);
-    }
+    ends::write(out, count, last, offset);
     plan.write(out, codes);
 }
+
+/// Bytes of what is at the front.
+const HEAD: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run<'d> {
@@ -56,13 +76,14 @@ impl<'d> Run<'d> {
     /// The run at byte `at`; None if there is none.
     #[inline(always)]
     pub(super) fn read(data: &'d [u8], at: usize, base: i64) -> Option<Run<'d>> {
-        let mut bytes = Bytes::new(data, at);
-        let tag = bytes.u8();
-        let count = u32::try_from(bytes.varint()).ok()?;
-        let start = base.wrapping_add(unzigzag(bytes.varint()));
-        let last = if count > 0 { bytes.varint() } else { 0 };
-        let mut symbols = Symbols::read_head(tag, &mut bytes)?;
-        let (ends, end) = Ends::read(data, bytes.at, count, last)?;
+        let head = word(data, at);
+        let mut bytes = Bytes::new(data, at.checked_add(HEAD)?);
+        let len = |bit: u32| (head >> bit & 15).min(8) as usize;
+        let count = bytes.number((1 << (head >> 6 & 3)) >> 1) as u32;
+        let start = base.wrapping_add(unzigzag(bytes.number(len(8))));
+        let last = bytes.number(len(12));
+        let mut symbols = Symbols::read_head(head as u8 & 63, &mut bytes)?;
+        let (ends, end) = Ends::read(data, bytes.at, (count, last, (head >> 16 & 63) as u32))?;
         symbols.set_start(end);
         Some(Run { start, last, ends, symbols })
     }
