@@ -28,7 +28,8 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
         let calls = trace.syscalls();
         processes.extend(busiest(trace, top).iter().filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
-            process["syscalls"] = calls.get(&sum.process).map(syscalls).unwrap_or_else(|| json!({}));
+            process["syscalls"] =
+                calls.get(&sum.process).map(syscalls).unwrap_or_else(|| json!({}));
             Some(process)
         }));
         for device in trace.devices() {

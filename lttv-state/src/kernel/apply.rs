@@ -147,8 +147,13 @@ fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: Request
             _ => RequestKind::Other,
         }
     };
-    let sectors = rule.integer(event, 6).unwrap_or(0).saturating_mul(SECTOR);
-    let bytes = rule.integer(event, 5).filter(|bytes| *bytes > 0).unwrap_or(sectors);
+    let sectors = rule.integer(event, 6).map(|sectors| sectors.saturating_mul(SECTOR));
+    // A write that has the device's cache flushed is completed twice: first its data,
+    // then, with nothing left, the whole.
+    if sectors == Some(0) && step == RequestStep::Completed && kind != RequestKind::Other {
+        return;
+    }
+    let bytes = rule.integer(event, 5).filter(|bytes| *bytes > 0).or(sectors).unwrap_or(0);
     state.request(device, kind, bytes, step);
 }
 

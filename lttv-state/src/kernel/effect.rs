@@ -50,8 +50,8 @@ pub struct Waited {
     pub blocked: u64,
     /// How long for a CPU; after its birth too.
     pub ready: u64,
-    /// How long the scheduler took to let it run after it was woken up, the last
-    /// time if that was more than once; `None` if it was not.
+    /// How long it took from its being woken up (the first time, if it was more than
+    /// once) to its running; `None` if it was not woken up.
     pub since_wakeup: Option<u64>,
 }
 

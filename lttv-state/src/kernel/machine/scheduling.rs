@@ -152,7 +152,7 @@ impl TraceState {
         if cpu.is_some() {
             process.cpu = cpu;
         }
-        process.woken = Some(at.time);
+        process.woken.get_or_insert(at.time);
         if process.status() != ProcessStatus::WaitCpu {
             process.count_wait(at.time);
             let top = process.top_mut();
