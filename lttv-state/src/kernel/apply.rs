@@ -98,19 +98,16 @@ fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     else {
         return;
     };
-    let switch = Switch { previous, next, out: rule.encoding.decode(out) };
-    let Some((out, next)) = state.switch(at, switch) else { return };
-    // A process may have got another name while it ran.
-    if let Some(name) = rule.text(event, 3)
-        && state.process(out).is_some()
-    {
-        state.rename(out, name);
-    }
-    if state.process(next).is_some_and(|next| next.name() == super::NameId::EMPTY)
-        && let Some(name) = rule.text(event, 4)
-    {
-        state.rename(next, name);
-    }
+    state.switch(
+        at,
+        Switch {
+            previous,
+            next,
+            out: rule.encoding.decode(out),
+            previous_name: rule.text(event, 3),
+            next_name: rule.text(event, 4),
+        },
+    );
 }
 
 fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: SourceKind) {

@@ -4,9 +4,7 @@ use ltt_read::schema::EventTypeId;
 
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
-use crate::kernel::{
-    Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition,
-};
+use crate::kernel::{Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition};
 
 /// The statistics of a trace while they are collected.
 #[derive(Debug, Clone, Default)]
@@ -137,6 +135,12 @@ impl Collector {
         }
         if let Some(request) = effect.request() {
             self.request(state, request);
+        }
+        for (process, name) in effect.renamed() {
+            facts(&mut self.processes, *process).rename(state.name(*name));
+        }
+        for process in effect.gone() {
+            self.describe(state, process);
         }
         match transition {
             Fork | Exec | Exit | Brand => self.life(state, transition),
