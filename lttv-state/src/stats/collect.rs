@@ -136,6 +136,12 @@ impl Collector {
         if let Some(request) = effect.request() {
             self.request(state, request);
         }
+        for (process, name) in effect.renamed() {
+            facts(&mut self.processes, *process).rename(state.name(*name));
+        }
+        for process in effect.gone() {
+            self.describe(state, process);
+        }
         match transition {
             Fork | Exec | Exit | Brand => self.life(state, transition),
             Migrate => {
