@@ -19,6 +19,8 @@ mod served;
 mod service;
 mod start;
 mod tab;
+#[cfg(feature = "async")]
+pub mod task;
 mod urgency;
 pub mod views;
 mod window;
