@@ -10,6 +10,7 @@ use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::PrettyOptions;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeRange};
 use lttv_examples::text_dump::zone::local_zone;
+use lttv_filter::Zone;
 
 /// Print the events of traces as text, in time order
 ///
@@ -127,6 +128,11 @@ impl Cli {
     /// The time zone of times given and printed.
     pub(crate) fn zone(&self) -> TimeZone {
         if self.clock_gmt { TimeZone::UTC } else { local_zone() }
+    }
+
+    /// The time zone of times in filters.
+    pub(crate) fn filter_zone(&self) -> Zone {
+        if self.clock_gmt { Zone::UTC } else { Zone::local() }
     }
 
     /// How to print timestamps.

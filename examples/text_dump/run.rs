@@ -112,7 +112,7 @@ fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<Filters>, RunError
     if cli.filters.is_empty() {
         return Ok(None);
     }
-    let environment = Environment::new().in_zone(cli.zone());
+    let environment = Environment::new().in_zone(cli.filter_zone());
     let expression = Expression::parse_all(cli.filters.iter().map(String::as_str))?;
     Ok(Some(Filters::within(&expression, traces, &environment, &NoState)?))
 }

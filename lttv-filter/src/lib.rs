@@ -280,6 +280,7 @@ mod read;
 mod render;
 mod syntax;
 mod trace;
+mod zone;
 
 pub use compiled::Compiled;
 pub use diagnostic::{Diagnostic, FilterError};
@@ -294,3 +295,4 @@ pub use syntax::{
     CivilTime, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step, StepKind,
 };
 pub use trace::{NoState, StateField, StateFields, StateView};
+pub use zone::{UnknownZone, Zone};
