@@ -37,6 +37,11 @@
 //! * `kernel` (default): what needs traces.
 #![deny(missing_docs, unsafe_code)]
 
+/// The code in the README, which has to compile.
+#[cfg(all(doctest, feature = "kernel"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 pub mod history;
 #[cfg(feature = "kernel")]
 pub mod kernel;

@@ -1,9 +1,10 @@
 //! What the last event changed, for those who account for it.
 
-use super::modes::{ExecutionMode, ProcessStatus};
+use super::modes::ExecutionMode;
 use ltt_read::Timestamp;
 
 use super::names::NameId;
+use super::process::{Process, Serial};
 use super::resources::RequestKind;
 use super::syscalls::Transfer;
 use super::table::ProcessIx;
@@ -24,6 +25,8 @@ pub struct Effect {
     pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
     pub(super) request: Option<Request>,
     pub(super) target: Option<ProcessIx>,
+    pub(super) renamed: Vec<(Serial, NameId)>,
+    pub(super) gone: Vec<Process>,
 }
 
 /// A system call, interrupt or exception that ended.
@@ -41,15 +44,18 @@ pub struct Ended {
     pub cpu_time: u64,
 }
 
-/// A wait that ended.
+/// A process runs again: how long it did not. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waited {
     /// Who waited.
     pub process: ProcessIx,
-    /// Its status meanwhile.
-    pub status: ProcessStatus,
-    /// How long, in ns.
-    pub time: u64,
+    /// How long for something to happen.
+    pub blocked: u64,
+    /// How long for a CPU; after its birth too.
+    pub ready: u64,
+    /// How long it took from its being woken up (the first time, if it was more than
+    /// once) to its running; `None` if it was not woken up.
+    pub since_wakeup: Option<u64>,
 }
 
 /// What became of a request to a block device.
@@ -84,6 +90,8 @@ impl Effect {
         self.transferred = None;
         self.request = None;
         self.target = None;
+        self.renamed.clear();
+        self.gone.clear();
     }
 
     /// The CPU of the event; `None` before the first.
@@ -107,7 +115,7 @@ impl Effect {
         &self.ended
     }
 
-    /// A wait that ended.
+    /// The wait of the process that now runs, if it has just begun to.
     pub fn waited(&self) -> Option<Waited> {
         self.waited
     }
@@ -120,6 +128,16 @@ impl Effect {
     /// A request to a block device.
     pub fn request(&self) -> Option<Request> {
         self.request
+    }
+
+    /// Processes that got another name, with that.
+    pub fn renamed(&self) -> &[(Serial, NameId)] {
+        &self.renamed
+    }
+
+    /// Processes that are gone, as they were last.
+    pub fn gone(&self) -> &[Process] {
+        &self.gone
     }
 
     /// The process that the event was about, if not the one that ran (LTTV's target

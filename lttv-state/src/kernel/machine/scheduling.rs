@@ -11,28 +11,34 @@ use crate::kernel::table::ProcessIx;
 
 /// A CPU goes over from one process to another.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::kernel) struct Switch {
+pub(in crate::kernel) struct Switch<'n> {
     pub(in crate::kernel) previous: Tid,
     pub(in crate::kernel) next: Tid,
     pub(in crate::kernel) out: SwitchedOut,
+    pub(in crate::kernel) previous_name: Option<&'n [u8]>,
+    pub(in crate::kernel) next_name: Option<&'n [u8]>,
 }
 
 impl TraceState {
-    /// A CPU goes over from one process to another. Gives both; that which was
-    /// switched out may be gone.
-    pub(in crate::kernel) fn switch(
-        &mut self,
-        at: At,
-        switch: Switch,
-    ) -> Option<(ProcessIx, ProcessIx)> {
-        let out = self.previous(at, switch.previous)?;
+    /// A CPU goes over from one process to another.
+    #[inline]
+    pub(in crate::kernel) fn switch(&mut self, at: At, switch: Switch<'_>) {
+        let Some(out) = self.previous(at, switch.previous) else { return };
+        // It may have got another name while it ran.
+        if let Some(name) = switch.previous_name {
+            self.rename(out, name);
+        }
         self.switch_out(at, out, switch.out);
         let Some(next) = self.find_or_add(at.cpu, switch.next, at.time) else {
             self.cpus[at.cpu as usize].running = self.cpus[at.cpu as usize].nobody;
-            return None;
+            return;
         };
         self.switch_in(at, next);
-        Some((out, next))
+        if let Some(name) = switch.next_name
+            && self.processes.get(next).name == NameId::EMPTY
+        {
+            self.rename(next, name);
+        }
     }
 
     /// The process that is switched out, for sure: the event says so.
@@ -105,10 +111,16 @@ impl TraceState {
     fn switch_in(&mut self, at: At, ix: ProcessIx) {
         self.take_from_other_cpu(at, ix);
         let process = self.processes.get_mut(ix);
+        process.count_wait(at.time);
         let running = if process.exiting { ProcessStatus::Exit } else { ProcessStatus::Run };
         let top = process.top_mut();
-        let waited = Waited { process: ix, status: top.status, time: since(top.change, at.time) };
         (top.status, top.change) = (running, at.time);
+        let waited = Waited {
+            process: ix,
+            blocked: std::mem::take(&mut process.blocked),
+            ready: std::mem::take(&mut process.ready),
+            since_wakeup: process.woken.take().map(|woken| since(woken, at.time)),
+        };
         process.cpu = Some(at.cpu);
         self.effect.waited = Some(waited);
         self.cpus[at.cpu as usize].running = ix;
@@ -146,10 +158,10 @@ impl TraceState {
         if cpu.is_some() {
             process.cpu = cpu;
         }
-        let top = process.top_mut();
-        if top.status != ProcessStatus::WaitCpu {
-            let time = since(top.change, at.time);
-            self.effect.waited = Some(Waited { process: ix, status: top.status, time });
+        process.woken.get_or_insert(at.time);
+        if process.status() != ProcessStatus::WaitCpu {
+            process.count_wait(at.time);
+            let top = process.top_mut();
             (top.status, top.change) = (ProcessStatus::WaitCpu, at.time);
         }
     }

@@ -113,6 +113,7 @@ impl TraceState {
         let is_idle = process.tid == Some(0);
         process.functions.clear();
         process.opening = NameId::EMPTY;
+        (process.woken, process.blocked, process.ready) = (None, 0, 0);
         let (mode, submode) = if is_idle {
             (ExecutionMode::Syscall, NameId::NONE)
         } else {
