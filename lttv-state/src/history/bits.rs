@@ -113,7 +113,7 @@ pub(super) fn unzigzag(value: u64) -> i64 {
 }
 
 /// Reads numbers of varying length from the front of some bytes.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Bytes<'d> {
     pub(super) data: &'d [u8],
     pub(super) at: usize,

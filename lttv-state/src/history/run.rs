@@ -9,17 +9,20 @@
 //!         bit 6-7 length of the count: 0, 1, 2 or 4 bytes
 //!         bit 8-11 and 12-15 lengths of the next two in bytes
 //!         bit 16-21 low bits of the ends
+//!         bit 22 is there a summary?
 //! count   of intervals; there may be none, but only the value behind
 //! start   zigzag, from the block's base time
 //! last    end of the last interval − start
 //! head    of the symbols
 //! ends    of the intervals, from `start`: see `ends`
 //! symbols count + 1
+//! summary see `summary`
 //! ```
 
 use super::bits::{Bytes, bytes_of, unzigzag, word, zigzag};
 use super::code::Code;
 use super::ends::{self, Ends, Position};
+use super::summary::{self, Summary};
 use super::symbols::{Plan, Symbols};
 
 /// Appends a run; `codes` has one more than `ends`.
@@ -39,11 +42,13 @@ pub(super) fn write(out: &mut Vec<u8>, base: i64, start: i64, run_ends: &[i64], 
         (zigzag(start.wrapping_sub(base)), bytes_of(zigzag(start.wrapping_sub(base)))),
         (last, bytes_of(last)),
     ];
+    let shares = summary::of(start, run_ends, codes);
     let head = u32::from(plan.tag())
         | (count_code as u32) << 6
         | (parts[1].1 as u32) << 8
         | (parts[2].1 as u32) << 12
-        | ends::low_bits(count, last) << 16;
+        | ends::low_bits(count, last) << 16
+        | u32::from(shares.is_some()) << SUMMARY_BIT;
     out.extend_from_slice(&head.to_le_bytes()[..HEAD]);
     for (number, len) in parts {
         out.extend_from_slice(&number.to_le_bytes()[..len]);
@@ -51,10 +56,14 @@ pub(super) fn write(out: &mut Vec<u8>, base: i64, start: i64, run_ends: &[i64], 
     plan.write_head(out);
     ends::write(out, count, last, offset);
     plan.write(out, codes);
+    if let Some(shares) = shares {
+        summary::write(out, &shares, &plan);
+    }
 }
 
 /// Bytes of what is at the front.
 const HEAD: usize = 3;
+const SUMMARY_BIT: u32 = 22;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run<'d> {
@@ -63,6 +72,8 @@ pub(super) struct Run<'d> {
     last: u64,
     pub(super) ends: Ends<'d>,
     pub(super) symbols: Symbols<'d>,
+    data: &'d [u8],
+    has_summary: bool,
 }
 
 /// An interval in a run, or what is behind the last one.
@@ -85,7 +96,15 @@ impl<'d> Run<'d> {
         let mut symbols = Symbols::read_head(head as u8 & 63, &mut bytes)?;
         let (ends, end) = Ends::read(data, bytes.at, (count, last, (head >> 16 & 63) as u32))?;
         symbols.set_start(end);
-        Some(Run { start, last, ends, symbols })
+        let has_summary = head >> SUMMARY_BIT & 1 != 0;
+        Some(Run { start, last, ends, symbols, data, has_summary })
+    }
+
+    /// How long its values lasted, if that is stored; without what is behind the
+    /// last interval.
+    pub(super) fn summary(&self) -> Option<Summary<'d>> {
+        let at = self.symbols.end(self.ends.count.saturating_add(1));
+        self.has_summary.then(|| Summary::read(self.data, at, self.symbols))
     }
 
     /// The end of the last interval, if there are any.
@@ -171,6 +190,28 @@ mod tests {
         let few = (prop::collection::vec(code(), 1..4), prop::collection::vec(0usize..4, 1..60))
             .prop_map(|(few, turns)| turns.iter().map(|i| few[i % few.len()]).collect());
         prop_oneof![prop::collection::vec(code(), 1..60), one_kind, few]
+    }
+
+    #[test]
+    fn long_runs_of_few_values_have_summaries() {
+        let codes = [Code::NULL, Code { kind: Kind::I32, bits: 7 }, Code::NULL];
+        let codes: Vec<Code> = codes.into_iter().cycle().take(301).collect();
+        let ends: Vec<i64> = (1..=300).map(|i| i * 10).collect();
+        let mut out = Vec::new();
+        write(&mut out, 0, -4, &ends, &codes);
+        let run = Run::read(&out, 0, 0).unwrap();
+        let shares: Vec<_> = run.summary().unwrap().map(Option::unwrap).collect();
+        let share = |at: usize, time, count| summary::Share { code: codes[at], time, count };
+        assert_eq!(shares, [share(0, 2005, 200), share(1, 1000, 100)]);
+
+        // Short runs and those of many values have none.
+        out.clear();
+        write(&mut out, 0, 0, &ends[..20], &codes[..21]);
+        assert!(Run::read(&out, 0, 0).unwrap().summary().is_none());
+        let many: Vec<Code> = (0..301).map(|i| Code { kind: Kind::U64, bits: i }).collect();
+        out.clear();
+        write(&mut out, 0, 0, &ends, &many);
+        assert!(Run::read(&out, 0, 0).unwrap().summary().is_none());
     }
 
     proptest! {
