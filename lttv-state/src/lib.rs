@@ -34,8 +34,11 @@
 //! # Features
 //!
 //! * `kernel` (default): what needs traces.
+//! * `filter`: the state as `state.` fields of filters.
 #![deny(missing_docs, unsafe_code)]
 
+#[cfg(feature = "filter")]
+pub mod filter;
 pub mod history;
 #[cfg(feature = "kernel")]
 pub mod kernel;
