@@ -8,7 +8,6 @@ use std::sync::Arc;
 use ltt_read::{Merge, Timestamp, Trace, open_all};
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_examples::progress::Progress;
-use lttv_examples::text_dump::EventText;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::notice_text::Warnings;
@@ -18,7 +17,9 @@ use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
 use lttv_examples::text_dump::trace_name::trace_name;
+use lttv_examples::text_dump::{EventText, StateAt};
 use lttv_filter::{Environment, Expression, FilterError, Filters, NoState};
+use lttv_state::kernel::KernelState;
 
 use crate::cli::{Cli, Format};
 
@@ -178,25 +179,35 @@ impl Dump {
         output: &mut Output,
     ) -> std::io::Result<Outcome> {
         let (window, filters) = (self.window, std::mem::take(&mut self.filters));
-        let (mut count, mut written) = (0u64, Ok(Reader::There));
+        let (mut counted, mut outcome) = (0u64, Ok(Reader::There));
         let is_count = format.is_none();
         let mut context = TracesetContext::new(traceset);
+        let wants_state = format.as_ref().is_some_and(|format| format.wants_state());
+        // As LTTV, which knows nothing in advance.
+        let kernel = wants_state.then(|| KernelState::new().without_looking_ahead());
+        let kernel = kernel.map(|kernel| context.attach(kernel));
         if let Some(begin) = window.begin {
             context.seek_time(begin);
         }
         // All events can be counted without looking at any.
         let counts_all = is_count && window.is_everything() && filters.is_empty();
+        let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
         if !counts_all {
-            context.on_event(Subscription::to_every_event(), |call| {
+            context.on_event(Subscription::to_every_event(), move |call| {
                 if !window.contains(call.event.timestamp())
                     || !filters.iter().all(|filter| filter.matches(&call.event))
                 {
                     return ControlFlow::Continue(());
                 }
-                count += 1;
+                *count += 1;
                 let Some(format) = &mut format else { return ControlFlow::Continue(()) };
-                format.event(&call.event, output.buffer());
-                written = output.spill();
+                let state = kernel.and_then(|kernel| {
+                    let (kernel, trace) = (&call.extensions[kernel], call.trace.index());
+                    let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(trace)?);
+                    Some(StateAt { state, cpu, running: state.running(cpu)? })
+                });
+                format.event(&call.event, state, out.buffer());
+                *written = out.spill();
                 match written {
                     Ok(Reader::There) => ControlFlow::Continue(()),
                     Ok(Reader::Gone) | Err(_) => ControlFlow::Break(()),
@@ -215,11 +226,11 @@ impl Dump {
         }
         let errors = context.drain_errors();
         drop(context);
-        if written? == Reader::Gone {
+        if outcome? == Reader::Gone {
             return Ok(Outcome::Complete);
         }
         if is_count {
-            number::decimal(output.buffer(), if counts_all { read } else { count });
+            number::decimal(output.buffer(), if counts_all { read } else { counted });
             output.buffer().push(b'\n');
         }
         if output.flush()? == Reader::Gone {
