@@ -112,7 +112,9 @@ Filters compare fields with values, such as
 by ==, !=, <, <=, >, >=, =~ (a pattern), in; joined by &&, ||, ^, ! and parentheses. Fields are
 named alone, or by event.fields.EVENT.FIELD, event.fields.*.FIELD, event.context.FIELD,
 packet.context.FIELD; further there are event.name, event.time, event.loglevel, channel.name,
-tracefile.name, tracefile.cpu, trace.name, trace.env.NAME.
+tracefile.name, tracefile.cpu, trace.name, trace.env.NAME; and for kernel traces state.pid,
+state.process_name, state.execution_mode and others.
+
 
 JSON objects have `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
 `cpu`, `name`, `id`, and those of `packet_context`, `common_context`, `specific_context` and
