@@ -115,7 +115,6 @@ packet.context.FIELD; further there are event.name, event.time, event.loglevel, 
 tracefile.name, tracefile.cpu, trace.name, trace.env.NAME; and for kernel traces state.pid,
 state.process_name, state.execution_mode and others.
 
-
 JSON objects have `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
 `cpu`, `name`, `id`, and those of `packet_context`, `common_context`, `specific_context` and
 `fields` that the event has. Integers have all their digits, beyond 2^53 too. Enumerations are
