@@ -2,9 +2,10 @@
 
 #![deny(missing_docs)]
 
-pub mod batch_analysis;
 pub mod bundled;
 pub mod clap_options;
+pub mod loading;
+pub mod modules;
 pub mod progress;
 pub mod request_replay;
 pub mod text_dump;

@@ -5,7 +5,7 @@ use ltt_read::Timestamp;
 
 use super::names::NameId;
 use super::process::{Process, Serial};
-use super::resources::RequestKind;
+use super::resources::{RequestKind, SourceKind};
 use super::syscalls::Transfer;
 use super::table::ProcessIx;
 
@@ -38,6 +38,8 @@ pub struct Ended {
     pub mode: ExecutionMode,
     /// Its submode.
     pub submode: NameId,
+    /// Which interrupt or exception; `None` for a system call.
+    pub source: Option<(SourceKind, u32)>,
     /// How long it took, in ns.
     pub elapsed: u64,
     /// How long of that a CPU was on it or on what was within it, in ns.

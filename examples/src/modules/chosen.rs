@@ -1,0 +1,73 @@
+//! The events that text filters choose.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+use ltt_read::Event;
+use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::schema::EventTypeId;
+use lttv_context::TracesetContext;
+use lttv_filter::Filters;
+
+/// Those that pass all filters; all if there is none.
+///
+/// Filters choose what is printed and counted. The state of a machine takes all
+/// events: what follows that sees them all.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    filters: OnceCell<Filters>,
+    /// Whether others do not even come.
+    in_advance: Cell<bool>,
+}
+
+impl Chosen {
+    /// Only those that pass, from now on.
+    pub(super) fn set(&self, filters: Filters) {
+        // Only the module of filters does that, once.
+        let _ = self.filters.set(filters);
+    }
+
+    /// Whether an event is one of them.
+    #[inline]
+    pub(super) fn has(&self, event: &Event<'_>) -> bool {
+        match self.filters.get() {
+            Some(filters) if !self.in_advance.get() => filters.matches(event),
+            _ => true,
+        }
+    }
+
+    /// Spares reading others, unless somebody needs them.
+    pub(super) fn leave_out_others(self: &Rc<Self>, context: &mut TracesetContext<'static>) {
+        if self.filters.get().is_some() && !context.extensions().keep_state() {
+            context.choose(InAdvance(Rc::clone(self)));
+            self.in_advance.set(true);
+        }
+    }
+}
+
+/// The choice of a context that leaves out the others.
+struct InAdvance(Rc<Chosen>);
+
+impl InAdvance {
+    fn ask<T>(&self, ask: impl FnOnce(&Filters) -> T, else_: T) -> T {
+        self.0.filters.get().map_or(else_, ask)
+    }
+}
+
+impl Choice for InAdvance {
+    fn chooses(&self, event: &Event<'_>) -> bool {
+        self.ask(|filters| filters.chooses(event), true)
+    }
+
+    fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
+        self.ask(|filters| filters.verdict(trace, event_type), Verdict::Always)
+    }
+
+    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
+        self.ask(|filters| filters.may_choose(trace, tracefile), true)
+    }
+
+    fn windows(&self) -> Vec<TimeWindow> {
+        self.ask(|filters| filters.windows(), vec![TimeWindow::ALL])
+    }
+}
