@@ -33,7 +33,6 @@ fn follow(
     steps: &mut Vec<Step>,
 ) {
     let Some(life) = lives.of.get(process.index()) else { return };
-    let before = steps.len();
     for episode in life.between(begin, end) {
         match waited_for(lives, process, &episode).filter(|_| depth < MAX_DEPTH) {
             Some(waker) => {
@@ -47,7 +46,6 @@ fn follow(
             None => steps.push(Step { process, episode, depth }),
         }
     }
-    debug_assert!(steps[before..].iter().all(|step| step.episode.begin >= begin));
 }
 
 /// The process that another waited for. What interrupts bring comes from outside,
@@ -57,4 +55,87 @@ fn waited_for(lives: &Lives, process: Serial, episode: &Episode) -> Option<Seria
     let other = lives.of.get(waker.process.index())?;
     let is_process = !waker.mode.is_interrupt() && !other.is_idle() && other.tid.is_some();
     (is_process && waker.process != process).then_some(waker.process)
+}
+
+#[cfg(test)]
+mod tests {
+    use lttv_state::kernel::{ExecutionMode, NameId};
+
+    use super::super::episodes::{Life, Waker};
+    use super::*;
+
+    const RUNS: Doing = Doing::Runs(ExecutionMode::User, NameId::NONE);
+    const BLOCKED: Doing = Doing::Blocked(NameId::NONE);
+
+    fn woken_by(process: u32, mode: ExecutionMode) -> Option<Waker> {
+        Some(Waker { process: Serial(process), mode, submode: NameId::NONE })
+    }
+
+    fn life(tid: i32, episodes: &[(i64, i64, Doing, Option<Waker>)]) -> Life {
+        let episode = |&(begin, end, doing, waker)| Episode { begin, end, doing, waker };
+        let episodes = episodes.iter().map(episode).collect();
+        let mut life = Life::default();
+        (life.tid, life.episodes) = (Some(tid), episodes);
+        life
+    }
+
+    fn path(lives: Vec<Life>, begin: i64, end: i64) -> Vec<(u32, i64, i64, Doing, u32)> {
+        let mut all = Lives::default();
+        all.of = lives;
+        let steps = critical_path(&all, Serial(0), begin, end);
+        let brief = |step: &Step| {
+            let Step { process, episode, depth } = *step;
+            (process.0, episode.begin, episode.end, episode.doing, depth)
+        };
+        steps.iter().map(brief).collect()
+    }
+
+    #[test]
+    fn waits_are_followed() {
+        let user = ExecutionMode::User;
+        let lives = vec![
+            life(
+                1,
+                &[(0, 10, RUNS, None), (10, 50, BLOCKED, woken_by(1, user)), (50, 60, RUNS, None)],
+            ),
+            life(
+                2,
+                &[(0, 20, RUNS, None), (20, 40, BLOCKED, woken_by(2, user)), (40, 90, RUNS, None)],
+            ),
+            // Woken up by an interrupt, whomever that interrupts.
+            life(
+                3,
+                &[
+                    (15, 25, RUNS, None),
+                    (25, 30, BLOCKED, woken_by(0, ExecutionMode::Irq)),
+                    (30, 45, RUNS, None),
+                ],
+            ),
+        ];
+        let expected = vec![
+            (0, 0, 10, RUNS, 0),
+            (1, 10, 20, RUNS, 1),
+            (2, 20, 25, RUNS, 2),
+            (2, 25, 30, BLOCKED, 2),
+            (2, 30, 40, RUNS, 2),
+            (1, 40, 50, RUNS, 1),
+            (0, 50, 60, RUNS, 0),
+        ];
+        assert_eq!(path(lives.clone(), i64::MIN, i64::MAX), expected);
+        // Before the end of a wait nobody knows who will end it.
+        let cut = path(lives, 5, 45);
+        assert_eq!(cut, [(0, 5, 10, RUNS, 0), (0, 10, 45, BLOCKED, 0)]);
+    }
+
+    #[test]
+    fn circles_have_an_end() {
+        let user = ExecutionMode::User;
+        let lives = vec![
+            life(1, &[(0, 10, BLOCKED, woken_by(1, user))]),
+            life(2, &[(0, 10, BLOCKED, woken_by(0, user))]),
+        ];
+        assert_eq!(path(lives, 0, 10).len(), 1);
+        let unknown = vec![life(1, &[(0, 10, BLOCKED, woken_by(7, user))])];
+        assert_eq!(path(unknown, 0, 10), [(0, 0, 10, BLOCKED, 0)]);
+    }
 }
