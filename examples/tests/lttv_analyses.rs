@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use lttv_context::Traceset;
-use lttv_context::attributes::{Attributes, Value};
+use lttv_context::attributes::{Attributes, Pattern, Value};
 use lttv_state::history::History;
 use lttv_state::kernel_history::{Recorded, Target, record};
 use support::Run;
@@ -195,15 +195,17 @@ fn dependencies() {
         match &*line.name {
             "sched_switch" => {
                 let previous = line.number("prev_tid");
-                if line.number("prev_state") & 0xff != 0 && previous != 0 {
+                // Not those that are done with.
+                let state = line.number("prev_state") & 0xff;
+                if state != 0 && state & (16 | 32) == 0 && previous != 0 {
                     asleep.insert(previous, line.time);
                 }
                 (wake, tid) = (true, line.number("next_tid"));
                 let name = line.text.split("next_comm = \"").nth(1).unwrap();
                 names.insert(tid, name.split('"').next().unwrap().to_owned());
             }
-            "lttng_statedump_process_state" if line.text.contains(" status = 5 ") => {
-                asleep.entry(line.number(" tid")).or_insert(line.time);
+            "lttng_statedump_process_state" if line.text.contains(" status = 5,") => {
+                asleep.entry(line.number("tid")).or_insert(line.time);
             }
             "sched_waking" | "sched_wakeup" => (wake, tid) = (true, line.number("tid")),
             _ => {}
@@ -251,6 +253,15 @@ fn critical_paths() {
     // Times have as many digits: as texts they are in order, too.
     assert!(steps.iter().all(|(begin, end)| begin < end));
     assert!(steps.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+    // Whatever the process did, the path has something for it.
+    let ns = |time: &str| time.replace('.', "").parse::<i64>().unwrap();
+    let path: i64 = steps.iter().map(|(begin, end)| ns(end) - ns(begin)).sum();
+    let totals: Pattern = format!("{asked}/doings/*/total").parse().unwrap();
+    let own = found.find(&totals).map(|id| match found.value(id) {
+        Some(Value::Duration(time)) => time.as_nanos() as i64,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(path, own.sum::<i64>());
     let table = text(&args);
     assert!(table.contains(&format!("… {} more", steps.len() - 100)), "{table}");
     assert!(table.contains("sync_file_range  IRQ virtio1-req.4"), "{table}");

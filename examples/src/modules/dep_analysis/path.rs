@@ -34,17 +34,21 @@ fn follow(
 ) {
     let Some(life) = lives.of.get(process.index()) else { return };
     for episode in life.between(begin, end) {
-        match waited_for(lives, process, &episode).filter(|_| depth < MAX_DEPTH) {
-            Some(waker) => {
-                let known = steps.len();
-                follow(lives, waker, (episode.begin, episode.end), depth + 1, steps);
-                // Nothing is known of what the other did then.
-                if steps.len() == known {
-                    steps.push(Step { process, episode, depth });
-                }
-            }
-            None => steps.push(Step { process, episode, depth }),
+        let own = |episode| Step { process, episode, depth };
+        let Some(waker) = waited_for(lives, process, &episode).filter(|_| depth < MAX_DEPTH) else {
+            steps.push(own(episode));
+            continue;
+        };
+        let known = steps.len();
+        follow(lives, waker, (episode.begin, episode.end), depth + 1, steps);
+        // Where nothing is known of the other, this one just waits.
+        let mut at = episode.begin;
+        for step in steps.split_off(known) {
+            steps.extend(episode.within(at, step.episode.begin).map(own));
+            at = step.episode.end;
+            steps.push(step);
         }
+        steps.extend(episode.within(at, episode.end).map(own));
     }
 }
 
@@ -135,6 +139,13 @@ mod tests {
             life(2, &[(0, 10, BLOCKED, woken_by(0, user))]),
         ];
         assert_eq!(path(lives, 0, 10).len(), 1);
+        let late = vec![
+            life(1, &[(0, 10, BLOCKED, woken_by(1, user))]),
+            life(2, &[(3, 6, RUNS, None), (8, 12, RUNS, None)]),
+        ];
+        let expected =
+            [(0, 0, 3, BLOCKED, 0), (1, 3, 6, RUNS, 1), (0, 6, 8, BLOCKED, 0), (1, 8, 10, RUNS, 1)];
+        assert_eq!(path(late, 0, 10), expected);
         let unknown = vec![life(1, &[(0, 10, BLOCKED, woken_by(7, user))])];
         assert_eq!(path(unknown, 0, 10), [(0, 0, 10, BLOCKED, 0)]);
     }

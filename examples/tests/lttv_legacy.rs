@@ -1,0 +1,106 @@
+//! The program `lttv` on traces of LTTng 0.x, against what LTTV itself printed of them
+//! (where that is at hand). Event lines in full are compared in the test `legacy`: here
+//! it is that `lttv` prints the same as `text_dump`, between LTTV's header and footer.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flate2::read::GzDecoder;
+
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Traces, each with what LTTV printed of it that ends in `suffix`.
+fn cases(suffix: &str) -> Vec<(String, PathBuf, String)> {
+    let Some(shared) = support::shared().filter(|it| it.join("expected/legacy").is_dir()) else {
+        support::tell("SKIPPED: there is no ../shared/expected/legacy");
+        return Vec::new();
+    };
+    let mut cases = Vec::new();
+    for entry in fs::read_dir(shared.join("expected/legacy")).unwrap().flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let Some(name) = file.strip_suffix(suffix) else { continue };
+        let trace = shared.join("traces/legacy").join(name);
+        // What is kept of the oldest trace is not LTTV's own text.
+        if trace.is_dir() && name != "smp-2003" {
+            let mut bytes = Vec::new();
+            GzDecoder::new(File::open(entry.path()).unwrap()).read_to_end(&mut bytes).unwrap();
+            cases.push((name.to_owned(), trace, String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+    cases
+}
+
+fn run(program: &str, args: &[&str], trace: &Path) -> String {
+    let run = support::run(&support::example(program), args, Some(trace), LIMIT);
+    assert_eq!(run.status, Some(0), "{}: {}", trace.display(), run.stderr);
+    String::from_utf8_lossy(&run.stdout).into_owned()
+}
+
+#[test]
+fn event_lines() {
+    let (mut lines, mut framed) = (0, 0);
+    for (name, trace, original) in cases(".dump.txt.gz") {
+        let printed = run("lttv", &["-m", "textDump", "-t"], &trace);
+        let (head, foot) = ("Trace set contains 1 traces\n\n", "End trace set\n");
+        // What is kept of some texts is the lines of events alone.
+        if original.starts_with("Trace set") {
+            assert!(original.starts_with(head), "{name}");
+            assert!(original.trim_end().ends_with(foot.trim_end()), "{name}");
+            framed += 1;
+        }
+        let events = printed.strip_prefix(head).and_then(|rest| rest.strip_suffix(foot));
+        let events = events.unwrap_or_else(|| panic!("{name}: {}", &printed[..200]));
+        assert!(events == run("text_dump", &["--format=lttv"], &trace), "{name}");
+        lines += events.lines().count();
+    }
+    assert!(framed > 0 || lines == 0);
+    support::tell(&format!("lttv: {lines} lines of legacy traces compared"));
+}
+
+/// The sums of all traces in LTTV's tree: numbers of events, altogether and by type.
+/// They come first, and the types at no indentation.
+fn sums(text: &str) -> BTreeMap<String, u64> {
+    let (_, tree) = text.split_once("Traceset statistics:\n").expect("statistics");
+    let mut sums = BTreeMap::new();
+    let mut in_types = false;
+    // The sums end where the first trace's own tree begins.
+    for line in tree.lines().take_while(|line| !line.starts_with("  processes")) {
+        match line.split_once(':') {
+            Some(("event_types", _)) => in_types = true,
+            Some(("events count", number)) => {
+                sums.insert("events count".to_owned(), number.trim().parse().unwrap());
+            }
+            Some((name, number)) if in_types && line.starts_with("  ") => {
+                sums.insert(name.trim().to_owned(), number.trim().parse().unwrap());
+            }
+            _ => in_types = false,
+        }
+    }
+    sums
+}
+
+#[test]
+fn statistics() {
+    for (name, trace, original) in cases(".stats.txt.gz") {
+        let printed = run("lttv", &["-m", "textDump", "-n", "-s", "-a", "-t"], &trace);
+        let mut ours = BTreeMap::new();
+        for line in printed.lines().filter_map(|line| line.strip_prefix("/statistics/")) {
+            let (path, value) = line.rsplit_once(": ").unwrap();
+            match path.split_once('/') {
+                Some(("event_types", name)) => ours.insert(name.to_owned(), value.parse().unwrap()),
+                None if path == "events count" => {
+                    ours.insert(path.to_owned(), value.parse().unwrap())
+                }
+                _ => None,
+            };
+        }
+        let expected = sums(&original);
+        assert!(expected.len() > 3, "{name}: {expected:?}");
+        assert_eq!(ours, expected, "{name}");
+    }
+}
