@@ -5,6 +5,7 @@
 pub mod batch_analysis;
 pub mod bundled;
 pub mod clap_options;
+pub mod palette;
 pub mod progress;
 pub mod text_dump;
 
