@@ -125,9 +125,7 @@ impl App {
         let was_help = std::mem::take(&mut self.shows_help);
         let page = &mut self.tabs[self.current];
         let session = &mut page.session;
-        let ask = |what, text: &str| {
-            Some(Asking { what, prompt: Prompt::new(text), fault: None })
-        };
+        let ask = |what, text: &str| Some(Asking { what, prompt: Prompt::new(text), fault: None });
         match action {
             Action::Quit => self.is_over = true,
             Action::Help => self.shows_help = !was_help,
@@ -255,8 +253,7 @@ impl App {
     fn draw_tabs(&self, line: Rect, buffer: &mut Buffer) {
         let mut x = line.x;
         for (number, page) in self.tabs.iter().enumerate() {
-            let style =
-                if number == self.current { self.look.focus() } else { self.look.faint() };
+            let style = if number == self.current { self.look.focus() } else { self.look.faint() };
             x = put(buffer, line, x, line.y, &format!(" {} ", page.session.name), style);
         }
         let hint = "? keys  q quit";
@@ -397,7 +394,8 @@ impl TabPage {
         let mut areas = Vec::new();
         let (mut y, mut weight) = (area.y, 0);
         for at in shown {
-            let share = |weight: u16| u32::from(spare) * u32::from(weight) / u32::from(weights.max(1));
+            let share =
+                |weight: u16| u32::from(spare) * u32::from(weight) / u32::from(weights.max(1));
             let before = share(weight);
             weight += self.viewers[at].viewer.height().1;
             let height = least(at) + (share(weight) - before) as u16;
@@ -431,7 +429,14 @@ impl TabPage {
             let viewer = &self.viewers[at].viewer;
             let style = if at == self.focus { look.focus() } else { look.heading() };
             let line = Rect { height: area.height.min(1), ..area };
-            let x = put(buffer, line, line.x, line.y, &format!(" {} {} ", at + 1, viewer.title()), style);
+            let x = put(
+                buffer,
+                line,
+                line.x,
+                line.y,
+                &format!(" {} {} ", at + 1, viewer.title()),
+                style,
+            );
             let x = put(buffer, line, x + 1, line.y, &viewer.note(&self.session), look.faint());
             if viewer.progress() < 1.0 {
                 let progress = format!("{:.0} %", viewer.progress() * 100.0);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ltt_read::Timestamp;
 use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition};
 use lttv_filter::{Expression, FilterError, Filters};
-use lttv_requests::{Budget, Chunk, Scheduler, SubmitError, Tab, ViewerId};
+use lttv_requests::{Budget, Chunk, Scheduler, SubmitError, Tab, TimeWindow, ViewerId};
 use lttv_state::kernel::KernelState;
 
 use crate::model::axis::Axis;
@@ -41,6 +41,8 @@ pub struct Session {
     span: TimeSpan,
 }
 
+/// How much of a traceset is shown first, in ns.
+const FIRST_WIDTH: i64 = 1_000_000_000;
 /// The state is saved so often, in events; at most so many times.
 const CHECKPOINT_EVERY: u64 = 50_000;
 const MOST_CHECKPOINTS: usize = 256;
@@ -89,7 +91,14 @@ impl Session {
         let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
         let kernel = context.attach(KernelState::new());
         context.save_checkpoints(CHECKPOINT_EVERY, MOST_CHECKPOINTS);
-        let tab = Tab::new(traceset.generation(), Some(span));
+        // Tracing may begin long before the first event.
+        let first = context.position().time().map_or(span.begin, |time| time.max(span.begin));
+        let mut tab = Tab::new(traceset.generation(), Some(span));
+        let last = first.ns().saturating_add(FIRST_WIDTH).min(span.end.ns().saturating_add(1));
+        if let Some(window) = TimeWindow::new(first, Timestamp::from_ns(last)) {
+            tab.set_window(window, None);
+        }
+        tab.set_time(first, None);
         Ok(Session {
             name,
             tab,

@@ -85,12 +85,8 @@ impl<C: Chart> Filled<C> {
     ) -> Result<(), SubmitError> {
         scheduler.cancel_owner(self.owner);
         let window = axis.window();
-        let filling = Filling {
-            chart: C::new(axis),
-            axis,
-            reached: window.begin(),
-            is_over: false,
-        };
+        let filling =
+            Filling { chart: C::new(axis), axis, reached: window.begin(), is_over: false };
         let now = Rc::new(RefCell::new(filling));
         // What has hardly begun is of less use than what was there before.
         if let Some(last) = self.now.replace(now.clone())

@@ -91,7 +91,8 @@ struct Asked {
 impl EventTable {
     /// An empty one, for traces that can be told.
     pub fn new(traces: &[std::sync::Arc<ltt_read::Trace>], span: TimeSpan) -> Self {
-        let clock = ClockText::new(ClockStyle::Seconds, lttv_examples::text_dump::zone::local_zone());
+        let clock =
+            ClockText::new(ClockStyle::Seconds, lttv_examples::text_dump::zone::local_zone());
         EventTable {
             rows: VecDeque::new(),
             selected: 0,
@@ -225,7 +226,9 @@ impl EventTable {
             }
             self.take_in(reader)?;
         }
-        if self.fetch.is_none() && !self.has_end && self.rows.len() < self.top + self.height + MARGIN
+        if self.fetch.is_none()
+            && !self.has_end
+            && self.rows.len() < self.top + self.height + MARGIN
         {
             let from = self.rows.back().map(|row| row.position.clone());
             if let Some(from) = from {
@@ -252,7 +255,11 @@ impl EventTable {
         (self.has_begin, self.has_end) = (false, false);
     }
 
-    fn restart(&mut self, reader: &mut Scheduler<'static>, place: Start) -> Result<(), SubmitError> {
+    fn restart(
+        &mut self,
+        reader: &mut Scheduler<'static>,
+        place: Start,
+    ) -> Result<(), SubmitError> {
         self.clear(reader);
         self.fetch_on(reader, place, false)
     }
@@ -301,8 +308,7 @@ impl EventTable {
     ) -> Result<(), SubmitError> {
         let stretches = Stretches::before(position, self.span);
         let wanted = self.height + 2 * MARGIN;
-        self.fetch =
-            Some(Fetch { back: Some(stretches), wanted, inbox: Rc::default() });
+        self.fetch = Some(Fetch { back: Some(stretches), wanted, inbox: Rc::default() });
         self.fetch_further_back(reader)
     }
 

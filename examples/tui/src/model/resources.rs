@@ -144,20 +144,10 @@ impl Resources {
         paint(row, &self.bounds, time, Paint::of_cpu(state.cpu_mode(cpu)));
     }
 
-    fn sources(
-        &mut self,
-        trace: usize,
-        state: &TraceState,
-        kind: SourceKind,
-        cpu: u32,
-        time: i64,
-    ) {
+    fn sources(&mut self, trace: usize, state: &TraceState, kind: SourceKind, cpu: u32, time: i64) {
         let rows = rows_of(&mut self.traces, trace);
-        let pending = if kind == SourceKind::Softirq {
-            rows.look_at_pending(state, cpu)
-        } else {
-            0
-        };
+        let pending =
+            if kind == SourceKind::Softirq { rows.look_at_pending(state, cpu) } else { 0 };
         for (number, source) in (0..).zip(state.sources(kind)) {
             let is_pending = 1u32.checked_shl(number).is_some_and(|bit| pending & bit != 0);
             let now = Paint::of_source(kind, source.mode(), is_pending);

@@ -52,13 +52,8 @@ impl Search {
         process: RowKey,
         from: &TracesetPosition,
     ) -> Result<Self, SubmitError> {
-        let search = Search {
-            owner: Owner::fresh(),
-            process,
-            kernel,
-            back: None,
-            found: Rc::default(),
-        };
+        let search =
+            Search { owner: Owner::fresh(), process, kernel, back: None, found: Rc::default() };
         let found = search.found.clone();
         // The event at the position itself does not count.
         let mut is_first = !from.is_end();

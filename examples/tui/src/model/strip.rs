@@ -72,7 +72,9 @@ impl Strip {
             let width = end.abs_diff(bounds[column]).max(1);
             let cell = cell(&self.spent, width).or_else(|| {
                 // Nothing took any time, in a column that has none.
-                self.now.filter(|_| bounds[column] == end).map(|(paint, _)| Cell { paint, share: 0 })
+                self.now
+                    .filter(|_| bounds[column] == end)
+                    .map(|(paint, _)| Cell { paint, share: 0 })
             });
             self.spent = Default::default();
             self.cells.push(cell);

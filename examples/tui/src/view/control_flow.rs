@@ -39,10 +39,11 @@ impl ControlFlowView {
         self.hidden = 0;
         let Some(now) = self.filled.now() else { return };
         let rows = now.chart.rows();
-        let is_shown = |row: &ProcessRow| self.shows_inactive || row.strip.is_active();
+        // That a processor is idle, its own row among the resources tells.
+        let is_shown =
+            |row: &ProcessRow| self.shows_inactive || row.strip.is_active() && row.tid != Some(0);
         let shown = (0..rows.len()).filter(|at| is_shown(&rows[*at]));
-        let mut order: Vec<_> =
-            shown.map(|at| Row { at, key: rows[at].key, depth: 0 }).collect();
+        let mut order: Vec<_> = shown.map(|at| Row { at, key: rows[at].key, depth: 0 }).collect();
         order.sort_by_key(|row| {
             let of = &rows[row.at];
             let cpu = of.cpu.filter(|_| of.tid.is_none_or(|tid| tid == 0));
@@ -159,7 +160,8 @@ impl Viewer for ControlFlowView {
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
             let Some(of) = now.chart.rows().get(row.at) else { continue };
             let is_selected = session.process.as_ref().is_some_and(|(key, _)| *key == of.key);
-            let is_selected = is_selected || session.process.is_none() && at == self.scroll.selected;
+            let is_selected =
+                is_selected || session.process.is_none() && at == self.scroll.selected;
             let style = if is_selected { look.selected() } else { Default::default() };
             let line = Rect { y, height: 1, ..left };
             if is_selected {
@@ -207,9 +209,8 @@ impl Viewer for ControlFlowView {
                 let now = self.filled.now();
                 let row = self.order.get(self.scroll.selected).copied();
                 let row = row.and_then(|row| now.as_ref()?.chart.rows().get(row.at).cloned());
-                session.process = row.map(|row| {
-                    (row.key, format!("{} ({})", process_name(&row), number(row.tid)))
-                });
+                session.process = row
+                    .map(|row| (row.key, format!("{} ({})", process_name(&row), number(row.tid))));
             }
         }
         Ok(true)
@@ -219,7 +220,7 @@ impl Viewer for ControlFlowView {
         let sorted = if self.is_tree { "tree" } else { "by pid" };
         let hidden = match self.hidden {
             0 => String::new(),
-            hidden => format!(", {hidden} inactive hidden"),
+            hidden => format!(", {hidden} idle hidden"),
         };
         format!("{} processes, {sorted}{hidden}", self.order.len())
     }

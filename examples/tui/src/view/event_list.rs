@@ -26,7 +26,7 @@ const COLUMNS: [(&str, u16, u16); 8] = [
     ("TRACE", 8, 110),
     ("TRACEFILE", 12, 80),
     ("CPU", 3, 50),
-    ("EVENT", 28, 1),
+    ("EVENT", 30, 1),
     ("TIME s", 10, 60),
     ("TIME ns", 9, 34),
     ("PID", 7, 46),
@@ -76,7 +76,10 @@ impl Viewer for EventListView {
         }
         let Some(table) = &mut self.table else { return Ok(()) };
         table.set_height(usize::from(area.height.saturating_sub(1)));
-        if !is_new && changes.position && let Some(position) = session.tab.position() {
+        if !is_new
+            && changes.position
+            && let Some(position) = session.tab.position()
+        {
             table.go_to_position(&mut session.reader, position)?;
         } else if !is_new && (changes.time || changes.position) {
             table.go_to_time(&mut session.reader, session.tab.time())?;

@@ -11,11 +11,7 @@ use crate::look::Look;
 /// Draws it over everything.
 pub fn draw(look: Look, area: Rect, buffer: &mut Buffer) {
     canvas(look, area, buffer);
-    let inner = Rect {
-        x: area.x.saturating_add(2),
-        width: area.width.saturating_sub(4),
-        ..area
-    };
+    let inner = Rect { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
     put(buffer, inner, inner.x, area.y, "Keys", look.canvas().patch(look.heading()));
     let mut y = area.y.saturating_add(1);
     for (key, text) in keys::help() {
@@ -35,6 +31,7 @@ pub fn draw(look: Look, area: Rect, buffer: &mut Buffer) {
         status::legend(paints, look, line.intersection(inner), buffer);
     }
     y = y.saturating_add(1);
-    let text = "The height of a bar is the part of its column's time in which somebody was at work.";
+    let text =
+        "The height of a bar is the part of its column's time in which somebody was at work.";
     put(buffer, inner, inner.x, y, text, look.canvas());
 }

@@ -57,7 +57,8 @@ impl Viewer for HistogramView {
         let height = u64::from(chart.height);
         for (count, x) in counts.iter().zip(chart.left()..chart.right()) {
             // Whatever is not nothing is seen.
-            let eighths = (u128::from(*count) * u128::from(height * 8)).div_ceil(most.into()) as u64;
+            let eighths =
+                (u128::from(*count) * u128::from(height * 8)).div_ceil(most.into()) as u64;
             for (y, below) in (chart.top()..chart.bottom()).rev().zip(0u64..) {
                 let part = eighths.saturating_sub(below * 8).min(8) as usize;
                 let (sign, style) = look.bar(part);
@@ -74,7 +75,8 @@ impl Viewer for HistogramView {
     }
 
     fn note(&self, session: &Session) -> String {
-        let filtered = if session.filters.is_some() { "of events that pass the filter" } else { "" };
+        let filtered =
+            if session.filters.is_some() { "of events that pass the filter" } else { "" };
         filtered.to_owned()
     }
 

@@ -90,7 +90,7 @@ impl Viewer for ResourcesView {
     fn note(&self, _: &Session) -> String {
         match self.hidden {
             0 => String::new(),
-            hidden => format!("{hidden} inactive hidden"),
+            hidden => format!("{hidden} idle hidden"),
         }
     }
 
