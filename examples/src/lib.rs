@@ -7,9 +7,25 @@ pub mod bundled;
 pub mod clap_options;
 pub mod palette;
 pub mod progress;
+pub mod request_replay;
 pub mod text_dump;
 
 /// The code in the README of the repository, which has to compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+/// The code in the guide, a chapter each.
+#[cfg(doctest)]
+pub mod guide {
+    #[doc = include_str!("../../docs/guide/1-read.md")]
+    pub struct Read;
+    #[doc = include_str!("../../docs/guide/2-context.md")]
+    pub struct Context;
+    #[doc = include_str!("../../docs/guide/3-filter.md")]
+    pub struct Filter;
+    #[doc = include_str!("../../docs/guide/4-state.md")]
+    pub struct State;
+    #[doc = include_str!("../../docs/guide/5-requests.md")]
+    pub struct Requests;
+}

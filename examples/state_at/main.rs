@@ -8,6 +8,7 @@ mod json;
 mod text;
 
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +17,7 @@ use ltt_read::Timestamp;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
 use lttv_state::kernel::KernelState;
+use lttv_state::kernel_history::{Snapshot, Target, record};
 
 /// Print what each CPU and process was doing at an instant
 ///
@@ -57,6 +59,8 @@ enum Method {
     /// Read the whole trace once, then go back to the last checkpoint before the
     /// instant and on from there: gives the same
     Checkpoint,
+    /// Read the whole trace once, keep every state, then look it up: gives the same
+    History,
 }
 
 /// Events between checkpoints, and how many of these there may be.
@@ -76,26 +80,53 @@ fn main() -> ExitCode {
 /// False if part of the trace could not be read.
 fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
-    let mut context = TracesetContext::new(Traceset::open(path)?);
-    let kernel = context.attach(KernelState::new());
-    if cli.method == Method::Checkpoint {
-        context.save_checkpoints(CHECKPOINTS.0, CHECKPOINTS.1);
-        _ = context.replay(&Bounds::all())?;
-    }
-    context.seek_time_with_state(Timestamp::from_ns(cli.time));
-
+    let traceset = Traceset::open(path)?;
+    let (states, errors) = match cli.method {
+        Method::Replay => replay(&traceset, cli.time, None)?,
+        Method::Checkpoint => replay(&traceset, cli.time, Some(CHECKPOINTS))?,
+        Method::History => history(&traceset, cli.time)?,
+    };
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let states = context.extensions()[kernel].traces();
     match cli.format {
-        Format::Text => text::print(&mut out, cli.time, states)?,
+        Format::Text => text::print(&mut out, cli.time, &states)?,
         Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &json::report(cli.time, states))?;
+            serde_json::to_writer_pretty(&mut out, &json::report(cli.time, &states))?;
             writeln!(out)?;
         }
     }
     out.flush()?;
-    for error in context.errors() {
+    for error in &errors {
         eprintln!("state_at: {error}");
     }
-    Ok(context.errors().is_empty())
+    Ok(errors.is_empty())
+}
+
+/// The state of each trace, and what could not be read of them.
+type States = (Vec<Snapshot>, Vec<ltt_read::Error>);
+
+/// By events, from the begin or from a checkpoint.
+fn replay(
+    traceset: &Traceset,
+    time: i64,
+    checkpoints: Option<(u64, usize)>,
+) -> Result<States, Box<dyn std::error::Error>> {
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    if let Some((events, most)) = checkpoints {
+        context.save_checkpoints(events, most);
+        _ = context.replay(&Bounds::all())?;
+    }
+    context.seek_time_with_state(Timestamp::from_ns(time));
+    let states = context.extensions()[kernel].traces().map(Snapshot::of).collect();
+    Ok((states, context.drain_errors()))
+}
+
+/// From a history of all states.
+fn history(traceset: &Traceset, time: i64) -> Result<States, Box<dyn std::error::Error>> {
+    let recorded = record(traceset, Target::Memory, |_| ControlFlow::Continue(()))?;
+    // Events at that very time have not happened yet.
+    let before = time.saturating_sub(1);
+    let traces = 0..traceset.traces().len();
+    let states = traces.map(|trace| Snapshot::read(&recorded.history, trace, before));
+    Ok((states.collect::<Result<_, _>>()?, recorded.errors))
 }

@@ -3,84 +3,67 @@
 use std::io::{self, Write};
 
 use ltt_read::Timestamp;
-use lttv_state::kernel::{IrqMode, NameId, Process, SourceKind, TraceState};
+use lttv_state::kernel_history::Snapshot;
 
 /// Prints the states of all traces.
-pub(crate) fn print<'s>(
-    out: &mut impl Write,
-    time: i64,
-    states: impl Iterator<Item = &'s TraceState>,
-) -> io::Result<()> {
-    for (trace, state) in states.enumerate() {
+pub(crate) fn print(out: &mut impl Write, time: i64, states: &[Snapshot]) -> io::Result<()> {
+    for (trace, state) in states.iter().enumerate() {
         writeln!(out, "Trace {trace} at {}", Timestamp::from_ns(time))?;
         cpus(out, state)?;
         processes(out, state)?;
         busy(out, state)?;
-        let anomalies = state.anomalies();
-        for (name, count) in anomalies.iter().filter(|(_, count)| *count > 0) {
+        for (name, count) in &state.anomalies {
             writeln!(out, "{}: {count}", name.replace('_', " "))?;
         }
     }
     Ok(())
 }
 
-fn cpus(out: &mut impl Write, state: &TraceState) -> io::Result<()> {
+fn cpus(out: &mut impl Write, state: &Snapshot) -> io::Result<()> {
     writeln!(out, "\n{:>5} {:8} {:>8} NAME", "CPU", "MODE", "TID")?;
-    for (number, _) in state.cpus() {
-        let running = state.running(number);
-        let name = running.map(|process| state.name(process.name())).unwrap_or_default();
-        let tid = tid(running.and_then(Process::tid));
-        writeln!(out, "{number:>5} {:8} {tid:>8} {name}", state.cpu_mode(number))?;
+    for cpu in &state.cpus {
+        let tid = tid(cpu.thread);
+        writeln!(out, "{:>5} {:8} {tid:>8} {}", cpu.number, cpu.mode, cpu.thread_name)?;
     }
     Ok(())
 }
 
-fn processes(out: &mut impl Write, state: &TraceState) -> io::Result<()> {
-    let mut known: Vec<_> = state.processes().map(|(_, process)| process).collect();
-    known.retain(|process| process.tid().is_some());
-    known.sort_by_key(|process| (process.tid(), process.cpu(), process.serial()));
+fn processes(out: &mut impl Write, state: &Snapshot) -> io::Result<()> {
     writeln!(
         out,
         "\n{:>8} {:>8} {:>8} {:16} {:>3} {:9} {:12} SUBMODE",
         "TID", "PID", "PPID", "NAME", "CPU", "STATUS", "MODE"
     )?;
-    for process in known {
-        let submode = match process.submode() {
-            NameId::NONE | NameId::UNKNOWN => "",
-            id => state.name(id),
+    for process in &state.threads {
+        let submode = match process.submode.as_str() {
+            "NONE" | "UNKNOWN" => "",
+            submode => submode,
         };
-        let cpu = process.cpu().map_or("?".to_owned(), |cpu| cpu.to_string());
+        let cpu = process.cpu.map_or("?".to_owned(), |cpu| cpu.to_string());
         writeln!(
             out,
             "{:>8} {:>8} {:>8} {:16} {cpu:>3} {:9} {:12} {submode}",
-            tid(process.tid()),
-            tid(process.pid()),
-            tid(process.parent()),
-            state.name(process.name()),
-            process.status(),
-            process.mode(),
+            process.tid,
+            tid(process.pid),
+            tid(process.parent),
+            process.name,
+            process.status,
+            process.mode,
         )?;
     }
     Ok(())
 }
 
-fn busy(out: &mut impl Write, state: &TraceState) -> io::Result<()> {
+fn busy(out: &mut impl Write, state: &Snapshot) -> io::Result<()> {
     writeln!(out)?;
-    for kind in SourceKind::ALL {
-        for (number, source) in state.sources(kind).iter().enumerate() {
-            if source.mode() == IrqMode::Busy {
-                writeln!(out, "{kind:?} {number} ({}): busy", state.name(source.name()))?;
-            }
-        }
+    for source in state.sources.iter().filter(|source| source.running > Some(0)) {
+        writeln!(out, "{:?} {} ({}): busy", source.kind, source.number, source.name)?;
     }
-    for device in state.devices() {
+    for device in &state.devices {
         writeln!(
             out,
             "block device {} ({}): {}, {} requests in flight",
-            device.number(),
-            state.name(device.name()),
-            device.mode(),
-            device.in_flight()
+            device.number, device.name, device.mode, device.in_flight
         )?;
     }
     Ok(())

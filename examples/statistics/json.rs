@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lttv_state::stats::{ProcessSum, Statistics, TraceStatistics};
+use lttv_state::stats::{Durations, ProcessSum, Statistics, TraceStatistics};
 use serde_json::{Value, json};
 
 /// One object; the CPUs, processes and devices of all traces are in common lists,
@@ -25,7 +25,13 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
                 "events": cpu.events,
             }));
         }
-        processes.extend(busiest(trace, top).iter().filter_map(|sum| process(index, trace, sum)));
+        let calls = trace.syscalls();
+        processes.extend(busiest(trace, top).iter().filter_map(|sum| {
+            let mut process = process(index, trace, sum)?;
+            process["syscalls"] =
+                calls.get(&sum.process).map(syscalls).unwrap_or_else(|| json!({}));
+            Some(process)
+        }));
         for device in trace.devices() {
             devices.push(json!({
                 "trace": index,
@@ -81,8 +87,27 @@ fn process(index: usize, trace: &TraceStatistics, sum: &ProcessSum) -> Option<Va
         "ready_ns": facts.ready_time,
         "bytes_read": facts.bytes_read,
         "bytes_written": facts.bytes_written,
+        "blocks_read": facts.blocks_read,
+        "blocks_written": facts.blocks_written,
+        "times_scheduled": facts.times_scheduled,
+        "migrations": facts.migrations,
+        "wakeup_latency": durations(&facts.wakeup_latency),
         "events": sum.events,
         "start_ns": facts.start.map(|time| time.ns()),
         "end_ns": facts.end.map(|time| time.ns()),
     }))
+}
+
+/// System calls by name.
+fn syscalls(calls: &BTreeMap<&str, Durations>) -> Value {
+    calls.iter().map(|(name, calls)| ((*name).to_owned(), durations(calls))).collect()
+}
+
+fn durations(of: &Durations) -> Value {
+    json!({
+        "count": of.len(),
+        "total_ns": of.total(),
+        "min_ns": of.shortest(),
+        "max_ns": of.longest(),
+    })
 }

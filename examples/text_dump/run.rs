@@ -22,7 +22,7 @@ use lttv_filter::{Environment, Expression, FilterError, Filters, NoState};
 
 use crate::cli::{Cli, Format};
 
-/// Events between two looks at progress and notices.
+/// Events between two reports of progress and notices.
 const BATCH: u64 = 1 << 14;
 
 /// How the work ended.
@@ -106,14 +106,15 @@ fn open(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>), RunError> {
     Ok((traces, names))
 }
 
-/// The filters that an event has to pass, all of them; times are as printed.
-fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Vec<Filters>, RunError> {
+/// The filter that events have to pass, of all that were given; times are as
+/// printed.
+fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<Filters>, RunError> {
+    if cli.filters.is_empty() {
+        return Ok(None);
+    }
     let environment = Environment::new().in_zone(cli.zone());
-    let compile = |text: &String| {
-        let expression = Expression::parse(text)?;
-        Ok(Filters::within(&expression, traces, &environment, &NoState)?)
-    };
-    cli.filters.iter().map(compile).collect()
+    let expression = Expression::parse_all(cli.filters.iter().map(String::as_str))?;
+    Ok(Some(Filters::within(&expression, traces, &environment, &NoState)?))
 }
 
 /// The window as points in time. A time of day is one of the day of the first
@@ -166,7 +167,7 @@ struct Dump {
     warnings: Warnings,
     progress: Progress,
     window: Window,
-    filters: Vec<Filters>,
+    filters: Option<Filters>,
 }
 
 impl Dump {
@@ -177,20 +178,21 @@ impl Dump {
         mut format: Option<Box<dyn EventText>>,
         output: &mut Output,
     ) -> std::io::Result<Outcome> {
-        let (window, filters) = (self.window, std::mem::take(&mut self.filters));
+        let (window, filters) = (self.window, self.filters.take());
         let (mut count, mut written) = (0u64, Ok(Reader::There));
         let is_count = format.is_none();
         let mut context = TracesetContext::new(traceset);
         if let Some(begin) = window.begin {
             context.seek_time(begin);
         }
-        // All events can be counted without looking at any.
-        let counts_all = is_count && window.is_everything() && filters.is_empty();
+        if let Some(filters) = &filters {
+            context.choose(filters);
+        }
+        // What passes can be counted without looking at it.
+        let counts_all = is_count && window.is_everything();
         if !counts_all {
             context.on_event(Subscription::to_every_event(), |call| {
-                if !window.contains(call.event.timestamp())
-                    || !filters.iter().all(|filter| filter.matches(&call.event))
-                {
+                if !window.contains(call.event.timestamp()) {
                     return ControlFlow::Continue(());
                 }
                 count += 1;
@@ -203,13 +205,13 @@ impl Dump {
                 }
             });
         }
-        let batch = window.bounds().events(BATCH);
+        let batch = window.bounds().looks(BATCH);
         let mut read = 0;
         // There is no position in the bounds that could be refused.
         while let Ok(end) = context.middle(&batch) {
             read += end.events;
             self.report(&mut context);
-            if end.reason != EndReason::EventCount {
+            if end.reason != EndReason::LookCount {
                 break;
             }
         }

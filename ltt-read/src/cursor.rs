@@ -671,6 +671,15 @@ impl Cursor {
         self.skip_to(time)
     }
 
+    /// As [`seek_time`](Self::seek_time), but leaves damaged packets out.
+    pub(crate) fn reach(&mut self, time: Timestamp, mut damage: impl FnMut(Error)) {
+        let mut step = self.seek_time(time);
+        while let Err(error) = step {
+            damage(error);
+            step = if self.skip_packet() { self.skip_to(time) } else { Ok(()) };
+        }
+    }
+
     /// Goes on to before the next event whose timestamp is `time` or later.
     pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
         loop {

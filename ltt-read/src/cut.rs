@@ -3,6 +3,7 @@
 use crate::cursor::{Cursor, Position};
 use crate::event::Event;
 use crate::merge::{Merge, NOBODY, keep};
+use crate::time::Timestamp;
 
 impl Merge {
     /// Takes the event back that was given last: [`next`](Self::next) gives it
@@ -52,6 +53,54 @@ impl Merge {
     /// ```
     pub fn positions(&self) -> Vec<Position> {
         self.cursors.iter().map(|cursor| cursor.cut(self.loaded)).collect()
+    }
+
+    /// The same in the order of all events, where events were passed over by
+    /// [`next_where`](Self::next_where) or tracefiles are left out: all of them
+    /// stand before what they have behind the event given last, wanted or not.
+    /// `time` is the one of that event; if clocks go back, any before it that is
+    /// later. All tracefiles are at their end if there was no event.
+    ///
+    /// Tracefiles are sought by time for this, so it takes longer.
+    pub fn whole_positions(&self, time: Timestamp) -> Vec<Position> {
+        let current = self.current as usize;
+        let position = |(number, cursor): (usize, &Cursor)| {
+            if current >= self.cursors.len() {
+                return Position::END;
+            }
+            // Events of one time come by tracefile.
+            let begin = match number < current {
+                false if number == current => return cursor.cut(self.loaded),
+                false => time,
+                true if time == Timestamp::MAX => return Position::END,
+                true => Timestamp::from_ns(time.ns() + 1),
+            };
+            let mut cursor = cursor.trace().cursor(cursor.tracefile_index());
+            cursor.reach(begin, |_| {});
+            cursor.cut(false)
+        };
+        self.cursors.iter().enumerate().map(position).collect()
+    }
+
+    /// Leaves tracefiles out from now on, but those of the numbers that are
+    /// `wanted`; the others stay where they are and are not touched. As the event
+    /// given last may be one of theirs, there is none after this.
+    pub fn leave_out(&mut self, wanted: impl FnMut(usize) -> bool) {
+        if self.current().is_some() {
+            self.next();
+            self.put_back();
+        }
+        self.left_out = (0..self.cursors.len()).map(wanted).map(|wanted| !wanted).collect();
+        if self.loaded {
+            self.silence();
+        }
+    }
+
+    /// Leaves none out any more, and goes to positions: as
+    /// [`seek_positions`](Self::seek_positions).
+    pub fn read_whole(&mut self, positions: &[Position]) {
+        self.left_out.clear();
+        self.seek_positions(positions);
     }
 
     /// Goes to positions saved by [`positions`](Self::positions) in a merge of

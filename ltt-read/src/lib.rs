@@ -99,6 +99,7 @@
 //! | [`Cursor`] | reads one tracefile; [`Position`] is a place to come back to |
 //! | [`Merge`] | reads many tracefiles in time order |
 //! | [`Event`] | the record that a cursor stands on: a borrowed view |
+//! | [`choice`] | which events are wanted, so that others need not be read |
 //! | [`Field`], [`Value`], [`Visitor`] | three ways to what an event holds: by handle, by name, all of it |
 //! | [`Notice`], [`Error`] | what was odd, and what could not be read |
 //! | [`aliases`] | what kernel events were called over the years |
@@ -189,6 +190,7 @@ pub struct Readme;
 
 pub mod aliases;
 mod bits;
+pub mod choice;
 mod cursor;
 mod cut;
 mod discover;

@@ -44,6 +44,8 @@ pub struct Merge {
     /// with index files.
     sought: bool,
     bytes_total: u64,
+    /// Which tracefiles are left out for now; empty if none is.
+    pub(crate) left_out: Vec<bool>,
 }
 
 impl Merge {
@@ -75,6 +77,7 @@ impl Merge {
             notices: Vec::new(),
             sought: false,
             bytes_total,
+            left_out: Vec::new(),
         }
     }
 
@@ -184,16 +187,15 @@ impl Merge {
     /// before all times but [`Timestamp::MIN`].
     pub fn seek(&mut self, time: Timestamp) {
         let first = !std::mem::replace(&mut self.sought, true);
-        for cursor in &mut self.cursors {
+        for (number, cursor) in self.cursors.iter_mut().enumerate() {
+            if self.left_out.get(number) == Some(&true) {
+                continue;
+            }
             if first {
                 let index = cursor.trace().packet_index(cursor.tracefile_index());
                 self.notices.extend_from_slice(index.notices());
             }
-            let mut step = cursor.seek_time(time);
-            while let Err(error) = step {
-                keep(&mut self.errors, error);
-                step = if cursor.skip_packet() { cursor.skip_to(time) } else { Ok(()) };
-            }
+            cursor.reach(time, |error| keep(&mut self.errors, error));
         }
         self.unload();
     }
@@ -220,9 +222,22 @@ impl Merge {
         notices
     }
 
-    /// Bytes of all data stream files read so far, and in total.
+    /// Bytes of all data stream files read so far, and in total. Tracefiles that
+    /// are left out count as read.
     pub fn progress(&self) -> (u64, u64) {
-        (self.cursors.iter().map(Cursor::bytes_done).sum(), self.bytes_total)
+        let done = |(number, cursor): (usize, &Cursor)| match self.left_out.get(number) {
+            Some(true) => cursor.tracefile().size(),
+            _ => cursor.bytes_done(),
+        };
+        (self.cursors.iter().enumerate().map(done).sum(), self.bytes_total)
+    }
+
+    /// Takes the keys of tracefiles that are left out from the tournament.
+    pub(crate) fn silence(&mut self) {
+        for (number, _) in self.left_out.iter().enumerate().filter(|(_, left_out)| **left_out) {
+            self.tree.set(number, END);
+        }
+        self.tree.play_all();
     }
 
     /// To be called when cursors have been moved.
@@ -236,8 +251,13 @@ impl Merge {
         self.current = NOBODY;
         self.loaded = true;
         for number in 0..self.cursors.len() as u32 {
-            let step = self.cursors[number as usize].advance();
-            let key = self.settle(number, step);
+            let key = match self.left_out.get(number as usize) {
+                Some(true) => END,
+                _ => {
+                    let step = self.cursors[number as usize].advance();
+                    self.settle(number, step)
+                }
+            };
             self.tree.set(number as usize, key);
         }
         self.tree.play_all();

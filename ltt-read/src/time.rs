@@ -35,6 +35,31 @@ impl Timestamp {
     pub const fn ns(self) -> i64 {
         self.0
     }
+
+    /// Nanoseconds from an earlier time to this one; 0 if it is not earlier.
+    ///
+    /// ```
+    /// use ltt_read::Timestamp;
+    ///
+    /// let (begin, end) = (Timestamp::from_ns(-5), Timestamp::from_ns(10));
+    /// assert_eq!(end.since(begin), 15);
+    /// assert_eq!(begin.since(end), 0);
+    /// ```
+    pub const fn since(self, earlier: Timestamp) -> u64 {
+        if earlier.0 < self.0 { self.0.abs_diff(earlier.0) } else { 0 }
+    }
+
+    /// So many nanoseconds later, [`MAX`](Self::MAX) at most.
+    #[must_use]
+    pub const fn saturating_add(self, ns: u64) -> Timestamp {
+        Timestamp(self.0.saturating_add_unsigned(ns))
+    }
+
+    /// So many nanoseconds earlier, [`MIN`](Self::MIN) at least.
+    #[must_use]
+    pub const fn saturating_sub(self, ns: u64) -> Timestamp {
+        Timestamp(self.0.saturating_sub_unsigned(ns))
+    }
 }
 
 impl std::fmt::Display for Timestamp {

@@ -222,7 +222,7 @@ impl Pass<'_> {
             let Some(read) = chunk(context) else { return Outcome::Complete };
             self.events += read.events;
             match read.reason {
-                EndReason::EventCount => {}
+                EndReason::EventCount | EndReason::LookCount => {}
                 EndReason::Stopped => return Outcome::Stopped,
                 EndReason::EndOfTraceset | EndReason::EndTime | EndReason::EndPosition => {
                     return Outcome::Complete;

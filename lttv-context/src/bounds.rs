@@ -4,7 +4,8 @@ use ltt_read::Timestamp;
 
 use crate::position::TracesetPosition;
 
-/// How far to read: whichever of its bounds comes first. All are exact.
+/// How far to read: whichever of its bounds comes first. All are exact, but the
+/// one on [work](Self::looks).
 ///
 /// ```
 /// use lttv_context::Bounds;
@@ -18,6 +19,7 @@ pub struct Bounds {
     time: Option<Timestamp>,
     position: Option<TracesetPosition>,
     events: Option<u64>,
+    looks: Option<u64>,
 }
 
 impl Bounds {
@@ -44,6 +46,14 @@ impl Bounds {
         Bounds { events: Some(events), ..self }
     }
 
+    /// Stop when about this many events have been looked at, whether or not they
+    /// pass a [check](crate::TracesetContext::choose): to have a turn now and then
+    /// even if few pass.
+    #[must_use]
+    pub fn looks(self, events: u64) -> Self {
+        Bounds { looks: Some(events), ..self }
+    }
+
     /// The time to stop at.
     pub fn end_time(&self) -> Option<Timestamp> {
         self.time
@@ -58,12 +68,18 @@ impl Bounds {
     pub fn max_events(&self) -> Option<u64> {
         self.events
     }
+
+    /// The number of events to look at.
+    pub fn max_looks(&self) -> Option<u64> {
+        self.looks
+    }
 }
 
 /// What came of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadEnd {
-    /// How many events were delivered, whether or not a hook was called for them.
+    /// How many events were delivered, whether or not a hook was called for them:
+    /// all, or those that pass the [check](crate::TracesetContext::choose).
     pub events: u64,
     /// What ended it.
     pub reason: EndReason,
@@ -76,7 +92,9 @@ pub enum EndReason {
     Stopped,
     /// As many events as wanted were delivered.
     EventCount,
-    /// There are no more events.
+    /// As many events as wanted were looked at.
+    LookCount,
+    /// There are no more events, or none that can pass.
     EndOfTraceset,
     /// The next event is not before the end position.
     EndPosition,

@@ -36,13 +36,19 @@ pub struct EventCall<'a, 'h> {
     pub(crate) merge: &'a Merge,
     pub(crate) key: Key,
     pub(crate) latest: Latest,
+    /// Whether events have been left out.
+    pub(crate) is_partial: bool,
 }
 
 impl EventCall<'_, '_> {
     /// The position before the event: who goes there gets it again.
     pub fn position(&self) -> TracesetPosition {
         let generation = self.contexts.traceset().generation();
-        TracesetPosition::new(generation, Some(self.key), self.latest, self.merge.positions())
+        let positions = match self.is_partial {
+            true => self.merge.whole_positions(self.time()),
+            false => self.merge.positions(),
+        };
+        TracesetPosition::new(generation, Some(self.key), self.latest, positions)
     }
 
     /// The time of its delivery: its own, or that of an event before it if its

@@ -1,10 +1,11 @@
 //! The context of a traceset: reads it, and calls hooks.
 
-use ltt_read::{Error, Merge, Notice};
+use ltt_read::{Error, Merge, Notice, Timestamp};
 use lttv_hooks::{HookId, Removal, Verdict};
 
 use crate::bounds::{Bounds, ReadEnd};
 use crate::call::EventCall;
+use crate::check::Check;
 use crate::checkpoint::Checkpoints;
 use crate::commands::{Command, Commands, Registration};
 use crate::contexts::Contexts;
@@ -12,7 +13,7 @@ use crate::dispatch::Dispatch;
 use crate::extension::{Extension, Extensions, Handle, Setup};
 use crate::hook_set::HookSet;
 use crate::level::Begun;
-use crate::position::{Latest, StalePosition, TracesetPosition, time_of};
+use crate::position::{Latest, StalePosition, TracesetPosition, UNKNOWN, time_of};
 use crate::subscription::Subscription;
 use crate::traceset::Traceset;
 
@@ -51,6 +52,10 @@ pub struct TracesetContext<'h> {
     pub(crate) latest: Latest,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) state: State,
+    pub(crate) check: Option<Check<'h>>,
+    /// Whether the merge leaves out what does not pass the check: then not all
+    /// tracefiles stand where they would otherwise.
+    pub(crate) is_partial: bool,
 }
 
 /// What is known of the state of extensions.
@@ -89,6 +94,8 @@ impl<'h> TracesetContext<'h> {
                 every: u64::MAX,
                 most: usize::MAX,
             },
+            check: None,
+            is_partial: false,
         }
     }
 
@@ -173,7 +180,7 @@ impl<'h> TracesetContext<'h> {
         bounds: &Bounds,
     ) -> Result<ReadEnd, StalePosition> {
         if let Some(position) = bounds.end_position() {
-            self.check(position)?;
+            self.check_position(position)?;
         }
         let id = self.begin(hooks);
         let read = self.middle(bounds);
@@ -185,13 +192,15 @@ impl<'h> TracesetContext<'h> {
     pub fn position(&mut self) -> TracesetPosition {
         let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.map(|time| (time, self.merge.current_tracefile() as u32));
+        let (latest, positions) = match time {
+            Some(time) if self.is_partial => {
+                (Some(time), self.merge.whole_positions(Timestamp::from_ns(time)))
+            }
+            None if self.is_partial => (UNKNOWN, self.merge.whole_positions(Timestamp::MAX)),
+            _ => (self.latest, self.merge.positions()),
+        };
         self.merge.put_back();
-        TracesetPosition::new(
-            self.traceset().generation(),
-            key,
-            self.latest,
-            self.merge.positions(),
-        )
+        TracesetPosition::new(self.traceset().generation(), key, latest, positions)
     }
 
     /// What could not be read so far: see [`Merge::errors`]. It does not keep
@@ -221,7 +230,7 @@ impl<'h> TracesetContext<'h> {
     }
 
     /// Refuses positions of other tracesets.
-    pub(crate) fn check(&self, position: &TracesetPosition) -> Result<(), StalePosition> {
+    pub(crate) fn check_position(&self, position: &TracesetPosition) -> Result<(), StalePosition> {
         let (position, traceset) = (position.generation(), self.traceset().generation());
         if position == traceset { Ok(()) } else { Err(StalePosition { position, traceset }) }
     }

@@ -35,6 +35,7 @@
 //! | to | use |
 //! |---|---|
 //! | choose events by name, channel, provider, fields | [`Subscription`] |
+//! | have hooks called for events only that pass a filter | [`choose`](TracesetContext::choose) |
 //! | see an event, its fields, where it is, what hooks share | [`EventCall`] |
 //! | add and remove hooks from within hooks | [`Commands`] |
 //! | do something before and after a read | [`HookSet`], [`begin`](TracesetContext::begin), [`end`](TracesetContext::end) |
@@ -68,6 +69,11 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+/// The code in the README, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 pub mod attributes;
 pub mod batch;
 pub mod modules;
@@ -76,6 +82,7 @@ pub mod session;
 
 mod bounds;
 mod call;
+mod check;
 mod checkpoint;
 mod commands;
 mod context;

@@ -23,8 +23,9 @@ impl TracesetContext<'_> {
     ///
     /// If it is of another traceset; then nothing changes.
     pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
-        self.check(position)?;
-        self.merge.seek_positions(position.tracefiles());
+        self.check_position(position)?;
+        self.merge.read_whole(position.tracefiles());
+        self.is_partial = false;
         self.moved();
         // Events after a clock that went back still are delivered at that time.
         self.now = position.time().map_or(i64::MAX, Timestamp::ns);
@@ -44,7 +45,8 @@ impl TracesetContext<'_> {
     /// Goes after the last event.
     pub fn seek_end(&mut self) {
         let end = TracesetPosition::end(self.traceset());
-        self.merge.seek_positions(end.tracefiles());
+        self.merge.read_whole(end.tracefiles());
+        self.is_partial = false;
         self.moved();
     }
 

@@ -48,7 +48,7 @@ impl TracesetContext<'_> {
     ///
     /// If it is of another traceset; then nothing changes.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), StalePosition> {
-        self.check(&checkpoint.position)?;
+        self.check_position(&checkpoint.position)?;
         self.go_to(Some(checkpoint.clone()));
         Ok(())
     }
@@ -98,7 +98,7 @@ impl TracesetContext<'_> {
         &mut self,
         position: &TracesetPosition,
     ) -> Result<u64, StalePosition> {
-        self.check(position)?;
+        self.check_position(position)?;
         let nearest = self.checkpoints.nearest_position(position).cloned();
         self.go_to(nearest);
         Ok(self.catch_up(&Bounds::all().until_position(position)))

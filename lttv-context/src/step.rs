@@ -31,6 +31,7 @@ impl TracesetContext<'_> {
         events: u64,
         mut matching: impl FnMut(&Event<'_>) -> bool,
     ) -> u64 {
+        self.read_whole();
         let mut found = 0;
         while found < events
             && let Some(event) = self.merge.next()

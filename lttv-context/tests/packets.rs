@@ -7,6 +7,7 @@ use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId
 use ltt_read::writer::{TraceWriter, Value, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_filter::{Expression, Filters};
 
 const CPUS: u64 = 4;
 const EVENTS: u64 = 20_000;
@@ -63,6 +64,35 @@ fn a_window_reads_its_packets_only() {
         context.seek_position(&position).expect("a position of this traceset");
         assert!(context.middle(&Bounds::all().events(1)).is_ok());
         assert!(context.packets_entered() - before <= 2 * CPUS);
+    }
+
+    // A check leaves out what no event can pass, be it times or tracefiles.
+    let of = |expression: String| {
+        let expression = Expression::parse(&expression).expect("a sound expression");
+        Filters::new(&expression, traceset.traces()).expect("known fields")
+    };
+    for (from, to) in [(10_000, 10_500), (0, 1), (19_000, 20_000)] {
+        let (begin, end) = (at(from), at(to));
+        let times = format!("event.time >= {}ns && event.time < {}ns", begin.ns(), end.ns());
+        for (filters, cpus) in [
+            (of(times.clone()), CPUS),
+            (of(format!("{times} && tracefile.cpu == 2")), 1),
+            (of(format!("{times} && event.name == nothing")), 0),
+        ] {
+            let mut context = TracesetContext::new(&traceset);
+            context.choose(&filters);
+            let read = context.middle(&Bounds::all()).expect("no position");
+            let by_filter = {
+                let mut matches = filters.read();
+                let passed = std::iter::from_fn(|| matches.next().map(drop)).count() as u64;
+                (passed, matches.merge().packets_entered())
+            };
+            assert_eq!((read.events, context.packets_entered()), by_filter);
+            assert_eq!(read.events, (to - from) * cpus);
+            let most = if cpus == 0 { 0 } else { needed(trace, begin, end) * cpus / CPUS + cpus };
+            let entered = context.packets_entered();
+            assert!(entered <= most, "{entered} packets, not {most}, of {packets}");
+        }
     }
 
     // A context that is only made reads nothing at all.

@@ -1,22 +1,13 @@
 //! Filters for any kind of records.
 
+use ltt_read::choice::Verdict;
+
 use crate::compile::program::{ACCEPT, Programs, REJECT};
 use crate::compile::{self, Checked};
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::model::{Model, Record};
-
-/// What a filter says of all records of a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// They pass.
-    Always,
-    /// They do not.
-    Never,
-    /// Each has to be looked at.
-    Depends,
-}
 
 /// An expression, compiled for records of any kind: for a program that has its
 /// own.

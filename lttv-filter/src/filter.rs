@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use ltt_read::choice::{Choice, TimeWindow, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, Trace};
 
 use crate::compile::{self, Checked, Fault, Node, can_hold, windows};
-use crate::compiled::{Compiled, Verdict};
+use crate::compiled::Compiled;
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
 use crate::expression::Expression;
@@ -42,20 +43,6 @@ pub struct Filter {
     types: u32,
     windows: Vec<TimeWindow>,
     tracefiles: Box<[bool]>,
-}
-
-/// A stretch of time, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeWindow {
-    /// First time in it.
-    pub first: Timestamp,
-    /// Last time in it.
-    pub last: Timestamp,
-}
-
-impl TimeWindow {
-    /// All of time, and events that have none.
-    pub const ALL: TimeWindow = TimeWindow { first: Timestamp::MIN, last: Timestamp::MAX };
 }
 
 impl Filter {
@@ -149,6 +136,26 @@ impl Filter {
     /// time may, it is [`TimeWindow::ALL`].
     pub fn windows(&self) -> &[TimeWindow] {
         &self.windows
+    }
+}
+
+/// For traces of which there is only the one.
+impl Choice for Filter {
+    #[inline]
+    fn chooses(&self, event: &Event<'_>) -> bool {
+        self.matches(event)
+    }
+
+    fn verdict(&self, _: usize, event_type: EventTypeId) -> Verdict {
+        Filter::verdict(self, event_type)
+    }
+
+    fn may_choose(&self, _: usize, tracefile: usize) -> bool {
+        self.can_match_tracefile(tracefile)
+    }
+
+    fn windows(&self) -> Vec<TimeWindow> {
+        self.windows.clone()
     }
 }
 

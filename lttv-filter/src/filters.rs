@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, Trace};
 
 use crate::compile::Fault;
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
 use crate::expression::Expression;
-use crate::filter::{Filter, TimeWindow, begin, needs_day};
+use crate::filter::{Filter, begin, needs_day};
 use crate::ranges::Ranges;
 use crate::read::Matches;
 use crate::trace::{NoState, StateFields, StateView};
@@ -185,6 +187,25 @@ impl Filters {
     /// Reads the events that pass, in time order, and as little else as possible.
     pub fn read(&self) -> Matches<'_> {
         Matches::new(self)
+    }
+}
+
+impl Choice for Filters {
+    #[inline]
+    fn chooses(&self, event: &Event<'_>) -> bool {
+        self.matches(event)
+    }
+
+    fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
+        self.filters.get(trace).map_or(Verdict::Never, |filter| filter.verdict(event_type))
+    }
+
+    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
+        self.can_match(trace, tracefile)
+    }
+
+    fn windows(&self) -> Vec<TimeWindow> {
+        Filters::windows(self)
     }
 }
 

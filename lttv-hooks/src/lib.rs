@@ -88,6 +88,11 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+/// The code in the README, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 mod by_id;
 mod deferred;
 mod flow;

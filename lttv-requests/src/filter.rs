@@ -1,12 +1,13 @@
 //! Which of the events of its interval a request is for.
 
 use lttv_context::EventCall;
+use lttv_filter::Filters;
 
 /// Says which events a request's hooks are called for.
 ///
-/// Any function of an event's call will do. It is asked at most once an event and
-/// request: when the first of the request's hooks would be called for it, with the
-/// state that this hook finds.
+/// [`Filters`] made of an expression will do, as will any function of an event's
+/// call. It is asked at most once an event and request: when the first of the
+/// request's hooks would be called for it, with the state that this hook finds.
 ///
 /// ```
 /// use lttv_context::EventCall;
@@ -25,5 +26,13 @@ pub trait EventFilter {
 impl<F: FnMut(&EventCall<'_, '_>) -> bool> EventFilter for F {
     fn passes(&mut self, call: &EventCall<'_, '_>) -> bool {
         self(call)
+    }
+}
+
+/// Filters of the traceset's traces, in its order. What they may say of state is
+/// not known to them.
+impl EventFilter for Filters {
+    fn passes(&mut self, call: &EventCall<'_, '_>) -> bool {
+        self.matches(&call.event)
     }
 }

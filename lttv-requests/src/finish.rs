@@ -23,6 +23,22 @@ pub enum FinishReason {
     EndTime,
 }
 
+impl FinishReason {
+    /// A name for logs and scripts: `end_time`, say.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FinishReason::Cancelled => "cancelled",
+            FinishReason::TracesetChanged => "traceset_changed",
+            FinishReason::Stopped => "stopped",
+            FinishReason::EventCount => "num_events",
+            FinishReason::MatchCount => "num_matches",
+            FinishReason::EndOfTraceset => "end_of_traceset",
+            FinishReason::EndPosition => "end_position",
+            FinishReason::EndTime => "end_time",
+        }
+    }
+}
+
 /// A request that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {

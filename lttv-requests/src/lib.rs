@@ -2,6 +2,11 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+/// The code in the README, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 mod background;
 mod budget;
 mod chunk;
@@ -20,6 +25,7 @@ mod service;
 mod start;
 mod tab;
 mod urgency;
+pub mod views;
 mod window;
 
 pub use background::{Background, ModuleId, Notice, Stage, When};

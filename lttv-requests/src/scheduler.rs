@@ -70,6 +70,8 @@ pub struct Scheduler<'h> {
     /// Requests that hooks cancelled and nobody was told of yet.
     pub(crate) untold: Vec<Finished>,
     pub(crate) background: Option<Box<Background<'h>>>,
+    /// Whether requests of different urgency are served together.
+    pub(crate) shares: bool,
     paused: u32,
 }
 
@@ -105,6 +107,7 @@ impl<'h> Scheduler<'h> {
             resume,
             untold: Vec::new(),
             background: None,
+            shares: true,
             paused: 0,
         }
     }
@@ -182,6 +185,13 @@ impl<'h> Scheduler<'h> {
         self.resume.set_most(most);
     }
 
+    /// Whether less urgent requests are served along with more urgent ones where
+    /// both want the same events: by default they are, since that costs no reading,
+    /// but their hooks take time. If not, they wait until no urgent one is left.
+    pub fn set_sharing(&mut self, shares: bool) {
+        self.shares = shares;
+    }
+
     /// Gives it something to do while no request is pending; what it had instead is
     /// dropped.
     pub fn set_background(&mut self, background: Background<'h>) {
@@ -210,7 +220,7 @@ impl<'h> Scheduler<'h> {
     /// The context that reads, to be used for other things in between: requests
     /// are interrupted, and will go on from where they were.
     pub fn context_mut(&mut self) -> &mut TracesetContext<'h> {
-        self.suspend_active();
+        self.suspend_where(|_| true);
         &mut self.context
     }
 
@@ -225,7 +235,7 @@ impl<'h> Scheduler<'h> {
         context: TracesetContext<'h>,
     ) -> (TracesetContext<'h>, Vec<Finished>) {
         self.accept_queued();
-        self.suspend_active();
+        self.suspend_where(|_| true);
         let (old, new) = (self.context.traceset().clone(), context.traceset());
         let finished = if old.generation() == new.generation() {
             Vec::new()
@@ -293,9 +303,9 @@ impl<'h> Scheduler<'h> {
         self.requests.push(Served::new(id, request, &self.queue));
     }
 
-    /// Interrupts all that are served, and keeps the state for them. Tells which.
-    pub(crate) fn suspend_active(&mut self) -> Vec<RequestId> {
-        let active = self.requests.iter_mut().filter(|served| served.is_active());
+    /// Interrupts some that are served, and keeps the state for them. Tells which.
+    pub(crate) fn suspend_where(&mut self, which: impl Fn(&Served<'h>) -> bool) -> Vec<RequestId> {
+        let active = self.requests.iter_mut().filter(|s| s.is_active() && which(s));
         let mut suspended = Vec::new();
         for served in active {
             served.suspend(&mut self.context);

@@ -6,6 +6,8 @@ use crate::budget::{Budget, Meter};
 use crate::chunk::{Chunk, Replay, Status};
 use crate::cut::Cut;
 use crate::scheduler::Scheduler;
+use crate::served::Served;
+use crate::urgency::Urgency;
 
 impl<'h> Scheduler<'h> {
     /// Serves requests for as long as the budget allows, and tells what that came
@@ -28,18 +30,20 @@ impl<'h> Scheduler<'h> {
             if meter.is_spent() {
                 break;
             }
+            let least = self.least_urgency();
             if !self.is_at(&goal) {
                 self.interrupt(&mut chunk);
                 self.approach(&goal, &mut meter, &mut chunk);
                 continue;
             }
-            self.activate(&mut meter, &mut chunk);
+            chunk.interrupted.extend(self.suspend_where(|served| served.urgency < least));
+            self.activate(least, &mut meter, &mut chunk);
             let here = self.context.position();
             let is_over = self.finish_over(&here, &mut meter, &mut chunk);
             if is_over || !self.queue.is_empty() {
                 continue; // It may be others' turn now.
             }
-            if self.read(&here, &mut meter, &mut chunk) {
+            if self.read(&here, least, &mut meter, &mut chunk) {
                 break;
             }
         }
@@ -85,7 +89,7 @@ impl<'h> Scheduler<'h> {
 
     /// Interrupts all that are served, since the next stretch is elsewhere.
     fn interrupt(&mut self, chunk: &mut Chunk) {
-        let interrupted = self.suspend_active();
+        let interrupted = self.suspend_where(|_| true);
         if interrupted.is_empty() {
             return;
         }
@@ -127,7 +131,7 @@ impl<'h> Scheduler<'h> {
         meter.end_slice(events);
         chunk.replayed += events;
         match reason {
-            EndReason::EventCount | EndReason::Stopped => {
+            EndReason::EventCount | EndReason::LookCount | EndReason::Stopped => {
                 let at = self.context.position().time();
                 let to = match goal {
                     Cut::Time(time) => Some(*time),
@@ -182,10 +186,18 @@ impl<'h> Scheduler<'h> {
         }
     }
 
+    /// How urgent a request has to be to be served now.
+    fn least_urgency(&self) -> Urgency {
+        let all = Urgency::new(0);
+        let most = self.requests.iter().map(|served| served.urgency).max();
+        if self.shares { all } else { most.unwrap_or(all) }
+    }
+
     /// Makes all who are here get events.
-    fn activate(&mut self, meter: &mut Meter, chunk: &mut Chunk) {
+    fn activate(&mut self, least: Urgency, meter: &mut Meter, chunk: &mut Chunk) {
         let here = self.context.position();
-        for served in self.requests.iter_mut().filter(|served| served.cut.is_at(&here)) {
+        let is_next = |served: &&mut Served<'h>| served.cut.is_at(&here) && served.urgency >= least;
+        for served in self.requests.iter_mut().filter(is_next) {
             served.cut = Cut::Position(here.clone());
             if served.activate(&mut self.context) {
                 chunk.started.push(served.id);
@@ -218,8 +230,14 @@ impl<'h> Scheduler<'h> {
 
     /// Reads on from here, for all who are active, up to where the first of them
     /// ends or another one waits. Whether a hook wants the chunk to end.
-    fn read(&mut self, here: &TracesetPosition, meter: &mut Meter, chunk: &mut Chunk) -> bool {
-        let bounds = self.bounds(here, meter.begin_slice());
+    fn read(
+        &mut self,
+        here: &TracesetPosition,
+        least: Urgency,
+        meter: &mut Meter,
+        chunk: &mut Chunk,
+    ) -> bool {
+        let bounds = self.bounds(here, least, meter.begin_slice());
         let read = match self.context.middle(&bounds) {
             Ok(read) => read,
             Err(_) => return true, // It was checked.
@@ -238,19 +256,19 @@ impl<'h> Scheduler<'h> {
 
     /// The nearest of all ends of the active, places where others wait, and so many
     /// events.
-    fn bounds(&self, here: &TracesetPosition, mut events: u64) -> Bounds {
+    fn bounds(&self, here: &TracesetPosition, least: Urgency, mut events: u64) -> Bounds {
         let (mut time, mut position) = (None, None);
-        for served in &self.requests {
+        for served in self.requests.iter().filter(|served| served.urgency >= least) {
             if served.is_active() {
-                time = least(time, served.bounds.end_time());
-                position = least(position, served.bounds.end_position());
+                time = earlier(time, served.bounds.end_time());
+                position = earlier(position, served.bounds.end_position());
                 events = events.min(served.events_left().unwrap_or(u64::MAX));
                 continue;
             }
             match &served.cut {
                 cut if !cut.is_behind(here) => {}
-                Cut::Time(start) => time = least(time, Some(*start)),
-                Cut::Position(start) => position = least(position, Some(start)),
+                Cut::Time(start) => time = earlier(time, Some(*start)),
+                Cut::Position(start) => position = earlier(position, Some(start)),
             }
         }
         let mut bounds = Bounds::all().events(events);
@@ -264,8 +282,8 @@ impl<'h> Scheduler<'h> {
     }
 }
 
-/// The lesser of two that may not be there.
-fn least<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
+/// The earlier of two that may not be there.
+fn earlier<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(if b < a { b } else { a }),
         (a, b) => a.or(b),

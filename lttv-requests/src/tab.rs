@@ -1,6 +1,7 @@
 //! What viewers of one traceset show in common.
 
 use ltt_read::Timestamp;
+use lttv_context::attributes::Attributes;
 use lttv_context::{Generation, StalePosition, TimeSpan, TracesetPosition};
 
 use crate::window::TimeWindow;
@@ -10,8 +11,10 @@ use crate::window::TimeWindow;
 /// others have changed.
 ///
 /// It is a plain value that knows no user interface. A viewer that changes
-/// something names itself, and is not told of that; there are no callbacks, so
-/// that changes cannot call for each other without end.
+/// something names itself, and is not told of that. Viewers look what has changed
+/// when it suits them ([`take_changes`](Self::take_changes)), or the application
+/// tells them ([`deliver`](Self::deliver)); what they report while they are told
+/// does not count, so that changes cannot call for each other without end.
 ///
 /// `F` is what a filter is to the application: its text, say.
 ///
@@ -39,7 +42,11 @@ pub struct Tab<F> {
     time: Timestamp,
     position: Option<TracesetPosition>,
     filter: Option<F>,
+    divider: f64,
+    attributes: Attributes,
     viewers: Vec<Option<Changes>>,
+    /// While viewers are told of changes.
+    is_delivering: bool,
 }
 
 /// A viewer of a [`Tab`]: valid there only.
@@ -57,6 +64,8 @@ pub struct Changes {
     pub position: bool,
     /// Whether the filter has.
     pub filter: bool,
+    /// Whether the divider has.
+    pub divider: bool,
     /// Whether the traceset has: what was drawn means nothing any more.
     pub traceset: bool,
     /// Whether somebody wants everything drawn anew.
@@ -72,6 +81,8 @@ impl Changes {
 
 /// The width of the first window, if there is more time than that: 1 s.
 const FIRST_WIDTH: i64 = 1_000_000_000;
+/// Where the divider is first.
+const FIRST_DIVIDER: f64 = 0.25;
 
 impl<F: PartialEq> Tab<F> {
     /// The first second of a traceset, of this generation and span.
@@ -84,7 +95,10 @@ impl<F: PartialEq> Tab<F> {
             time: begin,
             position: None,
             filter: None,
+            divider: FIRST_DIVIDER,
+            attributes: Attributes::new(),
             viewers: Vec::new(),
+            is_delivering: false,
         }
     }
 
@@ -108,6 +122,21 @@ impl<F: PartialEq> Tab<F> {
             .and_then(Option::as_mut)
             .map(std::mem::take)
             .unwrap_or_default()
+    }
+
+    /// Tells each viewer that has something to be told what has changed. Until all
+    /// know, what they change themselves does not count: they follow, none leads.
+    pub fn deliver(&mut self, mut tell: impl FnMut(&mut Self, ViewerId, Changes)) {
+        if std::mem::replace(&mut self.is_delivering, true) {
+            return;
+        }
+        for viewer in 0..self.viewers.len() {
+            let changes = self.take_changes(ViewerId(viewer));
+            if !changes.is_none() {
+                tell(self, ViewerId(viewer), changes);
+            }
+        }
+        self.is_delivering = false;
     }
 
     /// The span of the traceset.
@@ -138,7 +167,7 @@ impl<F: PartialEq> Tab<F> {
     /// Shows another time window, as far as it is in the traceset's span.
     pub fn set_window(&mut self, window: TimeWindow, by: Option<ViewerId>) {
         let window = self.span.map_or(window, |span| window.clamped(span));
-        if window == self.window {
+        if window == self.window || self.is_delivering {
             return;
         }
         let before = std::mem::replace(&mut self.window, window);
@@ -169,6 +198,9 @@ impl<F: PartialEq> Tab<F> {
     /// Goes to a time. The position is not known then. If it is not in the window,
     /// that moves to have it in the middle.
     pub fn set_time(&mut self, time: Timestamp, by: Option<ViewerId>) {
+        if self.is_delivering {
+            return;
+        }
         let is_new = self.time != time;
         self.time = time;
         if is_new {
@@ -193,7 +225,7 @@ impl<F: PartialEq> Tab<F> {
         if position.generation() != self.traceset {
             return Err(StalePosition { position: position.generation(), traceset: self.traceset });
         }
-        if self.position.as_ref() == Some(position) {
+        if self.position.as_ref() == Some(position) || self.is_delivering {
             return Ok(());
         }
         let end = self.span.map_or(self.time, |span| span.end);
@@ -209,10 +241,36 @@ impl<F: PartialEq> Tab<F> {
 
     /// Shows only what passes a filter, or everything again.
     pub fn set_filter(&mut self, filter: Option<F>, by: Option<ViewerId>) {
-        if self.filter != filter {
+        if self.filter != filter && !self.is_delivering {
             self.filter = filter;
             self.tell(by, |changes| changes.filter = true);
         }
+    }
+
+    /// Where viewers that have a list on the left and a chart on the right divide
+    /// their width, so that their charts are below each other: from 0 to 1.
+    pub fn divider(&self) -> f64 {
+        self.divider
+    }
+
+    /// Moves the divider of all viewers.
+    pub fn set_divider(&mut self, part: f64, by: Option<ViewerId>) {
+        let part = if part.is_nan() { FIRST_DIVIDER } else { part.clamp(0.0, 1.0) };
+        if part != self.divider && !self.is_delivering {
+            self.divider = part;
+            self.tell(by, |changes| changes.divider = true);
+        }
+    }
+
+    /// What else viewers have in common, or keep from one session to the next:
+    /// whatever they agree upon. Nobody is told of changes.
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// The same, to be changed.
+    pub fn attributes_mut(&mut self) -> &mut Attributes {
+        &mut self.attributes
     }
 
     /// Another traceset is shown. Window and time are kept as far as they are in its
@@ -235,7 +293,9 @@ impl<F: PartialEq> Tab<F> {
 
     /// Everything is to be drawn anew.
     pub fn redraw(&mut self, by: Option<ViewerId>) {
-        self.tell(by, |changes| changes.redraw = true);
+        if !self.is_delivering {
+            self.tell(by, |changes| changes.redraw = true);
+        }
     }
 
     fn show_time(&mut self, by: Option<ViewerId>) {

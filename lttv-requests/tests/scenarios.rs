@@ -14,7 +14,7 @@ use lttv_context::{
 use lttv_hooks::Priority;
 use lttv_requests::{
     Background, Budget, EventsRequest, FinishReason, Owner, RequestId, Scheduler, Stage, Start,
-    Status, SubmitError, Urgency, When,
+    Status, SubmitError, Tab, Urgency, When,
 };
 
 /// The time of the first event, and the distance from one to the next, in ns.
@@ -455,4 +455,45 @@ fn checkpoints_of_the_background_shorten_replays() {
     assert_eq!(scheduler.pending().next().map(|pending| pending.request), Some(id));
     assert_eq!(drain(&mut scheduler, 100).1, 50);
     assert_eq!(seen.take(), range(750, 760));
+}
+
+#[test]
+fn without_sharing_the_less_urgent_wait() {
+    let (urgent, other) = (Seen::default(), Seen::default());
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
+    scheduler.set_sharing(false);
+    scheduler.submit(noting(&other).urgency(Urgency::LOW)).unwrap();
+    scheduler.service_chunk(Budget::events(10));
+    // It wants what the other one wants, from the same place on.
+    let from_there = noting(&urgent).from(time_of(10)).urgency(Urgency::HIGH);
+    scheduler.submit(from_there).unwrap();
+    let chunk = scheduler.service_chunk(Budget::events(50));
+    assert_eq!((chunk.interrupted.len(), chunk.seeks), (1, 0));
+    assert_eq!((urgent.borrow().len(), other.borrow().len()), (50, 10));
+    let (read, ..) = drain(&mut scheduler, 1000);
+    assert_eq!(read, 40 + 90);
+    assert_eq!((urgent.take(), other.take()), (range(10, 100), range(0, 100)));
+}
+
+#[test]
+fn viewers_that_are_told_do_not_lead() {
+    let context = TracesetContext::new(traceset(100));
+    let span = context.contexts().time_span();
+    let mut tab: Tab<String> = Tab::new(context.traceset().generation(), span);
+    let (list, chart) = (tab.add_viewer(), tab.add_viewer());
+    tab.set_time(time_of(30), Some(list));
+    tab.set_divider(0.5, None);
+    let mut told = Vec::new();
+    tab.deliver(|tab, viewer, changes| {
+        told.push((viewer, changes.time, changes.divider));
+        // Both have their own idea of the time, and would go on telling each other.
+        tab.set_time(time_of(if viewer == list { 40 } else { 50 }), Some(viewer));
+        tab.set_filter(Some("x".into()), Some(viewer));
+        tab.deliver(|_, _, _| panic!("somebody is being told"));
+    });
+    assert_eq!(told, [(list, false, true), (chart, true, true)]);
+    assert_eq!((tab.time(), tab.filter(), tab.divider()), (time_of(30), None, 0.5));
+    tab.deliver(|_, _, _| panic!("nothing is new"));
+    tab.set_time(time_of(40), Some(list));
+    assert!(tab.take_changes(chart).time && tab.take_changes(list).is_none());
 }

@@ -19,6 +19,7 @@ struct Run {
     state: bool,
     checkpoints: Option<(u64, usize)>,
     resume_states: usize,
+    shares: bool,
     budgets: Vec<(u64, bool)>,
     between: Vec<Between>,
 }
@@ -30,13 +31,15 @@ fn run() -> impl Strategy<Value = Run> {
         any::<bool>(),
         checkpoints,
         0..4usize,
+        prop::bool::weighted(0.7),
         prop::collection::vec(budget, 1..8),
         prop::collection::vec(between(), 1..20),
     )
-        .prop_map(|(state, checkpoints, resume_states, budgets, between)| Run {
+        .prop_map(|(state, checkpoints, resume_states, shares, budgets, between)| Run {
             state,
             checkpoints,
             resume_states,
+            shares,
             budgets,
             between,
         })
@@ -62,6 +65,7 @@ fn serve(
     }
     let mut scheduler = Scheduler::new(context);
     scheduler.set_resume_states(run.resume_states);
+    scheduler.set_sharing(run.shares);
     let world = World::new(sample.clone(), script.to_vec(), digest);
     let mut total = Total::default();
     let mut finished = Vec::new();

@@ -10,10 +10,11 @@
 //! * [`value`]: the values themselves.
 //!
 //! These three know nothing of traces, and are all there is with default
-//! features off: any program that has states can store them. Two more follow
-//! the kernel through its traces:
+//! features off: any program that has states can store them. Three more
+//! follow the kernel through its traces:
 //!
 //! * [`kernel`]: what a system was doing, rebuilt from the events of its trace.
+//! * [`kernel_history`]: all of that in a history, to be asked in any order.
 //! * [`stats`]: where its time went.
 //!
 //! ```
@@ -36,9 +37,16 @@
 //! * `kernel` (default): what needs traces.
 #![deny(missing_docs, unsafe_code)]
 
+/// The code in the README, which has to compile.
+#[cfg(all(doctest, feature = "kernel"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 pub mod history;
 #[cfg(feature = "kernel")]
 pub mod kernel;
+#[cfg(feature = "kernel")]
+pub mod kernel_history;
 #[cfg(feature = "kernel")]
 pub mod stats;
 pub mod tree;

@@ -239,6 +239,8 @@ proptest! {
 
         let mut builder = Builder::resume(&path, settings).unwrap();
         prop_assert_eq!(builder.now(), horizon);
+        let earliest = builder.earliest();
+        prop_assert_eq!(earliest, if recovered.blocks() > 0 { horizon + 1 } else { 0 });
         // All attributes, in the same order, then all changes that are missing.
         for (path, _) in &all {
             builder.add(path).unwrap();
@@ -249,7 +251,7 @@ proptest! {
         }
         changes.sort_by_key(|(t, ..)| *t);
         for (t, path, span) in changes {
-            if t > horizon || (recovered.blocks() == 0 && t == 0) {
+            if t >= earliest {
                 let quark = builder.add(path).unwrap();
                 builder.set(quark, t, span.2.value()).unwrap();
             }
@@ -280,17 +282,31 @@ fn victim() {
     let mut settings = Settings::default();
     settings.block_intervals = Some(2000);
     let resumed = Builder::resume(&path, settings.clone());
-    let fresh = resumed.is_err();
     let mut builder = resumed.or_else(|_| Builder::create(&path, 0, settings)).unwrap();
     let quarks: Vec<Quark> =
         (0..VICTIM_QUARKS).map(|i| builder.add(&format!("q/{i}")).unwrap()).collect();
-    let first = if fresh { 0 } else { builder.now() + 1 };
-    for t in first..300_000 {
+    for t in builder.earliest()..300_000 {
         let i = t as usize % VICTIM_QUARKS;
         builder.set(quarks[i], t, state(i, t)).unwrap();
     }
     builder.close(300_000).unwrap();
     std::process::exit(0);
+}
+
+/// One that is killed between the header of its file and the first block leaves
+/// a history in which nothing has happened, not even at the start.
+#[test]
+fn a_file_without_blocks_is_resumed_from_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    drop(Builder::create(&path, 5, Settings::default()).unwrap());
+    assert_eq!(History::recover(&path).unwrap().blocks(), 0);
+    let mut builder = Builder::resume(&path, Settings::default()).unwrap();
+    assert_eq!((builder.now(), builder.earliest()), (5, 5));
+    let quark = builder.add("a").unwrap();
+    builder.set(quark, 5, 1).unwrap();
+    let history = builder.close(10).unwrap();
+    assert_eq!(history.at(quark, 5).unwrap().value, 1.into());
 }
 
 /// A real process, killed at any time, many times over; each one goes on where

@@ -1,15 +1,18 @@
 //! What filters need to know of the records that they choose from.
 //!
 //! For traces all of this is there: see [`Filter`](crate::Filter). A program that
-//! has records of its own implements [`Model`] for what they are in general, and
+//! has records of its own, all of one type, describes them by [`Columns`]; for
+//! several types it implements [`Model`] for what they are in general, and
 //! [`Record`] for each of them; [`Compiled`](crate::Compiled) has an example.
 
+mod columns;
 mod field_type;
 mod found;
 
 use std::borrow::Cow;
 use std::fmt::Debug;
 
+pub use columns::{Columns, RecordFilter};
 pub use field_type::{FieldType, IntegerType, Label, Unit};
 pub use found::{Constant, ConstantValue, Found, Problem, Readable};
 

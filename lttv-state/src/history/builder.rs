@@ -65,6 +65,11 @@ impl Settings {
     }
 }
 
+/// A text that a [`Builder`] knows, to be set without being looked up: see
+/// [`Builder::text`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text(u64);
+
 type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
 
 /// Builds a history: takes changes, and stores the intervals between them.
@@ -168,9 +173,9 @@ impl Builder {
     }
 
     /// Goes on with a history that was not closed: with all attributes, and the
-    /// states as they were when its last block was written. That is the time
-    /// that [`now`](Self::now) tells: changes up to it are there, those after it
-    /// are to be made again. What is behind that block in the file is removed.
+    /// states as they were when its last block was written. All changes before
+    /// [`earliest`](Self::earliest) are there; those from it on are to be made
+    /// again. What is behind that block in the file is removed.
     ///
     /// # Errors
     ///
@@ -294,6 +299,35 @@ impl Builder {
         self.now
     }
 
+    /// The earliest time at which a change can still be made, in ns: this is
+    /// where to go on when a history is [resumed](Self::resume). It is
+    /// [`now`](Self::now), since more can happen at that time; or 1 later if
+    /// readers know `now` already. In a history without any block nothing
+    /// has happened yet, so that it is the start.
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, Settings};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("h");
+    /// let mut builder = Builder::create(&path, 0, Settings::default())?;
+    /// let quark = builder.add("a")?;
+    /// builder.set(quark, 10, 1)?;
+    /// assert_eq!(builder.earliest(), 10);
+    /// builder.flush()?;
+    /// assert_eq!(builder.earliest(), 11);
+    /// builder.set(quark, 20, 2)?;
+    /// drop(builder); // The change at 20 was not in a block yet.
+    ///
+    /// let mut builder = Builder::resume(&path, Settings::default())?;
+    /// assert_eq!(builder.earliest(), 11);
+    /// builder.set(quark, 20, 2)?;
+    /// builder.close(30)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn earliest(&self) -> i64 {
+        self.now.saturating_add(self.now_is_settled.into())
+    }
+
     /// The state of an attribute now: since when, and what. Its end is
     /// [`now`](Self::now).
     ///
@@ -320,6 +354,48 @@ impl Builder {
         value: impl Into<Value<'v>>,
     ) -> Result<(), Error> {
         let code = self.pool.code(value.into()).ok_or(Error::TooManyTexts)?;
+        self.set_code(quark, t, code)
+    }
+
+    /// A text, for setting it many times: [`set_text`](Self::set_text) need not
+    /// look it up.
+    ///
+    /// ```
+    /// # use lttv_state::history::Builder;
+    /// let mut builder = Builder::in_memory(0);
+    /// let door = builder.add("house/door")?;
+    /// let (open, closed) = (builder.text("open")?, builder.text("closed")?);
+    /// for hour in 0..24 {
+    ///     builder.set_text(door, hour * 60, open)?;
+    ///     builder.set_text(door, hour * 60 + 5, closed)?;
+    /// }
+    /// assert_eq!(builder.close(1_439)?.at(door, 62)?.value, "open".into());
+    /// # Ok::<(), lttv_state::history::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there are too many texts.
+    pub fn text(&mut self, text: &str) -> Result<Text, Error> {
+        self.pool.intern(text.as_bytes()).map(Text).ok_or(Error::TooManyTexts)
+    }
+
+    /// As [`set`](Self::set), with a text of this builder. (One of another builder
+    /// may be any other text here, or be refused.)
+    ///
+    /// # Errors
+    ///
+    /// As [`set`](Self::set), and [`Error::UnknownText`].
+    #[inline]
+    pub fn set_text(&mut self, quark: Quark, t: i64, text: Text) -> Result<(), Error> {
+        if text.0 >= self.pool.len() as u64 {
+            return Err(Error::UnknownText);
+        }
+        self.set_code(quark, t, Code { kind: Kind::Str, bits: text.0 })
+    }
+
+    #[inline]
+    fn set_code(&mut self, quark: Quark, t: i64, code: Code) -> Result<(), Error> {
         match self.reorder {
             None => {
                 self.advance(t)?;
@@ -476,7 +552,7 @@ impl Builder {
 
     /// Whether there can be a change at `t`.
     fn check_time(&self, t: i64) -> Result<(), Error> {
-        let earliest = self.now.saturating_add(self.now_is_settled.into());
+        let earliest = self.earliest();
         match t < earliest || (t == self.now && self.now_is_settled) {
             true => Err(Error::TimeRegress { t, earliest }),
             false => Ok(()),

@@ -99,6 +99,12 @@ pub enum Error {
     /// More different texts and blobs than 32 bits can number.
     #[error("too many different texts and blobs")]
     TooManyTexts,
+    /// A text of another builder.
+    #[error("a text that this builder does not know")]
+    UnknownText,
+    /// The builder was closed already.
+    #[error("the history is closed, nothing can be added")]
+    Closed,
     /// An earlier write to the file failed; nothing can be added any more.
     #[error("an earlier write failed, the history cannot grow")]
     Failed,

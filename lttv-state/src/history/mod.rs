@@ -87,7 +87,7 @@ mod sink;
 mod source;
 mod symbols;
 
-pub use builder::{Builder, Live, Settings};
+pub use builder::{Builder, Live, Settings, Text};
 pub use durations::Duration;
 pub use error::Error;
 pub use identity::Identity;

@@ -44,6 +44,11 @@ impl Cpu {
         1u32.checked_shl(number).is_some_and(|bit| self.pending_softirqs & bit != 0)
     }
 
+    /// The soft interrupts that were raised there and have not begun, a bit each.
+    pub fn pending_softirqs(&self) -> u32 {
+        self.pending_softirqs
+    }
+
     /// Its clock frequency in Hz, if the trace told.
     pub fn frequency(&self) -> Option<u64> {
         self.frequency

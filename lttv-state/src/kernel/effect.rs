@@ -1,6 +1,6 @@
 //! What the last event changed, for those who account for it.
 
-use super::modes::{ExecutionMode, ProcessStatus};
+use super::modes::ExecutionMode;
 use ltt_read::Timestamp;
 
 use super::names::NameId;
@@ -41,15 +41,18 @@ pub struct Ended {
     pub cpu_time: u64,
 }
 
-/// A wait that ended.
+/// A process runs again: how long it did not. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waited {
     /// Who waited.
     pub process: ProcessIx,
-    /// Its status meanwhile.
-    pub status: ProcessStatus,
-    /// How long, in ns.
-    pub time: u64,
+    /// How long for something to happen.
+    pub blocked: u64,
+    /// How long for a CPU; after its birth too.
+    pub ready: u64,
+    /// How long the scheduler took to let it run after it was woken up, the last
+    /// time if that was more than once; `None` if it was not.
+    pub since_wakeup: Option<u64>,
 }
 
 /// What became of a request to a block device.
@@ -107,7 +110,7 @@ impl Effect {
         &self.ended
     }
 
-    /// A wait that ended.
+    /// The wait of the process that now runs, if it has just begun to.
     pub fn waited(&self) -> Option<Waited> {
         self.waited
     }

@@ -99,6 +99,10 @@ impl KernelState {
         Some(&self.traces.get(index)?.state)
     }
 
+    pub(crate) fn trace_mut(&mut self, index: usize) -> Option<&mut TraceState> {
+        Some(&mut self.traces.get_mut(index)?.state)
+    }
+
     /// The machines of all traces, by their index.
     pub fn traces(&self) -> impl ExactSizeIterator<Item = &TraceState> {
         self.traces.iter().map(|machine| &machine.state)

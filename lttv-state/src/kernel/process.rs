@@ -48,6 +48,11 @@ pub struct Process {
     /// The file that the current system call opens.
     pub(super) opening: NameId,
     pub(super) exiting: bool,
+    /// Since it last ran: when it was woken up last; how long it was blocked, and how
+    /// long ready, before its last change.
+    pub(super) woken: Option<i64>,
+    pub(super) blocked: u64,
+    pub(super) ready: u64,
     /// How many of two signs there are that it is gone: it was scheduled out for
     /// good, and it was freed.
     pub(super) farewells: u8,
@@ -150,9 +155,24 @@ impl Process {
             files: Arc::default(),
             opening: NameId::EMPTY,
             exiting: false,
+            woken: None,
+            blocked: 0,
+            ready: 0,
             farewells: 0,
             alive: true,
             touched: 0,
+        }
+    }
+
+    /// Counts the time since the last change as spent waiting, if it was.
+    pub(super) fn count_wait(&mut self, time: i64) {
+        let Frame { status, change, .. } = *self.top();
+        match status {
+            ProcessStatus::Wait => self.blocked = self.blocked.wrapping_add(since(change, time)),
+            ProcessStatus::WaitCpu | ProcessStatus::WaitFork => {
+                self.ready = self.ready.wrapping_add(since(change, time));
+            }
+            _ => {}
         }
     }
 

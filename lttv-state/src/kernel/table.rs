@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use super::journal::Journal;
 use super::process::{Process, Serial, Tid};
 use super::tid_map::TidMap;
 
@@ -11,6 +12,11 @@ use super::tid_map::TidMap;
 pub struct ProcessIx(pub(super) u32);
 
 impl ProcessIx {
+    /// The place of a number, which may be none.
+    pub(crate) fn at(index: usize) -> ProcessIx {
+        ProcessIx(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
     /// As an index into tables.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -30,6 +36,7 @@ pub(super) struct ProcessTable {
     epoch: Cell<u32>,
     /// What the last checkpoint has for each place.
     shelf: RefCell<Vec<Arc<Process>>>,
+    pub(super) journal: Journal<ProcessIx>,
 }
 
 /// A table, saved. What did not change between two checkpoints is in both.
@@ -51,6 +58,7 @@ impl Default for ProcessTable {
             next_serial: 0,
             epoch: Cell::new(1),
             shelf: RefCell::default(),
+            journal: Journal::default(),
         }
     }
 }
@@ -65,6 +73,7 @@ impl ProcessTable {
     }
 
     pub(super) fn get_mut(&mut self, ix: ProcessIx) -> &mut Process {
+        self.journal.note(ix);
         let process = &mut self.slots[ix.index()];
         process.touched = self.epoch.get();
         process
@@ -95,6 +104,7 @@ impl ProcessTable {
         if let Some(tid) = tid.filter(|tid| *tid > 0) {
             self.by_tid.set(tid, Some(ix));
         }
+        self.journal.note(ix);
         ix
     }
 
@@ -164,5 +174,6 @@ impl ProcessTable {
         // Saved processes are of epoch 0: nothing is touched yet.
         self.epoch.set(1);
         *self.shelf.get_mut() = saved.slots.clone();
+        self.journal = Journal::default();
     }
 }

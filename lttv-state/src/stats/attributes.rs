@@ -157,7 +157,7 @@ fn add(
     for (name, time) in [
         ("cpu time", counts.cpu_time),
         ("cumulative cpu time", counts.cumulative_cpu_time),
-        ("elapsed time", counts.elapsed_time),
+        ("elapsed time", counts.elapsed_time()),
         ("wait time", counts.wait_time),
     ] {
         let time = Duration::from_nanos(time);

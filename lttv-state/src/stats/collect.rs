@@ -4,7 +4,7 @@ use ltt_read::schema::EventTypeId;
 
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
-use crate::kernel::{Process, ProcessStatus, Serial, TraceState, Transfer, Transition};
+use crate::kernel::{Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition};
 
 /// The statistics of a trace while they are collected.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +85,7 @@ impl Collector {
             // Mostly what the CPU was on.
             let place = if key == on.key { on.leaf } else { self.leaves.place(key) };
             let counts = self.leaves.at(place);
-            counts.elapsed_time = counts.elapsed_time.wrapping_add(ended.elapsed);
+            counts.durations.count(ended.elapsed);
             counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(ended.cpu_time);
         }
         // Who runs may do something else now, or be another one.
@@ -98,18 +98,17 @@ impl Collector {
         if let Some(waited) = effect.waited()
             && let Some(process) = state.process(waited.process)
         {
-            let key = key(process, cpu);
-            let place = if key == on.key { on.leaf } else { self.leaves.place(key) };
-            let counts = self.leaves.at(place);
+            // It is what the CPU is on now.
+            let counts = self.leaves.at(on.leaf);
+            let time = waited.blocked.wrapping_add(waited.ready);
+            counts.wait_time = counts.wait_time.wrapping_add(time);
             let facts = facts(&mut self.processes, process.serial());
-            match waited.status {
-                ProcessStatus::Wait => facts.blocked_time += waited.time,
-                ProcessStatus::WaitCpu | ProcessStatus::WaitFork => {
-                    facts.ready_time += waited.time;
-                }
-                _ => {}
+            facts.blocked_time = facts.blocked_time.wrapping_add(waited.blocked);
+            facts.ready_time = facts.ready_time.wrapping_add(waited.ready);
+            facts.times_scheduled += 1;
+            if let Some(latency) = waited.since_wakeup {
+                facts.wakeup_latency.count(latency);
             }
-            counts.wait_time = counts.wait_time.wrapping_add(waited.time);
         }
         let process = on.key.process.index();
         if self.processes.get(process).is_none_or(|process| !process.seen)
@@ -139,6 +138,11 @@ impl Collector {
         }
         match transition {
             Fork | Exec | Exit | Brand => self.life(state, transition),
+            Migrate => {
+                if let Some(process) = effect.target().and_then(|ix| state.process(ix)) {
+                    facts(&mut self.processes, process.serial()).migrations += 1;
+                }
+            }
             ProcessState | DumpEnd | KernelThread => self.follow_all(state),
             _ => {}
         }
@@ -150,6 +154,16 @@ impl Collector {
         while self.devices.len() <= request.device {
             let Some(device) = state.devices().get(self.devices.len()) else { return };
             self.devices.push(DeviceFacts::new(device.number(), time, 0));
+        }
+        if request.step == RequestStep::Issued
+            && let Some(running) = state.effect().cpu().and_then(|cpu| state.running(cpu))
+        {
+            let facts = facts(&mut self.processes, running.serial());
+            match request.kind {
+                RequestKind::Read => facts.blocks_read += request.bytes,
+                RequestKind::Write => facts.blocks_written += request.bytes,
+                RequestKind::Other => {}
+            }
         }
         let in_flight = state.devices()[request.device].in_flight();
         self.devices[request.device].request(request, in_flight, time);
@@ -249,7 +263,7 @@ impl Collector {
                 });
                 let counts: &mut Counts = self.leaves.at(place);
                 let elapsed = since(frame.entry().ns(), time);
-                counts.elapsed_time = counts.elapsed_time.wrapping_add(elapsed);
+                counts.open_time = counts.open_time.wrapping_add(elapsed);
                 counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::Timestamp;
 
+use super::durations::Durations;
 use crate::kernel::{DeviceNumber, ProcessType, Request, RequestKind, RequestStep, Tid};
 
 /// A process, as it was last. Times are in ns.
@@ -33,6 +34,17 @@ pub struct ProcessFacts {
     pub bytes_read: u64,
     /// Bytes that its system calls wrote.
     pub bytes_written: u64,
+    /// Bytes that were asked of block devices while it ran. (Who causes requests and
+    /// who issues them are often different processes.)
+    pub blocks_read: u64,
+    /// Bytes that block devices were asked to write while it ran.
+    pub blocks_written: u64,
+    /// How often a CPU went over to it.
+    pub times_scheduled: u64,
+    /// How often it was moved to another CPU.
+    pub migrations: u64,
+    /// How long it took from each time it was woken up until it ran.
+    pub wakeup_latency: Durations,
     /// Whether there is anything here.
     pub(super) seen: bool,
 }
@@ -45,8 +57,13 @@ impl ProcessFacts {
             (&mut self.ready_time, later.ready_time),
             (&mut self.bytes_read, later.bytes_read),
             (&mut self.bytes_written, later.bytes_written),
+            (&mut self.blocks_read, later.blocks_read),
+            (&mut self.blocks_written, later.blocks_written),
+            (&mut self.times_scheduled, later.times_scheduled),
+            (&mut self.migrations, later.migrations),
         ];
         sums.into_iter().for_each(|(sum, more)| *sum += more);
+        self.wakeup_latency.add(&later.wakeup_latency);
         if !later.seen {
             return;
         }

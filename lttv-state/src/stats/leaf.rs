@@ -4,6 +4,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 
+use super::durations::Durations;
 use super::tally::Tally;
 use crate::kernel::{ExecutionMode, NameId, Serial};
 
@@ -32,20 +33,28 @@ pub struct Counts {
     pub cpu_time: u64,
     /// How long a CPU was on this or what interrupted it, of what ended.
     pub cumulative_cpu_time: u64,
-    /// From begin to end, of what ended.
-    pub elapsed_time: u64,
-    /// How long the process waited, for something or for a CPU, within it.
+    /// From begin to end, of each that ended.
+    pub durations: Durations,
+    /// How long those had lasted at the end of the trace that had not ended then.
+    pub open_time: u64,
+    /// How long the process waited within it, for something or for a CPU.
     pub wait_time: u64,
     /// Events, by type.
     pub events: Tally,
 }
 
 impl Counts {
+    /// From begin to end, or to the end of the trace.
+    pub fn elapsed_time(&self) -> u64 {
+        self.durations.total().wrapping_add(self.open_time)
+    }
+
     /// Adds others.
     pub fn add(&mut self, other: &Counts) {
         self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
         self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(other.cumulative_cpu_time);
-        self.elapsed_time = self.elapsed_time.wrapping_add(other.elapsed_time);
+        self.durations.add(&other.durations);
+        self.open_time = self.open_time.wrapping_add(other.open_time);
         self.wait_time = self.wait_time.wrapping_add(other.wait_time);
         self.events.add(&other.events);
     }

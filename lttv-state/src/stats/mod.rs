@@ -45,6 +45,7 @@
 
 mod attributes;
 mod collect;
+mod durations;
 mod facts;
 mod leaf;
 mod parallel;
@@ -60,6 +61,7 @@ use lttv_hooks::Priority;
 use self::collect::Collector;
 use crate::kernel::{KernelState, NameId, Names};
 
+pub use durations::Durations;
 pub use facts::{DeviceFacts, ProcessFacts};
 pub use leaf::{Counts, LeafKey};
 pub use parallel::statistics;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::TraceStatistics;
+use super::durations::Durations;
 use super::leaf::Counts;
 use crate::kernel::{ExecutionMode, Serial};
 
@@ -79,6 +80,19 @@ impl TraceStatistics {
             cpu.events += counts.events.total();
         }
         cpus.into_values().collect()
+    }
+
+    /// How long each system call took that each process made and that ended, by
+    /// process and name.
+    pub fn syscalls(&self) -> BTreeMap<Serial, BTreeMap<&str, Durations>> {
+        let mut all: BTreeMap<Serial, BTreeMap<&str, Durations>> = BTreeMap::new();
+        for (key, counts) in self.leaves() {
+            if key.mode == ExecutionMode::Syscall && !counts.durations.is_empty() {
+                let calls = all.entry(key.process).or_default();
+                calls.entry(self.name(key.submode)).or_default().add(&counts.durations);
+            }
+        }
+        all
     }
 
     /// What each process did that was ever on a CPU, by serial number.

@@ -90,6 +90,7 @@ impl TraceState {
             }
             sources[at].name = name;
         }
+        self.journal.note(pack(kind, number));
         self.sources[kind as usize].get_mut(at)
     }
 }

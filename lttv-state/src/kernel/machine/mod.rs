@@ -21,10 +21,11 @@ use ltt_read::Timestamp;
 use super::anomalies::Anomalies;
 use super::cpu::{Cpu, MAX_CPUS};
 use super::effect::Effect;
+use super::journal::Journal;
 use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
 use super::names::{NameId, Names};
 use super::process::{Frame, Process, TID_END, Tid};
-use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind};
+use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind, unpack};
 use super::table::{ProcessIx, ProcessTable, SavedTable};
 
 pub(super) use dump::Dumped;
@@ -46,6 +47,8 @@ pub struct TraceState {
     pub(super) cpus: Vec<Cpu>,
     /// By kind.
     pub(super) sources: [Vec<Source>; 4],
+    /// Of sources, packed.
+    pub(super) journal: Journal<u32>,
     pub(super) devices: Vec<BlockDevice>,
     /// While the kernel's state is dumped: file tables and who has them.
     pub(super) file_tables: HashMap<u64, ProcessIx>,
@@ -57,6 +60,15 @@ pub struct TraceState {
     /// The time before the first event.
     pub(super) begin: i64,
     pub(super) credit: u64,
+}
+
+/// What events changed: some of it more than once.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    pub(crate) processes: Vec<ProcessIx>,
+    /// Those whose handlers began or ended, or that got a name.
+    pub(crate) sources: Vec<(SourceKind, u32)>,
+    packed: Vec<u32>,
 }
 
 /// A state, saved.
@@ -88,6 +100,7 @@ impl TraceState {
             processes: ProcessTable::default(),
             cpus: Vec::new(),
             sources: Default::default(),
+            journal: Journal::default(),
             devices: Vec::new(),
             file_tables: HashMap::new(),
             probes: Arc::default(),
@@ -191,6 +204,18 @@ impl TraceState {
     #[inline]
     pub fn effect(&self) -> &Effect {
         &self.effect
+    }
+
+    /// What events changed since the last call. False if that is not known, as in
+    /// the first call and after going elsewhere: all may have changed.
+    pub(crate) fn changes(&mut self, changed: &mut Changed) -> bool {
+        let mut packed = std::mem::take(&mut changed.packed);
+        let all = !self.processes.journal.read(&mut changed.processes);
+        let all = !self.journal.read(&mut packed) || all;
+        changed.sources.clear();
+        changed.sources.extend(packed.iter().map(|source| unpack(*source)));
+        changed.packed = packed;
+        !all
     }
 
     /// The time of the trace's first event.
@@ -333,6 +358,7 @@ impl TraceState {
         self.processes.restore(&saved.processes);
         self.cpus.clone_from(&saved.cpus);
         self.sources.clone_from(&saved.sources);
+        self.journal = Journal::default();
         self.devices.clone_from(&saved.devices);
         self.file_tables.clone_from(&saved.file_tables);
         self.probes = saved.probes.clone();

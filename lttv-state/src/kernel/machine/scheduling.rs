@@ -105,10 +105,16 @@ impl TraceState {
     fn switch_in(&mut self, at: At, ix: ProcessIx) {
         self.take_from_other_cpu(at, ix);
         let process = self.processes.get_mut(ix);
+        process.count_wait(at.time);
         let running = if process.exiting { ProcessStatus::Exit } else { ProcessStatus::Run };
         let top = process.top_mut();
-        let waited = Waited { process: ix, status: top.status, time: since(top.change, at.time) };
         (top.status, top.change) = (running, at.time);
+        let waited = Waited {
+            process: ix,
+            blocked: std::mem::take(&mut process.blocked),
+            ready: std::mem::take(&mut process.ready),
+            since_wakeup: process.woken.take().map(|woken| since(woken, at.time)),
+        };
         process.cpu = Some(at.cpu);
         self.effect.waited = Some(waited);
         self.cpus[at.cpu as usize].running = ix;
@@ -146,10 +152,10 @@ impl TraceState {
         if cpu.is_some() {
             process.cpu = cpu;
         }
-        let top = process.top_mut();
-        if top.status != ProcessStatus::WaitCpu {
-            let time = since(top.change, at.time);
-            self.effect.waited = Some(Waited { process: ix, status: top.status, time });
+        process.woken = Some(at.time);
+        if process.status() != ProcessStatus::WaitCpu {
+            process.count_wait(at.time);
+            let top = process.top_mut();
             (top.status, top.change) = (ProcessStatus::WaitCpu, at.time);
         }
     }

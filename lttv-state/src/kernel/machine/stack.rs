@@ -113,6 +113,7 @@ impl TraceState {
         let is_idle = process.tid == Some(0);
         process.functions.clear();
         process.opening = NameId::EMPTY;
+        (process.woken, process.blocked, process.ready) = (None, 0, 0);
         let (mode, submode) = if is_idle {
             (ExecutionMode::Syscall, NameId::NONE)
         } else {
@@ -126,6 +127,7 @@ impl TraceState {
     pub(super) fn release(&mut self, frame: &Frame) {
         if frame.mode.is_interrupt() || frame.mode == ExecutionMode::Trap {
             let (kind, number) = unpack(frame.source);
+            self.journal.note(frame.source);
             if let Some(source) = self.sources[kind as usize].get_mut(number as usize) {
                 source.running = source.running.saturating_sub(1);
             }

@@ -1,0 +1,38 @@
+//! Who is in which parking space: a history of states that no trace told of.
+
+use std::error::Error;
+
+use lttv_state::history::{Builder, History, Settings};
+use lttv_state::value::Value;
+
+const MINUTE: i64 = 60;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = std::env::temp_dir().join(format!("parking-{}.history", std::process::id()));
+    record(&file)?;
+
+    let history = History::open(&file)?;
+    for space in history.matching_at("north/*", 45 * MINUTE)? {
+        let path = history.tree().path(space.quark);
+        println!("{path}: {:?} since minute {}", space.value, space.start / MINUTE);
+    }
+    std::fs::remove_file(file)?;
+    Ok(())
+}
+
+/// Cars come and go.
+fn record(file: &std::path::Path) -> Result<(), Box<dyn Error>> {
+    let mut builder = Builder::create(file, 0, Settings::default())?;
+    let spaces = [builder.add("north/1")?, builder.add("north/2")?, builder.add("north/3")?];
+    for (minute, space, car) in [
+        (5, spaces[0], Value::Str("RU-57 1815")),
+        (12, spaces[2], Value::Str("LT-TV 2003")),
+        (40, spaces[0], Value::Null),
+        (44, spaces[1], Value::Str("CT-F2 2023")),
+        (71, spaces[2], Value::Null),
+    ] {
+        builder.set(space, minute * MINUTE, car)?;
+    }
+    builder.close(90 * MINUTE)?;
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The lines of a replay.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::io;
+
+/// Where hooks write their lines. The first error is kept until somebody asks.
+pub(super) struct Log<'w> {
+    out: RefCell<&'w mut dyn io::Write>,
+    failure: Cell<Option<io::Error>>,
+    events: Cell<u64>,
+}
+
+impl<'w> Log<'w> {
+    pub(super) fn new(out: &'w mut dyn io::Write) -> Self {
+        Log { out: RefCell::new(out), failure: Cell::new(None), events: Cell::new(0) }
+    }
+
+    pub(super) fn line(&self, id: &str, what: fmt::Arguments<'_>) {
+        if let Err(error) = writeln!(self.out.borrow_mut(), "{id} {what}") {
+            let first = self.failure.take().unwrap_or(error);
+            self.failure.set(Some(first));
+        }
+    }
+
+    pub(super) fn event(&self, id: &str, time: i64, name: &str) {
+        self.events.set(self.events.get() + 1);
+        self.line(id, format_args!("event {time} {name}"));
+    }
+
+    /// How many events were logged.
+    pub(super) fn events(&self) -> u64 {
+        self.events.get()
+    }
+
+    pub(super) fn check(&self) -> io::Result<()> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,8 @@
+//! Requests by script: what the program `request_replay` runs.
+
+mod log;
+mod replay;
+mod script;
+
+pub use replay::{ReplayError, replay};
+pub use script::{Priority, Request, Script, Start};

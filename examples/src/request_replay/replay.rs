@@ -1,0 +1,193 @@
+//! Runs a script.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::Arc;
+
+use ltt_read::{Timestamp, Trace};
+use lttv_context::{Bounds, Level, StalePosition, Traceset, TracesetContext, TracesetPosition};
+use lttv_filter::{Expression, FilterError, Filters};
+use lttv_requests::{
+    Budget, EventsRequest, Owner, RequestId, Scheduler, Status, SubmitError, Urgency,
+};
+
+use super::log::Log;
+use super::script::{Priority, Request, Script, Start};
+
+/// Why a script cannot be run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// A request names an event that is not there.
+    #[error("request {request}: there is no event {event}, the traceset has {events}")]
+    NoSuchEvent {
+        /// Its id.
+        request: String,
+        /// The number of the event.
+        event: u64,
+        /// How many events there are.
+        events: u64,
+    },
+    /// A filter makes no sense.
+    #[error("request {request}: the filter {source}")]
+    Filter {
+        /// The request's id.
+        request: String,
+        /// Where, and what.
+        source: FilterError,
+    },
+    /// A request is refused.
+    #[error("request {request}: {source}")]
+    Submit {
+        /// Its id.
+        request: String,
+        /// Why.
+        source: SubmitError,
+    },
+    /// A position is of another traceset.
+    #[error(transparent)]
+    Stale(#[from] StalePosition),
+    /// The lines cannot be written.
+    #[error("cannot write the output: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// Runs the requests of a script over traces, and writes a line for each call of a
+/// hook, and one for all that was read.
+///
+/// A request is submitted, or after that cancelled, before the call of
+/// `service_chunk` that it names. While nothing pends, calls are not made but only
+/// counted.
+///
+/// # Errors
+///
+/// If the script asks for what is not there, or if `out` fails.
+pub fn replay(
+    script: &Script,
+    traces: &[Arc<Trace>],
+    out: &mut dyn io::Write,
+) -> Result<(), ReplayError> {
+    let log = Log::new(out);
+    let traceset = Traceset::from(traces.to_vec());
+    let positions = positions(&script.requests, &traceset)?;
+    let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+    let mut owners: HashMap<&str, Owner> = HashMap::new();
+    let mut requests: Vec<Option<EventsRequest<'_>>> = Vec::new();
+    for asked in &script.requests {
+        let name = asked.owner.as_deref().unwrap_or(&asked.id);
+        let owner = *owners.entry(name).or_insert_with(Owner::fresh);
+        requests.push(Some(request(asked, owner, traces, &positions, &log)?));
+    }
+
+    let budget = script.chunk_events.map_or(Budget::default(), Budget::events);
+    let mut ids: Vec<Option<RequestId>> = vec![None; requests.len()];
+    let (mut read, mut seeks, mut call) = (0, 0, 0);
+    loop {
+        for ((asked, request), id) in script.requests.iter().zip(&mut requests).zip(&mut ids) {
+            if asked.submit_at.unwrap_or(0) <= call
+                && let Some(request) = request.take()
+            {
+                let refused = |source| ReplayError::Submit { request: asked.id.clone(), source };
+                *id = Some(scheduler.submit(request).map_err(refused)?);
+            }
+        }
+        for (asked, id) in script.requests.iter().zip(&ids) {
+            if asked.cancel_at == Some(call)
+                && let Some(id) = id
+            {
+                scheduler.cancel(*id);
+            }
+        }
+        let chunk = scheduler.service_chunk(budget);
+        log.check()?;
+        read += chunk.read;
+        seeks += chunk.seeks;
+        call += 1;
+        if chunk.status == Status::Idle {
+            let waiting = script.requests.iter().zip(&requests).filter(|(_, r)| r.is_some());
+            match waiting.map(|(asked, _)| asked.submit_at.unwrap_or(0)).min() {
+                Some(next) => call = call.max(next),
+                None => break,
+            }
+        }
+    }
+    log.line("read", format_args!("{read} delivered {} seeks {seeks}", log.events()));
+    Ok(log.check()?)
+}
+
+/// The request that one of a script stands for.
+fn request<'h>(
+    asked: &'h Request,
+    owner: Owner,
+    traces: &[Arc<Trace>],
+    positions: &BTreeMap<u64, TracesetPosition>,
+    log: &'h Log<'_>,
+) -> Result<EventsRequest<'h>, ReplayError> {
+    let id = asked.id.as_str();
+    let mut request = EventsRequest::new(owner).urgency(match asked.priority {
+        Some(Priority::High) => Urgency::HIGH,
+        Some(Priority::Low) | None => Urgency::LOW,
+    });
+    request = match asked.start {
+        None => request,
+        Some(Start::Time(time)) => request.from(Timestamp::from_ns(time)),
+        Some(Start::Event(event)) => request.from(&positions[&event]),
+    };
+    if let Some(time) = asked.end_time {
+        request = request.until(Timestamp::from_ns(time));
+    }
+    if let Some(event) = asked.end_event {
+        request = request.until_position(&positions[&event]);
+    }
+    if let Some(events) = asked.num_events {
+        request = request.events(events);
+    }
+    if let Some(text) = &asked.filter {
+        let filters = Expression::parse(text).and_then(|e| Filters::new(&e, traces));
+        let wrong = |source| ReplayError::Filter { request: asked.id.clone(), source };
+        request = request.filter(filters.map_err(wrong)?);
+    }
+    let mut calls = 0;
+    Ok(request
+        .before_request(move |_, _| log.line(id, format_args!("before_request")))
+        .before_chunk(Level::Traceset, move |_, _| log.line(id, format_args!("before_chunk")))
+        .on_every_event(move |call, control| {
+            let time = call.event.timestamp().unwrap_or(call.time());
+            log.event(id, time.ns(), call.event.event_type().name());
+            calls += 1;
+            if asked.stop_after == Some(calls) {
+                control.stop();
+            }
+        })
+        .after_chunk(Level::Traceset, move |_, _| log.line(id, format_args!("after_chunk")))
+        .after_request(move |_, _, reason| {
+            log.line(id, format_args!("after_request {}", reason.name()));
+        }))
+}
+
+/// The positions before all events that requests name by their numbers.
+fn positions(
+    requests: &[Request],
+    traceset: &Traceset,
+) -> Result<BTreeMap<u64, TracesetPosition>, ReplayError> {
+    let mut named = BTreeMap::new();
+    for request in requests {
+        let start = match request.start {
+            Some(Start::Event(event)) => Some(event),
+            _ => None,
+        };
+        for event in start.into_iter().chain(request.end_event) {
+            named.entry(event).or_insert(request);
+        }
+    }
+    let mut context = TracesetContext::new(traceset);
+    let mut events = 0;
+    let mut positions = BTreeMap::new();
+    for (event, request) in named {
+        events += context.middle(&Bounds::all().events(event - events))?.events;
+        if events < event {
+            return Err(ReplayError::NoSuchEvent { request: request.id.clone(), event, events });
+        }
+        positions.insert(event, context.position());
+    }
+    Ok(positions)
+}

@@ -1,0 +1,201 @@
+//! Which events hooks are called for.
+
+use std::fmt;
+
+use ltt_read::choice::{Choice, Verdict, Windows};
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Event, Merge, Timestamp};
+
+use crate::context::TracesetContext;
+use crate::contexts::Contexts;
+use crate::extension::Extensions;
+use crate::position::{Latest, UNKNOWN, time_of};
+
+type Asked<'h> = dyn FnMut(&Event<'_>, &Extensions) -> bool + 'h;
+
+/// A choice of events: what is known of it in advance, as tables.
+pub(crate) struct Check<'h> {
+    /// By number of the tracefile.
+    tracefiles: Box<[bool]>,
+    verdicts: Box<[Verdict]>,
+    /// Where those of each trace begin.
+    bases: Box<[usize]>,
+    windows: Windows,
+    asked: Box<Asked<'h>>,
+}
+
+/// With a check, hooks are called for events only that pass it. All is as if
+/// there were no others: numbers of events in [`Bounds`](crate::Bounds) and
+/// [`ReadEnd`](crate::ReadEnd) count those that pass. Only the hooks of
+/// [extensions](crate::Extension) get every event, so that their state is right;
+/// seeking by events and positions goes by all events, too.
+///
+/// As long as no extension keeps state, nothing is read in which no event can
+/// pass: tracefiles and packets are left out, other events passed over before they
+/// are put in order. Where clocks go back, an event may then come earlier than
+/// among all of them, since it does not wait for those.
+///
+/// ```
+/// use lttv_context::{Bounds, Subscription, TracesetContext, Traceset};
+/// use lttv_filter::{Expression, Filters};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let expression = Expression::parse("tracefile.cpu == 1 && next_tid != 0")?;
+/// let filters = Filters::new(&expression, traceset.traces())?;
+///
+/// let mut switches = 0;
+/// let mut context = TracesetContext::new(&traceset);
+/// context.choose(&filters);
+/// context.on_event(Subscription::to_every_event(), |call| {
+///     assert_eq!(call.tracefile.tracefile().cpu(), Some(1));
+///     switches += 1;
+/// });
+/// let read = context.middle(&Bounds::all())?;
+/// drop(context);
+/// assert_eq!(read.events, switches);
+/// # assert!(switches > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<'h> TracesetContext<'h> {
+    /// Sets a check: hooks are called for events that it chooses. It takes the
+    /// place of the one before.
+    pub fn choose(&mut self, choice: impl Choice + 'h) {
+        let check = Check::new(&self.contexts, &choice);
+        self.set_check(Check { asked: Box::new(move |event, _| choice.chooses(event)), ..check });
+    }
+
+    /// The same for a check that looks at what has been attached, most often at
+    /// state. A choice tells what is known in advance; where this leaves it open,
+    /// `passes` is asked instead of it: once an event, with the state that the
+    /// first hook finds that keeps none.
+    pub fn choose_with(
+        &mut self,
+        choice: &impl Choice,
+        passes: impl FnMut(&Event<'_>, &Extensions) -> bool + 'h,
+    ) {
+        let check = Check::new(&self.contexts, choice);
+        self.set_check(Check { asked: Box::new(passes), ..check });
+    }
+
+    /// Removes the check: hooks are called for all events.
+    pub fn choose_all(&mut self) {
+        self.read_whole();
+        self.check = None;
+    }
+
+    fn set_check(&mut self, check: Check<'h>) {
+        self.read_whole();
+        self.check = Some(check);
+    }
+
+    /// Has the merge stand where it would if all events had been read.
+    pub(crate) fn read_whole(&mut self) {
+        if std::mem::take(&mut self.is_partial) {
+            self.is_partial = true;
+            let position = self.position();
+            self.is_partial = false;
+            self.latest = position.latest();
+            self.merge.read_whole(position.tracefiles());
+        }
+    }
+
+    /// Whether events may be left out that do not pass the check.
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.check.is_some() && !self.extensions.keep_state()
+    }
+
+    /// Makes the merge ready to leave out what does not pass.
+    pub(crate) fn read_partly(&mut self) {
+        let Some(check) = &mut self.check else { return };
+        if !self.is_partial {
+            self.merge.leave_out(|number| check.tracefiles.get(number) == Some(&true));
+            self.is_partial = true;
+        }
+        check.enter(&mut self.merge, self.latest);
+    }
+}
+
+impl<'h> Check<'h> {
+    fn new(contexts: &Contexts, choice: &impl Choice) -> Self {
+        let tracefiles = contexts.tracefiles().iter();
+        let (mut verdicts, mut bases) = (Vec::new(), Vec::new());
+        for trace in contexts.traces() {
+            bases.push(verdicts.len());
+            let types = (0..trace.trace().schema().event_types.len() as u32).map(EventTypeId);
+            verdicts.extend(types.map(|id| choice.verdict(trace.index(), id)));
+        }
+        Check {
+            tracefiles: tracefiles.map(|t| choice.may_choose(t.trace_index(), t.index())).collect(),
+            verdicts: verdicts.into(),
+            bases: bases.into(),
+            windows: Windows::new(choice.windows()),
+            asked: Box::new(|_, _| false),
+        }
+    }
+
+    /// Whether hooks are called for an event.
+    #[inline(always)]
+    pub(crate) fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool {
+        let base = self.bases.get(event.trace_index()).copied().unwrap_or_default();
+        match self.verdicts.get(base + event.type_id().index()) {
+            Some(Verdict::Always) => true,
+            Some(Verdict::Depends) => (self.asked)(event, extensions),
+            Some(Verdict::Never) | None => false,
+        }
+    }
+
+    fn enter(&mut self, merge: &mut Merge, latest: Latest) {
+        match latest {
+            UNKNOWN => self.windows.restart(),
+            latest => self.windows.enter(merge, latest.map(Timestamp::from_ns)),
+        }
+    }
+
+    /// Goes to the next event that passes, or is not before a limit, or when as
+    /// many events have been looked at as may be. False if there is none.
+    #[inline]
+    pub(crate) fn advance(
+        &mut self,
+        merge: &mut Merge,
+        extensions: &Extensions,
+        limit: i64,
+        looks: &mut Looks,
+    ) -> bool {
+        while let Some(last) = self.windows.last().map(Timestamp::ns) {
+            let stop = limit.min(last.saturating_add(1));
+            let found = merge.next_where(|event| {
+                time_of(event) >= stop || looks.are_spent() || self.passes(event, extensions)
+            });
+            let Some(event) = found else { return false };
+            let time = time_of(&event);
+            if time <= last || time >= limit || looks.spent {
+                return true;
+            }
+            self.windows.move_on(merge, Timestamp::from_ns(time));
+        }
+        false
+    }
+}
+
+/// How many events may be looked at.
+#[derive(Debug)]
+pub(crate) struct Looks {
+    pub(crate) left: u64,
+    pub(crate) spent: bool,
+}
+
+impl Looks {
+    #[inline(always)]
+    fn are_spent(&mut self) -> bool {
+        self.spent |= self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        self.spent
+    }
+}
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check").field("windows", &self.windows).finish_non_exhaustive()
+    }
+}

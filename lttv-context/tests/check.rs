@@ -1,0 +1,269 @@
+//! Reading with a check against a sorted list of all events.
+
+#[allow(dead_code, reason = "other tests need all of it")]
+mod support;
+
+use std::cell::RefCell;
+
+use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Event, Timestamp};
+use lttv_context::{
+    Bounds, EndReason, Extension, Handle, Setup, Subscription, TracesetContext, TracesetPosition,
+};
+use proptest::prelude::*;
+use support::config::cases;
+use support::timeline::timeline;
+use support::{Known, Sample};
+
+/// Some of the events of a sample.
+#[derive(Debug, Clone)]
+struct Sieve {
+    /// Every so many of them.
+    every: u32,
+    /// Only one tracefile of each trace.
+    tracefile: Option<usize>,
+    windows: Vec<TimeWindow>,
+    /// Whether it tells in advance what it knows.
+    talkative: bool,
+}
+
+impl Sieve {
+    fn has(&self, event: &Known) -> bool {
+        event.number.is_multiple_of(self.every)
+            && self.tracefile.is_none_or(|only| only == event.tracefile)
+            && self.windows.iter().any(|w| w.first <= event.time && event.time <= w.last)
+    }
+}
+
+fn number(event: &Event<'_>) -> u32 {
+    event.field("number").and_then(|value| value.as_u64()).expect("a number") as u32
+}
+
+impl Choice for Sieve {
+    fn chooses(&self, event: &Event<'_>) -> bool {
+        self.has(&Known {
+            time: event.timestamp().unwrap_or(Timestamp::MIN),
+            trace: event.trace_index(),
+            tracefile: event.tracefile_index(),
+            number: number(event),
+        })
+    }
+
+    fn verdict(&self, _: usize, _: EventTypeId) -> Verdict {
+        let all = self.every == 1 && self.tracefile.is_none();
+        match (self.talkative, &*self.windows) {
+            (true, []) => Verdict::Never,
+            (true, [TimeWindow::ALL]) if all => Verdict::Always,
+            _ => Verdict::Depends,
+        }
+    }
+
+    fn may_choose(&self, _: usize, tracefile: usize) -> bool {
+        !self.talkative || self.tracefile.is_none_or(|only| only == tracefile)
+    }
+
+    fn windows(&self) -> Vec<TimeWindow> {
+        if self.talkative { self.windows.clone() } else { vec![TimeWindow::ALL] }
+    }
+}
+
+/// Counts all events, whatever is chosen.
+#[derive(Debug, Default)]
+struct Counter(u64);
+
+impl Extension for Counter {
+    type Checkpoint = u64;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        setup.hooks.on_event("*", move |call| call.extensions[handle].0 += 1);
+    }
+
+    fn reset(&mut self) {
+        self.0 = 0;
+    }
+
+    fn save(&self) -> u64 {
+        self.0
+    }
+
+    fn restore(&mut self, saved: &u64) {
+        self.0 = *saved;
+    }
+}
+
+fn known(call: &lttv_context::EventCall<'_, '_>) -> Known {
+    Known {
+        time: call.time(),
+        trace: call.trace.index(),
+        tracefile: call.tracefile.index(),
+        number: number(&call.event),
+    }
+}
+
+/// A step of a test: a bound, and whether to ask for the position before.
+#[derive(Debug, Clone)]
+enum Step {
+    Events(u64),
+    Looks(u64),
+    Until(usize),
+    UntilPosition(usize),
+    Seek(usize),
+    ToSaved(usize),
+    ChooseAgain,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => (0..6u64).prop_map(Step::Events),
+        2 => (1..30u64).prop_map(Step::Looks),
+        2 => any::<usize>().prop_map(Step::Until),
+        1 => any::<usize>().prop_map(Step::UntilPosition),
+        1 => any::<usize>().prop_map(Step::Seek),
+        1 => any::<usize>().prop_map(Step::ToSaved),
+        1 => Just(Step::ChooseAgain),
+    ]
+}
+
+/// The number of the event that a position is before, by reading from there.
+fn place(sample: &Sample, position: &TracesetPosition) -> usize {
+    let found = RefCell::new(None);
+    let mut context = TracesetContext::new(&sample.traceset);
+    context.on_event(Subscription::to_every_event(), |call| {
+        let event = known(call);
+        *found.borrow_mut() = sample.events.iter().position(|e| *e == event);
+    });
+    context.seek_position(position).expect("of this traceset");
+    context.middle(&Bounds::all().events(1)).expect("no position");
+    drop(context);
+    found.into_inner().unwrap_or(sample.events.len())
+}
+
+fn run(
+    sample: &Sample,
+    some: &Sieve,
+    with_state: bool,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
+    let seen = RefCell::new(Vec::new());
+    let mut saved: Vec<(TracesetPosition, usize)> = Vec::new();
+    let mut context = TracesetContext::new(&sample.traceset);
+    let counter = with_state.then(|| context.attach(Counter::default()));
+    context.choose(some.clone());
+    context.on_event(Subscription::to_every_event(), |call| {
+        seen.borrow_mut().push((known(call), call.position()));
+    });
+    let times = sample.times();
+    // All events before this one have been read or passed over.
+    let mut at = 0;
+    let passing = |from: usize, to: usize| -> Vec<Known> {
+        let range = sample.events.get(from..to.max(from)).unwrap_or_default();
+        range.iter().filter(|event| some.has(event)).copied().collect()
+    };
+    let end = sample.events.len();
+    for step in steps {
+        let (bounds, to) = match step {
+            Step::Events(events) => {
+                let mut to = at;
+                while to < end && passing(at, to).len() < *events as usize {
+                    to += 1;
+                }
+                (Bounds::all().events(*events), to)
+            }
+            Step::Looks(looks) => (Bounds::all().looks(*looks), usize::MAX),
+            Step::Until(time) if !times.is_empty() => {
+                let time = times[time % times.len()];
+                (Bounds::all().until(time), sample.at(time).max(at))
+            }
+            Step::UntilPosition(position) if !saved.is_empty() => {
+                let (position, number) = &saved[position % saved.len()];
+                (Bounds::all().until_position(position), at.max(*number))
+            }
+            Step::Seek(time) if !times.is_empty() => {
+                let time = times[time % times.len()];
+                context.seek_time(time);
+                at = sample.at(time);
+                continue;
+            }
+            Step::ToSaved(position) if !saved.is_empty() => {
+                let (position, number) = &saved[position % saved.len()];
+                context.seek_position(position).expect("of this traceset");
+                at = *number;
+                continue;
+            }
+            Step::ChooseAgain => {
+                context.choose_all();
+                context.choose(some.clone());
+                continue;
+            }
+            _ => continue,
+        };
+        seen.borrow_mut().clear();
+        let before = counter.map(|counter| context.extensions()[counter].0);
+        let read = context.middle(&bounds).expect("of this traceset");
+        let here = context.position();
+        let now = place(sample, &here);
+        let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
+        prop_assert_eq!(read.events, got.len() as u64);
+        if to == usize::MAX {
+            // As many as were looked at: whatever is before the place it came to.
+            prop_assert_eq!(&got, &passing(at, now));
+            let ends = [EndReason::LookCount, EndReason::EndOfTraceset];
+            prop_assert!(ends.contains(&read.reason), "{:?}", read.reason);
+        } else {
+            prop_assert_eq!(&got, &passing(at, to), "{:?}", step);
+            // It is somewhere between the last that passed and the next.
+            prop_assert!(passing(now.min(to), now.max(to)).is_empty(), "{} {}", now, to);
+        }
+        for (event, position) in seen.borrow().iter() {
+            let number = sample.events.iter().position(|e| e == event);
+            prop_assert_eq!(Some(place(sample, position)), number);
+            prop_assert!(*position < here);
+        }
+        if let (Some(counter), Some(before)) = (counter, before) {
+            let counted = context.extensions()[counter].0 - before;
+            prop_assert_eq!(counted, now.saturating_sub(at) as u64);
+        }
+        saved.push((here, now));
+        at = now;
+    }
+    Ok(())
+}
+
+fn some(times: Vec<Timestamp>) -> impl Strategy<Value = Sieve> {
+    let windows = match times.len() {
+        0 => Just(vec![TimeWindow::ALL]).boxed(),
+        _ => prop_oneof![
+            Just(vec![TimeWindow::ALL]),
+            prop::collection::vec(prop::sample::select(times), 0..5).prop_map(|mut times| {
+                times.sort_unstable();
+                times.dedup();
+                // Gaps lie between windows.
+                times.chunks_exact(2).map(|t| TimeWindow { first: t[0], last: t[1] }).collect()
+            }),
+        ]
+        .boxed(),
+    };
+    let tracefile = prop::option::of(0..3usize);
+    (prop::sample::select(vec![1, 2, 3, 7, 50]), tracefile, windows, any::<bool>()).prop_map(
+        |(every, tracefile, windows, talkative)| Sieve { every, tracefile, windows, talkative },
+    )
+}
+
+fn input() -> impl Strategy<Value = (Sample, Sieve, bool, Vec<Step>)> {
+    let samples = prop::collection::vec(timeline(true), 0..4).prop_map(Sample::new);
+    samples.prop_flat_map(|sample| {
+        let times = sample.times();
+        let steps = prop::collection::vec(step(), 1..12);
+        (Just(sample), some(times), any::<bool>(), steps)
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn as_many_events_as_pass((sample, some, with_state, steps) in input()) {
+        run(&sample, &some, with_state, &steps)?;
+    }
+}

@@ -1,0 +1,269 @@
+//! Records of one type, described column by column.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{FieldType, Found, Label, Model, Problem, Readable, Record};
+use crate::compiled::Compiled;
+use crate::diagnostic::FilterError;
+use crate::environment::Environment;
+use crate::expression::Expression;
+use crate::syntax::Selector;
+
+/// The columns of a program's own records, as filters know them: each has a name
+/// and a function that reads it. For records of one type this is all there is to
+/// do; for several see [`Model`].
+///
+/// A function gives `None` where a record does not have the value: then every
+/// comparison with it is false.
+///
+/// ```
+/// use lttv_filter::Expression;
+/// use lttv_filter::model::Columns;
+///
+/// struct Request { path: String, status: u16, seconds: f64, user: Option<String> }
+///
+/// let columns = Columns::new()
+///     .text("path", |r: &Request| Some(&r.path))
+///     .unsigned("status", |r| Some(r.status.into()))
+///     .float("seconds", |r| Some(r.seconds))
+///     .text("user", |r| r.user.as_deref());
+///
+/// let slow = columns.compile(&Expression::parse("status >= 500 || seconds > 1.5")?)?;
+/// let request = Request { path: "/a".into(), status: 200, seconds: 1.6, user: None };
+/// assert!(slow.matches(&request));
+///
+/// let mine = columns.compile(&Expression::parse("path =~ \"/*\" && user == ada")?)?;
+/// assert!(!mine.matches(&request));
+///
+/// let error = columns.compile(&Expression::parse("stauts == 500")?).unwrap_err();
+/// assert_eq!(error.to_string(), "column 1: there is no field `stauts` (perhaps `status`)");
+/// # Ok::<(), lttv_filter::FilterError>(())
+/// ```
+pub struct Columns<R> {
+    columns: Vec<(String, Readable<Column<R>>)>,
+}
+
+/// A filter for the records that [`Columns`] describe.
+pub struct RecordFilter<R> {
+    compiled: Compiled<Column<R>>,
+}
+
+/// How a column is read.
+enum Column<R> {
+    Unsigned(fn(&R) -> Option<u64>),
+    Signed(fn(&R) -> Option<i64>),
+    Truth(fn(&R) -> Option<bool>),
+    Float(fn(&R) -> Option<f64>),
+    Text(fn(&R) -> Option<&str>),
+}
+
+impl<R> Columns<R> {
+    /// No columns yet.
+    pub fn new() -> Self {
+        Columns { columns: Vec::new() }
+    }
+
+    /// Whole numbers from 0.
+    #[must_use]
+    pub fn unsigned(self, name: &str, read: fn(&R) -> Option<u64>) -> Self {
+        self.column(name, FieldType::integer(64, false), Column::Unsigned(read))
+    }
+
+    /// Whole numbers of either sign.
+    #[must_use]
+    pub fn signed(self, name: &str, read: fn(&R) -> Option<i64>) -> Self {
+        self.column(name, FieldType::integer(64, true), Column::Signed(read))
+    }
+
+    /// Points in time, in ns since the epoch: to be compared with dates and times
+    /// of day.
+    #[must_use]
+    pub fn time(self, name: &str, read: fn(&R) -> Option<i64>) -> Self {
+        self.column(name, FieldType::time(), Column::Signed(read))
+    }
+
+    /// `true` and `false`.
+    #[must_use]
+    pub fn truth(self, name: &str, read: fn(&R) -> Option<bool>) -> Self {
+        self.column(name, FieldType::truth(), Column::Truth(read))
+    }
+
+    /// Floating-point numbers.
+    #[must_use]
+    pub fn float(self, name: &str, read: fn(&R) -> Option<f64>) -> Self {
+        self.column(name, FieldType::Float, Column::Float(read))
+    }
+
+    /// Text.
+    #[must_use]
+    pub fn text(self, name: &str, read: fn(&R) -> Option<&str>) -> Self {
+        self.column(name, FieldType::Text, Column::Text(read))
+    }
+
+    /// Whole numbers from 0 that have names: severities, say.
+    #[must_use]
+    pub fn labels<'n>(
+        self,
+        name: &str,
+        labels: impl IntoIterator<Item = (&'n str, u64)>,
+        read: fn(&R) -> Option<u64>,
+    ) -> Self {
+        let FieldType::Integer(mut of) = FieldType::integer(64, false) else { return self };
+        of.labels.extend(labels.into_iter().map(|(label, number)| Label {
+            name: label.into(),
+            ranges: vec![(number.into(), number.into())],
+        }));
+        self.column(name, FieldType::Integer(of), Column::Unsigned(read))
+    }
+
+    fn column(mut self, name: &str, of: FieldType, field: Column<R>) -> Self {
+        self.columns.retain(|(known, _)| known != name);
+        self.columns.push((name.to_owned(), Readable { field, of, always: false }));
+        self
+    }
+
+    /// Compiles an expression; its dates and times are UTC.
+    ///
+    /// # Errors
+    ///
+    /// Names of columns that there are not, values that do not fit.
+    pub fn compile(&self, expression: &Expression) -> Result<RecordFilter<R>, FilterError> {
+        self.compile_within(expression, &Environment::new())
+    }
+
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](Self::compile).
+    pub fn compile_within(
+        &self,
+        expression: &Expression,
+        environment: &Environment,
+    ) -> Result<RecordFilter<R>, FilterError> {
+        Ok(RecordFilter {
+            compiled: Compiled::new(expression, &Table(&self.columns), environment)?,
+        })
+    }
+}
+
+impl<R> RecordFilter<R> {
+    /// Whether a record passes. Nothing is allocated.
+    #[inline]
+    pub fn matches(&self, record: &R) -> bool {
+        self.compiled.matches(&Row(record))
+    }
+}
+
+/// Columns, as the compiler sees them.
+struct Table<'c, R>(&'c [(String, Readable<Column<R>>)]);
+
+impl<R> Model for Table<'_, R> {
+    type Field = Column<R>;
+
+    fn types(&self) -> u32 {
+        1
+    }
+
+    fn find(&self, _: u32, selector: &Selector) -> Found<Column<R>> {
+        let name = selector.to_string();
+        match self.0.iter().find(|(known, _)| *known == name) {
+            Some((_, column)) => Found::Fields(vec![column.clone()]),
+            None => Found::Nothing,
+        }
+    }
+
+    fn check(&self, selector: &Selector) -> Result<(), Problem> {
+        let name = selector.to_string();
+        let names = || self.0.iter().map(|(known, _)| &**known);
+        if names().any(|known| known == name) {
+            return Ok(());
+        }
+        let problem = Problem::new(selector.span, format!("there is no field `{name}`"));
+        Err(problem.nearest(&name, names()))
+    }
+}
+
+/// A record, as programs of filters see it.
+struct Row<'r, R>(&'r R);
+
+impl<R> Record<Column<R>> for Row<'_, R> {
+    fn record_type(&self) -> u32 {
+        0
+    }
+
+    #[inline]
+    fn integer(&self, column: &Column<R>) -> Option<u64> {
+        match column {
+            Column::Unsigned(read) => read(self.0),
+            Column::Signed(read) => read(self.0).map(i64::cast_unsigned),
+            Column::Truth(read) => read(self.0).map(u64::from),
+            Column::Float(_) | Column::Text(_) => None,
+        }
+    }
+
+    fn float(&self, column: &Column<R>) -> Option<f64> {
+        match column {
+            Column::Float(read) => read(self.0),
+            _ => None,
+        }
+    }
+
+    fn text<'a>(&'a self, column: &Column<R>) -> Option<Cow<'a, [u8]>> {
+        match column {
+            Column::Text(read) => read(self.0).map(|text| text.as_bytes().into()),
+            _ => None,
+        }
+    }
+
+    fn has(&self, _: &Column<R>) -> bool {
+        false // all columns are of the kinds above
+    }
+}
+
+// By hand: records need none of these.
+
+impl<R> Default for Columns<R> {
+    fn default() -> Self {
+        Columns::new()
+    }
+}
+
+impl<R> Clone for Columns<R> {
+    fn clone(&self) -> Self {
+        Columns { columns: self.columns.clone() }
+    }
+}
+
+impl<R> fmt::Debug for Columns<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.columns).finish()
+    }
+}
+
+impl<R> fmt::Debug for RecordFilter<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RecordFilter").field(&self.compiled).finish()
+    }
+}
+
+impl<R> Clone for Column<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Column<R> {}
+
+impl<R> fmt::Debug for Column<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Column::Unsigned(_) => "Unsigned",
+            Column::Signed(_) => "Signed",
+            Column::Truth(_) => "Truth",
+            Column::Float(_) => "Float",
+            Column::Text(_) => "Text",
+        })
+    }
+}

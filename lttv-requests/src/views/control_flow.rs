@@ -1,0 +1,364 @@
+//! What each process did.
+
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
+
+use ltt_read::Timestamp;
+use lttv_context::{Handle, Level};
+use lttv_state::kernel::{
+    Anomalies, ExecutionMode, KernelState, Process, ProcessIx, ProcessStatus, Serial, Tid,
+    TraceState, Transition,
+};
+
+use super::color::Color;
+use super::timeline::Timeline;
+use crate::finish::FinishReason;
+use crate::identity::Owner;
+use crate::request::EventsRequest;
+use crate::window::TimeWindow;
+
+/// What each process did in a time window: a row each.
+///
+/// ```
+/// use lttv_context::{Traceset, TracesetContext};
+/// use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
+/// use lttv_requests::views::ControlFlow;
+/// use lttv_state::kernel::KernelState;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let mut context = TracesetContext::new(Traceset::open(path)?);
+/// let state = context.attach(KernelState::new());
+/// let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+/// let mut scheduler = Scheduler::new(context);
+///
+/// let view = ControlFlow::new(all, all.width() / 1000); // a thousand pixels
+/// scheduler.submit(view.request(Owner::fresh(), state))?;
+/// while scheduler.service_chunk(Budget::default()).has_more() {}
+///
+/// for (row, label) in view.timeline().rows().iter().zip(view.labels().iter()) {
+///     let colors = row.segments().map(|segment| segment.state.color());
+///     println!("{} {:?}: {} segments", label.name, label.tid, colors.count());
+/// }
+/// # assert!(view.timeline().rows().len() > 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ControlFlow {
+    inner: Rc<RefCell<Inner>>,
+}
+
+/// Which process a row is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProcessKey {
+    /// The index of its trace.
+    pub trace: usize,
+    /// Which of the trace's processes.
+    pub serial: Serial,
+}
+
+/// What is written beside the row of a process: as known at last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessLabel {
+    /// Its name.
+    pub name: String,
+    /// The name that it gave itself as a thread (LTTng 0.x).
+    pub brand: String,
+    /// Its id: what user space calls a thread id.
+    pub tid: Tid,
+    /// That of its thread group: what user space calls a process id.
+    pub pid: Option<Tid>,
+    /// That of its parent.
+    pub parent: Option<Tid>,
+    /// Its CPU, at last.
+    pub cpu: Option<u32>,
+    /// When it was forked, or else when the trace first told of it.
+    pub birth: Timestamp,
+}
+
+/// What a process is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ProcessState {
+    /// Whether it runs, or what it waits for.
+    pub status: ProcessStatus,
+    /// In which mode it executes, or was when it had to wait.
+    pub mode: ExecutionMode,
+}
+
+impl ProcessState {
+    /// What a process is doing now.
+    pub fn of(process: &Process) -> Self {
+        ProcessState { status: process.status(), mode: process.mode() }
+    }
+
+    /// The colour that LTTV gives it.
+    pub const fn color(self) -> Color {
+        Color::rgb(match (self.status, self.mode) {
+            (ProcessStatus::Run, ExecutionMode::User) => 0x00ff00,
+            (ProcessStatus::Run, ExecutionMode::Syscall) => 0x019eff,
+            (ProcessStatus::Run, ExecutionMode::Trap) => 0xffff01,
+            (ProcessStatus::Run, ExecutionMode::Irq) => 0xff5e00,
+            (ProcessStatus::Run, ExecutionMode::Softirq) => 0xff9496,
+            (ProcessStatus::Wait, _) => 0x660000,
+            (ProcessStatus::WaitCpu, _) => 0x777700,
+            (ProcessStatus::Zombie, _) => 0x64005d,
+            (ProcessStatus::WaitFork, _) => 0x076400,
+            (ProcessStatus::Exit, _) => 0x890084,
+            (ProcessStatus::Dead, _) => 0x000000,
+            (ProcessStatus::Run, ExecutionMode::Unknown) | (ProcessStatus::Unnamed, _) => 0xffffff,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    timeline: Timeline<ProcessKey, ProcessState>,
+    /// Of each row.
+    labels: Vec<ProcessLabel>,
+    traces: Vec<Machine>,
+    latest: Timestamp,
+    epoch: u64,
+}
+
+/// What is known of a trace's machine, to see what an event changed.
+#[derive(Debug, Default)]
+struct Machine {
+    /// Who is at each place of the table of processes.
+    places: Vec<Option<Shown>>,
+    /// Who ran on each CPU.
+    running: Vec<Option<ProcessIx>>,
+    known_places: usize,
+    anomalies: Anomalies,
+}
+
+/// A process that has a row.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    ix: ProcessIx,
+    serial: Serial,
+    row: usize,
+}
+
+impl ControlFlow {
+    /// No rows yet. The resolution is in ns: the time that a pixel stands for.
+    pub fn new(window: TimeWindow, resolution: u64) -> Self {
+        let inner = Inner {
+            timeline: Timeline::new(window, resolution),
+            labels: Vec::new(),
+            traces: Vec::new(),
+            latest: window.begin(),
+            epoch: 0,
+        };
+        ControlFlow { inner: Rc::new(RefCell::new(inner)) }
+    }
+
+    /// Its rows.
+    pub fn timeline(&self) -> Ref<'_, Timeline<ProcessKey, ProcessState>> {
+        Ref::map(self.inner.borrow(), |inner| &inner.timeline)
+    }
+
+    /// What is written beside the rows.
+    pub fn labels(&self) -> Ref<'_, [ProcessLabel]> {
+        Ref::map(self.inner.borrow(), |inner| inner.labels.as_slice())
+    }
+
+    /// The rows in LTTV's order: by id, those of idle processes by CPU, then by
+    /// birth and trace.
+    pub fn order(&self) -> Vec<usize> {
+        let inner = self.inner.borrow();
+        let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
+        rows.sort_by_key(|row| {
+            let (label, key) = (&inner.labels[*row], inner.timeline.rows()[*row].key());
+            let cpu = label.cpu.filter(|_| label.tid == 0);
+            (label.tid, cpu, label.birth, key.trace)
+        });
+        rows
+    }
+
+    /// Shows another window. Requests of before stop.
+    pub fn show(&self, window: TimeWindow, resolution: u64) {
+        let mut inner = self.inner.borrow_mut();
+        let epoch = inner.epoch + 1;
+        inner.timeline = Timeline::new(window, resolution);
+        inner.labels.clear();
+        inner.traces.clear();
+        (inner.latest, inner.epoch) = (window.begin(), epoch);
+    }
+
+    /// The request that fills it, by the state that is attached to the scheduler's
+    /// context.
+    pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
+        let epoch = self.inner.borrow().epoch;
+        let window = self.timeline().window();
+        let [at_begin, at_event, at_chunk, at_end] = [(); 4].map(|()| self.inner.clone());
+        EventsRequest::new(owner)
+            .from(window.begin())
+            .until(window.end())
+            .before_request(move |call, _| {
+                let (mut inner, state) = (at_begin.borrow_mut(), call.extensions.get(state));
+                if inner.epoch != epoch {
+                    return;
+                }
+                let Some(state) = state else { return };
+                inner.traces.resize_with(state.traces().len(), Machine::default);
+                for (trace, machine) in state.traces().enumerate() {
+                    inner.look_at_all(trace, machine, window.begin());
+                }
+            })
+            .on_every_event(move |call, request| {
+                let trace = call.trace.index();
+                let Some(state) = call.extensions.get(state) else { return };
+                let transition = state.transition(trace, call.event.type_id());
+                let mut inner = at_event.borrow_mut();
+                if inner.epoch != epoch {
+                    return request.stop();
+                }
+                inner.latest = call.time();
+                if let (Some(transition), Some(machine)) = (transition, state.trace(trace)) {
+                    inner.follow(trace, machine, transition, call.time());
+                }
+            })
+            .after_chunk(Level::Traceset, move |_, _| {
+                let mut inner = at_chunk.borrow_mut();
+                if inner.epoch == epoch {
+                    let latest = inner.latest;
+                    inner.timeline.know(latest);
+                }
+            })
+            .after_request(move |_, _, reason| {
+                let mut inner = at_end.borrow_mut();
+                let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);
+                if is_all && inner.epoch == epoch {
+                    inner.timeline.know(window.end());
+                }
+            })
+    }
+}
+
+impl Inner {
+    /// An event changed a machine's state.
+    fn follow(&mut self, trace: usize, state: &TraceState, what: Transition, time: Timestamp) {
+        let effect = state.effect();
+        let Some(cpu) = effect.cpu() else { return };
+        let Some(machine) = self.traces.get_mut(trace) else { return };
+        let is_plain = touches_few(what)
+            && effect.lost_since().is_none()
+            && machine.known_places == state.places()
+            && machine.anomalies == *state.anomalies();
+        if !is_plain {
+            return self.look_at_all(trace, state, time);
+        }
+        let running = state.cpu(cpu).map(|cpu| cpu.running());
+        if machine.running.len() <= cpu as usize {
+            machine.running.resize(cpu as usize + 1, None);
+        }
+        let before = std::mem::replace(&mut machine.running[cpu as usize], running);
+        let touched = [before.filter(|_| before != running), running, effect.target()];
+        for ix in touched.into_iter().flatten() {
+            self.look_at(trace, state, ix, time);
+        }
+    }
+
+    fn look_at_all(&mut self, trace: usize, state: &TraceState, time: Timestamp) {
+        let Some(machine) = self.traces.get_mut(trace) else { return };
+        machine.known_places = state.places();
+        machine.anomalies = *state.anomalies();
+        machine.running.clear();
+        for (number, cpu) in state.cpus() {
+            machine.running.resize(number as usize, None);
+            machine.running.push(Some(cpu.running()));
+        }
+        let shown: Vec<ProcessIx> = machine.places.iter().flatten().map(|s| s.ix).collect();
+        for ix in shown {
+            self.look_at(trace, state, ix, time);
+        }
+        for (ix, _) in state.processes() {
+            self.look_at(trace, state, ix, time);
+        }
+    }
+
+    /// Puts a process's row right.
+    fn look_at(&mut self, trace: usize, state: &TraceState, ix: ProcessIx, time: Timestamp) {
+        let Some(machine) = self.traces.get_mut(trace) else { return };
+        if machine.places.len() <= ix.index() {
+            machine.places.resize(ix.index() + 1, None);
+        }
+        let place = &mut machine.places[ix.index()];
+        let process = state.process(ix);
+        if let Some(old) = place.filter(|old| process.is_none_or(|p| p.serial() != old.serial)) {
+            self.timeline.end_at(old.row, time);
+            *place = None;
+        }
+        // What stands in for an unknown process has no id, and no row.
+        let Some((process, tid)) = process.and_then(|p| Some((p, p.tid()?))) else { return };
+        let row = match place {
+            Some(shown) => shown.row,
+            None => {
+                let serial = process.serial();
+                let row = self.timeline.place(ProcessKey { trace, serial });
+                *place = Some(Shown { ix, serial, row });
+                row
+            }
+        };
+        self.timeline.set_at(row, time, ProcessState::of(process));
+        let (name, brand) = (state.name(process.name()), state.name(process.brand()));
+        if let Some(label) = self.labels.get_mut(row) {
+            (label.tid, label.pid, label.cpu) = (tid, process.pid(), process.cpu());
+            label.parent = process.parent();
+            if label.name != name {
+                name.clone_into(&mut label.name);
+            }
+            if label.brand != brand {
+                brand.clone_into(&mut label.brand);
+            }
+            return;
+        }
+        self.labels.push(ProcessLabel {
+            name: name.to_owned(),
+            brand: brand.to_owned(),
+            tid,
+            pid: process.pid(),
+            parent: process.parent(),
+            cpu: process.cpu(),
+            birth: process.creation().unwrap_or(process.insertion()),
+        });
+    }
+}
+
+/// Whether a transition, where nothing is odd, changes no other processes than those
+/// that ran before and run after it, and the one that it is about.
+fn touches_few(transition: Transition) -> bool {
+    use Transition::*;
+    matches!(
+        transition,
+        SyscallEntry
+            | SyscallExit
+            | TrapEntry
+            | TrapExit
+            | UserPageFault
+            | KernelPageFault
+            | IrqEntry
+            | IrqExit
+            | VectorEntry
+            | VectorExit
+            | SoftirqRaise
+            | SoftirqEntry
+            | SoftirqExit
+            | Switch
+            | Wakeup
+            | Migrate
+            | Open
+            | Close
+            | FunctionEntry
+            | FunctionExit
+            | BlockIssue
+            | BlockComplete
+            | Frequency
+            | ProcessState
+            | FileDescriptor
+            | SyscallName
+            | IrqName
+            | SoftirqName
+            | ProbeName
+            | DeviceName
+    )
+}

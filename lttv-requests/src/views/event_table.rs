@@ -1,0 +1,336 @@
+//! A page of events.
+
+use std::cell::{Ref, RefCell};
+use std::collections::VecDeque;
+use std::fmt;
+use std::rc::Rc;
+
+use ltt_read::Timestamp;
+use lttv_context::{EventCall, TracesetPosition};
+
+use crate::control::Control;
+use crate::filter::EventFilter;
+use crate::finish::FinishReason;
+use crate::identity::Owner;
+use crate::request::EventsRequest;
+use crate::start::Start;
+use crate::urgency::Urgency;
+
+/// A page of events: those from a time or a position on, to be scrolled by events
+/// in both directions.
+///
+/// What is shown of an event, the application decides: a `T` is made of each, once,
+/// while its fields are at hand. Requests of the table are of
+/// [`Urgency::HIGH`]: somebody looks at it. A later one makes those before it
+/// stop.
+///
+/// ```
+/// use lttv_context::{Traceset, TracesetContext};
+/// use lttv_requests::{Budget, Owner, Scheduler};
+/// use lttv_requests::views::EventTable;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
+/// let table = EventTable::new(Owner::fresh(), 20, |call| {
+///     call.event.event_type().name().to_owned()
+/// });
+/// scheduler.submit(table.show_begin())?;
+/// while scheduler.service_chunk(Budget::default()).has_more() {}
+/// assert_eq!(table.rows().len(), 20);
+///
+/// let fifth = table.rows()[5].position.clone();
+/// scheduler.submit(table.scroll(5).expect("there are rows"))?;
+/// while scheduler.service_chunk(Budget::default()).has_more() {}
+/// assert_eq!(table.rows()[0].position, fifth);
+/// assert_eq!(table.find(&fifth), Some(0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct EventTable<T> {
+    inner: Rc<RefCell<Inner<T>>>,
+    owner: Owner,
+}
+
+/// An event of an [`EventTable`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableRow<T> {
+    /// The position before the event: what a tab gets when it is selected.
+    pub position: TracesetPosition,
+    /// Its time.
+    pub time: Timestamp,
+    /// What is shown of it.
+    pub content: T,
+}
+
+struct Inner<T> {
+    rows: VecDeque<TableRow<T>>,
+    page: usize,
+    describe: Box<Describe<T>>,
+    filter: Option<Rc<RefCell<dyn EventFilter>>>,
+    /// Counts requests but for those that go on with another one.
+    epoch: u64,
+    is_busy: bool,
+}
+
+type Describe<T> = dyn FnMut(&EventCall<'_, '_>) -> T;
+
+/// How far to look back first, in ns; then so many times as far, again and again.
+const FIRST_STEP: i64 = 16_000;
+const LONGER: i64 = 4;
+
+impl<T: 'static> EventTable<T> {
+    /// No rows yet, and never more than a page of them, which is one at least.
+    pub fn new(
+        owner: Owner,
+        page: usize,
+        describe: impl FnMut(&EventCall<'_, '_>) -> T + 'static,
+    ) -> Self {
+        let inner = Inner {
+            rows: VecDeque::new(),
+            page: page.max(1),
+            describe: Box::new(describe),
+            filter: None,
+            epoch: 0,
+            is_busy: false,
+        };
+        EventTable { inner: Rc::new(RefCell::new(inner)), owner }
+    }
+
+    /// The rows, as far as they are known.
+    pub fn rows(&self) -> Ref<'_, VecDeque<TableRow<T>>> {
+        Ref::map(self.inner.borrow(), |inner| &inner.rows)
+    }
+
+    /// Whether rows are still to come.
+    pub fn is_busy(&self) -> bool {
+        self.inner.borrow().is_busy
+    }
+
+    /// Only events that pass a filter from the next request on.
+    pub fn set_filter(&self, filter: impl EventFilter + 'static) {
+        self.inner.borrow_mut().filter = Some(Rc::new(RefCell::new(filter)));
+    }
+
+    /// All events from the next request on.
+    pub fn clear_filter(&self) {
+        self.inner.borrow_mut().filter = None;
+    }
+
+    /// The row of a position, if it is shown.
+    pub fn find(&self, position: &TracesetPosition) -> Option<usize> {
+        self.rows().iter().position(|row| row.position == *position)
+    }
+
+    /// The first row at a time or later, if it is shown: a row that is earlier, or
+    /// at that time, has to be shown too, unless it is the first of all events.
+    pub fn find_time(&self, time: Timestamp) -> Option<usize> {
+        let rows = self.rows();
+        let at = rows.partition_point(|row| row.time < time);
+        (at < rows.len() && (at > 0 || rows[0].position.is_start_of(time))).then_some(at)
+    }
+
+    /// Shows the first events of the traceset.
+    pub fn show_begin<'h>(&self) -> EventsRequest<'h> {
+        self.show(Start::Begin)
+    }
+
+    /// Shows the first events at a time or later.
+    pub fn show_time<'h>(&self, time: Timestamp) -> EventsRequest<'h> {
+        self.show(Start::Time(time))
+    }
+
+    /// Shows the events from a position on.
+    pub fn show_position<'h>(&self, position: &TracesetPosition) -> EventsRequest<'h> {
+        self.show(Start::from(position))
+    }
+
+    /// Goes so many events forward, or back if that is negative; as far as there
+    /// are any. The page stays full if it was. `None` if there are no rows to
+    /// start from, or it is 0.
+    pub fn scroll<'h>(&self, events: i64) -> Option<EventsRequest<'h>> {
+        let count = events.unsigned_abs();
+        if events < 0 {
+            let first = self.rows().front()?.position.clone();
+            let epoch = self.inner.borrow_mut().begin();
+            let back = Back { table: self.again(), epoch, count, first };
+            return Some(back.look(FIRST_STEP));
+        }
+        let last = self.rows().back()?.position.clone();
+        (events > 0).then(|| self.append(Start::Position(last), count.saturating_add(1), true))
+    }
+
+    fn show<'h>(&self, start: Start) -> EventsRequest<'h> {
+        let page = self.inner.borrow().page as u64;
+        self.append(start, page, false)
+    }
+
+    /// Appends rows, dropping those that do not fit any more; the first event has a
+    /// row already if it `continues`.
+    fn append<'h>(&self, start: Start, count: u64, continues: bool) -> EventsRequest<'h> {
+        let epoch = self.inner.borrow_mut().begin();
+        let (at_begin, at_event) = (self.inner.clone(), self.inner.clone());
+        let mut has_row = continues;
+        let request = self.request().from(start).matches(count);
+        request
+            .before_request(move |_, _| {
+                let mut inner = at_begin.borrow_mut();
+                if inner.epoch == epoch && !continues {
+                    inner.rows.clear();
+                }
+            })
+            .on_every_event(move |call, request| {
+                let mut inner = at_event.borrow_mut();
+                if inner.epoch != epoch {
+                    return request.stop();
+                }
+                if std::mem::take(&mut has_row) {
+                    return;
+                }
+                let row = inner.row(call);
+                inner.rows.push_back(row);
+                if inner.rows.len() > inner.page {
+                    inner.rows.pop_front();
+                }
+            })
+            .after_request(move_to_idle(&self.inner, epoch))
+    }
+
+    /// A request for events that pass the filter.
+    fn request<'h>(&self) -> EventsRequest<'h> {
+        let request = EventsRequest::new(self.owner).urgency(Urgency::HIGH);
+        match self.inner.borrow().filter.clone() {
+            Some(filter) => {
+                request.filter(move |call: &EventCall<'_, '_>| filter.borrow_mut().passes(call))
+            }
+            None => request,
+        }
+    }
+
+    fn again(&self) -> Self {
+        EventTable { inner: self.inner.clone(), owner: self.owner }
+    }
+}
+
+/// A hook for the end of the last of some requests.
+fn move_to_idle<'h, T: 'static>(
+    inner: &Rc<RefCell<Inner<T>>>,
+    epoch: u64,
+) -> impl FnMut(&mut lttv_context::LevelCall<'_, 'h>, &Control<'h>, FinishReason) + 'h {
+    let inner = inner.clone();
+    move |_, _, _| {
+        let mut inner = inner.borrow_mut();
+        inner.is_busy &= inner.epoch != epoch;
+    }
+}
+
+impl<T> Inner<T> {
+    /// Another request replaces those of before.
+    fn begin(&mut self) -> u64 {
+        self.epoch += 1;
+        self.is_busy = true;
+        self.epoch
+    }
+
+    fn row(&mut self, call: &EventCall<'_, '_>) -> TableRow<T> {
+        TableRow { position: call.position(), time: call.time(), content: (self.describe)(call) }
+    }
+}
+
+/// Going back: events can only be read forward, so longer and longer stretches
+/// before the first row are looked at until one has enough events.
+struct Back<T> {
+    table: EventTable<T>,
+    epoch: u64,
+    count: u64,
+    first: TracesetPosition,
+}
+
+impl<T: 'static> Back<T> {
+    /// Counts events in a stretch so long, and goes on from that.
+    fn look<'h>(self, step: i64) -> EventsRequest<'h> {
+        let from = self.first.time().unwrap_or(Timestamp::MAX);
+        let begin = Timestamp::from_ns(from.ns().saturating_sub(step));
+        let (inner, epoch) = (self.table.inner.clone(), self.epoch);
+        let found = Rc::new(std::cell::Cell::new(0u64));
+        let counted = found.clone();
+        let request = self.table.request().from(begin).until_position(&self.first);
+        let mut back = Some(self);
+        request
+            .on_every_event(move |_, request| {
+                if inner.borrow().epoch != epoch {
+                    request.stop();
+                }
+                found.set(found.get() + 1);
+            })
+            .after_request(move |call, control, reason| {
+                let Some(back) = back.take() else { return };
+                let is_current = back.table.inner.borrow().epoch == epoch;
+                let is_read =
+                    matches!(reason, FinishReason::EndPosition | FinishReason::EndOfTraceset);
+                if !is_current || !is_read {
+                    move_to_idle(&back.table.inner, epoch)(call, control, reason);
+                    return;
+                }
+                let first = call.contexts.time_span().map(|span| span.begin);
+                let is_all = step == i64::MAX || first.is_none_or(|first| begin < first);
+                let inner = back.table.inner.clone();
+                let next = if counted.get() >= back.count || is_all {
+                    back.take(begin, counted.get())
+                } else {
+                    back.look(step.saturating_mul(LONGER))
+                };
+                if control.submit(next).is_err() {
+                    move_to_idle(&inner, epoch)(call, control, reason);
+                }
+            })
+    }
+
+    /// Puts the last events of a stretch before the first row.
+    fn take<'h>(self, begin: Timestamp, found: u64) -> EventsRequest<'h> {
+        let Back { table, epoch, count, first } = self;
+        let mut skip = found.saturating_sub(count);
+        let wanted = (table.inner.borrow().page as u64).min(count);
+        let rows = Rc::new(RefCell::new(VecDeque::new()));
+        let taken = rows.clone();
+        let (inner, at_end) = (table.inner.clone(), table.inner.clone());
+        table
+            .request()
+            .from(begin)
+            .until_position(&first)
+            .matches(skip.saturating_add(wanted))
+            .on_every_event(move |call, request| {
+                let mut inner = inner.borrow_mut();
+                if inner.epoch != epoch {
+                    request.stop();
+                } else if skip > 0 {
+                    skip -= 1;
+                } else {
+                    rows.borrow_mut().push_back(inner.row(call));
+                }
+            })
+            .after_request(move |_, _, reason| {
+                let mut inner = at_end.borrow_mut();
+                if inner.epoch != epoch {
+                    return;
+                }
+                inner.is_busy = false;
+                if reason != FinishReason::Cancelled {
+                    let mut rows = taken.take();
+                    rows.append(&mut inner.rows);
+                    rows.truncate(inner.page);
+                    inner.rows = rows;
+                }
+            })
+    }
+}
+
+impl<T> fmt::Debug for EventTable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = self.inner.borrow();
+        f.debug_struct("EventTable")
+            .field("owner", &self.owner)
+            .field("rows", &inner.rows.len())
+            .field("page", &inner.page)
+            .field("is_busy", &inner.is_busy)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,194 @@
+//! How many events there are when.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use ltt_read::Timestamp;
+
+use crate::finish::FinishReason;
+use crate::identity::Owner;
+use crate::request::EventsRequest;
+use crate::window::TimeWindow;
+
+/// Counts of events per column of a time window.
+///
+/// What was counted is kept when the window moves by whole columns; only the rest is
+/// asked for then.
+///
+/// ```
+/// use lttv_context::{Traceset, TracesetContext};
+/// use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
+/// use lttv_requests::views::Histogram;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let context = TracesetContext::new(Traceset::open(path)?);
+/// let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+/// let mut scheduler = Scheduler::new(context);
+///
+/// let histogram = Histogram::new(all, 100);
+/// for missing in histogram.missing() {
+///     scheduler.submit(histogram.request(Owner::fresh(), missing))?;
+/// }
+/// while scheduler.service_chunk(Budget::events(1000)).has_more() {
+///     let drawn = histogram.counts(); // as far as it is known
+///     assert_eq!(drawn.len(), 100);
+/// }
+/// assert_eq!(histogram.counts().iter().sum::<u64>(), 6087);
+/// assert!(histogram.missing().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    inner: Rc<RefCell<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    begin: Timestamp,
+    /// The width of a column, in ns.
+    step: u64,
+    columns: Vec<Column>,
+    /// Changes whenever columns mean something else.
+    epoch: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Column {
+    events: u64,
+    is_known: bool,
+}
+
+impl Inner {
+    fn begin_of(&self, column: usize) -> Timestamp {
+        let offset = (column as u64).saturating_mul(self.step);
+        Timestamp::from_ns(self.begin.ns().saturating_add_unsigned(offset))
+    }
+
+    /// Which column has a time that is not before the first.
+    fn column(&self, time: Timestamp) -> usize {
+        (time.ns().abs_diff(self.begin.ns()) / self.step) as usize
+    }
+
+    fn columns_of(&self, window: TimeWindow) -> Range<usize> {
+        let first = self.column(window.begin().max(self.begin));
+        let last = Timestamp::from_ns(window.end().ns() - 1).max(self.begin);
+        first..(self.column(last) + 1).min(self.columns.len())
+    }
+}
+
+impl Histogram {
+    /// Nothing is known yet. There is one column at least; columns are a whole
+    /// number of ns wide, so that the last one may reach beyond the window.
+    pub fn new(window: TimeWindow, columns: usize) -> Self {
+        let columns = columns.max(1);
+        let inner = Inner {
+            begin: window.begin(),
+            step: window.width().div_ceil(columns as u64),
+            columns: vec![Column::default(); columns],
+            epoch: 0,
+        };
+        Histogram { inner: Rc::new(RefCell::new(inner)) }
+    }
+
+    /// The number of events in each column, as far as known.
+    pub fn counts(&self) -> Vec<u64> {
+        self.inner.borrow().columns.iter().map(|column| column.events).collect()
+    }
+
+    /// The width of a column in ns.
+    pub fn column_width(&self) -> u64 {
+        self.inner.borrow().step
+    }
+
+    /// The begin of a column.
+    pub fn column_begin(&self, column: usize) -> Timestamp {
+        self.inner.borrow().begin_of(column)
+    }
+
+    /// Shows another window, with as many columns. Requests of before stop.
+    pub fn show(&self, window: TimeWindow) {
+        let mut inner = self.inner.borrow_mut();
+        let count = inner.columns.len();
+        let step = window.width().div_ceil(count as u64);
+        let (old, new) = (inner.begin.ns(), window.begin().ns());
+        let by = old.abs_diff(new);
+        let mut columns = vec![Column::default(); count];
+        if step == inner.step && by % step == 0 && by / step < count as u64 {
+            let by = (by / step) as usize;
+            let (from, to) = if new > old { (by, 0) } else { (0, by) };
+            columns[to..to + count - by].copy_from_slice(&inner.columns[from..from + count - by]);
+        }
+        for column in columns.iter_mut().filter(|column| !column.is_known) {
+            column.events = 0;
+        }
+        let epoch = inner.epoch + 1;
+        *inner = Inner { begin: window.begin(), step, columns, epoch };
+    }
+
+    /// Forgets all counts, as when the filter changes. Requests of before stop.
+    pub fn clear(&self) {
+        let mut inner = self.inner.borrow_mut();
+        inner.columns.fill(Column::default());
+        inner.epoch += 1;
+    }
+
+    /// The stretches of time that are not known: to be requested.
+    pub fn missing(&self) -> Vec<TimeWindow> {
+        let inner = self.inner.borrow();
+        let groups = inner.columns.chunk_by(|a, b| a.is_known == b.is_known);
+        let mut at = 0;
+        let mut missing = Vec::new();
+        for group in groups {
+            let (begin, end) = (inner.begin_of(at), inner.begin_of(at + group.len()));
+            at += group.len();
+            if !group[0].is_known {
+                missing.extend(TimeWindow::new(begin, end));
+            }
+        }
+        missing
+    }
+
+    /// A request that counts the events of a stretch; maybe to be given a filter.
+    /// Columns are known when it has gone through them all.
+    pub fn request<'h>(&self, owner: Owner, missing: TimeWindow) -> EventsRequest<'h> {
+        let epoch = self.inner.borrow().epoch;
+        let columns = self.inner.borrow().columns_of(missing);
+        let (at_begin, at_event, at_end) =
+            (self.inner.clone(), self.inner.clone(), self.inner.clone());
+        let all = columns.clone();
+        // The column of the last event, and where it ends.
+        let (mut column, mut end) = (0, Timestamp::MIN);
+        EventsRequest::new(owner)
+            .from(missing.begin())
+            .until(missing.end())
+            .before_request(move |_, _| {
+                let mut inner = at_begin.borrow_mut();
+                if inner.epoch == epoch {
+                    inner.columns[all.clone()].fill(Column::default());
+                }
+            })
+            .on_every_event(move |call, request| {
+                let mut inner = at_event.borrow_mut();
+                if inner.epoch != epoch {
+                    request.stop();
+                    return;
+                }
+                let time = call.time();
+                if time >= end {
+                    column = inner.column(time);
+                    end = inner.begin_of(column + 1);
+                }
+                if let Some(column) = inner.columns.get_mut(column) {
+                    column.events += 1;
+                }
+            })
+            .after_request(move |_, _, reason| {
+                let mut inner = at_end.borrow_mut();
+                let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);
+                if is_all && inner.epoch == epoch {
+                    inner.columns[columns.clone()].iter_mut().for_each(|c| c.is_known = true);
+                }
+            })
+    }
+}

@@ -1,0 +1,238 @@
+//! Charts of kernel state, compared with all that the state says after each event.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use ltt_read::Timestamp;
+use lttv_context::{Bounds, Handle, Subscription, Traceset, TracesetContext};
+use lttv_requests::views::{
+    ControlFlow, ProcessKey, ProcessState, Resource, ResourceKey, ResourceState, Resources, Row,
+    Segment, SoftirqMode, Timeline,
+};
+use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
+use lttv_state::kernel::{IrqMode, KernelState, SourceKind};
+
+const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+
+fn context<'h>() -> (TracesetContext<'h>, Handle<KernelState>) {
+    // Twice the same: rows of different traces must not be mixed up.
+    let mut traceset = Traceset::open(KERNEL).unwrap();
+    traceset.add(traceset.traces()[0].clone());
+    let mut context = TracesetContext::new(traceset);
+    let state = context.attach(KernelState::new());
+    (context, state)
+}
+
+/// All of the trace, and a part from its middle.
+fn windows() -> [TimeWindow; 2] {
+    let span = context().0.contexts().time_span().unwrap();
+    let all = TimeWindow::of(span);
+    let at = |part: u64| {
+        Timestamp::from_ns(all.begin().ns().saturating_add_unsigned(all.width() / 10 * part))
+    };
+    [all, TimeWindow::new(at(3), at(6)).unwrap()]
+}
+
+/// When each key got into which state; `None` is for being gone.
+type History<K, S> = HashMap<K, BTreeMap<Timestamp, Option<S>>>;
+
+/// Looks at everything after each event of a window.
+fn history<K, S>(window: TimeWindow, all: fn(&KernelState) -> HashMap<K, S>) -> History<K, S>
+where
+    K: Copy + Eq + Hash,
+    S: Copy + PartialEq,
+{
+    let history: RefCell<History<K, S>> = RefCell::default();
+    let look = |time: Timestamp, state: &KernelState| {
+        let now = all(state);
+        let mut history = history.borrow_mut();
+        for key in now.keys() {
+            history.entry(*key).or_default();
+        }
+        for (key, times) in history.iter_mut() {
+            times.insert(time, now.get(key).copied());
+        }
+    };
+    let (mut context, state) = context();
+    context.seek_time_with_state(window.begin());
+    look(window.begin(), &context.extensions()[state]);
+    context.on_event(Subscription::to_every_event(), |call| {
+        let machine = &call.extensions[state];
+        if machine.transition(call.trace.index(), call.event.type_id()).is_some() {
+            look(call.time(), machine);
+        }
+    });
+    context.middle(&Bounds::all().until(window.end())).unwrap();
+    drop(context);
+    history.into_inner()
+}
+
+/// The segments that a history stands for.
+fn segments<S: Copy + PartialEq>(
+    times: &BTreeMap<Timestamp, Option<S>>,
+    end: Timestamp,
+) -> Vec<Segment<S>> {
+    let mut segments: Vec<Segment<S>> = Vec::new();
+    let ends = times.keys().skip(1).copied().chain([end]);
+    for ((begin, state), end) in times.iter().zip(ends) {
+        let Some(state) = *state else { continue };
+        match segments.last_mut() {
+            Some(last) if last.end == *begin && last.state == state => last.end = end,
+            _ => segments.push(Segment { begin: *begin, end, state, crowded: false }),
+        }
+    }
+    segments.retain(|segment| segment.begin < segment.end);
+    segments
+}
+
+fn drawn<K, S: Copy>(row: &Row<K, S>) -> Vec<Segment<S>> {
+    row.segments().map(|segment| Segment { crowded: false, ..segment }).collect()
+}
+
+/// At 1 ns, nothing is left out.
+fn check_fine<K, S>(timeline: &Timeline<K, S>, history: &History<K, S>)
+where
+    K: Copy + Eq + Hash + Debug,
+    S: Copy + PartialEq + Debug,
+{
+    let end = timeline.window().end();
+    assert_eq!(timeline.known_until(), end);
+    for (key, times) in history {
+        let expected = segments(times, end);
+        let found = timeline.row(key).map(drawn).unwrap_or_default();
+        assert_eq!(found, expected, "{key:?}");
+    }
+    assert!(timeline.rows().iter().all(|row| history.contains_key(row.key())));
+}
+
+/// With columns, there is no more than one segment in each, and what is drawn is
+/// true wherever a column holds no change.
+fn check_coarse<K, S>(timeline: &Timeline<K, S>, history: &History<K, S>)
+where
+    K: Copy + Eq + Hash + Debug,
+    S: Copy + PartialEq + Debug,
+{
+    let (window, resolution) = (timeline.window(), timeline.resolution());
+    let column = |time: Timestamp| time.ns().abs_diff(window.begin().ns()) / resolution;
+    for row in timeline.rows() {
+        let drawn = drawn(row);
+        let true_ones = segments(&history[row.key()], window.end());
+        let begins: Vec<u64> = drawn.iter().map(|segment| column(segment.begin)).collect();
+        assert!(begins.windows(2).all(|pair| pair[0] <= pair[1]));
+        assert!(drawn.len() as u64 <= window.width().div_ceil(resolution));
+        assert!(drawn.windows(2).all(|pair| pair[0].end <= pair[1].begin));
+        for long in true_ones.iter().filter(|s| column(s.begin) + 1 < column(s.end)) {
+            // Its last part is beyond the column in which it began.
+            let inside = Timestamp::from_ns(long.end.ns() - 1);
+            let at = drawn.iter().find(|s| s.begin <= inside && inside < s.end);
+            assert_eq!(at.map(|s| s.state), Some(long.state), "{:?} {long:?}", row.key());
+        }
+    }
+}
+
+fn processes(state: &KernelState) -> HashMap<ProcessKey, ProcessState> {
+    let mut all = HashMap::new();
+    for (trace, machine) in state.traces().enumerate() {
+        for (_, process) in machine.processes().filter(|(_, process)| process.tid().is_some()) {
+            let key = ProcessKey { trace, serial: process.serial() };
+            all.insert(key, ProcessState::of(process));
+        }
+    }
+    all
+}
+
+fn resources(state: &KernelState) -> HashMap<ResourceKey, ResourceState> {
+    let mut all = HashMap::new();
+    for (trace, machine) in state.traces().enumerate() {
+        let mut put = |resource, state| all.insert(ResourceKey { trace, resource }, state);
+        for (number, _) in machine.cpus() {
+            put(Resource::Cpu(number), ResourceState::Cpu(machine.cpu_mode(number)));
+        }
+        for device in machine.devices() {
+            put(Resource::Block(device.number()), ResourceState::Block(device.mode()));
+        }
+        for kind in SourceKind::ALL {
+            for (number, _) in (0..).zip(machine.sources(kind)) {
+                let state = ResourceState::of_source(machine, kind, number).unwrap();
+                let unknown = [
+                    ResourceState::Irq(IrqMode::Unknown),
+                    ResourceState::Trap(IrqMode::Unknown),
+                    ResourceState::Softirq(SoftirqMode::Unknown),
+                ];
+                if !unknown.contains(&state) {
+                    put(Resource::Source(kind, number), state);
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn control_flow_is_what_the_state_says() {
+    for window in windows() {
+        let history = history(window, processes);
+        for resolution in [1, window.width() / 50, window.width() / 3000] {
+            let (context, state) = context();
+            let mut scheduler = Scheduler::new(context);
+            let view = ControlFlow::new(window, resolution);
+            scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
+            let mut known = window.begin();
+            while scheduler.service_chunk(Budget::events(700)).has_more() {
+                assert!(view.timeline().known_until() >= known);
+                known = view.timeline().known_until();
+            }
+            assert!(view.timeline().rows().len() > 5);
+            assert_eq!(view.timeline().rows().len(), view.labels().len());
+            assert_eq!(view.order().len(), view.labels().len());
+            match resolution {
+                1 => check_fine(&view.timeline(), &history),
+                _ => check_coarse(&view.timeline(), &history),
+            }
+        }
+    }
+}
+
+#[test]
+fn resources_are_what_the_state_says() {
+    for window in windows() {
+        let history = history(window, resources);
+        for resolution in [1, window.width() / 50, window.width() / 3000] {
+            let (context, state) = context();
+            let mut scheduler = Scheduler::new(context);
+            let view = Resources::new(window, resolution);
+            scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
+            while scheduler.service_chunk(Budget::events(700)).has_more() {}
+            assert!(view.timeline().rows().len() > 10);
+            assert_eq!(view.timeline().rows().len(), view.labels().len());
+            match resolution {
+                1 => check_fine(&view.timeline(), &history),
+                _ => check_coarse(&view.timeline(), &history),
+            }
+        }
+    }
+}
+
+#[test]
+fn another_window_stops_what_filled_the_first() {
+    let [all, part] = windows();
+    let (context, state) = context();
+    let mut scheduler = Scheduler::new(context);
+    let view = ControlFlow::new(all, 1);
+    scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
+    scheduler.service_chunk(Budget::events(500));
+    view.show(part, 1);
+    scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
+    let mut read = 0;
+    loop {
+        let chunk = scheduler.service_chunk(Budget::events(100));
+        read += chunk.read;
+        if !chunk.has_more() {
+            break;
+        }
+    }
+    assert!(read < 2 * 6087 * 2 / 3);
+    check_fine(&view.timeline(), &history(part, processes));
+}

@@ -1,0 +1,226 @@
+//! Models of viewers over random tracesets, compared with plain lists of events.
+
+#[allow(dead_code, reason = "other tests need all of it")]
+mod support;
+
+use ltt_read::Timestamp;
+use lttv_context::{EventCall, TracesetContext};
+use lttv_requests::views::{EventTable, Histogram, Timeline};
+use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use support::digest::known;
+use support::tracesets::config::cases;
+use support::tracesets::{Known, Sample, sample};
+
+fn drain(scheduler: &mut Scheduler<'_>, budget: u64) -> u64 {
+    let mut read = 0;
+    for _ in 0..100_000 {
+        let chunk = scheduler.service_chunk(Budget::events(budget));
+        read += chunk.read;
+        if !chunk.has_more() {
+            return read;
+        }
+    }
+    panic!("no end in sight");
+}
+
+/// A window that begins and ends at or near events.
+fn window(sample: &Sample, (a, b): (Index, Index)) -> Option<TimeWindow> {
+    let times = sample.times();
+    let (a, b) = (*a.get(&times), *b.get(&times));
+    TimeWindow::new(a.min(b), a.max(b))
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Begin,
+    Time(Index),
+    Scroll(i64),
+    Filter(bool),
+    /// The user does not wait for what was asked before.
+    Hasty(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        1 => Just(Step::Begin),
+        3 => any::<Index>().prop_map(Step::Time),
+        5 => (-12..12i64).prop_map(Step::Scroll),
+        1 => Just(Step::Scroll(i64::MIN)),
+        1 => Just(Step::Scroll(i64::MAX)),
+        1 => any::<bool>().prop_map(Step::Filter),
+        1 => (-12..12i64).prop_map(Step::Hasty),
+    ]
+}
+
+fn is_even(event: &Known) -> bool {
+    event.number.is_multiple_of(2)
+}
+
+proptest! {
+    #![proptest_config(cases(512))]
+
+    #[test]
+    fn a_table_shows_a_page_of_all_events(
+        sample in sample(),
+        page in 1..9usize,
+        steps in prop::collection::vec(step(), 1..12),
+        budget in 1..50u64,
+    ) {
+        prop_assume!(!sample.events.is_empty());
+        let times = sample.times();
+        let mut scheduler = Scheduler::new(TracesetContext::new(&sample.traceset));
+        let table = EventTable::new(Owner::fresh(), page, known);
+        let mut all = sample.events.clone();
+        // The number of the first row among all, and how many rows there are.
+        let mut first = 0;
+        let mut count = 0;
+        for step in steps {
+            match step {
+                Step::Filter(on) => {
+                    if on {
+                        table.set_filter(|call: &EventCall<'_, '_>| is_even(&known(call)));
+                    } else {
+                        table.clear_filter();
+                    }
+                    all = sample.events.clone();
+                    all.retain(|event| !on || is_even(event));
+                    scheduler.submit(table.show_begin()).unwrap();
+                    (first, count) = (0, page.min(all.len()));
+                }
+                Step::Begin => {
+                    scheduler.submit(table.show_begin()).unwrap();
+                    (first, count) = (0, page.min(all.len()));
+                }
+                Step::Time(index) => {
+                    let time = *index.get(&times);
+                    scheduler.submit(table.show_time(time)).unwrap();
+                    first = all.partition_point(|event| event.time < time);
+                    count = page.min(all.len() - first);
+                }
+                Step::Scroll(by) | Step::Hasty(by) => {
+                    let request = table.scroll(by);
+                    prop_assert_eq!(request.is_none(), by == 0 || count == 0);
+                    let Some(request) = request else { continue };
+                    scheduler.submit(request).unwrap();
+                    if matches!(step, Step::Hasty(_)) {
+                        scheduler.service_chunk(Budget::events(1));
+                        scheduler.submit(table.show_begin()).unwrap();
+                        (first, count) = (0, page.min(all.len()));
+                    } else if by > 0 {
+                        let more = (by as usize).min(all.len() - first - count);
+                        let end = first + count + more;
+                        count = page.min(count + more);
+                        first = end - count;
+                    } else {
+                        let more = (by.unsigned_abs() as usize).min(first);
+                        (first, count) = (first - more, page.min(count + more));
+                    }
+                }
+            }
+            prop_assert!(table.is_busy());
+            drain(&mut scheduler, budget);
+            prop_assert!(!table.is_busy());
+            let shown: Vec<Known> = table.rows().iter().map(|row| row.content).collect();
+            prop_assert_eq!(&shown, &all[first..first + count].to_vec());
+            for (at, row) in table.rows().iter().enumerate() {
+                prop_assert_eq!(table.find(&row.position), Some(at));
+                prop_assert_eq!(row.time, row.content.time);
+            }
+        }
+        // Going to a row's position shows it first.
+        let last = table.rows().back().cloned();
+        if let Some(last) = last {
+            scheduler.submit(table.show_position(&last.position)).unwrap();
+            drain(&mut scheduler, budget);
+            prop_assert_eq!(table.rows().front().cloned(), Some(last.clone()));
+            let at = last.time;
+            if let Some(found) = table.find_time(at) {
+                prop_assert_eq!(table.rows()[found].time, at);
+            }
+        }
+    }
+
+    #[test]
+    fn a_histogram_counts_each_event_once(
+        sample in sample(),
+        windows in prop::collection::vec(any::<(Index, Index)>(), 1..3),
+        columns in 1..20usize,
+        shifts in prop::collection::vec(-8..8i64, 0..4),
+        budget in 1..50u64,
+    ) {
+        prop_assume!(!sample.events.is_empty());
+        let windows: Vec<TimeWindow> =
+            windows.into_iter().filter_map(|ends| window(&sample, ends)).collect();
+        prop_assume!(!windows.is_empty());
+        let mut scheduler = Scheduler::new(TracesetContext::new(&sample.traceset));
+        let histogram = Histogram::new(windows[0], columns);
+        let mut shown = Vec::new();
+        for window in windows {
+            shown.push(window);
+            // Along by whole columns.
+            for by in &shifts {
+                let step = window.width().div_ceil(columns as u64);
+                let offset = i128::from(*by) * i128::from(step);
+                let at = |time: Timestamp| i64::try_from(i128::from(time.ns()) + offset).ok();
+                let ends = at(window.begin()).zip(at(window.end()));
+                shown.extend(ends.and_then(|(begin, end)| {
+                    TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end))
+                }));
+            }
+        }
+        for window in shown {
+            histogram.show(window);
+            let step = histogram.column_width();
+            for missing in histogram.missing() {
+                scheduler.submit(histogram.request(Owner::fresh(), missing)).unwrap();
+            }
+            drain(&mut scheduler, budget);
+            prop_assert_eq!(histogram.missing(), vec![]);
+            let mut counts = vec![0u64; columns];
+            for event in &sample.events {
+                let at = i128::from(event.time.ns()) - i128::from(window.begin().ns());
+                let column = at.div_euclid(i128::from(step));
+                // Beyond the last time there is, nothing is shown.
+                if (0..columns as i128).contains(&column) && event.time < Timestamp::MAX {
+                    counts[column as usize] += 1;
+                }
+            }
+            prop_assert_eq!(histogram.counts(), counts);
+        }
+    }
+
+    #[test]
+    fn rows_have_no_more_segments_than_columns(
+        changes in prop::collection::vec((0..4i64, prop::option::of(0..3u8)), 0..200),
+        resolution in 1..40u64,
+    ) {
+        let window = TimeWindow::new(Timestamp::from_ns(0), Timestamp::from_ns(400)).unwrap();
+        let mut timeline: Timeline<(), u8> = Timeline::new(window, resolution);
+        let mut now = 0;
+        let mut states = vec![None; 400];
+        for (by, state) in changes {
+            now = (now + by).min(399);
+            states[now as usize..].fill(state);
+            let time = Timestamp::from_ns(now);
+            match state {
+                Some(state) => timeline.set((), time, state),
+                None => timeline.end(&(), time),
+            }
+        }
+        timeline.know(window.end());
+        let Some(row) = timeline.row(&()) else { return Ok(()) };
+        let segments: Vec<_> = row.segments().collect();
+        prop_assert!(segments.len() as u64 <= 400u64.div_ceil(resolution));
+        prop_assert!(segments.iter().all(|s| s.begin < s.end));
+        prop_assert!(segments.windows(2).all(|pair| pair[0].end <= pair[1].begin));
+        if resolution == 1 {
+            let mut drawn = vec![None; 400];
+            for segment in segments {
+                drawn[segment.begin.ns() as usize..segment.end.ns() as usize].fill(Some(segment.state));
+            }
+            prop_assert_eq!(drawn, states);
+        }
+    }
+}

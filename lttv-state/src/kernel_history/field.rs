@@ -1,0 +1,97 @@
+//! Values as they are compared before they are stored.
+
+use crate::history::Text;
+use crate::history::{Builder, Error};
+use crate::kernel::{
+    BlockDeviceMode, CpuMode, ExecutionMode, NameId, ProcessStatus, ProcessType, TraceState,
+};
+
+/// A value that is compared without looking at texts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) enum Field {
+    #[default]
+    Null,
+    I32(i32),
+    I64(i64),
+    U64(u64),
+    Text(Text),
+}
+
+impl Field {
+    /// A number that fits, or nothing.
+    pub(super) fn small(number: impl TryInto<i32>) -> Field {
+        number.try_into().map_or(Field::Null, Field::I32)
+    }
+
+    pub(super) fn optional(number: Option<i32>) -> Field {
+        number.map_or(Field::Null, Field::I32)
+    }
+}
+
+/// The texts of one builder that states are told by.
+#[derive(Debug)]
+pub(super) struct Spellings {
+    pub(super) cpu_modes: Vec<Field>,
+    pub(super) statuses: Vec<Field>,
+    pub(super) modes: Vec<Field>,
+    pub(super) kinds: Vec<Field>,
+    pub(super) device_modes: Vec<Field>,
+}
+
+impl Spellings {
+    pub(super) fn new(builder: &mut Builder) -> Result<Spellings, Error> {
+        // They are the first texts, so that they have small numbers of few bits.
+        let mut all = |texts: &mut dyn Iterator<Item = &'static str>| {
+            texts.map(|text| builder.text(text).map(Field::Text)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Spellings {
+            cpu_modes: all(&mut CpuMode::ALL.iter().map(|of| of.as_str()))?,
+            statuses: all(&mut ProcessStatus::ALL.iter().map(|of| of.as_str()))?,
+            modes: all(&mut ExecutionMode::ALL.iter().map(|of| of.as_str()))?,
+            kinds: all(&mut ProcessType::ALL.iter().map(|of| of.as_str()))?,
+            device_modes: all(&mut BlockDeviceMode::ALL.iter().map(|of| of.as_str()))?,
+        })
+    }
+}
+
+/// The texts of one builder for the names of one trace.
+#[derive(Debug, Default)]
+pub(super) struct NameTexts {
+    /// By the number of a name; null if it was not needed yet.
+    texts: Vec<Field>,
+}
+
+impl NameTexts {
+    /// The empty name is null.
+    #[inline]
+    pub(super) fn field(
+        &mut self,
+        id: NameId,
+        state: &TraceState,
+        builder: &mut Builder,
+    ) -> Result<Field, Error> {
+        match self.texts.get(id.index()) {
+            Some(Field::Null) | None => self.add(id, state, builder),
+            Some(text) => Ok(*text),
+        }
+    }
+
+    #[cold]
+    fn add(
+        &mut self,
+        id: NameId,
+        state: &TraceState,
+        builder: &mut Builder,
+    ) -> Result<Field, Error> {
+        let name = state.name(id);
+        if name.is_empty() {
+            return Ok(Field::Null);
+        }
+        if self.texts.len() <= id.index() {
+            self.texts.resize(id.index() + 1, Field::Null);
+        }
+        let text = Field::Text(builder.text(name)?);
+        self.texts[id.index()] = text;
+        Ok(text)
+    }
+}

@@ -1,0 +1,94 @@
+//! The kernel history of a whole traceset, in one call.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
+
+use super::fingerprint::fingerprint;
+use super::writer::KernelHistory;
+use crate::history::{Builder, Error, History, Identity, Settings};
+use crate::kernel::KernelState;
+
+/// Events between two reports of progress.
+const STEP: u64 = 1 << 16;
+
+/// Grows when the same trace comes to other states or attributes than before.
+const VERSION: u32 = 1;
+
+/// Where a history is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target<'p> {
+    /// In memory.
+    Memory,
+    /// In a file. If there is an unfinished one of the same traces, it is gone on
+    /// with; the traces are read from the begin nevertheless.
+    File(&'p Path),
+}
+
+/// A history, and what could not be read of the traces.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The history of all traces.
+    pub history: History,
+    /// How many events were read.
+    pub events: u64,
+    /// What could not be read.
+    pub errors: Vec<ltt_read::Error>,
+}
+
+impl Recorded {
+    /// The identity of a history that [`record`] makes: with it,
+    /// [`History::open_for`] refuses files of other traces, or of these as they
+    /// were earlier.
+    pub fn identity(traceset: &Traceset) -> Identity {
+        Identity {
+            producer: "kernel state".into(),
+            version: VERSION,
+            options: 0,
+            source: fingerprint(traceset),
+        }
+    }
+}
+
+/// Reads all traces from begin to end and stores their kernel states.
+///
+/// `progress` is told how many bytes have been read, and of how many. If it breaks
+/// off, a file stays unfinished.
+///
+/// # Errors
+///
+/// If storing fails; [`Error::Unfinished`] if `progress` broke off.
+pub fn record(
+    traceset: &Traceset,
+    target: Target<'_>,
+    mut progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
+) -> Result<Recorded, Error> {
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    let settings = Settings { identity: Recorded::identity(traceset), ..Settings::default() };
+    let start = KernelHistory::start_of(context.contexts());
+    let builder = match target {
+        Target::Memory => Builder::in_memory_with(start, settings),
+        Target::File(path) => match Builder::resume(path, settings.clone()) {
+            Ok(builder) if builder.start() == start => builder,
+            // None, of other traces, or not to be read: it is replaced.
+            _ => Builder::create(path, start, settings)?,
+        },
+    };
+    let writer = context.attach(KernelHistory::new(kernel, builder));
+    let mut events = 0;
+    // A position is of no use as a bound here, so that none can be stale.
+    while let Ok(read) = context.replay(&Bounds::all().events(STEP)) {
+        events += read.events;
+        if context.extensions()[writer].error().is_some() || read.reason == EndReason::EndOfTraceset
+        {
+            break;
+        }
+        if progress(context.progress()).is_break() {
+            return Err(Error::Unfinished);
+        }
+    }
+    let errors = context.drain_errors();
+    Ok(Recorded { history: KernelHistory::finish(&mut context, writer)?, events, errors })
+}

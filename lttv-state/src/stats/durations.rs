@@ -1,0 +1,88 @@
+//! Durations of what happened many times.
+
+/// How long each of many things took, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Durations {
+    count: u64,
+    total: u64,
+    shortest: u64,
+    longest: u64,
+}
+
+impl Durations {
+    /// Counts one.
+    #[inline]
+    pub fn count(&mut self, time: u64) {
+        self.shortest = if self.count == 0 { time } else { self.shortest.min(time) };
+        self.longest = self.longest.max(time);
+        self.count += 1;
+        self.total = self.total.saturating_add(time);
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, others: &Durations) {
+        if others.count == 0 {
+            return;
+        }
+        self.shortest = match self.count {
+            0 => others.shortest,
+            _ => self.shortest.min(others.shortest),
+        };
+        self.longest = self.longest.max(others.longest);
+        self.count += others.count;
+        self.total = self.total.saturating_add(others.total);
+    }
+
+    /// How many there were.
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there were none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The sum of all, in ns.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The shortest, in ns; `None` if there were none.
+    pub fn shortest(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.shortest)
+    }
+
+    /// The longest, in ns; `None` if there were none.
+    pub fn longest(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.longest)
+    }
+
+    /// The mean, in ns; `None` if there were none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.total as f64 / self.count as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let all = [7, 3, 3, 90, 0, 12];
+        let mut whole = Durations::default();
+        all.iter().for_each(|time| whole.count(*time));
+        for cut in 0..=all.len() {
+            let mut parts = [Durations::default(); 2];
+            all[..cut].iter().for_each(|time| parts[0].count(*time));
+            all[cut..].iter().for_each(|time| parts[1].count(*time));
+            let [mut first, second] = parts;
+            first.add(&second);
+            assert_eq!(first, whole, "{cut}");
+        }
+        assert_eq!((whole.len(), whole.total(), whole.mean()), (6, 115, Some(115.0 / 6.0)));
+        assert_eq!((whole.shortest(), whole.longest()), (Some(0), Some(90)));
+        assert_eq!(Durations::default().mean(), None);
+    }
+}
