@@ -5,6 +5,7 @@
 pub mod batch_analysis;
 pub mod bundled;
 pub mod clap_options;
+pub mod control_flow;
 pub mod palette;
 pub mod progress;
 pub mod request_replay;

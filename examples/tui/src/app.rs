@@ -14,9 +14,12 @@ use crate::prompt::{Edit, Prompt};
 use crate::session::Session;
 use crate::time_text;
 use crate::view::control_flow::ControlFlowView;
+use crate::view::disks::DisksView;
 use crate::view::event_list::EventListView;
 use crate::view::histogram::HistogramView;
+use crate::view::interrupts::InterruptsView;
 use crate::view::resources::ResourcesView;
+use crate::view::statistics::StatisticsView;
 use crate::view::{Viewer, help, put, status, time_bar};
 
 /// The program, without its terminal: it is told of keys, draws frames, and reads
@@ -351,6 +354,9 @@ impl TabPage {
                 place(Box::<ControlFlowView>::default(), true),
                 place(Box::<ResourcesView>::default(), true),
                 place(Box::<HistogramView>::default(), true),
+                place(Box::<StatisticsView>::default(), false),
+                place(Box::<InterruptsView>::default(), false),
+                place(Box::<DisksView>::default(), false),
             ],
             focus: 1,
             is_maximised: false,

@@ -13,6 +13,7 @@ pub mod app;
 pub mod keys;
 pub mod look;
 pub mod model;
+mod overview;
 pub mod prompt;
 pub mod session;
 pub mod time_text;

@@ -1,5 +1,6 @@
 //! A tab: a traceset, the viewers that show it, and what they have in common.
 
+use std::cell::Ref;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,10 +10,12 @@ use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition
 use lttv_filter::{Expression, FilterError, Filters};
 use lttv_requests::{Budget, Chunk, Scheduler, SubmitError, Tab, TimeWindow, ViewerId};
 use lttv_state::kernel::KernelState;
+use lttv_state::stats::Statistics;
 
 use crate::model::axis::Axis;
 use crate::model::control_flow::RowKey;
 use crate::model::search::{Outcome, Search};
+use crate::overview::{CHECKPOINTS, Overview};
 
 /// What all viewers of a tab have in common.
 #[derive(Debug)]
@@ -36,6 +39,7 @@ pub struct Session {
     /// How wide charts are.
     pub chart_width: u16,
     search: Option<Search>,
+    overview: Overview,
     /// What came of the last search, for the user.
     pub message: Option<String>,
     span: TimeSpan,
@@ -43,9 +47,6 @@ pub struct Session {
 
 /// How much of a traceset is shown first, in ns.
 const FIRST_WIDTH: i64 = 1_000_000_000;
-/// The state is saved so often, in events; at most so many times.
-const CHECKPOINT_EVERY: u64 = 50_000;
-const MOST_CHECKPOINTS: usize = 256;
 
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
@@ -90,7 +91,10 @@ impl Session {
         let span = context.contexts().time_span();
         let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
         let kernel = context.attach(KernelState::new());
-        context.save_checkpoints(CHECKPOINT_EVERY, MOST_CHECKPOINTS);
+        // In the place of statistics: as the background has them, its saved states
+        // fit here.
+        context.attach_data(());
+        context.save_checkpoints(CHECKPOINTS.0, CHECKPOINTS.1);
         // Tracing may begin long before the first event.
         let first = context.position().time().map_or(span.begin, |time| time.max(span.begin));
         let mut tab = Tab::new(traceset.generation(), Some(span));
@@ -99,10 +103,13 @@ impl Session {
             tab.set_window(window, None);
         }
         tab.set_time(first, None);
+        let mut scheduler = Scheduler::new(context);
+        let overview = Overview::begin(&mut scheduler, &traceset, span);
         Ok(Session {
             name,
             tab,
-            scheduler: Scheduler::new(context),
+            scheduler,
+            overview,
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
             filters: None,
@@ -165,6 +172,22 @@ impl Session {
         }
         let expression = Expression::parse(text)?;
         Ok(Some(Rc::new(Filters::new(&expression, self.traceset().traces())?)))
+    }
+
+    /// Somebody looks at statistics: they are kept up to date.
+    pub fn wants_statistics(&self) {
+        self.overview.want();
+    }
+
+    /// Statistics of what was read in the background, if there are any yet, and how
+    /// often there were new ones.
+    pub fn statistics(&self) -> (u64, Option<Ref<'_, Statistics>>) {
+        self.overview.statistics()
+    }
+
+    /// Which part of the traceset was read in the background, from 0 to 1.
+    pub fn background_progress(&self) -> f64 {
+        self.overview.progress(&self.scheduler)
     }
 
     /// Moves the current time by so many columns of charts.

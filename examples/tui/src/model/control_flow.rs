@@ -2,191 +2,53 @@
 
 use ltt_read::Timestamp;
 use lttv_context::EventCall;
+use lttv_examples::control_flow::{self, Track};
 use lttv_examples::palette::Paint;
-use lttv_state::kernel::{KernelState, NameId, Process, ProcessIx, TraceState, Transition};
+use lttv_state::kernel::{KernelState, NameId};
 
 use super::axis::Axis;
 use super::chart::Chart;
 use super::strip::Strip;
 
-/// Which process a row is of: trace, and number in it.
-pub type RowKey = (usize, u32);
-
-/// A row: a process.
-#[derive(Debug, Clone)]
-pub struct ProcessRow {
-    /// Which.
-    pub key: RowKey,
-    /// Its id; `None` for what ran on a CPU while that is not known.
-    pub tid: Option<i32>,
-    /// The id of its thread group.
-    pub pid: Option<i32>,
-    /// The id of its parent.
-    pub ppid: Option<i32>,
-    /// Its name.
-    pub name: String,
-    /// What it calls itself.
-    pub brand: String,
-    /// The CPU it was on last.
-    pub cpu: Option<u32>,
-    /// When it was born, or first seen.
-    pub birth: Timestamp,
-    /// What it was doing.
-    pub strip: Strip,
-    names: (NameId, NameId),
-}
+pub use lttv_examples::control_flow::RowKey;
 
 /// Rows for all processes of a time window.
-#[derive(Debug)]
-pub struct ControlFlow {
-    bounds: Vec<i64>,
-    rows: Vec<ProcessRow>,
-    /// Row of the process that was last seen at a place of the state's table, by
-    /// trace; `u32::MAX` if there is none yet.
-    places: Vec<Vec<u32>>,
-    /// Who ran on each CPU, by trace.
-    running: Vec<Vec<Option<ProcessIx>>>,
+pub type ControlFlow = control_flow::ControlFlow<Strip>;
+
+/// A row: a process.
+pub type ProcessRow = control_flow::ProcessRow<Strip>;
+
+impl Track for Strip {
+    /// When columns begin, and the last one ends.
+    type Scale = Vec<i64>;
+
+    #[inline]
+    fn set(&mut self, bounds: &Vec<i64>, time: i64, paint: Paint, _: NameId) {
+        Strip::set(self, bounds, time, paint);
+    }
+
+    fn end(&mut self, bounds: &Vec<i64>, time: i64) {
+        Strip::end(self, bounds, time);
+    }
 }
 
 impl Chart for ControlFlow {
     fn new(axis: Axis) -> Self {
-        ControlFlow {
-            bounds: axis.bounds(),
-            rows: Vec::new(),
-            places: Vec::new(),
-            running: Vec::new(),
-        }
+        control_flow::ControlFlow::new(axis.bounds())
     }
 
     fn begin(&mut self, kernel: &KernelState) {
-        for (trace, state) in kernel.traces().enumerate() {
-            self.look_at_all(trace, state, self.bounds[0]);
-        }
+        let begin = Timestamp::from_ns(self.scale().first().copied().unwrap_or(0));
+        control_flow::ControlFlow::begin(self, kernel, begin);
     }
 
     #[inline]
     fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>) {
-        let trace = call.trace.index();
-        let Some(transition) = kernel.transition(trace, call.event.type_id()) else { return };
-        let (Some(state), Some(cpu)) = (kernel.trace(trace), kernel.cpu_of(call)) else { return };
-        self.transition(trace, state, transition, cpu, call.time().ns());
+        control_flow::ControlFlow::event(self, kernel, call);
     }
 
     fn advance(&mut self, time: Timestamp) {
-        for row in &mut self.rows {
-            row.strip.advance(&self.bounds, time.ns());
-        }
+        let (bounds, strips) = self.tracks_mut();
+        strips.for_each(|strip| strip.advance(bounds, time.ns()));
     }
-}
-
-impl ControlFlow {
-    /// The rows, in the order in which processes were seen.
-    pub fn rows(&self) -> &[ProcessRow] {
-        &self.rows
-    }
-
-    fn transition(
-        &mut self,
-        trace: usize,
-        state: &TraceState,
-        transition: Transition,
-        cpu: u32,
-        time: i64,
-    ) {
-        let effect = state.effect();
-        if effect.lost_since().is_some() || transition == Transition::DumpEnd {
-            self.look_at_all(trace, state, time);
-        }
-        if let Some(of) = state.cpu(cpu) {
-            let before = self.running_on(trace, cpu).replace(of.running());
-            if let Some(before) = before.filter(|before| *before != of.running()) {
-                self.look_at(trace, state, before, time);
-            }
-            self.look_at(trace, state, of.running(), time);
-        }
-        if let Some(target) = effect.target() {
-            self.look_at(trace, state, target, time);
-        }
-    }
-
-    fn running_on(&mut self, trace: usize, cpu: u32) -> &mut Option<ProcessIx> {
-        let (trace, cpu) = (trace, cpu as usize);
-        if self.running.len() <= trace {
-            self.running.resize_with(trace + 1, Vec::new);
-        }
-        if self.running[trace].len() <= cpu {
-            self.running[trace].resize(cpu + 1, None);
-        }
-        &mut self.running[trace][cpu]
-    }
-
-    fn look_at_all(&mut self, trace: usize, state: &TraceState, time: i64) {
-        for (ix, _) in state.processes() {
-            self.look_at(trace, state, ix, time);
-        }
-        for (cpu, of) in state.cpus() {
-            *self.running_on(trace, cpu) = Some(of.running());
-        }
-    }
-
-    #[inline]
-    fn look_at(&mut self, trace: usize, state: &TraceState, ix: ProcessIx, time: i64) {
-        let last = self.places.get(trace).and_then(|places| places.get(ix.index()).copied());
-        let last = last.map_or(usize::MAX, |last| last as usize);
-        let process = state.process(ix);
-        let serial = process.map(|process| process.serial().0);
-        if let Some(row) = self.rows.get_mut(last)
-            && serial != Some(row.key.1)
-        {
-            row.strip.end(&self.bounds, time);
-        }
-        let Some(process) = process else { return };
-        let place = match self.rows.get(last) {
-            Some(row) if serial == Some(row.key.1) => last,
-            _ => self.add(trace, ix, process),
-        };
-        let Some(row) = self.rows.get_mut(place) else { return };
-        let paint = Paint::of_process(process.status(), process.mode());
-        row.strip.set(&self.bounds, time, paint);
-        if row.names != (process.name(), process.brand()) || row.tid != process.tid() {
-            describe(row, state, process);
-        }
-        row.cpu = process.cpu();
-    }
-
-    #[cold]
-    fn add(&mut self, trace: usize, ix: ProcessIx, process: &Process) -> usize {
-        if self.places.len() <= trace {
-            self.places.resize_with(trace + 1, Vec::new);
-        }
-        let places = &mut self.places[trace];
-        if places.len() <= ix.index() {
-            places.resize(ix.index() + 1, u32::MAX);
-        }
-        let place = self.rows.len();
-        places[ix.index()] = place as u32;
-        self.rows.push(ProcessRow {
-            key: (trace, process.serial().0),
-            tid: process.tid(),
-            pid: None,
-            ppid: None,
-            name: String::new(),
-            brand: String::new(),
-            cpu: process.cpu(),
-            birth: process.creation().unwrap_or(process.insertion()),
-            strip: Strip::default(),
-            names: (NameId::UNKNOWN, NameId::UNKNOWN),
-        });
-        place
-    }
-}
-
-#[cold]
-fn describe(row: &mut ProcessRow, state: &TraceState, process: &Process) {
-    row.names = (process.name(), process.brand());
-    row.name = state.name(process.name()).to_owned();
-    row.brand = state.name(process.brand()).to_owned();
-    row.tid = process.tid();
-    row.pid = process.pid();
-    row.ppid = process.parent();
 }

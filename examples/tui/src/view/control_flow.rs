@@ -32,8 +32,7 @@ struct Row {
 }
 
 impl ControlFlowView {
-    /// LTTV's order: by process id (that of idle processes by CPU), time of birth,
-    /// and trace. As a tree, children come below their parents.
+    /// Sorts in LTTV's order. As a tree, children come below their parents.
     fn sort(&mut self) {
         self.order.clear();
         self.hidden = 0;
@@ -41,14 +40,10 @@ impl ControlFlowView {
         let rows = now.chart.rows();
         // That a processor is idle, its own row among the resources tells.
         let is_shown =
-            |row: &ProcessRow| self.shows_inactive || row.strip.is_active() && row.tid != Some(0);
+            |row: &ProcessRow| self.shows_inactive || row.track.is_active() && row.tid != Some(0);
         let shown = (0..rows.len()).filter(|at| is_shown(&rows[*at]));
         let mut order: Vec<_> = shown.map(|at| Row { at, key: rows[at].key, depth: 0 }).collect();
-        order.sort_by_key(|row| {
-            let of = &rows[row.at];
-            let cpu = of.cpu.filter(|_| of.tid.is_none_or(|tid| tid == 0));
-            (of.tid.unwrap_or(-1), cpu, of.birth, of.key)
-        });
+        order.sort_by_cached_key(|row| rows[row.at].order());
         let hidden = rows.len() - order.len();
         let order = if self.is_tree { tree(rows, &order) } else { order };
         drop(now);
@@ -114,15 +109,6 @@ fn number(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "?".to_owned(), |value| value.to_string())
 }
 
-/// What a process is called.
-pub fn process_name(row: &ProcessRow) -> String {
-    match (row.tid, row.cpu) {
-        (Some(0), Some(cpu)) if row.name.is_empty() => format!("swapper/{cpu}"),
-        (None, Some(cpu)) => format!("? on CPU {cpu}"),
-        _ => row.name.clone(),
-    }
-}
-
 impl Viewer for ControlFlowView {
     fn title(&self) -> &'static str {
         "Control flow"
@@ -167,7 +153,7 @@ impl Viewer for ControlFlowView {
             if is_selected {
                 buffer.set_style(line.intersection(buffer.area), style);
             }
-            let name = format!("{:>1$}{2}", "", row.depth.min(8), process_name(of));
+            let name = format!("{:>1$}{2}", "", row.depth.min(8), of.title());
             let cells = [
                 name,
                 number(of.tid),
@@ -189,9 +175,9 @@ impl Viewer for ControlFlowView {
             }
             let moved = before.as_ref().and_then(|before| {
                 let row = before.chart.rows().iter().find(|row| row.key == of.key)?;
-                Some(Strip::moved(row.strip.cells(), before.axis(), now.axis()))
+                Some(Strip::moved(row.track.cells(), before.axis(), now.axis()))
             });
-            strip(look, Rect { y, height: 1, ..chart }, buffer, of.strip.cells(), |column| {
+            strip(look, Rect { y, height: 1, ..chart }, buffer, of.track.cells(), |column| {
                 moved.as_ref()?.get(column)?.as_ref()
             });
         }
@@ -209,8 +195,8 @@ impl Viewer for ControlFlowView {
                 let now = self.filled.now();
                 let row = self.order.get(self.scroll.selected).copied();
                 let row = row.and_then(|row| now.as_ref()?.chart.rows().get(row.at).cloned());
-                session.process = row
-                    .map(|row| (row.key, format!("{} ({})", process_name(&row), number(row.tid))));
+                session.process =
+                    row.map(|row| (row.key, format!("{} ({})", row.title(), number(row.tid))));
             }
         }
         Ok(true)

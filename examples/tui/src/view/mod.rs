@@ -13,11 +13,15 @@ use crate::model::strip::Cell;
 use crate::session::Session;
 
 pub mod control_flow;
+pub mod disks;
 pub mod event_list;
 pub mod help;
 pub mod histogram;
+pub mod interrupts;
 pub mod resources;
+pub mod statistics;
 pub mod status;
+pub mod table;
 pub mod time_bar;
 
 /// A viewer of a tab.

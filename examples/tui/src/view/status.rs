@@ -17,6 +17,13 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         ("width ", length(window.width())),
         ("current ", seconds(session.tab.time())),
         ("process ", session.process.as_ref().map_or_else(|| "-".to_owned(), |p| p.1.clone())),
+        (
+            "background ",
+            match session.background_progress() {
+                1.0.. => "done".to_owned(),
+                part => format!("{:.0} %", part * 100.0),
+            },
+        ),
         ("filter ", session.tab.filter().cloned().unwrap_or_else(|| "-".to_owned())),
     ];
     let mut x = area.x;
