@@ -107,7 +107,7 @@ impl<T: Track> ControlFlow<T> {
 
     /// An event, after the state took notice of it.
     #[inline]
-    fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>) {
+    pub fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>) {
         let trace = call.trace.index();
         let Some(transition) = kernel.transition(trace, call.event.type_id()) else { return };
         let (Some(state), Some(cpu)) = (kernel.trace(trace), kernel.cpu_of(call)) else { return };

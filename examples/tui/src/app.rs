@@ -22,6 +22,12 @@ use crate::view::resources::ResourcesView;
 use crate::view::statistics::StatisticsView;
 use crate::view::{Viewer, help, put, status, time_bar};
 
+/// How long requests are served for a frame, while there is work to do: what is
+/// left of 33 ms is for drawing.
+pub const FRAME: Duration = Duration::from_millis(16);
+/// How long they are served before the next look for input.
+pub const SERVICE: Duration = Duration::from_millis(4);
+
 /// The program, without its terminal: it is told of keys, draws frames, and reads
 /// traces in between.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use lttv_examples::bundled::bundled_trace;
-use lttv_tui::app::App;
+use lttv_tui::app::{App, FRAME, SERVICE};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use ratatui::DefaultTerminal;
@@ -31,10 +31,6 @@ struct Cli {
     mono: bool,
 }
 
-/// Time between frames while there is work to do.
-const FRAME: Duration = Duration::from_millis(33);
-/// How long requests are served before the next look for input.
-const SERVICE: Duration = Duration::from_millis(8);
 /// How long to wait for input when there is nothing to do.
 const PATIENCE: Duration = Duration::from_millis(500);
 

@@ -1,5 +1,5 @@
 //! A terminal without a screen, and keys pressed there.
-#![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test is a crate, and needs a part of it")]
 
 use std::time::Duration;
 
