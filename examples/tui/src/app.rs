@@ -421,7 +421,7 @@ impl TabPage {
     fn update(&mut self, area: Rect) -> Result<(), SubmitError> {
         self.session.label_width = match area.width {
             200.. => 96,
-            150.. => 64,
+            130.. => 50,
             100.. => 44,
             70.. => 28,
             40.. => 16,
@@ -429,6 +429,9 @@ impl TabPage {
             _ => 0,
         };
         self.session.chart_width = area.width.saturating_sub(self.session.label_width).max(1);
+        if let Some(place) = self.viewers.get(self.focus) {
+            self.session.focus = place.viewer.title();
+        }
         for (at, area) in self.areas(area) {
             let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
             self.viewers[at].viewer.update(&mut self.session, below)?;

@@ -34,6 +34,8 @@ pub struct Session {
     pub filters: Option<Rc<Filters>>,
     /// The process that is selected: which, and what it is called.
     pub process: Option<(RowKey, String)>,
+    /// The title of the viewer that has the focus.
+    pub focus: &'static str,
     /// How wide labels are, left of charts.
     pub label_width: u16,
     /// How wide charts are.
@@ -114,6 +116,7 @@ impl Session {
             kernel,
             filters: None,
             process: None,
+            focus: "",
             label_width: 0,
             chart_width: 1,
             search: None,

@@ -70,7 +70,7 @@ fn zooming_keeps_the_current_time_in_sight() {
     let mut screen = screen();
     assert_eq!(screen.status("width"), "964.87 ms");
     screen.type_text("}+++");
-    assert_eq!(screen.status("width"), "120.61 ms");
+    assert_eq!(screen.status("width"), "120.6 ms");
     assert!(marked(&screen).is_some());
     screen.type_text("L");
     assert!(marked(&screen).is_none(), "the window moved on");

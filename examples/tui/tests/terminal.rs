@@ -60,7 +60,7 @@ fn keys_in_a_terminal() {
 
     tmux.wait_for("6087 in all");
     tmux.keys(&["+"]);
-    tmux.wait_for("width 482.44 ms");
+    tmux.wait_for("width 482.43 ms");
     tmux.keys(&["-l", "/event.name == \"sched_switch\""]);
     tmux.keys(&["Enter", "0"]);
     tmux.wait_for("497 in all");

@@ -449,11 +449,12 @@ impl EventTable {
         self.follow();
     }
 
-    /// Scrolls so that the selected row is on the screen.
+    /// Scrolls so that the selected row is on the screen, with some around it.
     fn follow(&mut self) {
-        let last_top = self.selected;
-        let first_top = (self.selected + 1).saturating_sub(self.height);
-        self.top = self.top.clamp(first_top, last_top);
+        let around = (self.height / 4).min(3);
+        let last_top = self.selected.saturating_sub(around);
+        let first_top = (self.selected + around + 1).saturating_sub(self.height);
+        self.top = self.top.clamp(first_top, last_top.max(first_top));
     }
 }
 

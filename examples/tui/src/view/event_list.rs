@@ -19,6 +19,8 @@ pub struct EventListView {
     table: Option<EventTable>,
     id: Option<ViewerId>,
     own: Option<(String, Rc<Filters>)>,
+    /// The selection was moved by a key, and may not have come to its end.
+    is_moving: bool,
 }
 
 /// A column: its heading, its width, and from which width of the list on it is there.
@@ -84,11 +86,9 @@ impl Viewer for EventListView {
         } else if !is_new && (changes.time || changes.position) {
             table.go_to_time(&mut session.reader, session.tab.time())?;
         }
-        let before = table.selected().map(|row| row.position.clone());
         table.get_on(&mut session.reader, &mut session.scheduler, session.kernel)?;
-        // A move that waited for events has come to its end.
-        let after = table.selected().map(|row| row.position.clone());
-        if before.is_some() && before != after {
+        if self.is_moving && !table.is_busy() {
+            self.is_moving = false;
             self.report(session);
         }
         Ok(())
@@ -141,6 +141,7 @@ impl Viewer for EventListView {
             }
             _ => return Ok(false),
         }
+        self.is_moving = true;
         self.report(session);
         Ok(true)
     }

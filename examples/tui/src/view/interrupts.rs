@@ -90,9 +90,10 @@ impl Viewer for InterruptsView {
         Ok(())
     }
 
-    fn draw(&self, _: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         let Scroll { top, selected, .. } = self.scroll;
-        table::draw(&COLUMNS, &self.rows, top, Some(selected), look, area, buffer);
+        let selected = Some(selected).filter(|_| session.focus == self.title());
+        table::draw(&COLUMNS, &self.rows, top, selected, look, area, buffer);
     }
 
     fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError> {

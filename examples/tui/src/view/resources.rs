@@ -60,7 +60,7 @@ impl Viewer for ResourcesView {
         let shown = rows.enumerate().skip(self.scroll.top);
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
             let line = Rect { y, height: 1, ..left };
-            let is_selected = at == self.scroll.selected;
+            let is_selected = at == self.scroll.selected && session.focus == self.title();
             let style = if is_selected { look.selected() } else { Default::default() };
             let trace = if several { format!("{}: ", row.trace) } else { String::new() };
             buffer.set_style(line.intersection(buffer.area), style);

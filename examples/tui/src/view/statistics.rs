@@ -133,14 +133,15 @@ impl Viewer for StatisticsView {
         Ok(())
     }
 
-    fn draw(&self, _: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         let Scroll { top, selected, .. } = self.scroll;
+        let selected = Some(selected).filter(|_| session.focus == self.title());
         let columns = match self.part {
             Part::Processes => &PROCESSES[..],
             Part::Cpus => &CPUS,
             Part::Events => &EVENTS,
         };
-        table::draw(columns, &self.rows, top, Some(selected), look, area, buffer);
+        table::draw(columns, &self.rows, top, selected, look, area, buffer);
     }
 
     fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
