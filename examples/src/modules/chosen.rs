@@ -6,8 +6,10 @@ use std::rc::Rc;
 use ltt_read::Event;
 use ltt_read::choice::{Choice, TimeWindow, Verdict};
 use ltt_read::schema::EventTypeId;
-use lttv_context::TracesetContext;
+use lttv_context::{EventCall, Handle, TracesetContext};
 use lttv_filter::Filters;
+use lttv_state::filter::KernelView;
+use lttv_state::kernel::KernelState;
 
 /// Those that pass all filters; all if there is none.
 ///
@@ -16,23 +18,31 @@ use lttv_filter::Filters;
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     filters: OnceCell<Filters>,
+    /// The state that they ask.
+    kernel: Cell<Option<Handle<KernelState>>>,
     /// Whether others do not even come.
     in_advance: Cell<bool>,
 }
 
 impl Chosen {
-    /// Only those that pass, from now on.
-    pub(super) fn set(&self, filters: Filters) {
+    /// Only those that pass, from now on: in the state after them, if one is
+    /// given.
+    pub(super) fn set(&self, filters: Filters, kernel: Option<Handle<KernelState>>) {
         // Only the module of filters does that, once.
-        let _ = self.filters.set(filters);
+        if self.filters.set(filters).is_ok() {
+            self.kernel.set(kernel);
+        }
     }
 
     /// Whether an event is one of them.
     #[inline]
-    pub(super) fn has(&self, event: &Event<'_>) -> bool {
-        match self.filters.get() {
-            Some(filters) if !self.in_advance.get() => filters.matches(event),
-            _ => true,
+    pub(super) fn has(&self, call: &EventCall<'_, '_>) -> bool {
+        let Some(filters) = self.filters.get().filter(|_| !self.in_advance.get()) else {
+            return true;
+        };
+        match self.kernel.get().and_then(|kernel| call.extensions.get(kernel)) {
+            Some(kernel) => filters.matches_in(&call.event, &KernelView::at(kernel, call)),
+            None => filters.matches(&call.event),
         }
     }
 

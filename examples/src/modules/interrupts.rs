@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use ltt_read::Timestamp;
-use lttv_context::Handle;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::{Handle, Subscription};
 use lttv_hooks::Priority;
 use lttv_state::kernel::{NameId, SourceKind, TraceState, Transition};
 
@@ -50,6 +50,14 @@ impl Module<Host> for Interrupts {
                 of.ended(state);
             }
         });
+        // Rates are over the time of all events.
+        work.batch.hooks.on_event(Subscription::to_every_event(), move |call| {
+            let (trace, time) = (call.trace.index(), call.time().ns());
+            if let Some(of) = call.extensions[handlers].get_mut(trace) {
+                of.last = time;
+                of.first.get_or_insert(time);
+            }
+        });
         report_with(host, Priority::DEFAULT, move |host| report(host, handlers));
         Ok(())
     }
@@ -59,9 +67,15 @@ fn ends_handler(transition: Transition) -> bool {
     matches!(transition, Transition::IrqExit | Transition::VectorExit | Transition::SoftirqExit)
 }
 
-/// The handlers of a trace: for each kind, by number.
+/// The handlers of a trace.
 #[derive(Debug)]
-struct Handlers(BTreeMap<SourceKind, Vec<Handler>>);
+struct Handlers {
+    /// For each kind, by number.
+    of: BTreeMap<SourceKind, Vec<Handler>>,
+    /// Times of the first event and the last one, in ns.
+    first: Option<i64>,
+    last: i64,
+}
 
 /// What is known of the handler of an interrupt. Times are in ns.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,7 +99,12 @@ struct Run {
 impl Handlers {
     fn new() -> Self {
         let kinds = [SourceKind::Irq, SourceKind::Vector, SourceKind::Softirq];
-        Handlers(kinds.map(|kind| (kind, Vec::new())).into())
+        Handlers { of: kinds.map(|kind| (kind, Vec::new())).into(), first: None, last: 0 }
+    }
+
+    /// From the first event to the last one, in ns.
+    fn time(&self) -> u64 {
+        self.first.map_or(0, |first| self.last.abs_diff(first))
     }
 
     /// An event ended handlers.
@@ -93,7 +112,7 @@ impl Handlers {
         let effect = state.effect();
         for ended in effect.ended() {
             let Some((kind, number)) = ended.source else { continue };
-            let Some(of_kind) = self.0.get_mut(&kind) else { continue };
+            let Some(of_kind) = self.of.get_mut(&kind) else { continue };
             // Numbers are bounded: those of the state are as long.
             let number = number as usize;
             if of_kind.len() <= number {
@@ -107,7 +126,7 @@ impl Handlers {
 
     /// Those that ran, with kind and number.
     fn all(&self) -> impl Iterator<Item = (SourceKind, u64, &Handler)> {
-        self.0.iter().flat_map(|(kind, of_kind)| {
+        self.of.iter().flat_map(|(kind, of_kind)| {
             let numbered = (0..).zip(of_kind).filter(|(_, handler)| handler.count > 0);
             numbered.map(|(number, handler)| (*kind, number, handler))
         })
@@ -156,7 +175,6 @@ impl Run {
 }
 
 fn report(host: &mut Host, handlers: Handle<Vec<Handlers>>) -> Result<(), AttributeError> {
-    let time = host.data.time();
     let context = &host.data.batch.context;
     let kernel = context.extensions().find::<lttv_state::kernel::KernelState>();
     let Some(kernel) = kernel else { return Ok(()) };
@@ -164,18 +182,18 @@ fn report(host: &mut Host, handlers: Handle<Vec<Handlers>>) -> Result<(), Attrib
         let Some(state) = context.extensions()[kernel].trace(trace.index()) else { continue };
         if host.data.style == Style::Text {
             let mut output = host.data.output.borrow_mut();
-            let durations = durations(of, state, trace.index(), time);
+            let durations = durations(of, state, trace.index());
             // Writing to a buffer cannot fail.
             _ = write!(output.buffer(), "{durations}{}", extremes(of, state, trace.index()));
         } else {
             let place = places::of_trace(&mut host.attributes, trace)?;
-            export(&mut host.attributes, place, of, state, time)?;
+            export(&mut host.attributes, place, of, state)?;
         }
     }
     Ok(())
 }
 
-fn durations(of: &Handlers, state: &TraceState, trace: usize, time: u64) -> Table {
+fn durations(of: &Handlers, state: &TraceState, trace: usize) -> Table {
     let mut table = Table::new(format!("Interrupts of trace {trace}"))
         .text("KIND")
         .numbers(["NUMBER"])
@@ -187,7 +205,7 @@ fn durations(of: &Handlers, state: &TraceState, trace: usize, time: u64) -> Tabl
             number.to_string(),
             state.name(handler.name).to_owned(),
             handler.count.to_string(),
-            fraction(handler.frequency(time)),
+            fraction(handler.frequency(of.time())),
             us(handler.total),
             fraction(handler.average() / 1e3),
             fraction(handler.deviation() / 1e3),
@@ -226,7 +244,6 @@ fn export(
     place: AttributeId,
     of: &Handlers,
     state: &TraceState,
-    time: u64,
 ) -> Result<(), AttributeError> {
     let all = attributes.subtree(place, "interrupts")?;
     for (kind, number, handler) in of.all() {
@@ -234,7 +251,7 @@ fn export(
         let place = attributes.subtree(of_kind, number)?;
         attributes.set(place, "name", state.name(handler.name))?;
         attributes.set(place, "count", handler.count)?;
-        attributes.set(place, "frequency", handler.frequency(time))?;
+        attributes.set(place, "frequency", handler.frequency(of.time()))?;
         attributes.set(place, "total", Duration::from_nanos(handler.total))?;
         attributes.set(place, "deviation_ns", handler.deviation())?;
         for (name, run) in [("min", handler.shortest), ("max", handler.longest)] {

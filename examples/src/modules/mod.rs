@@ -10,6 +10,7 @@
 mod batch_analysis;
 mod chosen;
 mod core;
+mod dep_analysis;
 mod disk_performance;
 mod event_counts;
 mod interrupts;
@@ -50,6 +51,7 @@ pub fn modules() -> Result<Modules<Host>, ModuleError> {
     modules.add(precompute::Precompute)?;
     modules.add(interrupts::Interrupts)?;
     modules.add(disk_performance::DiskPerformance)?;
+    modules.add(dep_analysis::DepAnalysis)?;
     modules.add(event_counts::EventCounts)?;
     modules.add(rates::Rates)?;
     Ok(modules)

@@ -77,6 +77,6 @@ fn report(host: &mut Host, statistics: Handle<Collected>) -> Result<(), Attribut
     found.export(&mut tree, AttributeId::ROOT)?;
     let mut output = host.data.output.borrow_mut();
     // Writing to a buffer cannot fail.
-    _ = write!(output.buffer(), "Traceset statistics:\n\n{}\n", Indented(&tree));
+    _ = write!(output.buffer(), "\nTraceset statistics:\n\n{}\n", Indented(&tree));
     Ok(())
 }

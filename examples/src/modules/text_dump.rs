@@ -11,10 +11,10 @@ use lttv_context::options::OptionSpec;
 use lttv_hooks::{Flow, Priority};
 
 use super::{Host, report_with};
-use crate::text_dump::EventText;
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
 use crate::text_dump::lttv::Lttv;
 use crate::text_dump::output::Reader;
+use crate::text_dump::{EventText, StateAt};
 
 /// The module `textDump`.
 #[derive(Debug)]
@@ -27,7 +27,8 @@ impl Module<Host> for TextDump {
             summary: "Print events, one a line",
             description: "Prints the events that the filter chooses, in LTTV's form: \
                           channel.event: seconds.nanoseconds (trace/tracefile), context \
-                          { field = value }.",
+                          { field = value }. Lines of LTTng 0.x traces have the process and \
+                          what it does in place of the context.",
             requires: &["batchAnalysis"],
         }
     }
@@ -50,9 +51,15 @@ impl Module<Host> for TextDump {
         let failure = Rc::new(Cell::new(None));
         if !silent {
             let (output, failed) = (Rc::clone(&work.output), Rc::clone(&failure));
+            let kernel = format.wants_state().then(|| work.kernel());
             work.on_chosen(Subscription::to_every_event(), move |call| {
+                let state = kernel.and_then(|kernel| {
+                    let kernel = &call.extensions[kernel];
+                    let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(call.trace.index())?);
+                    Some(StateAt { state, cpu, running: state.running(cpu)? })
+                });
                 let mut output = output.borrow_mut();
-                format.event(&call.event, output.buffer());
+                format.event(&call.event, state, output.buffer());
                 match output.spill() {
                     Ok(Reader::There) => Flow::Continue(()),
                     Ok(Reader::Gone) => Flow::Break(()),

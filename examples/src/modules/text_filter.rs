@@ -6,7 +6,8 @@ use std::io::IsTerminal;
 use lttv_context::attributes::{Kind, Text};
 use lttv_context::modules::{Failure, Module, ModuleInfo};
 use lttv_context::options::OptionSpec;
-use lttv_filter::{Environment, Expression, FilterError, Filters, NoState};
+use lttv_filter::{Environment, Expression, FilterError, Filters, Zone};
+use lttv_state::filter::KernelFields;
 
 use super::Host;
 
@@ -51,12 +52,13 @@ impl Module<Host> for TextFilter {
         if expressions.is_empty() {
             return Ok(());
         }
-        let work = &host.data;
+        let zone = if host.options.is_set("clock-gmt")? { Zone::UTC } else { Zone::local() };
+        let work = &mut host.data;
         let compile = || -> Result<Filters, FilterError> {
             let expression = Expression::parse_all(expressions.iter().map(String::as_str))?;
-            let environment = Environment::new().in_zone(work.zone.clone());
+            let environment = Environment::new().in_zone(zone);
             let traces = work.batch.context.traceset().traces();
-            Filters::within(&expression, traces, &environment, &NoState)
+            Filters::within(&expression, traces, &environment, &KernelFields)
         };
         // The place of a fault is shown below the expression.
         let told = |error: FilterError| {
@@ -66,7 +68,9 @@ impl Module<Host> for TextFilter {
                 error.render(colored).trim_end()
             ))
         };
-        work.chosen.set(compile().map_err(told)?);
+        let filters = compile().map_err(told)?;
+        let kernel = filters.expression().asks_state().then(|| work.kernel());
+        work.chosen.set(filters, kernel);
         Ok(())
     }
 }

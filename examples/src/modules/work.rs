@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
-use ltt_read::schema::EventTypeId;
+use ltt_read::schema::{EventTypeId, Format};
 use lttv_context::batch::{Batch, BatchEnd};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
 use lttv_hooks::{Flow, Priority, Verdict};
@@ -76,11 +76,18 @@ impl Work {
         })
     }
 
-    /// The kernel's state, followed from now on if it was not yet.
+    /// The kernel's state, followed from now on if it was not yet. With old traces
+    /// it is LTTV's, which knew nothing in advance.
     pub(super) fn kernel(&mut self) -> Handle<KernelState> {
         let context = &mut self.batch.context;
-        let known = context.extensions().find();
-        known.unwrap_or_else(|| context.attach(KernelState::new()))
+        if let Some(known) = context.extensions().find() {
+            return known;
+        }
+        let mut traces = context.traceset().traces().iter();
+        context.attach(match traces.any(|trace| trace.schema().format == Format::Legacy) {
+            true => KernelState::new().without_looking_ahead(),
+            false => KernelState::new(),
+        })
     }
 
     /// Adds a hook for all events that mean certain things to the kernel's state,
@@ -104,11 +111,6 @@ impl Work {
         }
     }
 
-    /// The time that is read, in ns.
-    pub(super) fn time(&self) -> u64 {
-        self.span.map_or(0, |span| span.end.ns().saturating_sub(span.begin.ns()).max(0) as u64)
-    }
-
     /// Adds a hook for those events that pass the text filter.
     pub(super) fn on_chosen<V: Verdict>(
         &mut self,
@@ -116,7 +118,7 @@ impl Work {
         mut hook: impl FnMut(&mut EventCall<'_, 'static>) -> V + 'static,
     ) {
         let chosen = Rc::clone(&self.chosen);
-        self.batch.hooks.on_event(events, move |call| match chosen.has(&call.event) {
+        self.batch.hooks.on_event(events, move |call| match chosen.has(call) {
             true => hook(call).flow(),
             false => Flow::Continue(()),
         });

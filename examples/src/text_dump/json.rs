@@ -376,7 +376,7 @@ mod tests {
     fn text(sample: fn() -> Vec<Sample>) -> String {
         let mut out = Text::default();
         with_event(sample(), |event| {
-            Json::new(&[Arc::clone(event.trace())]).event(event, &mut out);
+            Json::new(&[Arc::clone(event.trace())]).event(event, None, &mut out);
         });
         let text = out.to_string();
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
