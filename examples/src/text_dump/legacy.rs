@@ -123,6 +123,16 @@ fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
     out.append(running.mode().as_str().as_bytes());
 }
 
+impl LegacyText {
+    /// Appends the part of an event's line that tells its fields.
+    pub(super) fn fields(&mut self, event: &Event<'_>, out: &mut Text) {
+        let LegacyText { palette, types, symbols, .. } = self;
+        let Some(text) = types.get_mut(event.type_id().index()) else { return };
+        let text = text.get_or_insert_with(|| TypeText::new(event, palette));
+        event.visit_body(&mut LegacyFields::new(out, &text.fields, symbols));
+    }
+}
+
 impl TypeText {
     #[cold]
     #[inline(never)]

@@ -75,6 +75,18 @@ impl Lttv {
         let has_legacy = known.iter().any(|trace| trace.schema().format == Format::Legacy);
         Lttv { clock, palette, style, traces, has_legacy }
     }
+
+    /// Appends the part of an event's line that tells its fields.
+    pub fn fields(&mut self, event: &Event<'_>, out: &mut Text) {
+        let Lttv { palette, style, traces, .. } = self;
+        let Some(trace) = traces.of(event.trace()) else { return };
+        if let Some(legacy) = &mut trace.legacy {
+            return legacy.fields(event, out);
+        }
+        let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
+        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette));
+        event.visit_body(&mut Fields::new(out, &mut text.body, style));
+    }
 }
 
 impl EventText for Lttv {

@@ -56,7 +56,7 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
 use std::sync::Arc;
 
-use lttv_context::{Handle, Subscription, TracesetContext};
+use lttv_context::{Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
 use self::collect::Collector;
@@ -171,7 +171,18 @@ impl Statistics {
         kernel: Handle<KernelState>,
         time: Option<Timestamp>,
     ) -> Statistics {
-        let Some((statistics, kernel)) = context.extensions_mut().both_mut(statistics, kernel)
+        Self::of_extensions(context.extensions(), statistics, kernel, time)
+    }
+
+    /// As [`take_until`](Self::take_until), for hooks: they see the extensions of
+    /// their context.
+    pub fn of_extensions(
+        extensions: &Extensions,
+        statistics: Handle<Statistics>,
+        kernel: Handle<KernelState>,
+        time: Option<Timestamp>,
+    ) -> Statistics {
+        let (Some(statistics), Some(kernel)) = (extensions.get(statistics), extensions.get(kernel))
         else {
             return Statistics::default();
         };

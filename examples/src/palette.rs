@@ -1,0 +1,270 @@
+//! LTTV's colours: what processes, processors and devices are doing.
+
+use lttv_state::kernel::{
+    BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
+};
+
+/// Something that a row of a chart can show at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Paint {
+    /// It is not known what.
+    Unknown,
+    /// A process runs its own code.
+    User,
+    /// A process is in a system call.
+    Syscall,
+    /// An exception is handled.
+    Trap,
+    /// An interrupt is handled.
+    Irq,
+    /// A soft interrupt is handled.
+    Softirq,
+    /// A process waits for something.
+    Wait,
+    /// A process waits for a processor.
+    WaitCpu,
+    /// A process has been forked, and did not run yet.
+    WaitFork,
+    /// A process is exiting.
+    Exit,
+    /// A process has exited, and nobody asked for it yet.
+    Zombie,
+    /// A process is gone.
+    Dead,
+    /// A processor or device has nothing to do.
+    Idle,
+    /// A processor runs a process.
+    Busy,
+    /// A soft interrupt was asked for, and is not handled yet.
+    Pending,
+    /// A device reads.
+    Reading,
+    /// A device writes.
+    Writing,
+}
+
+/// Red, green and blue.
+pub type Rgb = (u8, u8, u8);
+
+impl Paint {
+    /// All of them, in order.
+    pub const ALL: [Paint; 17] = [
+        Paint::Unknown,
+        Paint::User,
+        Paint::Syscall,
+        Paint::Trap,
+        Paint::Irq,
+        Paint::Softirq,
+        Paint::Wait,
+        Paint::WaitCpu,
+        Paint::WaitFork,
+        Paint::Exit,
+        Paint::Zombie,
+        Paint::Dead,
+        Paint::Idle,
+        Paint::Busy,
+        Paint::Pending,
+        Paint::Reading,
+        Paint::Writing,
+    ];
+
+    /// Those that rows of processes show, in the order of a legend.
+    pub const OF_PROCESSES: [Paint; 12] = [
+        Paint::User,
+        Paint::Syscall,
+        Paint::Trap,
+        Paint::Irq,
+        Paint::Softirq,
+        Paint::WaitCpu,
+        Paint::Wait,
+        Paint::WaitFork,
+        Paint::Exit,
+        Paint::Zombie,
+        Paint::Dead,
+        Paint::Unknown,
+    ];
+
+    /// Those that rows of processors and devices show, in the order of a legend.
+    pub const OF_RESOURCES: [Paint; 8] = [
+        Paint::Busy,
+        Paint::Irq,
+        Paint::Softirq,
+        Paint::Trap,
+        Paint::Idle,
+        Paint::Pending,
+        Paint::Reading,
+        Paint::Writing,
+    ];
+
+    /// Of a process: any status but running comes before the mode.
+    pub fn of_process(status: ProcessStatus, mode: ExecutionMode) -> Self {
+        match (status, mode) {
+            (ProcessStatus::WaitFork, _) => Paint::WaitFork,
+            (ProcessStatus::WaitCpu, _) => Paint::WaitCpu,
+            (ProcessStatus::Exit, _) => Paint::Exit,
+            (ProcessStatus::Zombie, _) => Paint::Zombie,
+            (ProcessStatus::Wait, _) => Paint::Wait,
+            (ProcessStatus::Dead, _) => Paint::Dead,
+            (ProcessStatus::Unnamed, _) | (_, ExecutionMode::Unknown) => Paint::Unknown,
+            (ProcessStatus::Run, ExecutionMode::User) => Paint::User,
+            (ProcessStatus::Run, ExecutionMode::Syscall) => Paint::Syscall,
+            (ProcessStatus::Run, ExecutionMode::Trap) => Paint::Trap,
+            (ProcessStatus::Run, ExecutionMode::Irq) => Paint::Irq,
+            (ProcessStatus::Run, ExecutionMode::Softirq) => Paint::Softirq,
+        }
+    }
+
+    /// Of a processor; `None`, which is black, if it is not known.
+    pub fn of_cpu(mode: CpuMode) -> Option<Self> {
+        match mode {
+            CpuMode::Unknown => None,
+            CpuMode::Idle => Some(Paint::Idle),
+            CpuMode::Busy => Some(Paint::Busy),
+            CpuMode::Irq => Some(Paint::Irq),
+            CpuMode::Softirq => Some(Paint::Softirq),
+            CpuMode::Trap => Some(Paint::Trap),
+        }
+    }
+
+    /// Of an interrupt or exception; `None`, which is black, if there is nothing to
+    /// show.
+    pub fn of_source(kind: SourceKind, mode: IrqMode, is_pending: bool) -> Option<Self> {
+        match (kind, mode) {
+            (_, IrqMode::Busy) => match kind {
+                SourceKind::Irq | SourceKind::Vector => Some(Paint::Irq),
+                SourceKind::Softirq => Some(Paint::Softirq),
+                SourceKind::Trap => Some(Paint::Trap),
+            },
+            (SourceKind::Softirq, _) if is_pending => Some(Paint::Pending),
+            (SourceKind::Irq | SourceKind::Vector, IrqMode::Idle) => Some(Paint::Idle),
+            _ => None,
+        }
+    }
+
+    /// Of a block device; `None`, which is black, if it is not known.
+    pub fn of_device(mode: BlockDeviceMode) -> Option<Self> {
+        match mode {
+            BlockDeviceMode::Unknown => None,
+            BlockDeviceMode::Idle => Some(Paint::Idle),
+            BlockDeviceMode::BusyReading => Some(Paint::Reading),
+            BlockDeviceMode::BusyWriting => Some(Paint::Writing),
+        }
+    }
+
+    /// As an index into tables.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Whether somebody is at work, and not waiting, idle or gone.
+    pub const fn is_active(self) -> bool {
+        matches!(
+            self,
+            Paint::User
+                | Paint::Syscall
+                | Paint::Trap
+                | Paint::Irq
+                | Paint::Softirq
+                | Paint::Exit
+                | Paint::Busy
+                | Paint::Reading
+                | Paint::Writing
+        )
+    }
+
+    /// LTTV's colour, on black.
+    pub const fn rgb(self) -> Rgb {
+        match self {
+            Paint::Unknown => (0xff, 0xff, 0xff),
+            Paint::User => (0x00, 0xff, 0x00),
+            Paint::Syscall => (0x01, 0x9e, 0xff),
+            Paint::Trap => (0xff, 0xff, 0x01),
+            Paint::Irq => (0xff, 0x5e, 0x00),
+            Paint::Softirq => (0xff, 0x94, 0x96),
+            Paint::Wait => (0x66, 0x00, 0x00),
+            Paint::WaitCpu => (0x77, 0x77, 0x00),
+            Paint::WaitFork => (0x07, 0x64, 0x00),
+            Paint::Exit => (0x89, 0x00, 0x84),
+            Paint::Zombie => (0x64, 0x00, 0x5d),
+            Paint::Dead => (0x00, 0x00, 0x00),
+            Paint::Idle => (0xbb, 0xbb, 0xbb),
+            Paint::Busy => (0xff, 0xff, 0xff),
+            Paint::Pending => (0xff, 0xd4, 0xd4),
+            Paint::Reading => (0x00, 0x00, 0xff),
+            Paint::Writing => (0xff, 0x00, 0x00),
+        }
+    }
+
+    /// What a legend calls it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Paint::Unknown => "unknown",
+            Paint::User => "user",
+            Paint::Syscall => "syscall",
+            Paint::Trap => "trap",
+            Paint::Irq => "irq",
+            Paint::Softirq => "softirq",
+            Paint::Wait => "blocked",
+            Paint::WaitCpu => "wait cpu",
+            Paint::WaitFork => "wait fork",
+            Paint::Exit => "exit",
+            Paint::Zombie => "zombie",
+            Paint::Dead => "dead",
+            Paint::Idle => "idle",
+            Paint::Busy => "busy",
+            Paint::Pending => "pending",
+            Paint::Reading => "reading",
+            Paint::Writing => "writing",
+        }
+    }
+
+    /// A letter or sign for it where there are no colours.
+    pub const fn sign(self) -> char {
+        match self {
+            Paint::Unknown => '?',
+            Paint::User => 'U',
+            Paint::Syscall => 'S',
+            Paint::Trap => 'T',
+            Paint::Irq => 'I',
+            Paint::Softirq => 's',
+            Paint::Wait => '.',
+            Paint::WaitCpu => ':',
+            Paint::WaitFork => ',',
+            Paint::Exit => 'X',
+            Paint::Zombie => 'z',
+            Paint::Dead => ' ',
+            Paint::Idle => '-',
+            Paint::Busy => '#',
+            Paint::Pending => '!',
+            Paint::Reading => 'R',
+            Paint::Writing => 'W',
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_in_the_order_of_their_numbers() {
+        assert!(Paint::ALL.iter().enumerate().all(|(at, paint)| paint.index() == at));
+    }
+
+    #[test]
+    fn every_one_is_in_a_legend() {
+        let legends = [&Paint::OF_PROCESSES[..], &Paint::OF_RESOURCES].concat();
+        assert!(Paint::ALL.iter().all(|paint| legends.contains(paint)));
+    }
+
+    #[test]
+    fn signs_differ_within_a_legend() {
+        for legend in [&Paint::OF_PROCESSES[..], &Paint::OF_RESOURCES] {
+            let mut signs: Vec<_> = legend.iter().map(|paint| paint.sign()).collect();
+            signs.sort_unstable();
+            signs.dedup();
+            assert_eq!(signs.len(), legend.len());
+        }
+    }
+}

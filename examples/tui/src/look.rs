@@ -1,0 +1,203 @@
+//! Colours and signs, as the terminal can show them.
+
+use lttv_examples::palette::{Paint, Rgb};
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::model::strip::Cell;
+
+/// What colours the terminal has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Look {
+    /// None: signs instead.
+    Mono,
+    /// The 16 that a theme of the terminal gives.
+    Sixteen,
+    /// 256, of which 216 are a cube.
+    Indexed,
+    /// All.
+    #[default]
+    True,
+}
+
+/// Black to any theme: charts are always on it, as their colours are made for it.
+const BLACK: Rgb = (0, 0, 0);
+const MARKER: Rgb = (0x50, 0x50, 0x50);
+const COUNT: Rgb = (0x00, 0xd0, 0x00);
+
+impl Look {
+    /// What environment variables say: `NO_COLOR`, `COLORTERM`, `TERM`.
+    pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+        let term = variable("TERM").unwrap_or_default();
+        if is_set("NO_COLOR") || term == "dumb" || term.starts_with("vt1") {
+            return Look::Mono;
+        }
+        let colors = variable("COLORTERM").unwrap_or_default();
+        match () {
+            () if colors.contains("truecolor") || colors.contains("24bit") => Look::True,
+            () if term.contains("256color") || term.contains("direct") => Look::Indexed,
+            () => Look::Sixteen,
+        }
+    }
+
+    /// A colour, or the nearest one there is.
+    pub fn color(self, rgb: Rgb) -> Color {
+        match self {
+            Look::Mono => Color::Reset,
+            Look::True => Color::Rgb(rgb.0, rgb.1, rgb.2),
+            Look::Indexed => Color::Indexed(nearest_indexed(rgb)),
+            Look::Sixteen => nearest_of_sixteen(rgb),
+        }
+    }
+
+    /// What charts are drawn on.
+    pub fn canvas(self) -> Style {
+        match self {
+            Look::Mono => Style::new(),
+            _ => Style::new().fg(Color::White).bg(self.color(BLACK)),
+        }
+    }
+
+    /// A cell of a chart's row.
+    pub fn cell(self, cell: Option<Cell>) -> (char, Style) {
+        let Some(Cell { paint, share }) = cell else { return (' ', self.canvas()) };
+        if self == Look::Mono {
+            return (paint.sign(), Style::new());
+        }
+        // Never all of the height, so that rows stay apart.
+        let bar = match paint {
+            _ if share > 0 => BARS[usize::from(share).div_ceil(37).clamp(1, 7) - 1],
+            Paint::WaitCpu | Paint::WaitFork | Paint::Pending => BARS[1],
+            _ => BARS[0],
+        };
+        (bar, self.canvas().fg(self.color(paint.rgb())))
+    }
+
+    /// A sign for something in a legend.
+    pub fn legend(self, paint: Paint) -> (char, Style) {
+        let share = if paint.is_active() { 255 } else { 0 };
+        self.cell(Some(Cell { paint, share }))
+    }
+
+    /// A bar of a histogram, of this height out of 8.
+    pub fn bar(self, eighths: usize) -> (char, Style) {
+        let sign = match (self, eighths) {
+            (_, 0) => ' ',
+            (Look::Mono, _) => '#',
+            (_, 8..) => '█',
+            (_, eighths) => BARS[eighths - 1],
+        };
+        (sign, self.canvas().fg(self.color(COUNT)))
+    }
+
+    /// Where the current time is, over what is drawn there.
+    pub fn marker(self) -> Style {
+        match self {
+            Look::Mono => Style::new().add_modifier(Modifier::REVERSED),
+            _ => Style::new().bg(self.color(MARKER)),
+        }
+    }
+
+    /// What is selected.
+    pub fn selected(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// A heading.
+    pub fn heading(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// A heading of what has the focus.
+    pub fn focus(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
+    }
+
+    /// What is of less importance.
+    pub fn faint(self) -> Style {
+        Style::new().add_modifier(Modifier::DIM)
+    }
+
+    /// What is wrong.
+    pub fn error(self) -> Style {
+        match self {
+            Look::Mono => Style::new().add_modifier(Modifier::BOLD),
+            _ => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
+        }
+    }
+}
+
+const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
+
+fn distance(a: Rgb, b: Rgb) -> u32 {
+    let of = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
+    of(a.0, b.0) + of(a.1, b.1) + of(a.2, b.2)
+}
+
+/// Of the cube and the greys; the first 16 are the theme's.
+fn nearest_indexed(rgb: Rgb) -> u8 {
+    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let of = |index: u8| match index {
+        16..=231 => {
+            let at = usize::from(index - 16);
+            (STEPS[at / 36], STEPS[at / 6 % 6], STEPS[at % 6])
+        }
+        _ => [8 + 10 * (index - 232); 3].into(),
+    };
+    (16..=255).min_by_key(|index| distance(of(*index), rgb)).unwrap_or(16)
+}
+
+fn nearest_of_sixteen(rgb: Rgb) -> Color {
+    const ALL: [(Color, Rgb); 16] = [
+        (Color::Black, (0, 0, 0)),
+        (Color::Red, (128, 0, 0)),
+        (Color::Green, (0, 128, 0)),
+        (Color::Yellow, (128, 128, 0)),
+        (Color::Blue, (0, 0, 128)),
+        (Color::Magenta, (128, 0, 128)),
+        (Color::Cyan, (0, 128, 128)),
+        (Color::Gray, (192, 192, 192)),
+        (Color::DarkGray, (96, 96, 96)),
+        (Color::LightRed, (255, 64, 64)),
+        (Color::LightGreen, (0, 255, 0)),
+        (Color::LightYellow, (255, 255, 0)),
+        (Color::LightBlue, (64, 128, 255)),
+        (Color::LightMagenta, (255, 0, 255)),
+        (Color::LightCyan, (0, 255, 255)),
+        (Color::White, (255, 255, 255)),
+    ];
+    ALL.into_iter().min_by_key(|(_, of)| distance(*of, rgb)).map_or(Color::Reset, |of| of.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(variables: &[(&str, &str)]) -> Look {
+        Look::of_environment(|name| {
+            variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_environment_says_what_the_terminal_can() {
+        assert_eq!(look(&[("TERM", "xterm")]), Look::Sixteen);
+        assert_eq!(look(&[("TERM", "screen-256color")]), Look::Indexed);
+        assert_eq!(look(&[("TERM", "xterm"), ("COLORTERM", "truecolor")]), Look::True);
+        assert_eq!(look(&[("COLORTERM", "truecolor"), ("NO_COLOR", "1")]), Look::Mono);
+        assert_eq!(look(&[("COLORTERM", "truecolor"), ("NO_COLOR", "")]), Look::True);
+    }
+
+    #[test]
+    fn states_that_are_told_apart_by_colour_stay_apart() {
+        for look in [Look::Indexed, Look::True] {
+            for legend in [&Paint::OF_PROCESSES[..], &Paint::OF_RESOURCES] {
+                let mut seen: Vec<_> = legend.iter().map(|p| look.color(p.rgb())).collect();
+                seen.sort_by_key(|color| format!("{color:?}"));
+                seen.dedup();
+                // Nearly: processors that are busy are as white as what is unknown.
+                assert!(seen.len() + 1 >= legend.len(), "{look:?} {seen:?}");
+            }
+        }
+    }
+}

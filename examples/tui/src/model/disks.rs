@@ -1,0 +1,79 @@
+//! What each block device read and wrote in a time window.
+
+use std::collections::BTreeMap;
+
+use ltt_read::Timestamp;
+use lttv_context::EventCall;
+use lttv_state::kernel::{DeviceNumber, KernelState, RequestKind, RequestStep, Transition};
+
+use super::axis::Axis;
+use super::chart::Chart;
+
+/// What a block device did.
+#[derive(Debug, Clone, Default)]
+pub struct Disk {
+    /// Its name, empty if not known.
+    pub name: String,
+    /// Reads that were completed, and their bytes.
+    pub read: (u64, u64),
+    /// Writes that were completed, and their bytes.
+    pub written: (u64, u64),
+    /// Requests that were completed and did neither.
+    pub others: u64,
+}
+
+/// The block devices that completed requests in a time window.
+#[derive(Debug)]
+pub struct Disks {
+    axis: Axis,
+    reached: Timestamp,
+    all: BTreeMap<(usize, DeviceNumber), Disk>,
+}
+
+impl Disks {
+    /// All that there were, in order: by trace and number.
+    pub fn all(&self) -> impl Iterator<Item = (&(usize, DeviceNumber), &Disk)> {
+        self.all.iter()
+    }
+
+    /// How much of the window has been read, in ns.
+    pub fn time(&self) -> u64 {
+        self.reached.ns().abs_diff(self.axis.window().begin().ns())
+    }
+}
+
+impl Chart for Disks {
+    fn new(axis: Axis) -> Self {
+        Disks { axis, reached: axis.window().begin(), all: BTreeMap::new() }
+    }
+
+    fn begin(&mut self, _: &KernelState) {}
+
+    fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>) {
+        let trace = call.trace.index();
+        let transition = kernel.transition(trace, call.event.type_id());
+        if transition != Some(Transition::BlockComplete) {
+            return;
+        }
+        let Some(state) = kernel.trace(trace) else { return };
+        let Some(request) = state.effect().request() else { return };
+        let Some(device) = state.devices().get(request.device) else { return };
+        if request.step != RequestStep::Completed {
+            return;
+        }
+        let disk = self.all.entry((trace, device.number())).or_default();
+        if disk.name.is_empty() {
+            disk.name = state.name(device.name()).to_owned();
+        }
+        let count = |of: &mut (u64, u64)| *of = (of.0 + 1, of.1.saturating_add(request.bytes));
+        match request.kind {
+            RequestKind::Read => count(&mut disk.read),
+            RequestKind::Write => count(&mut disk.written),
+            RequestKind::Other => disk.others += 1,
+        }
+    }
+
+    fn advance(&mut self, time: Timestamp) {
+        self.reached = time;
+    }
+}

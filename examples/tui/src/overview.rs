@@ -1,0 +1,105 @@
+//! What is computed in the background over a whole traceset: statistics, and saved
+//! states that make seeking quick.
+
+use std::cell::{Cell, Ref, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use lttv_context::{Handle, Level, TimeSpan, Traceset, TracesetContext};
+use lttv_requests::{Background, ModuleId, Owner, Scheduler, Stage};
+use lttv_state::kernel::KernelState;
+use lttv_state::stats::Statistics;
+
+/// The state is saved so often, in events; at most so many times.
+pub(crate) const CHECKPOINTS: (u64, usize) = (50_000, 256);
+/// Statistics are looked at no more often, as that means copying them.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A computation over a whole traceset, in the background of a scheduler.
+#[derive(Debug)]
+pub(crate) struct Overview {
+    module: ModuleId,
+    span: TimeSpan,
+    seen: Rc<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    is_wanted: Cell<bool>,
+    /// Counts how often there were new ones.
+    number: Cell<u64>,
+    statistics: RefCell<Option<Statistics>>,
+}
+
+impl Overview {
+    /// Begins it, in the background of a scheduler whose context has the kernel's
+    /// state, and something else.
+    pub(crate) fn begin(
+        scheduler: &mut Scheduler<'static>,
+        traceset: &Traceset,
+        span: TimeSpan,
+    ) -> Self {
+        let mut context = TracesetContext::new(traceset);
+        let kernel = context.attach(KernelState::new());
+        let statistics = Statistics::attach(&mut context, kernel);
+        context.save_checkpoints(CHECKPOINTS.0, CHECKPOINTS.1);
+        let mut background = Background::new(context);
+        let seen: Rc<Seen> = Rc::default();
+        let by_hooks = seen.clone();
+        let module = background.register("statistics", move |request| {
+            let (chunk, end) = (by_hooks.clone(), by_hooks.clone());
+            let last = Cell::new(Instant::now());
+            request
+                .on_every_event(|_, _| ())
+                .after_chunk(Level::Traceset, move |call, _| {
+                    if chunk.is_wanted.get() && last.get().elapsed() > PAUSE {
+                        chunk.take(call.extensions, statistics, kernel);
+                        last.set(Instant::now());
+                    }
+                })
+                .after_request(move |call, _, _| end.take(call.extensions, statistics, kernel))
+        });
+        background.lend_checkpoints();
+        background.compute(module, Owner::fresh());
+        scheduler.set_background(background);
+        Overview { module, span, seen }
+    }
+
+    /// Somebody looks at statistics: they are kept up to date.
+    pub(crate) fn want(&self) {
+        self.seen.is_wanted.set(true);
+    }
+
+    /// The last statistics, if there are any yet, and how often there were new ones.
+    pub(crate) fn statistics(&self) -> (u64, Option<Ref<'_, Statistics>>) {
+        let statistics = self.seen.statistics.borrow();
+        (self.seen.number.get(), Ref::filter_map(statistics, Option::as_ref).ok())
+    }
+
+    /// Which part of the traceset was read, from 0 to 1.
+    pub(crate) fn progress(&self, scheduler: &Scheduler<'static>) -> f64 {
+        let stage = scheduler.background().map(|background| background.stage(self.module));
+        match stage {
+            Some(Stage::Ready) | None => 1.0,
+            Some(Stage::Idle) => 0.0,
+            Some(Stage::InProgress { to }) => {
+                let (begin, end) = (self.span.begin.ns(), self.span.end.ns());
+                let passed = to.ns().clamp(begin, end).abs_diff(begin);
+                (passed as f64 / end.abs_diff(begin).max(1) as f64).min(0.999)
+            }
+        }
+    }
+}
+
+impl Seen {
+    fn take(
+        &self,
+        extensions: &lttv_context::Extensions,
+        statistics: Handle<Statistics>,
+        kernel: Handle<KernelState>,
+    ) {
+        let taken = Statistics::of_extensions(extensions, statistics, kernel, None);
+        self.statistics.replace(Some(taken));
+        self.number.set(self.number.get() + 1);
+    }
+}

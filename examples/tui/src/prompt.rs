@@ -1,0 +1,106 @@
+//! A line to be edited.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// A line that is being edited.
+#[derive(Debug, Clone, Default)]
+pub struct Prompt {
+    text: Vec<char>,
+    cursor: usize,
+}
+
+/// What a key did to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// The text changed, or the cursor moved; or nothing did.
+    Going,
+    /// The line is complete.
+    Done,
+    /// It was given up.
+    Cancelled,
+}
+
+/// Longer lines are not typed by anybody.
+const MOST: usize = 4096;
+
+impl Prompt {
+    /// A line that begins with a text.
+    pub fn new(text: &str) -> Self {
+        let text: Vec<char> = text.chars().take(MOST).collect();
+        Prompt { cursor: text.len(), text }
+    }
+
+    /// What it says.
+    pub fn text(&self) -> String {
+        self.text.iter().collect()
+    }
+
+    /// How many characters are before the cursor.
+    pub fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// A key was pressed.
+    pub fn key(&mut self, key: KeyEvent) -> Edit {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Enter => return Edit::Done,
+            KeyCode::Esc => return Edit::Cancelled,
+            KeyCode::Char('c' | 'g') if control => return Edit::Cancelled,
+            KeyCode::Char('u') if control => {
+                self.text.drain(..self.cursor);
+                self.cursor = 0;
+            }
+            KeyCode::Char('k') if control => self.text.truncate(self.cursor),
+            KeyCode::Char('w') if control => {
+                let before = self.text.get(..self.cursor).unwrap_or_default();
+                let kept = before.iter().rposition(|c| !c.is_whitespace()).map_or(0, |end| {
+                    before[..end].iter().rposition(|c| c.is_whitespace()).map_or(0, |at| at + 1)
+                });
+                self.text.drain(kept..self.cursor);
+                self.cursor = kept;
+            }
+            KeyCode::Home => self.cursor = 0,
+            KeyCode::Char('a') if control => self.cursor = 0,
+            KeyCode::End => self.cursor = self.text.len(),
+            KeyCode::Char('e') if control => self.cursor = self.text.len(),
+            KeyCode::Left => self.cursor = self.cursor.saturating_sub(1),
+            KeyCode::Right => self.cursor = (self.cursor + 1).min(self.text.len()),
+            KeyCode::Backspace if self.cursor > 0 => {
+                self.cursor -= 1;
+                self.text.remove(self.cursor);
+            }
+            KeyCode::Delete if self.cursor < self.text.len() => {
+                self.text.remove(self.cursor);
+            }
+            KeyCode::Char(c) if !control && self.text.len() < MOST => {
+                self.text.insert(self.cursor, c);
+                self.cursor += 1;
+            }
+            _ => {}
+        }
+        Edit::Going
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(prompt: &mut Prompt, code: KeyCode) {
+        _ = prompt.key(KeyEvent::new(code, KeyModifiers::NONE));
+    }
+
+    #[test]
+    fn text_is_edited_at_the_cursor() {
+        let mut prompt = Prompt::new("añb c");
+        press(&mut prompt, KeyCode::Home);
+        press(&mut prompt, KeyCode::Right);
+        press(&mut prompt, KeyCode::Delete);
+        press(&mut prompt, KeyCode::Char('n'));
+        assert_eq!((&*prompt.text(), prompt.cursor()), ("anb c", 2));
+        press(&mut prompt, KeyCode::End);
+        _ = prompt.key(KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL));
+        assert_eq!((&*prompt.text(), prompt.cursor()), ("anb ", 4));
+    }
+}

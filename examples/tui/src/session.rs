@@ -1,0 +1,277 @@
+//! A tab: a traceset, the viewers that show it, and what they have in common.
+
+use std::cell::Ref;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use ltt_read::Timestamp;
+use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition};
+use lttv_filter::{Expression, FilterError, Filters};
+use lttv_requests::{Budget, Chunk, Scheduler, SubmitError, Tab, TimeWindow, ViewerId};
+use lttv_state::kernel::KernelState;
+use lttv_state::stats::Statistics;
+
+use crate::model::axis::Axis;
+use crate::model::control_flow::RowKey;
+use crate::model::search::{Outcome, Search};
+use crate::overview::{CHECKPOINTS, Overview};
+
+/// What all viewers of a tab have in common.
+#[derive(Debug)]
+pub struct Session {
+    /// What the tab is called.
+    pub name: String,
+    /// Time window, current time and position, and the filter.
+    pub tab: Tab<String>,
+    /// Serves requests that need the kernel's state.
+    pub scheduler: Scheduler<'static>,
+    /// Serves requests that do not, at once.
+    pub reader: Scheduler<'static>,
+    /// The kernel's state in the scheduler's context.
+    pub kernel: Handle<KernelState>,
+    /// The tab's filter, compiled.
+    pub filters: Option<Rc<Filters>>,
+    /// The process that is selected: which, and what it is called.
+    pub process: Option<(RowKey, String)>,
+    /// The title of the viewer that has the focus.
+    pub focus: &'static str,
+    /// How wide labels are, left of charts.
+    pub label_width: u16,
+    /// How wide charts are.
+    pub chart_width: u16,
+    search: Option<Search>,
+    overview: Overview,
+    /// What came of the last search, for the user.
+    pub message: Option<String>,
+    span: TimeSpan,
+}
+
+/// How much of a traceset is shown first, in ns.
+const FIRST_WIDTH: i64 = 1_000_000_000;
+
+/// Why there is no session.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The trace cannot be read.
+    #[error("{0}")]
+    Read(#[from] ltt_read::Error),
+    /// There is no time to be shown.
+    #[error("no event of {0} has a time")]
+    NoTime(String),
+}
+
+impl Session {
+    /// All traces in some directories.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read, or have nothing to show.
+    pub fn open(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
+        let mut traceset = Traceset::new();
+        for path in paths {
+            for trace in ltt_read::open_all(path.as_ref())? {
+                traceset.add(trace);
+            }
+        }
+        let names: Vec<_> = paths
+            .iter()
+            .map(|path| path.as_ref())
+            .map(|path| path.file_name().map_or(path.as_os_str(), |name| name))
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
+        Session::new(names.join("+"), traceset)
+    }
+
+    /// A traceset.
+    ///
+    /// # Errors
+    ///
+    /// If it has nothing to show.
+    pub fn new(name: String, traceset: Traceset) -> Result<Self, OpenError> {
+        let mut context = TracesetContext::new(&traceset);
+        let span = context.contexts().time_span();
+        let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
+        let kernel = context.attach(KernelState::new());
+        // In the place of statistics: as the background has them, its saved states
+        // fit here.
+        context.attach_data(());
+        context.save_checkpoints(CHECKPOINTS.0, CHECKPOINTS.1);
+        // Tracing may begin long before the first event.
+        let first = context.position().time().map_or(span.begin, |time| time.max(span.begin));
+        let mut tab = Tab::new(traceset.generation(), Some(span));
+        let last = first.ns().saturating_add(FIRST_WIDTH).min(span.end.ns().saturating_add(1));
+        if let Some(window) = TimeWindow::new(first, Timestamp::from_ns(last)) {
+            tab.set_window(window, None);
+        }
+        tab.set_time(first, None);
+        let mut scheduler = Scheduler::new(context);
+        let overview = Overview::begin(&mut scheduler, &traceset, span);
+        Ok(Session {
+            name,
+            tab,
+            scheduler,
+            overview,
+            reader: Scheduler::new(TracesetContext::new(&traceset)),
+            kernel,
+            filters: None,
+            process: None,
+            focus: "",
+            label_width: 0,
+            chart_width: 1,
+            search: None,
+            message: None,
+            span,
+        })
+    }
+
+    /// Another session of the same traces, that shows the same.
+    ///
+    /// # Errors
+    ///
+    /// None: what could be shown can be.
+    pub fn again(&self) -> Result<Self, OpenError> {
+        let mut session = Session::new(self.name.clone(), self.traceset().clone())?;
+        session.tab.set_window(self.tab.window(), None);
+        session.tab.set_time(self.tab.time(), None);
+        Ok(session)
+    }
+
+    /// The traceset.
+    pub fn traceset(&self) -> &Traceset {
+        self.scheduler.context().traceset()
+    }
+
+    /// The time that it spans.
+    pub fn span(&self) -> TimeSpan {
+        self.span
+    }
+
+    /// The columns of charts.
+    pub fn axis(&self) -> Axis {
+        Axis::new(self.tab.window(), self.chart_width)
+    }
+
+    /// Shows only events that pass a filter: all, if its text is empty.
+    ///
+    /// # Errors
+    ///
+    /// If it is none; then the one before stays.
+    pub fn set_filter(&mut self, text: &str) -> Result<(), FilterError> {
+        let filters = self.compile(text)?;
+        self.filters = filters;
+        self.tab.set_filter(self.filters.is_some().then(|| text.to_owned()), None);
+        Ok(())
+    }
+
+    /// A filter for the traces.
+    ///
+    /// # Errors
+    ///
+    /// If it is none.
+    pub fn compile(&self, text: &str) -> Result<Option<Rc<Filters>>, FilterError> {
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let expression = Expression::parse(text)?;
+        Ok(Some(Rc::new(Filters::new(&expression, self.traceset().traces())?)))
+    }
+
+    /// Somebody looks at statistics: they are kept up to date.
+    pub fn wants_statistics(&self) {
+        self.overview.want();
+    }
+
+    /// Statistics of what was read in the background, if there are any yet, and how
+    /// often there were new ones.
+    pub fn statistics(&self) -> (u64, Option<Ref<'_, Statistics>>) {
+        self.overview.statistics()
+    }
+
+    /// Which part of the traceset was read in the background, from 0 to 1.
+    pub fn background_progress(&self) -> f64 {
+        self.overview.progress(&self.scheduler)
+    }
+
+    /// Moves the current time by so many columns of charts.
+    pub fn step(&mut self, columns: isize, by: Option<ViewerId>) {
+        let width = self.tab.window().width() as f64 / f64::from(self.chart_width.max(1));
+        let by_ns = (width * columns as f64).round() as i64;
+        let by_ns = if by_ns == 0 { columns.signum() as i64 } else { by_ns };
+        let time = self.tab.time().ns().saturating_add(by_ns);
+        let time = time.clamp(self.span.begin.ns(), self.span.end.ns());
+        self.tab.set_time(Timestamp::from_ns(time), by);
+    }
+
+    /// Where the current time, or position, is.
+    fn place(&mut self) -> TracesetPosition {
+        if let Some(position) = self.tab.position() {
+            return position.clone();
+        }
+        let time = self.tab.time();
+        let context = self.reader.context_mut();
+        context.seek_time(time);
+        context.position()
+    }
+
+    /// Looks for the next or previous event of the selected process.
+    ///
+    /// # Errors
+    ///
+    /// None while the traceset stays the same.
+    pub fn search(&mut self, back: bool) -> Result<(), SubmitError> {
+        let Some((process, name)) = self.process.clone() else {
+            self.message = Some("select a process first, in the control flow".to_owned());
+            return Ok(());
+        };
+        self.stop_search();
+        let place = self.place();
+        let (scheduler, kernel) = (&mut self.scheduler, self.kernel);
+        self.search = Some(match back {
+            false => Search::forward(scheduler, kernel, process, &place)?,
+            true => Search::backward(scheduler, kernel, process, place, self.span)?,
+        });
+        let which = if back { "previous" } else { "next" };
+        self.message = Some(format!("looking for the {which} event of {name} … (Esc stops)"));
+        Ok(())
+    }
+
+    /// Gives a search up.
+    pub fn stop_search(&mut self) {
+        if let Some(search) = self.search.take() {
+            search.cancel(&mut self.scheduler);
+            self.message = None;
+        }
+    }
+
+    /// Serves requests for about so long. Whether that changed anything, or there
+    /// is more to do.
+    ///
+    /// # Errors
+    ///
+    /// None while the traceset stays the same.
+    pub fn service(&mut self, time: Duration) -> Result<bool, SubmitError> {
+        let begin = Instant::now();
+        let list = self.reader.service_chunk(Budget::time(time / 2));
+        let left = time.saturating_sub(begin.elapsed());
+        let charts = self.scheduler.service_chunk(Budget::time(left));
+        self.look_for_result()?;
+        let is_something = |chunk: &Chunk| chunk.has_more() || *chunk != Chunk::default();
+        Ok(is_something(&list) || is_something(&charts))
+    }
+
+    fn look_for_result(&mut self) -> Result<(), SubmitError> {
+        let Some(search) = &mut self.search else { return Ok(()) };
+        match search.get_on(&mut self.scheduler)? {
+            Outcome::Searching => return Ok(()),
+            Outcome::Found(position) => {
+                // It is of this traceset: nothing can go wrong.
+                _ = self.tab.set_position(&position, None);
+                self.message = None;
+            }
+            Outcome::Nothing => self.message = Some("there is none".to_owned()),
+        }
+        self.search = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! Times as text.
+
+use ltt_read::Timestamp;
+
+const NS: i64 = 1_000_000_000;
+
+/// Seconds and nanoseconds: `1795233416.334812345`.
+///
+/// ```
+/// use ltt_read::Timestamp;
+/// use lttv_tui::time_text::seconds;
+///
+/// assert_eq!(seconds(Timestamp::from_ns(12_000_000_345)), "12.000000345");
+/// assert_eq!(seconds(Timestamp::from_ns(-1)), "-0.000000001");
+/// ```
+pub fn seconds(time: Timestamp) -> String {
+    let (sign, ns) = (if time.ns() < 0 { "-" } else { "" }, time.ns().unsigned_abs());
+    format!("{sign}{}.{:09}", ns / NS as u64, ns % NS as u64)
+}
+
+/// A length of time in the unit that suits it: `1.25 ms`.
+///
+/// ```
+/// use lttv_tui::time_text::length;
+///
+/// assert_eq!(length(999), "999 ns");
+/// assert_eq!(length(1_250_000), "1.25 ms");
+/// assert_eq!(length(90_000_000_000), "90 s");
+/// ```
+pub fn length(ns: u64) -> String {
+    let (unit, per) = match ns {
+        0..1_000 => ("ns", 1),
+        1_000..1_000_000 => ("µs", 1_000),
+        1_000_000..1_000_000_000 => ("ms", 1_000_000),
+        _ => ("s", NS as u64),
+    };
+    let hundredths = u128::from(ns) * 100 / per as u128;
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The time that a text means: seconds since the epoch, of which all but the last
+/// nine digits may be left out with a `+` in front: then they are counted from a
+/// begin. Blanks around the point are allowed: LTTV's time bar has them.
+///
+/// ```
+/// use ltt_read::Timestamp;
+/// use lttv_tui::time_text::parse;
+///
+/// let begin = Timestamp::from_ns(5_000_000_000);
+/// assert_eq!(parse("12.5", begin), Some(Timestamp::from_ns(12_500_000_000)));
+/// assert_eq!(parse("12 . 000000001", begin), Some(Timestamp::from_ns(12_000_000_001)));
+/// assert_eq!(parse("+0.25", begin), Some(Timestamp::from_ns(5_250_000_000)));
+/// assert_eq!(parse("1.0000000001", begin), None);
+/// ```
+pub fn parse(text: &str, begin: Timestamp) -> Option<Timestamp> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let (from, text) = match text.strip_prefix('+') {
+        Some(rest) => (begin.ns(), rest.to_owned()),
+        None => (0, text),
+    };
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, &*text),
+    };
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if seconds.is_empty() || !is_number(seconds) || !is_number(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
+    let ns = seconds.parse::<i64>().ok()?.checked_mul(NS)?.checked_add(fraction)?;
+    Some(Timestamp::from_ns(from.checked_add(ns * sign)?))
+}
+
+/// The distance of marks on an axis, in ns, so that there are at most so many: 1, 2
+/// or 5 times a power of ten.
+///
+/// ```
+/// assert_eq!(lttv_tui::time_text::step(1_000_000, 6), 200_000);
+/// ```
+pub fn step(width: u64, most: u64) -> u64 {
+    let least = width.div_ceil(most.max(1)).max(1);
+    let mut power = 1u64;
+    loop {
+        for factor in [1, 2, 5] {
+            let step = power.saturating_mul(factor);
+            if step >= least {
+                return step;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}

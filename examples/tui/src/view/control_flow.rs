@@ -1,0 +1,217 @@
+//! The control flow viewer: a row for each process.
+
+use lttv_requests::SubmitError;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Scroll, Viewer, canvas, marker, put, split, strip};
+use crate::keys::Action;
+use crate::look::Look;
+use crate::model::chart::Filled;
+use crate::model::control_flow::{ControlFlow, ProcessRow, RowKey};
+use crate::model::strip::Strip;
+use crate::session::Session;
+
+/// What each process was doing.
+#[derive(Debug, Default)]
+pub struct ControlFlowView {
+    filled: Filled<ControlFlow>,
+    order: Vec<Row>,
+    scroll: Scroll,
+    shows_inactive: bool,
+    is_tree: bool,
+    hidden: usize,
+}
+
+/// Where a row is in the chart, and how deep in the tree of processes.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    at: usize,
+    key: RowKey,
+    depth: usize,
+}
+
+impl ControlFlowView {
+    /// Sorts in LTTV's order. As a tree, children come below their parents.
+    fn sort(&mut self) {
+        self.order.clear();
+        self.hidden = 0;
+        let Some(now) = self.filled.now() else { return };
+        let rows = now.chart.rows();
+        // That a processor is idle, its own row among the resources tells.
+        let is_shown =
+            |row: &ProcessRow| self.shows_inactive || row.track.is_active() && row.tid != Some(0);
+        let shown = (0..rows.len()).filter(|at| is_shown(&rows[*at]));
+        let mut order: Vec<_> = shown.map(|at| Row { at, key: rows[at].key, depth: 0 }).collect();
+        order.sort_by_cached_key(|row| rows[row.at].order());
+        let hidden = rows.len() - order.len();
+        let order = if self.is_tree { tree(rows, &order) } else { order };
+        drop(now);
+        (self.order, self.hidden) = (order, hidden);
+    }
+}
+
+/// The same rows, children below their parents.
+fn tree(rows: &[ProcessRow], order: &[Row]) -> Vec<Row> {
+    let id = |row: &Row| (row.key.0, rows[row.at].tid);
+    let parent = |row: &Row| (row.key.0, rows[row.at].ppid);
+    let is_idle = |of: (usize, Option<i32>)| of.1.is_none_or(|tid| tid == 0);
+    let known: std::collections::HashSet<_> = order.iter().map(id).collect();
+    let mut children: std::collections::HashMap<_, Vec<Row>> = Default::default();
+    let mut todo = Vec::new();
+    for row in order {
+        let of = parent(row);
+        // A thread is below the process that it is of.
+        let pid = rows[row.at].pid.filter(|pid| Some(*pid) != rows[row.at].tid);
+        let above = match pid.map(|pid| (row.key.0, Some(pid))) {
+            Some(process) if known.contains(&process) => Some(process),
+            _ => Some(of).filter(|of| !is_idle(*of) && known.contains(of) && *of != id(row)),
+        };
+        match above {
+            Some(above) => children.entry(above).or_default().push(*row),
+            None => todo.push(*row),
+        }
+    }
+    todo.reverse();
+    let mut sorted = Vec::new();
+    let mut seen = vec![false; rows.len()];
+    while let Some(row) = todo.pop() {
+        if std::mem::replace(&mut seen[row.at], true) {
+            continue;
+        }
+        sorted.push(row);
+        if is_idle(id(&row)) {
+            continue;
+        }
+        let below = children.remove(&id(&row)).unwrap_or_default();
+        todo.extend(below.into_iter().rev().map(|below| Row { depth: row.depth + 1, ..below }));
+    }
+    // Whoever is his own ancestor, in a trace that says so.
+    sorted.extend(order.iter().filter(|row| !seen[row.at]).copied());
+    sorted
+}
+
+/// A column left of the chart: its heading, its width, and from which width of all
+/// of them on it is there.
+const COLUMNS: [(&str, u16, u16); 9] = [
+    ("PROCESS", 16, 1),
+    ("PID", 7, 24),
+    ("TGID", 7, 42),
+    ("PPID", 7, 50),
+    ("CPU", 3, 28),
+    ("BRAND", 10, 90),
+    ("BIRTH s", 11, 90),
+    ("BIRTH ns", 9, 90),
+    ("TRACE", 5, 90),
+];
+
+fn number(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "?".to_owned(), |value| value.to_string())
+}
+
+impl Viewer for ControlFlowView {
+    fn title(&self) -> &'static str {
+        "Control flow"
+    }
+
+    fn height(&self) -> (u16, u16) {
+        (4, 4)
+    }
+
+    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
+        let (kernel, axis) = (session.kernel, session.axis());
+        self.filled.set_axis(&mut session.scheduler, kernel, axis, None)?;
+        self.sort();
+        if let Some((process, _)) = session.process
+            && let Some(at) = self.order.iter().position(|row| row.key == process)
+        {
+            self.scroll.selected = at;
+        }
+        self.scroll.fit(self.order.len(), area.height.saturating_sub(1));
+        Ok(())
+    }
+
+    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+        let (left, chart) = split(session, area);
+        canvas(look, chart, buffer);
+        let columns = || COLUMNS.iter().filter(|column| left.width >= column.2);
+        let mut x = left.x;
+        for (heading, width, _) in columns() {
+            put(buffer, left, x, left.y, heading, look.faint());
+            x = x.saturating_add(width + 1);
+        }
+        super::status::legend(&lttv_examples::palette::Paint::OF_PROCESSES, look, chart, buffer);
+        let (Some(now), before) = (self.filled.now(), self.filled.before()) else { return };
+        let shown = self.order.iter().enumerate().skip(self.scroll.top);
+        for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
+            let Some(of) = now.chart.rows().get(row.at) else { continue };
+            let is_selected = session.process.as_ref().is_some_and(|(key, _)| *key == of.key);
+            let is_selected =
+                is_selected || session.process.is_none() && at == self.scroll.selected;
+            let style = if is_selected { look.selected() } else { Default::default() };
+            let line = Rect { y, height: 1, ..left };
+            if is_selected {
+                buffer.set_style(line.intersection(buffer.area), style);
+            }
+            let name = format!("{:>1$}{2}", "", row.depth.min(8), of.title());
+            let cells = [
+                name,
+                number(of.tid),
+                number(of.pid),
+                number(of.ppid),
+                number(of.cpu),
+                of.brand.clone(),
+                (of.birth.ns() / 1_000_000_000).to_string(),
+                format!("{:09}", of.birth.ns().rem_euclid(1_000_000_000)),
+                of.key.0.to_string(),
+            ];
+            let mut x = left.x;
+            for (cell, (_, width, from)) in cells.iter().zip(&COLUMNS) {
+                if left.width >= *from {
+                    let room = Rect { x, width: *width, ..line }.intersection(line);
+                    put(buffer, room, x, y, cell, style);
+                    x = x.saturating_add(width + 1);
+                }
+            }
+            let moved = before.as_ref().and_then(|before| {
+                let row = before.chart.rows().iter().find(|row| row.key == of.key)?;
+                Some(Strip::moved(row.track.cells(), before.axis(), now.axis()))
+            });
+            strip(look, Rect { y, height: 1, ..chart }, buffer, of.track.cells(), |column| {
+                moved.as_ref()?.get(column)?.as_ref()
+            });
+        }
+        marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
+    }
+
+    fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError> {
+        match action {
+            Action::Inactive => self.shows_inactive = !self.shows_inactive,
+            Action::Sort => self.is_tree = !self.is_tree,
+            _ => {
+                if !self.scroll.action(action, self.order.len()) {
+                    return Ok(false);
+                }
+                let now = self.filled.now();
+                let row = self.order.get(self.scroll.selected).copied();
+                let row = row.and_then(|row| now.as_ref()?.chart.rows().get(row.at).cloned());
+                session.process =
+                    row.map(|row| (row.key, format!("{} ({})", row.title(), number(row.tid))));
+            }
+        }
+        Ok(true)
+    }
+
+    fn note(&self, _: &Session) -> String {
+        let sorted = if self.is_tree { "tree" } else { "by pid" };
+        let hidden = match self.hidden {
+            0 => String::new(),
+            hidden => format!(", {hidden} idle hidden"),
+        };
+        format!("{} processes, {sorted}{hidden}", self.order.len())
+    }
+
+    fn progress(&self) -> f64 {
+        self.filled.progress()
+    }
+}

@@ -1,0 +1,85 @@
+//! The disk performance viewer.
+
+use lttv_requests::SubmitError;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::table::{self, Column};
+use super::{Scroll, Viewer};
+use crate::keys::Action;
+use crate::look::Look;
+use crate::model::chart::Filled;
+use crate::model::disks::Disks;
+use crate::session::Session;
+
+/// What each block device read and wrote in the time window.
+#[derive(Debug, Default)]
+pub struct DisksView {
+    filled: Filled<Disks>,
+    scroll: Scroll,
+    rows: Vec<Vec<String>>,
+}
+
+const COLUMNS: [Column; 8] = [
+    ("DISK", 20),
+    ("READ bytes", 14),
+    ("READ bytes/s", 14),
+    ("READS", 8),
+    ("WRITTEN bytes", 14),
+    ("WRITTEN bytes/s", 15),
+    ("WRITES", 8),
+    ("OTHERS", 8),
+];
+
+impl Viewer for DisksView {
+    fn title(&self) -> &'static str {
+        "Disk performance"
+    }
+
+    fn height(&self) -> (u16, u16) {
+        (3, 1)
+    }
+
+    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
+        let (kernel, axis) = (session.kernel, session.axis());
+        self.filled.set_axis(&mut session.scheduler, kernel, axis, None)?;
+        self.rows.clear();
+        if let Some(now) = self.filled.now() {
+            let seconds = now.chart.time().max(1) as f64 / 1e9;
+            self.rows.extend(now.chart.all().map(|((_, number), disk)| {
+                let rate = |bytes: u64| format!("{:.0}", bytes as f64 / seconds);
+                vec![
+                    format!("{} ({number})", disk.name),
+                    disk.read.1.to_string(),
+                    rate(disk.read.1),
+                    disk.read.0.to_string(),
+                    disk.written.1.to_string(),
+                    rate(disk.written.1),
+                    disk.written.0.to_string(),
+                    disk.others.to_string(),
+                ]
+            }));
+        }
+        self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
+        Ok(())
+    }
+
+    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+        let Scroll { top, selected, .. } = self.scroll;
+        let selected = Some(selected).filter(|_| session.focus == self.title());
+        table::draw(&COLUMNS, &self.rows, top, selected, look, area, buffer);
+    }
+
+    fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
+        Ok(self.scroll.action(action, self.rows.len()))
+    }
+
+    fn note(&self, _: &Session) -> String {
+        let none = "no request to a block device was completed in the window";
+        if self.rows.is_empty() { none.to_owned() } else { String::new() }
+    }
+
+    fn progress(&self) -> f64 {
+        self.filled.progress()
+    }
+}

@@ -1,0 +1,173 @@
+//! The statistics viewer: where the time of the whole traceset went.
+
+use lttv_requests::SubmitError;
+use lttv_state::stats::{Statistics, TraceStatistics};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::table::{self, Column};
+use super::{Scroll, Viewer};
+use crate::keys::Action;
+use crate::look::Look;
+use crate::session::Session;
+use crate::time_text::length;
+
+/// Where the time of CPUs and processes went, and how many events there were. They
+/// are counted in the background, over the whole traceset.
+#[derive(Debug, Default)]
+pub struct StatisticsView {
+    scroll: Scroll,
+    rows: Vec<Vec<String>>,
+    /// Which statistics the rows are of.
+    seen: u64,
+    part: Part,
+    progress: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Part {
+    #[default]
+    Processes,
+    Cpus,
+    Events,
+}
+
+const PROCESSES: [Column; 9] = [
+    ("PROCESS", 20),
+    ("PID", 7),
+    ("CPU %", 7),
+    ("CPU TIME", 10),
+    ("USER", 10),
+    ("SYSTEM", 10),
+    ("INTERRUPTS", 10),
+    ("EVENTS", 9),
+    ("BLOCKED", 10),
+];
+const CPUS: [Column; 6] = [
+    ("CPU", 8),
+    ("BUSY %", 8),
+    ("IDLE %", 8),
+    ("UNKNOWN %", 9),
+    ("INTERRUPTS %", 12),
+    ("EVENTS", 10),
+];
+const EVENTS: [Column; 2] = [("EVENT", 44), ("COUNT", 12)];
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.2}", if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 })
+}
+
+fn cpus(trace: &TraceStatistics) -> impl Iterator<Item = Vec<String>> {
+    trace.cpus().into_iter().map(|cpu| {
+        let of = |time| percent(time, trace.time());
+        vec![
+            format!("CPU {}", cpu.number),
+            of(cpu.busy_time),
+            of(cpu.idle_time),
+            of(cpu.unknown_time),
+            of(cpu.interrupt_time),
+            cpu.events.to_string(),
+        ]
+    })
+}
+
+fn processes(trace: &TraceStatistics) -> impl Iterator<Item = Vec<String>> {
+    let mut sums = trace.processes();
+    sums.sort_by_key(|sum| std::cmp::Reverse(sum.cpu_time));
+    sums.into_iter().filter_map(|sum| {
+        let facts = trace.process_facts().get(sum.process.index())?;
+        Some(vec![
+            facts.name.to_string(),
+            facts.tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string()),
+            percent(sum.cpu_time, trace.time()),
+            length(sum.cpu_time),
+            length(sum.user_time),
+            length(sum.system_time),
+            length(sum.interrupt_time),
+            sum.events.to_string(),
+            length(facts.blocked_time),
+        ])
+    })
+}
+
+fn events(trace: &TraceStatistics) -> impl Iterator<Item = Vec<String>> {
+    let mut events: Vec<_> =
+        trace.events().into_iter().map(|(name, count)| (count, name.to_owned())).collect();
+    events.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    events.into_iter().map(|(count, name)| vec![name, count.to_string()])
+}
+
+impl StatisticsView {
+    fn fill(&mut self, statistics: &Statistics) {
+        self.rows.clear();
+        for trace in statistics.traces() {
+            match self.part {
+                Part::Processes => self.rows.extend(processes(trace)),
+                Part::Cpus => self.rows.extend(cpus(trace)),
+                Part::Events => self.rows.extend(events(trace)),
+            }
+        }
+    }
+}
+
+impl Viewer for StatisticsView {
+    fn title(&self) -> &'static str {
+        "Statistics"
+    }
+
+    fn height(&self) -> (u16, u16) {
+        (4, 2)
+    }
+
+    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
+        session.wants_statistics();
+        self.progress = session.background_progress();
+        let (number, statistics) = session.statistics();
+        if self.seen != number
+            && let Some(statistics) = statistics
+        {
+            self.fill(&statistics);
+            self.seen = number;
+        }
+        self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
+        Ok(())
+    }
+
+    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+        let Scroll { top, selected, .. } = self.scroll;
+        let selected = Some(selected).filter(|_| session.focus == self.title());
+        let columns = match self.part {
+            Part::Processes => &PROCESSES[..],
+            Part::Cpus => &CPUS,
+            Part::Events => &EVENTS,
+        };
+        table::draw(columns, &self.rows, top, selected, look, area, buffer);
+    }
+
+    fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
+        if action == Action::Sort {
+            self.part = match self.part {
+                Part::Processes => Part::Cpus,
+                Part::Cpus => Part::Events,
+                Part::Events => Part::Processes,
+            };
+            self.seen = 0;
+            self.scroll = Scroll::default();
+            return Ok(true);
+        }
+        Ok(self.scroll.action(action, self.rows.len()))
+    }
+
+    fn note(&self, _: &Session) -> String {
+        let part = match self.part {
+            Part::Processes => "processes",
+            Part::Cpus => "CPUs",
+            Part::Events => "events",
+        };
+        format!("of all of the traceset: {part} (s: others)")
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress
+    }
+}

@@ -1,0 +1,44 @@
+//! The axis of time below charts.
+
+use ltt_read::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{marker, put, split};
+use crate::look::Look;
+use crate::session::Session;
+use crate::time_text::{length, step};
+
+/// Columns that a mark and its label need.
+const MARK: u64 = 14;
+
+/// Draws marks at round times, counted from the begin of the traceset.
+pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    let (left, chart) = split(session, area);
+    put(buffer, left, left.x, left.y, "TIME from the begin", look.faint());
+    let (axis, window) = (session.axis(), session.tab.window());
+    let step = step(window.width(), (u64::from(chart.width) / MARK).max(1));
+    let begin = session.span().begin.ns();
+    let first = window.begin().ns().saturating_sub(begin).max(0) as u64;
+    let mut at = first.div_ceil(step).saturating_mul(step);
+    while let Some(column) = axis.column(Timestamp::from_ns(begin.saturating_add_unsigned(at))) {
+        let x = chart.x.saturating_add(column as u16);
+        put(buffer, chart, x, area.y, &format!("╵{}", label(at, step)), look.faint());
+        let Some(next) = at.checked_add(step) else { break };
+        at = next;
+    }
+    marker(session, look, chart, buffer);
+}
+
+/// A time from the begin, as exact as marks are apart.
+fn label(at: u64, step: u64) -> String {
+    if step >= 1_000_000_000 {
+        return length(at);
+    }
+    let (per, unit) = match step {
+        1_000_000.. => (1_000_000, "ms"),
+        1_000.. => (1_000, "µs"),
+        _ => (1, "ns"),
+    };
+    format!("{} {unit}", at / per)
+}

@@ -1,0 +1,192 @@
+//! What keys do, as the screen shows it: what one viewer changes, others follow.
+
+mod support;
+
+use lttv_tui::look::Look;
+use ratatui::crossterm::event::KeyCode;
+use support::Screen;
+
+const BEGIN: &str = "1795233416.237946824";
+
+fn screen() -> Screen {
+    Screen::open(160, 50, Look::True)
+}
+
+/// The event list's lines below its headings.
+fn list(screen: &Screen) -> Vec<String> {
+    let lines = screen.lines();
+    let heading = lines.iter().position(|line| line.contains("TRACEFILE")).expect("a list");
+    let rest = lines.into_iter().skip(heading + 1);
+    rest.take_while(|line| !line.starts_with(" 2 ")).collect()
+}
+
+/// The column in which the current time is marked in charts.
+fn marked(screen: &Screen) -> Option<u16> {
+    let buffer = screen.buffer();
+    let y = screen.lines().iter().position(|line| line.starts_with("CPU 0"))? as u16;
+    let marker = Look::True.marker().bg;
+    (0..buffer.area.width).find(|x| Some(buffer[(*x, y)].bg) == marker)
+}
+
+#[test]
+fn the_list_moves_the_marker_of_charts() {
+    let mut screen = screen();
+    assert_eq!(screen.status("current"), BEGIN);
+    let first = marked(&screen).expect("the begin is in the window");
+    screen.press(KeyCode::BackTab); // to the list
+    (0..5).for_each(|_| screen.press(KeyCode::PageDown));
+    let time = screen.status("current");
+    assert!(*time > *BEGIN, "{time}");
+    let (seconds, ns) = time.split_once('.').expect("seconds and ns");
+    let is_there = |line: &String| line.contains(&format!("{seconds} {ns}"));
+    assert!(list(&screen).iter().any(is_there), "{}", screen.text());
+    screen.press(KeyCode::End);
+    assert!(marked(&screen).is_none_or(|column| column > first), "{}", screen.text());
+}
+
+#[test]
+fn the_marker_moves_the_list() {
+    let mut screen = screen();
+    let before = list(&screen);
+    screen.type_text("}}");
+    assert_ne!(list(&screen), before);
+    let (seconds, ns) = {
+        let time = screen.status("current");
+        let (seconds, ns) = time.split_once('.').expect("seconds and ns");
+        (seconds.to_owned(), ns.to_owned())
+    };
+    // The selected event is the first one at that time or later.
+    let time = |line: &str| {
+        let at = line.find(&seconds).expect("a time");
+        line[at + seconds.len() + 1..at + seconds.len() + 10].to_owned()
+    };
+    let rows = list(&screen);
+    assert!(rows.iter().any(|row| time(row) >= ns), "{}", screen.text());
+    assert!(rows.iter().any(|row| time(row) < ns), "what came before is there, too");
+}
+
+#[test]
+fn zooming_keeps_the_current_time_in_sight() {
+    let mut screen = screen();
+    assert_eq!(screen.status("width"), "964.87 ms");
+    screen.type_text("}+++");
+    assert_eq!(screen.status("width"), "120.6 ms");
+    assert!(marked(&screen).is_some());
+    screen.type_text("L");
+    assert!(marked(&screen).is_none(), "the window moved on");
+    screen.type_text("0");
+    assert_eq!(screen.status("width"), "3.67 s");
+}
+
+#[test]
+fn a_filter_is_for_list_and_histogram() {
+    let mut screen = screen();
+    assert!(screen.line_with("6087 in all").is_some());
+    screen.type_text("/event.name == \"sched_switch\"");
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with("497 in all").is_some(), "{}", screen.text());
+    let rows = list(&screen);
+    assert!(rows.iter().all(|row| row.contains(" sched_switch ")), "{rows:#?}");
+    // None again.
+    screen.press(KeyCode::Char('/'));
+    screen.app.key(ratatui::crossterm::event::KeyEvent::new(
+        KeyCode::Char('u'),
+        ratatui::crossterm::event::KeyModifiers::CONTROL,
+    ));
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with("6087 in all").is_some());
+}
+
+#[test]
+fn a_filter_that_is_none_says_why_and_where() {
+    let mut screen = screen();
+    screen.type_text("/cpu < < 2");
+    screen.press(KeyCode::Enter);
+    let line = screen.line_with("filter: cpu < < 2").expect("it can be mended");
+    assert!(line.contains("expected a value"), "{line}");
+    screen.press(KeyCode::Esc);
+    assert_eq!(screen.status("filter"), "-");
+}
+
+#[test]
+fn the_list_has_a_filter_of_its_own() {
+    let mut screen = screen();
+    screen.type_text("\\event.name == \"sched_wak*\"");
+    screen.press(KeyCode::Enter);
+    screen.press(KeyCode::Esc);
+    screen.type_text("\\");
+    screen.press(KeyCode::Esc);
+    assert!(screen.line_with("6087 in all").is_some(), "the histogram has not");
+}
+
+#[test]
+fn events_of_a_process_are_found_in_both_directions() {
+    let mut screen = screen();
+    screen.type_text("n");
+    assert!(screen.line_with("select a process first").is_some());
+    screen.press(KeyCode::Home);
+    screen.press(KeyCode::Down);
+    let process = screen.status("process");
+    assert!(process.starts_with("kworker/0:0"), "{process}");
+    let mut times = vec![screen.status("current")];
+    for _ in 0..4 {
+        screen.type_text("n");
+        times.push(screen.status("current"));
+    }
+    assert!(times.is_sorted() && times[0] < times[1], "{times:?}");
+    for time in times[1..4].iter().rev() {
+        screen.type_text("N");
+        assert_eq!(screen.status("current"), **time);
+    }
+}
+
+#[test]
+fn a_time_can_be_typed() {
+    let mut screen = screen();
+    screen.type_text("g1795233416.5");
+    screen.press(KeyCode::Enter);
+    assert_eq!(screen.status("current"), "1795233416.500000000");
+    screen.type_text("gnonsense");
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with("seconds, or +seconds").is_some());
+}
+
+#[test]
+fn tabs_are_apart() {
+    let mut screen = screen();
+    screen.type_text("c++");
+    let narrow = screen.status("width");
+    screen.type_text("<");
+    assert_eq!(screen.status("width"), "964.87 ms");
+    screen.type_text(">");
+    assert_eq!(screen.status("width"), narrow);
+    screen.type_text("x");
+    assert_eq!(screen.status("width"), "964.87 ms");
+    screen.type_text("x");
+    assert!(screen.app.is_over());
+}
+
+#[test]
+fn more_viewers_can_be_shown() {
+    let mut screen = Screen::open(140, 60, Look::True);
+    screen.type_text("1234567");
+    for title in [" 5 Statistics", " 6 Interrupts", " 7 Disk performance"] {
+        assert!(screen.line_with(title).is_some(), "{title}\n{}", screen.text());
+    }
+    assert!(screen.line_with(" 1 Events").is_none());
+    insta::assert_snapshot!(screen.text());
+}
+
+#[test]
+fn the_last_event_and_the_first_are_at_hand() {
+    let mut screen = screen();
+    screen.press(KeyCode::BackTab);
+    screen.press(KeyCode::End);
+    let last = screen.status("current");
+    screen.press(KeyCode::Down);
+    assert_eq!(screen.status("current"), last);
+    screen.press(KeyCode::Home);
+    assert_eq!(screen.status("current"), BEGIN);
+    screen.press(KeyCode::Up);
+    assert_eq!(screen.status("current"), BEGIN);
+}

@@ -1,0 +1,51 @@
+//! What screens look like.
+
+mod support;
+
+use lttv_tui::look::Look;
+use ratatui::crossterm::event::KeyCode;
+use support::Screen;
+
+#[test]
+fn all_viewers_of_the_first_screen() {
+    insta::assert_snapshot!(Screen::open(140, 44, Look::True).text());
+}
+
+#[test]
+fn signs_stand_for_colours_where_there_are_none() {
+    insta::assert_snapshot!(Screen::open(100, 30, Look::Mono).text());
+}
+
+#[test]
+fn help() {
+    let mut screen = Screen::open(100, 50, Look::True);
+    screen.press(KeyCode::Char('?'));
+    insta::assert_snapshot!(screen.text());
+}
+
+#[test]
+fn each_viewer_alone() {
+    let mut screen = Screen::open(120, 30, Look::True);
+    screen.press(KeyCode::Char('m'));
+    for name in ["control_flow", "resources", "histogram", "event_list"] {
+        insta::assert_snapshot!(name, screen.text());
+        screen.press(KeyCode::Tab);
+    }
+}
+
+#[test]
+fn no_screen_is_too_small() {
+    for look in [Look::Mono, Look::Sixteen, Look::True] {
+        let mut screen = Screen::open(80, 24, look);
+        for (width, height) in (1..=20).flat_map(|w| (1..=12).map(move |h| (w, h))) {
+            screen.resize(width, height);
+        }
+        for keys in ["?", "/abc", "\\", "g1"] {
+            for (width, height) in [(1, 1), (2, 1), (1, 2), (7, 3), (30, 9)] {
+                screen.resize(width, height);
+                screen.type_text(keys);
+                screen.press(KeyCode::Esc);
+            }
+        }
+    }
+}

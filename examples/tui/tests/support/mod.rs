@@ -1,0 +1,101 @@
+//! A terminal without a screen, and keys pressed there.
+#![allow(dead_code, unreachable_pub, reason = "each test is a crate, and needs a part of it")]
+
+use std::time::Duration;
+
+use lttv_tui::app::App;
+use lttv_tui::look::Look;
+use lttv_tui::session::Session;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// The program, on a terminal of its own.
+pub struct Screen {
+    pub app: App,
+    terminal: Terminal<TestBackend>,
+}
+
+impl Screen {
+    /// Shows the bundled kernel trace.
+    pub fn open(width: u16, height: u16, look: Look) -> Self {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+        Screen::of(Session::open(&[path]).expect("a trace"), width, height, look)
+    }
+
+    /// Shows a session.
+    pub fn of(session: Session, width: u16, height: u16, look: Look) -> Self {
+        let app = App::new(session, look);
+        let terminal = Terminal::new(TestBackend::new(width, height)).expect("no real terminal");
+        let mut screen = Screen { app, terminal };
+        screen.settle();
+        screen
+    }
+
+    /// Draws a frame.
+    pub fn draw(&mut self) {
+        let drawn = self.terminal.draw(|frame| self.app.draw(frame));
+        drawn.expect("no real terminal");
+    }
+
+    /// Draws and serves until there is no more to do.
+    pub fn settle(&mut self) {
+        for _ in 0..10_000 {
+            self.draw();
+            if !self.app.service(Duration::from_millis(50)) {
+                self.draw();
+                return;
+            }
+        }
+        panic!("there is no end to it");
+    }
+
+    /// Presses a key, and waits for what comes of it.
+    pub fn press(&mut self, code: KeyCode) {
+        self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
+        if !self.app.is_over() {
+            self.settle();
+        }
+    }
+
+    /// Presses the keys of characters.
+    pub fn type_text(&mut self, text: &str) {
+        text.chars().for_each(|c| self.press(KeyCode::Char(c)));
+    }
+
+    pub fn resize(&mut self, width: u16, height: u16) {
+        self.terminal.backend_mut().resize(width, height);
+        self.settle();
+    }
+
+    pub fn buffer(&self) -> &Buffer {
+        self.terminal.backend().buffer()
+    }
+
+    /// The screen's lines, without blanks at their ends.
+    pub fn lines(&self) -> Vec<String> {
+        let buffer = self.buffer();
+        let line = |y| {
+            let cells = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol());
+            cells.collect::<String>().trim_end().to_owned()
+        };
+        (0..buffer.area.height).map(line).collect()
+    }
+
+    pub fn text(&self) -> String {
+        self.lines().join("\n")
+    }
+
+    /// The first line that has a text in it.
+    pub fn line_with(&self, text: &str) -> Option<String> {
+        self.lines().into_iter().find(|line| line.contains(text))
+    }
+
+    /// The status line's value of a name.
+    pub fn status(&self, name: &str) -> String {
+        let line = self.line_with("window ").expect("a status line");
+        let (_, rest) = line.split_once(&format!("{name} ")).expect("a value of that name");
+        rest.split("  ").next().unwrap_or_default().to_owned()
+    }
+}
