@@ -9,7 +9,7 @@ use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::modules::{Failure, Module, ModuleInfo};
 use lttv_context::{Handle, Subscription};
 use lttv_hooks::Priority;
-use lttv_state::kernel::{NameId, SourceKind, TraceState, Transition};
+use lttv_state::kernel::{KernelState, NameId, SourceKind, TraceState, Transition};
 
 use super::print::Style;
 use super::table::{Table, fraction, us};
@@ -58,7 +58,7 @@ impl Module<Host> for Interrupts {
                 of.first.get_or_insert(time);
             }
         });
-        report_with(host, Priority::DEFAULT, move |host| report(host, handlers));
+        report_with(host, Priority::DEFAULT, move |host| report(host, handlers, kernel));
         Ok(())
     }
 }
@@ -174,10 +174,12 @@ impl Run {
     }
 }
 
-fn report(host: &mut Host, handlers: Handle<Vec<Handlers>>) -> Result<(), AttributeError> {
+fn report(
+    host: &mut Host,
+    handlers: Handle<Vec<Handlers>>,
+    kernel: Handle<KernelState>,
+) -> Result<(), AttributeError> {
     let context = &host.data.batch.context;
-    let kernel = context.extensions().find::<lttv_state::kernel::KernelState>();
-    let Some(kernel) = kernel else { return Ok(()) };
     for (trace, of) in context.contexts().traces().iter().zip(&context.extensions()[handlers]) {
         let Some(state) = context.extensions()[kernel].trace(trace.index()) else { continue };
         if host.data.style == Style::Text {
