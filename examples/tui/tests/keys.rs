@@ -75,7 +75,7 @@ fn zooming_keeps_the_current_time_in_sight() {
     screen.type_text("L");
     assert!(marked(&screen).is_none(), "the window moved on");
     screen.type_text("0");
-    assert_eq!(screen.status("width"), "3.67 s");
+    assert_eq!(screen.status("width"), "3.66 s");
 }
 
 #[test]
