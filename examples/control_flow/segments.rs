@@ -54,9 +54,13 @@ impl Segments {
         }
         let length = |of: &Segment| of.end.abs_diff(of.begin);
         match self.all.last_mut() {
-            // A few short ones make one that can be seen: it looks like the longest
-            // of the active ones.
-            Some(last) if last.end == now.begin && length(last) < scale.least => {
+            // Short ones make one that can be seen: it looks like the longest of the
+            // active ones. What is long stays as it is.
+            Some(last)
+                if last.end == now.begin
+                    && length(last) < scale.least
+                    && length(&now) < scale.least =>
+            {
                 let is_more = now.paint.is_active() && !last.paint.is_active()
                     || now.paint.is_active() == last.paint.is_active()
                         && length(&now) > length(last);
