@@ -111,8 +111,12 @@ mod tests {
         segments.finish(&scale);
         let drawn: Vec<_> =
             segments.all().iter().map(|s| (s.begin, s.end, s.paint, s.states)).collect();
-        let expected =
-            [(0, 50, Paint::Wait, 1), (50, 70, Paint::Syscall, 3), (70, 100, Paint::WaitCpu, 1)];
+        let expected = [
+            (0, 50, Paint::Wait, 1),
+            (50, 59, Paint::Syscall, 2),
+            (59, 70, Paint::Wait, 1),
+            (70, 100, Paint::WaitCpu, 1),
+        ];
         assert_eq!(drawn, expected);
     }
 }
