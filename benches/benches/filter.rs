@@ -6,6 +6,7 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Event, Merge, Trace};
 use lttv_benches::{Input, Kind, bench_events, time_range};
+use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression, Filters, NoState};
 
 fn compile(text: &str, traces: &[Arc<Trace>]) -> Filters {
@@ -31,9 +32,21 @@ fn read(filters: &Filters) -> u64 {
     passed
 }
 
+/// Events that a hook is called for, in a context with the filter as its check.
+fn delivered(traceset: &Traceset, filters: &Filters) -> u64 {
+    let mut called = 0;
+    let mut context = TracesetContext::new(traceset);
+    context.choose(filters);
+    context.on_event(Subscription::to_every_event(), |_| called += 1);
+    context.middle(&Bounds::all()).expect("no position");
+    drop(context);
+    called
+}
+
 fn filter(c: &mut Criterion) {
     let dir = Input::new(Kind::Kernel, bench_events()).cached().expect("a trace");
     let traces = [Trace::open(dir).expect("a trace")];
+    let traceset = Traceset::from_iter(traces.iter().cloned());
     let (first, last) = time_range(&traces[0]).expect("a sound trace");
     let at = |percent: i64| first.ns() + (last.ns() - first.ns()) / 100 * percent;
     let window = format!("event.time >= {}ns && event.time < {}ns", at(50), at(51));
@@ -44,6 +57,7 @@ fn filter(c: &mut Criterion) {
     for (name, text) in [
         ("by name, all pass", "event.name != nothing"),
         ("by name, 1 of 16 types", "event.name == syscall_entry_openat"),
+        ("by name, a third of the events", "event.name == sched_switch"),
         ("one comparison in 1 of 16 types", "event.fields.sched_switch.next_tid == 1042"),
         (
             "three comparisons in 1 of 16 types",
@@ -57,6 +71,9 @@ fn filter(c: &mut Criterion) {
         let filters = compile(text, &traces);
         group.bench_function(format!("{name}: each event asked"), |b| {
             b.iter(|| looked_at(&traces, |event| filters.matches(event)))
+        });
+        group.bench_function(format!("{name}: delivered in a context"), |b| {
+            b.iter(|| delivered(&traceset, &filters))
         });
         group.bench_function(format!("{name}: read by the filter"), |b| b.iter(|| read(&filters)));
     }

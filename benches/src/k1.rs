@@ -5,6 +5,8 @@
 //! compare; and digests of the states, and of the answers to pseudo-random
 //! questions, tell that all stored the same and answered the same.
 
+use std::time::Duration;
+
 mod digest;
 mod measure;
 mod queries;
@@ -30,6 +32,21 @@ pub struct Expected {
     pub answers: [u64; 8],
 }
 
+/// What a workload should cost at most. Where nothing is set, nothing is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// CPU time to make the changes and store them.
+    pub build: Option<Duration>,
+    /// Memory meanwhile, in MB (10⁶ bytes).
+    pub memory: Option<f64>,
+    /// Bytes of the file.
+    pub file: Option<u64>,
+    /// CPU time up to the first answer.
+    pub open: Option<Duration>,
+    /// CPU time of an answer, by [`Query::ALL`].
+    pub answers: [Option<Duration>; 8],
+}
+
 /// A workload with a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
@@ -39,7 +56,41 @@ pub struct Workload {
     pub k1: K1,
     /// What comes out.
     pub expected: Expected,
+    /// What it should cost.
+    pub limits: Limits,
 }
+
+const NO_LIMITS: Limits =
+    Limits { build: None, memory: None, file: None, open: None, answers: [None; 8] };
+
+const fn micros(most: u64) -> Option<Duration> {
+    Some(Duration::from_micros(most))
+}
+
+const K1_10M_LIMITS: Limits = Limits {
+    build: micros(1_000_000),
+    memory: Some(64.0),
+    file: Some(40_000_000),
+    open: micros(10_000),
+    answers: [
+        micros(120),
+        micros(3),
+        micros(3),
+        micros(15_000),
+        micros(800),
+        micros(150),
+        micros(150),
+        None,
+    ],
+};
+
+const K1_WIDE_LIMITS: Limits = Limits {
+    build: None,
+    memory: Some(128.0),
+    file: Some(48_000_000),
+    open: micros(50_000),
+    answers: [micros(3_000), micros(5), micros(5), None, None, None, None, None],
+};
 
 /// All workloads.
 pub const WORKLOADS: [Workload; 3] = [
@@ -62,6 +113,7 @@ pub const WORKLOADS: [Workload; 3] = [
                 0x064b_2aa9_42f1_3f34,
             ],
         },
+        limits: NO_LIMITS,
     },
     Workload {
         name: "K1-10M",
@@ -82,6 +134,7 @@ pub const WORKLOADS: [Workload; 3] = [
                 0x7d32_c4c6_9ca1_81bc,
             ],
         },
+        limits: K1_10M_LIMITS,
     },
     Workload {
         name: "K1-wide",
@@ -102,6 +155,7 @@ pub const WORKLOADS: [Workload; 3] = [
                 0xed14_d0b1_0ce5_0564,
             ],
         },
+        limits: K1_WIDE_LIMITS,
     },
 ];
 

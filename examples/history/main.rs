@@ -1,6 +1,8 @@
-//! Shows what a history file has; and measures, on workloads that are known.
+//! Stores every kernel state of a trace and shows them; and measures, on workloads
+//! that are known.
 //!
 //! ```text
+//! cargo run --release --example history -- build TRACE FILE
 //! cargo run --release --example history -- info FILE
 //! cargo run --release --example history -- at FILE TIME [PATTERN]
 //! cargo run --release --example history -- range FILE PATTERN [--from T] [--to T] [--each NS]
@@ -8,17 +10,22 @@
 //! cargo run --release --example history -- bench --workload K1-10M
 //! ```
 //!
-//! Times are in ns. A pattern is a path in which `*` stands for any one name and
+//! FILE is a history file, or a trace's directory, which is read first then. Times
+//! are in ns since the epoch. A pattern is a path in which `*` stands for any one name and
 //! `**` for any number of names.
 
 use std::io::{self, BufWriter, Write};
 use std::ops::{ControlFlow, RangeInclusive};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::{Args, Parser, Subcommand};
 use lttv_benches::k1;
-use lttv_state::history::{History, Interval};
+use lttv_context::Traceset;
+use lttv_examples::progress::Progress;
+use lttv_state::history::{Error, History, Interval};
+use lttv_state::kernel_history::{Recorded, Target, record};
 use lttv_state::tree::Quark;
 
 #[derive(Debug, Parser)]
@@ -30,12 +37,22 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Store every kernel state of a trace in a file
+    Build {
+        /// Directory of a trace or of several
+        trace: PathBuf,
+        file: PathBuf,
+        /// Even if the file has that trace already
+        #[arg(long)]
+        force: bool,
+    },
     /// Tell what a history is about, and check all of it
     Info { file: PathBuf },
     /// Print the values at a time
     At {
         file: PathBuf,
         /// In ns
+        #[arg(allow_negative_numbers = true)]
         time: i64,
         /// Only of these attributes
         #[arg(default_value = "**")]
@@ -69,6 +86,9 @@ enum Command {
         /// Where to put the file
         #[arg(long, default_value = ".")]
         dir: PathBuf,
+        /// Leave the file there
+        #[arg(long)]
+        keep: bool,
     },
 }
 
@@ -106,15 +126,16 @@ fn main() -> ExitCode {
 
 fn run(command: &Command, out: &mut impl Write) -> Result<()> {
     match command {
-        Command::Info { file } => info(&History::open(file)?, out)?,
+        Command::Build { trace, file, force } => build(trace, file, *force, out)?,
+        Command::Info { file } => info(&open(file)?, out)?,
         Command::At { file, time, pattern } => {
-            let history = History::open(file)?;
+            let history = open(file)?;
             for interval in history.matching_at(pattern, *time)? {
                 print(&history, &interval, out)?;
             }
         }
         Command::Range { file, pattern, span, each } => {
-            let history = History::open(file)?;
+            let history = open(file)?;
             let quarks = history.tree().matching(Quark::ROOT, pattern)?;
             let mut printed = Ok(());
             let flow = history.over(&quarks, span.of(&history), *each, |interval| {
@@ -126,18 +147,69 @@ fn run(command: &Command, out: &mut impl Write) -> Result<()> {
             }
         }
         Command::Changes { file, path, span, reverse } => {
-            let history = History::open(file)?;
+            let history = open(file)?;
             let quark = history.tree().find(Quark::ROOT, path)?;
             let quark = quark.ok_or_else(|| format!("no attribute {path:?}"))?;
             changes(&history, quark, span.of(&history), *reverse, out)?;
         }
-        Command::Bench { workload, dir } => {
+        Command::Bench { workload, dir, keep } => {
             let known =
                 k1::workload(workload).ok_or_else(|| format!("no workload {workload:?}"))?;
             k1::measure(known, dir, out)?;
+            if !keep {
+                std::fs::remove_file(dir.join(format!("{}.history", known.name)))?;
+            }
         }
     }
     Ok(out.flush()?)
+}
+
+/// A history from its file, or made of a trace.
+fn open(path: &Path) -> Result<History> {
+    if path.is_file() {
+        return Ok(History::open(path)?);
+    }
+    Ok(read(&Traceset::open(path)?, Target::Memory)?.history)
+}
+
+/// Reads traces, and shows how far that is.
+fn read(traceset: &Traceset, target: Target<'_>) -> Result<Recorded> {
+    let mut progress = Progress::new(false);
+    let recorded = record(traceset, target, |bytes| {
+        progress.update(bytes);
+        ControlFlow::Continue(())
+    })?;
+    for error in &recorded.errors {
+        progress.message(&format!("history: {error}"));
+    }
+    Ok(recorded)
+}
+
+fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result<()> {
+    let traceset = Traceset::open(trace)?;
+    match History::open_for(file, &Recorded::identity(&traceset)) {
+        Ok(_) if !force => {
+            writeln!(out, "{} has all of that trace already", file.display())?;
+            return Ok(());
+        }
+        // What is no history is not to be overwritten.
+        Err(error @ Error::NotAHistory) => return Err(error.into()),
+        _ => {}
+    }
+    let started = Instant::now();
+    let Recorded { history, events, .. } = read(&traceset, Target::File(file))?;
+    let seconds = started.elapsed().as_secs_f64();
+    let bytes = std::fs::metadata(file)?.len();
+    let of_trace: u64 =
+        traceset.traces().iter().flat_map(|of| of.tracefiles()).map(|of| of.size()).sum();
+    let intervals = history.intervals_count();
+    writeln!(out, "events     {events}, {of_trace} B")?;
+    writeln!(out, "attributes {}", history.tree().len())?;
+    writeln!(out, "intervals  {intervals}")?;
+    let (each, part) = (bytes as f64 / intervals as f64, bytes as f64 / of_trace as f64);
+    writeln!(out, "file       {bytes} B, {each:.2} B per interval, {part:.3} of the trace")?;
+    writeln!(out, "time       {seconds:.2} s, {:.1} M events/s", events as f64 / seconds / 1e6)?;
+    Ok(())
 }
 
 fn info(history: &History, out: &mut impl Write) -> Result<()> {

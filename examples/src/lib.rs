@@ -2,10 +2,11 @@
 
 #![deny(missing_docs)]
 
-pub mod batch_analysis;
 pub mod bundled;
 pub mod clap_options;
 pub mod control_flow;
+pub mod loading;
+pub mod modules;
 pub mod palette;
 pub mod progress;
 pub mod request_replay;

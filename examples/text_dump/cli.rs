@@ -10,6 +10,7 @@ use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::PrettyOptions;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeRange};
 use lttv_examples::text_dump::zone::local_zone;
+use lttv_filter::Zone;
 
 /// Print the events of traces as text, in time order
 ///
@@ -111,7 +112,8 @@ Filters compare fields with values, such as
 by ==, !=, <, <=, >, >=, =~ (a pattern), in; joined by &&, ||, ^, ! and parentheses. Fields are
 named alone, or by event.fields.EVENT.FIELD, event.fields.*.FIELD, event.context.FIELD,
 packet.context.FIELD; further there are event.name, event.time, event.loglevel, channel.name,
-tracefile.name, tracefile.cpu, trace.name, trace.env.NAME.
+tracefile.name, tracefile.cpu, trace.name, trace.env.NAME; and for kernel traces state.pid,
+state.process_name, state.execution_mode and others.
 
 JSON objects have `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
 `cpu`, `name`, `id`, and those of `packet_context`, `common_context`, `specific_context` and
@@ -127,6 +129,11 @@ impl Cli {
     /// The time zone of times given and printed.
     pub(crate) fn zone(&self) -> TimeZone {
         if self.clock_gmt { TimeZone::UTC } else { local_zone() }
+    }
+
+    /// The time zone of times in filters.
+    pub(crate) fn filter_zone(&self) -> Zone {
+        if self.clock_gmt { Zone::UTC } else { Zone::local() }
     }
 
     /// How to print timestamps.

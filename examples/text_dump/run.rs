@@ -8,7 +8,6 @@ use std::sync::Arc;
 use ltt_read::{Merge, Timestamp, Trace, open_all};
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_examples::progress::Progress;
-use lttv_examples::text_dump::EventText;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::notice_text::Warnings;
@@ -18,7 +17,10 @@ use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
 use lttv_examples::text_dump::trace_name::trace_name;
-use lttv_filter::{Environment, Expression, FilterError, Filters, NoState};
+use lttv_examples::text_dump::{EventText, StateAt};
+use lttv_filter::{Environment, Expression, FilterError, Filters};
+use lttv_state::filter::{KernelFields, KernelView};
+use lttv_state::kernel::KernelState;
 
 use crate::cli::{Cli, Format};
 
@@ -112,9 +114,9 @@ fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<Filters>, RunError
     if cli.filters.is_empty() {
         return Ok(None);
     }
-    let environment = Environment::new().in_zone(cli.zone());
+    let environment = Environment::new().in_zone(cli.filter_zone());
     let expression = Expression::parse_all(cli.filters.iter().map(String::as_str))?;
-    Ok(Some(Filters::within(&expression, traces, &environment, &NoState)?))
+    Ok(Some(Filters::within(&expression, traces, &environment, &KernelFields)?))
 }
 
 /// The window as points in time. A time of day is one of the day of the first
@@ -179,26 +181,50 @@ impl Dump {
         output: &mut Output,
     ) -> std::io::Result<Outcome> {
         let (window, filters) = (self.window, self.filters.take());
-        let (mut count, mut written) = (0u64, Ok(Reader::There));
+        let (mut counted, mut outcome) = (0u64, Ok(Reader::There));
         let is_count = format.is_none();
         let mut context = TracesetContext::new(traceset);
-        if let Some(begin) = window.begin {
-            context.seek_time(begin);
+        let prints_state = format.as_ref().is_some_and(|format| format.wants_state());
+        let asks_state = filters.as_ref().is_some_and(|it| it.expression().asks_state());
+        let kernel = (prints_state || asks_state).then(|| match prints_state {
+            // As LTTV, which knows nothing in advance.
+            true => context.attach(KernelState::new().without_looking_ahead()),
+            false => context.attach(KernelState::new()),
+        });
+        match window.begin {
+            Some(begin) if kernel.is_some() => _ = context.seek_time_with_state(begin),
+            Some(begin) => context.seek_time(begin),
+            None => {}
         }
-        if let Some(filters) = &filters {
+        if let Some(filters) = filters.as_ref().filter(|_| !asks_state) {
             context.choose(filters);
         }
+        // Those that ask for the state are asked when it is there.
+        let late = filters.as_ref().filter(|_| asks_state);
         // What passes can be counted without looking at it.
-        let counts_all = is_count && window.is_everything();
+        let counts_all = is_count && window.is_everything() && !asks_state;
+        let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
         if !counts_all {
-            context.on_event(Subscription::to_every_event(), |call| {
-                if !window.contains(call.event.timestamp()) {
+            context.on_event(Subscription::to_every_event(), move |call| {
+                let passes = || match (late, kernel) {
+                    (Some(filters), Some(kernel)) => {
+                        let state = KernelView::at(&call.extensions[kernel], call);
+                        filters.matches_in(&call.event, &state)
+                    }
+                    _ => true,
+                };
+                if !window.contains(call.event.timestamp()) || !passes() {
                     return ControlFlow::Continue(());
                 }
-                count += 1;
+                *count += 1;
                 let Some(format) = &mut format else { return ControlFlow::Continue(()) };
-                format.event(&call.event, output.buffer());
-                written = output.spill();
+                let state = kernel.and_then(|kernel| {
+                    let (kernel, trace) = (&call.extensions[kernel], call.trace.index());
+                    let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(trace)?);
+                    Some(StateAt { state, cpu, running: state.running(cpu)? })
+                });
+                format.event(&call.event, state, out.buffer());
+                *written = out.spill();
                 match written {
                     Ok(Reader::There) => ControlFlow::Continue(()),
                     Ok(Reader::Gone) | Err(_) => ControlFlow::Break(()),
@@ -217,11 +243,11 @@ impl Dump {
         }
         let errors = context.drain_errors();
         drop(context);
-        if written? == Reader::Gone {
+        if outcome? == Reader::Gone {
             return Ok(Outcome::Complete);
         }
         if is_count {
-            number::decimal(output.buffer(), if counts_all { read } else { count });
+            number::decimal(output.buffer(), if counts_all { read } else { counted });
             output.buffer().push(b'\n');
         }
         if output.flush()? == Reader::Gone {

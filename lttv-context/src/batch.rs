@@ -182,7 +182,7 @@ impl<'h> Batch<'h> {
                 return outcome;
             }
         }
-        let bounds = Bounds::all().events(self.report_every);
+        let bounds = Bounds::all().looks(self.report_every);
         let bounds = match self.until {
             Some(until) => bounds.until(until),
             None => bounds,

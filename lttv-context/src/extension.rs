@@ -139,9 +139,17 @@ impl Extensions {
         first: Handle<T>,
         second: Handle<U>,
     ) -> Option<(&mut T, &mut U)> {
-        let cells = self.cells.get_disjoint_mut([first.index, second.index]).ok()?;
-        let [first, second] = cells.map(|cell| &mut *cell.value);
-        Some((first.downcast_mut()?, second.downcast_mut()?))
+        // Cheaper than `get_disjoint_mut`, and this is done for each event.
+        let (first, second) = if first.index < second.index {
+            let (before, from) = self.cells.split_at_mut_checked(second.index)?;
+            (before.get_mut(first.index)?, from.first_mut()?)
+        } else if first.index > second.index {
+            let (before, from) = self.cells.split_at_mut_checked(first.index)?;
+            (from.first_mut()?, before.get_mut(second.index)?)
+        } else {
+            return None;
+        };
+        Some((first.value.downcast_mut()?, second.value.downcast_mut()?))
     }
 
     /// The handle of the first of a type.

@@ -130,6 +130,12 @@ impl<S: ?Sized> Modules<S> {
         self.started.iter().map(|&index| self.modules[index].info)
     }
 
+    /// The options of a module; `None` if there is no such module.
+    pub fn options_of(&self, name: &str) -> Option<Vec<OptionSpec>> {
+        let index = *self.by_name.get(name)?;
+        Some(self.modules[index].module.options())
+    }
+
     /// Declares the options of all modules.
     ///
     /// # Errors

@@ -39,7 +39,7 @@
 //! }
 //! ```
 //!
-//! The example program `batch_analysis` has the whole of it, in one file.
+//! The example program `lttv` has the whole of it, in one file.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;

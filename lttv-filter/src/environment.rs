@@ -1,22 +1,22 @@
 //! What the meaning of an expression depends on besides the trace.
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 
 use crate::syntax::CivilTime;
+use crate::zone::Zone;
 
 /// What the meaning of times depends on: where the clock on the wall hangs, and
 /// which day a time of day is of.
 ///
 /// ```
-/// use jiff::tz::TimeZone;
-/// use lttv_filter::Environment;
+/// use lttv_filter::{Environment, Zone};
 ///
-/// let environment = Environment::new().in_zone(TimeZone::fixed(jiff::tz::offset(1)));
+/// let environment = Environment::new().in_zone(Zone::local());
+/// # let _ = environment;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Environment {
-    zone: TimeZone,
+    zone: Zone,
     day: Option<Timestamp>,
 }
 
@@ -29,13 +29,12 @@ impl Default for Environment {
 impl Environment {
     /// Times are UTC; times of day are of the day on which a trace begins.
     pub fn new() -> Self {
-        Environment { zone: TimeZone::UTC, day: None }
+        Environment { zone: Zone::UTC, day: None }
     }
 
-    /// Dates and times of day are those of a time zone. (The machine's is
-    /// [`TimeZone::system`].)
+    /// Dates and times of day are those of a time zone.
     #[must_use]
-    pub fn in_zone(self, zone: TimeZone) -> Self {
+    pub fn in_zone(self, zone: Zone) -> Self {
         Environment { zone, ..self }
     }
 
@@ -54,7 +53,7 @@ impl Environment {
     pub(crate) fn date_time(&self, time: CivilTime) -> Result<i128, TimeFault> {
         let instant = match time.offset {
             Some(offset) => offset.to_timestamp(time.at),
-            None => self.zone.to_timestamp(time.at),
+            None => self.zone.resolve().to_timestamp(time.at),
         };
         instant.map(|instant| instant.as_nanosecond()).map_err(|_| TimeFault::Range)
     }
@@ -65,7 +64,7 @@ impl Environment {
         let day = self.day.ok_or(TimeFault::NoDay)?;
         let day =
             jiff::Timestamp::from_nanosecond(day.ns().into()).map_err(|_| TimeFault::Range)?;
-        let midnight = self.zone.to_datetime(day).date();
+        let midnight = self.zone.resolve().to_datetime(day).date();
         // By the clock on the wall: days of 23 and 25 hours have their noon, too.
         let clock = jiff::civil::Time::midnight().checked_add(jiff::SignedDuration::from_nanos(ns));
         let at = midnight.to_datetime(clock.map_err(|_| TimeFault::Range)?);

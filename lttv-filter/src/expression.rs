@@ -6,7 +6,7 @@ use std::str::FromStr;
 use ltt_read::metadata::Span;
 
 use crate::diagnostic::{Diagnostic, FilterError};
-use crate::syntax::{Expr, MAX_DEPTH, parse};
+use crate::syntax::{Expr, MAX_DEPTH, Root, parse};
 
 /// A filter expression that has been understood, for any trace: its text, and
 /// the tree that it means. See the [crate's documentation](crate) for the
@@ -91,6 +91,12 @@ impl Expression {
     /// The text that it was read from.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether it asks for the state of the traced system, by `state.` fields.
+    pub fn asks_state(&self) -> bool {
+        let asks = |node: &Expr| node.selector().is_some_and(|it| it.root == Root::State);
+        self.tree.walk().any(asks)
     }
 
     /// The tree; places in it are bytes of [`text`](Self::text).

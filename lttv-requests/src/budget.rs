@@ -66,7 +66,7 @@ const LEAST_EFFORT: u64 = 2 * SEEK;
 /// Events between looks at the clock.
 const LEAST_SLICE: u64 = 16;
 const MOST_SLICE: u64 = 1 << 16;
-const FIRST_SLICE: u64 = 64;
+const FIRST_SLICE: u64 = 32;
 
 /// What is left of a budget.
 #[derive(Debug)]
@@ -112,6 +112,11 @@ impl Meter {
     /// A request came or began or ended.
     pub(crate) fn step(&mut self) {
         self.effort += 1;
+    }
+
+    /// From here on events may take longer than those so far: others get them.
+    pub(crate) fn forget_pace(&mut self) {
+        self.slice = FIRST_SLICE;
     }
 
     /// How many events may be read before the next look: at least one.

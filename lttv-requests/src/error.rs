@@ -22,6 +22,9 @@ pub enum SubmitError {
         /// How many traces there are.
         traces: usize,
     },
+    /// It comes from a hook, which has a [`Control`](crate::Control) for that.
+    #[error("a hook submits requests by its control")]
+    InHook,
     /// The hook that submits it is not one of a submitted request.
     #[error("the request comes from a hook that no scheduler serves")]
     NotServed,

@@ -199,6 +199,9 @@ impl<'h> Scheduler<'h> {
         let is_next = |served: &&mut Served<'h>| served.cut.is_at(&here) && served.urgency >= least;
         for served in self.requests.iter_mut().filter(is_next) {
             served.cut = Cut::Position(here.clone());
+            if !served.is_active() {
+                meter.forget_pace();
+            }
             if served.activate(&mut self.context) {
                 chunk.started.push(served.id);
                 meter.step();

@@ -35,6 +35,7 @@
 //! # Features
 //!
 //! * `kernel` (default): what needs traces.
+//! * `filter`: the state as `state.` fields of filters.
 #![deny(missing_docs, unsafe_code)]
 
 /// The code in the README, which has to compile.
@@ -42,6 +43,8 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+#[cfg(feature = "filter")]
+pub mod filter;
 pub mod history;
 #[cfg(feature = "kernel")]
 pub mod kernel;

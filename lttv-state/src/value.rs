@@ -41,6 +41,18 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The number of any of the kinds that are numbers; rounded where it has more
+    /// than 53 bits.
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Value::I32(v) => Some(v.into()),
+            Value::I64(v) => Some(v as f64),
+            Value::U64(v) => Some(v as f64),
+            Value::F64(v) => Some(v),
+            _ => None,
+        }
+    }
+
     /// The text of a [`Str`](Value::Str).
     pub fn as_str(&self) -> Option<&'a str> {
         match *self {

@@ -457,3 +457,50 @@ fn more_blocks_than_a_group_has() {
     assert_eq!(spans(&history, often).unwrap().len(), 1000);
     assert_eq!(history.intervals(rare, 0..=1000).unwrap().rev().count(), 4);
 }
+
+/// Long runs of few values are summed up in blocks: the sums are those of their
+/// intervals, wherever a range begins and ends.
+#[test]
+fn durations_from_summaries_are_those_of_intervals() {
+    let mut settings = Settings::default();
+    settings.block_intervals = Some(3000);
+    let mut builder = Builder::in_memory_with(-500, settings);
+    let quarks: Vec<Quark> = (0..3).map(|i| builder.add(&format!("a/{i}")).unwrap()).collect();
+    let mut random = 3u64;
+    let mut t = -400;
+    for _ in 0..20_000 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let (quark, number) = (quarks[(random >> 60) as usize % 3], (random >> 40) as i32 % 5);
+        t += (random >> 33) as i64 % 30;
+        match number {
+            0 => builder.set(quark, t, None::<i32>),
+            1 => builder.set(quark, t, "a text"),
+            number => builder.set(quark, t, number),
+        }
+        .unwrap();
+    }
+    let (start, end) = (-500, t + 100);
+    let history = builder.close(end).unwrap();
+    assert!(history.blocks() > 4);
+    for i in 0..60 {
+        let (a, b) = (start + (end - start) * i / 60, end - (end - start) * (i * 7 % 60) / 90);
+        let range = a.min(b)..=a.max(b);
+        let mut expected: Vec<(String, u64, u64)> = Vec::new();
+        for quark in &quarks {
+            for interval in history.intervals(*quark, range.clone()).unwrap() {
+                let interval = interval.unwrap();
+                let (first, last) =
+                    (interval.start.max(*range.start()), interval.end.min(*range.end()));
+                let (value, time) = (interval.value.to_string(), (last - first) as u64 + 1);
+                match expected.iter_mut().find(|of| of.0 == value) {
+                    Some(of) => (of.1, of.2) = (of.1 + time, of.2 + 1),
+                    None => expected.push((value, time, 1)),
+                }
+            }
+        }
+        let found = history.durations_of(&quarks, range.clone()).unwrap();
+        let found: Vec<_> =
+            found.iter().map(|of| (of.value.to_string(), of.time, of.count)).collect();
+        assert_eq!(found, expected, "{range:?}");
+    }
+}

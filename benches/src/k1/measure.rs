@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use lttv_state::history::{Builder, Error, History, Settings};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Digest, Query, Questions, START, Workload};
+use super::{Digest, Limits, Query, Questions, START, Workload};
 
 /// Why a workload cannot be measured.
 #[derive(Debug)]
@@ -76,7 +76,23 @@ impl Timer {
     }
 }
 
-/// Builds a workload in `dir`, asks all questions, and writes what it cost.
+/// What is wanted, and whether it is so.
+fn wanted<T: PartialOrd + fmt::Debug>(found: T, most: Option<T>) -> String {
+    match most {
+        None => String::new(),
+        Some(most) if found <= most => format!("; at most {most:?}: yes"),
+        Some(most) => format!("; at most {most:?}: NO"),
+    }
+}
+
+/// Processes that want to run now: what wall times suffer from.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_ascii_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
+/// Builds a workload in `dir`, asks all questions, and writes what it cost, and
+/// whether that is what it should at most.
 ///
 /// Memory is that of the whole process: measure one workload a process.
 ///
@@ -87,7 +103,8 @@ pub fn measure(workload: &Workload, dir: &Path, out: &mut impl Write) -> Result<
     let path = dir.join(format!("{}.history", workload.name));
     let mut wrong = None;
     build(workload, &path, out, &mut wrong)?;
-    open(&path, out)?;
+    open(&path, &workload.limits, out)?;
+    flips(&path, out, &mut wrong)?;
     ask(workload, &path, out, &mut wrong)?;
     wrong.map_or(Ok(()), |what| Err(MeasureError::Wrong { what }))
 }
@@ -123,14 +140,18 @@ fn build(
     let len = std::fs::metadata(path)?.len();
     writeln!(out, "{}: {} attributes", workload.name, history.tree().len())?;
     writeln!(out, "  changes   {changes}, up to {end} ns")?;
-    writeln!(out, "  build     {cpu:.2?} CPU, {wall:.2?} wall, with making the changes")?;
+    let limits = &workload.limits;
+    writeln!(out, "  load      {} (average of a minute)", load())?;
+    write!(out, "  build     {cpu:.2?} CPU, {wall:.2?} wall, with making the changes")?;
+    writeln!(out, "{}", wanted(cpu, limits.build))?;
     let rate = changes as f64 / cpu.as_secs_f64() / 1e6;
     writeln!(out, "            {rate:.1} M changes/s of CPU time")?;
     if let Some(memory) = memory {
-        writeln!(out, "  memory    {memory:.1} MB at most")?;
+        writeln!(out, "  memory    {memory:.1} MB{}", wanted(memory, limits.memory))?;
     }
     let each = len as f64 / intervals as f64;
-    writeln!(out, "  file      {len} B in {blocks} blocks, {each:.2} B per interval")?;
+    write!(out, "  file      {len} B in {blocks} blocks, {each:.2} B per interval")?;
+    writeln!(out, "{}", wanted(len, limits.file))?;
     writeln!(out, "  intervals {intervals}")?;
     writeln!(out, "  digests")?;
     if (changes, intervals, end) != (expected.changes, expected.intervals, expected.end) {
@@ -162,7 +183,7 @@ fn build(
     Ok(())
 }
 
-fn open(path: &Path, out: &mut impl Write) -> Result<(), MeasureError> {
+fn open(path: &Path, limits: &Limits, out: &mut impl Write) -> Result<(), MeasureError> {
     let timer = Timer::start();
     let history = History::open(path)?;
     let middle = history.start() + (history.end() - history.start()) / 2;
@@ -170,7 +191,43 @@ fn open(path: &Path, out: &mut impl Write) -> Result<(), MeasureError> {
         history.at(quark, middle)?;
     }
     let (cpu, wall) = timer.stop();
-    writeln!(out, "  open      {cpu:.2?} CPU, {wall:.2?} wall, with the first answer")?;
+    write!(out, "  open      {cpu:.2?} CPU, {wall:.2?} wall, with the first answer")?;
+    writeln!(out, "{}", wanted(cpu, limits.open))?;
+    Ok(())
+}
+
+/// Bits that are flipped, one at a time.
+const FLIPS: usize = 1000;
+
+/// Flips bits here and there: each has to be noticed by who reads all.
+fn flips(
+    path: &Path,
+    out: &mut impl Write,
+    wrong: &mut Option<&'static str>,
+) -> Result<(), MeasureError> {
+    let whole = std::fs::read(path)?;
+    let mut seed = 0x5eed_0005_u64;
+    // Great files take long to check.
+    let flips = if whole.len() > 1 << 23 { FLIPS / 20 } else { FLIPS };
+    let (mut refused, mut found) = (0, 0);
+    for _ in 0..flips {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (seed >> 11) as usize % whole.len();
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (seed >> 60 & 7);
+        match History::from_bytes(damaged) {
+            Err(_) => refused += 1,
+            Ok(history) => found += usize::from(history.verify().is_err()),
+        }
+    }
+    let silent = flips - refused - found;
+    writeln!(
+        out,
+        "  bit flips {flips}: {refused} refused at once, {found} when read, {silent} unseen"
+    )?;
+    if silent > 0 {
+        wrong.get_or_insert("a file with a flipped bit");
+    }
     Ok(())
 }
 
@@ -182,7 +239,9 @@ fn ask(
 ) -> Result<(), MeasureError> {
     writeln!(out, "  each question: in a history that was just opened; then warm, CPU time,")?;
     writeln!(out, "  and half and 95 of 100 below, wall time")?;
-    for (query, expected) in Query::ALL.into_iter().zip(workload.expected.answers) {
+    let limits = workload.limits.answers;
+    let known = workload.expected.answers.into_iter().zip(limits);
+    for (query, (expected, most)) in Query::ALL.into_iter().zip(known) {
         let history = History::open(path)?;
         let questions = Questions::of(query, &workload.k1, history.start(), history.end());
         let count = questions.asked.len() as u32;
@@ -203,12 +262,13 @@ fn ask(
         }
         let warm = timer.stop().0 / count;
         walls.sort();
-        let (half, most) = (walls[walls.len() / 2], walls[walls.len() * 95 / 100]);
+        let (half, tail) = (walls[walls.len() / 2], walls[walls.len() * 95 / 100]);
         let digest = questions.digest(&history)?;
         let name = query.name();
         writeln!(
             out,
-            "  {name:<3} {first:>9.2?} then {warm:>9.2?}, {half:>9.2?} {most:>9.2?}; {found} intervals"
+            "  {name:<3} {first:>9.2?} then {warm:>9.2?}, {half:>9.2?} {tail:>9.2?}; {found} intervals{}",
+            wanted(warm, most)
         )?;
         verdict(out, name, digest.sum, expected, wrong)?;
     }

@@ -21,13 +21,13 @@ use ltt_read::FieldInfo;
 use ltt_read::schema::{FieldClass, FieldKind, Scope};
 use ltt_read::{Event, StrValue, Trace, Tracefile, Visitor};
 
-use super::EventText;
 use super::clock_text::ClockRange;
 use super::integer::{self, Value};
 use super::packet_text::PacketText;
 use super::per_trace::PerTrace;
 use super::plan::{Dialect, How, Plan};
 use super::text::{Chunk, Text};
+use super::{EventText, StateAt};
 use super::{number, quote, scopes};
 
 /// Prints events as JSON objects.
@@ -122,7 +122,7 @@ impl TypeText {
 }
 
 impl EventText for Json {
-    fn event(&mut self, event: &Event<'_>, out: &mut Text) {
+    fn event(&mut self, event: &Event<'_>, _: Option<StateAt<'_>>, out: &mut Text) {
         let Some(trace) = self.traces.of(event.trace()) else { return };
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event));
@@ -376,7 +376,7 @@ mod tests {
     fn text(sample: fn() -> Vec<Sample>) -> String {
         let mut out = Text::default();
         with_event(sample(), |event| {
-            Json::new(&[Arc::clone(event.trace())]).event(event, &mut out);
+            Json::new(&[Arc::clone(event.trace())]).event(event, None, &mut out);
         });
         let text = out.to_string();
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{e}: {text}"));

@@ -2,29 +2,28 @@
 //! `channel.event: seconds.nanoseconds (trace/tracefile), pid, tgid, name, brand,
 //! ppid, function, mode { field = value }`.
 //!
-//! The columns of the process state are those of a process of which nothing is
-//! known, as LTTV printed them until it had learnt more.
+//! The columns of the process state are those of the process that runs after the
+//! event; before anything is known of it, those of an idle process.
 
 use ltt_read::schema::Format;
 use ltt_read::{Event, Trace, Tracefile};
 
+use super::StateAt;
 use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::legacy_fields::{FieldPlan, LegacyFields};
 use super::legacy_symbols::{Source, Symbols};
-use super::number;
+use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::text::{Chunk, Text};
-
-/// The columns of an unknown process, since markers and before.
-const UNKNOWN: &str = "), 0, 0, , , 0, 0x0, MODE_UNKNOWN";
-const UNKNOWN_BEFORE: &str = "), 0, 0, UNNAMED, UNBRANDED, 0, 0x0, MODE_UNKNOWN";
 
 /// What the lines of one legacy trace are made of.
 #[derive(Debug)]
 pub(super) struct LegacyText {
     palette: Palette,
-    /// Place of each tracefile, with the columns that follow it.
+    /// Place of each tracefile.
     places: Vec<Chunk>,
+    /// What stands for no name, and for no brand.
+    nameless: (&'static str, &'static str),
     /// Made when the first event of the type comes.
     types: Vec<Option<Box<TypeText>>>,
     symbols: Symbols,
@@ -42,16 +41,19 @@ impl LegacyText {
     /// For a trace, if it is a legacy one.
     pub(super) fn new(trace: &Trace, palette: Palette) -> Option<Self> {
         let schema = trace.schema();
-        let columns = if schema.version < (1, 0) { UNKNOWN_BEFORE } else { UNKNOWN };
+        // Since there were markers nothing stood for nothing.
+        let is_old = schema.version < (1, 0);
+        let nameless = if is_old { ("UNNAMED", "UNBRANDED") } else { ("", "") };
         let (path, reset) = (trace.path().display(), palette.reset);
         let name = |t: &Tracefile| match t.cpu() {
             // LTTV left out what marks a flight recorder.
             Some(cpu) if schema.version >= (2, 3) => format!("{}_{cpu}", t.channel()),
             _ => t.name().to_owned(),
         };
-        let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{}{columns}", name(t)));
+        let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", name(t)));
         (schema.format == Format::Legacy).then(|| LegacyText {
             palette,
+            nameless,
             places: trace.tracefiles().iter().map(place).collect(),
             types: schema.event_types.iter().map(|_| None).collect(),
             symbols: Symbols::default(),
@@ -59,8 +61,14 @@ impl LegacyText {
     }
 
     /// Appends the line of an event, with its line break.
-    pub(super) fn event(&mut self, event: &Event<'_>, clock: &mut ClockText, out: &mut Text) {
-        let LegacyText { palette, places, types, symbols } = self;
+    pub(super) fn event(
+        &mut self,
+        event: &Event<'_>,
+        state: Option<StateAt<'_>>,
+        clock: &mut ClockText,
+        out: &mut Text,
+    ) {
+        let LegacyText { palette, places, nameless, types, symbols } = self;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event, palette));
         let Some(place) = places.get(event.tracefile_index()) else { return };
@@ -74,9 +82,45 @@ impl LegacyText {
             (_, None) => out.push(b'-'),
         }
         place.append(out);
+        columns(state, *nameless, out);
         event.visit_body(&mut LegacyFields::new(out, &text.fields, symbols));
         out.push(b'\n');
     }
+}
+
+/// Appends the columns of the process that runs.
+fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
+    let name = |out: &mut Text, name: &str, otherwise: &str| {
+        out.append(b", ");
+        out.append(if name.is_empty() { otherwise } else { name }.as_bytes());
+    };
+    let number = |out: &mut Text, value: Option<i32>| {
+        out.append(b", ");
+        number::decimal(out, u64::try_from(value.unwrap_or(0)).unwrap_or(0));
+    };
+    let running = state.map(|StateAt { state, cpu, running }| {
+        // Of who is not known LTTV says what it knows of the idle process.
+        let idle = || state.cpu(cpu).and_then(|cpu| state.process(cpu.idle()));
+        let known = if running.tid().is_none() { idle().unwrap_or(running) } else { running };
+        (state, running, known)
+    });
+    let Some((state, running, known)) = running else {
+        number(out, None);
+        number(out, None);
+        name(out, "", nameless.0);
+        name(out, "", nameless.1);
+        out.append(b", 0, 0x0, MODE_UNKNOWN");
+        return;
+    };
+    number(out, known.tid());
+    number(out, known.pid());
+    name(out, state.name(known.name()), nameless.0);
+    name(out, state.name(known.brand()), nameless.1);
+    number(out, known.parent());
+    out.append(b", 0x");
+    number::hexadecimal(out, running.function(), HexCase::Lower);
+    out.append(b", ");
+    out.append(running.mode().as_str().as_bytes());
 }
 
 impl LegacyText {

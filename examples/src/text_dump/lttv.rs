@@ -8,10 +8,9 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::Scope;
+use ltt_read::schema::{Format, Scope};
 use ltt_read::{Event, Trace, Tracefile};
 
-use super::EventText;
 use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
 use super::legacy::LegacyText;
@@ -21,6 +20,7 @@ use super::per_trace::PerTrace;
 use super::plan::{How, Plan};
 use super::scopes;
 use super::text::{Chunk, Text};
+use super::{EventText, StateAt};
 
 /// Prints events as LTTV did.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ pub struct Lttv {
     palette: Palette,
     style: Style,
     traces: PerTrace<TraceText>,
+    has_legacy: bool,
 }
 
 /// What lines of one trace have in common.
@@ -52,7 +53,7 @@ struct TypeText {
 
 impl Lttv {
     /// Prints events of these traces.
-    pub fn new(traces: &[Arc<Trace>], clock: ClockText, colored: bool) -> Self {
+    pub fn new(known: &[Arc<Trace>], clock: ClockText, colored: bool) -> Self {
         let palette = if colored { Palette::COLORED } else { Palette::PLAIN };
         let style = Style {
             names: true,
@@ -61,7 +62,7 @@ impl Lttv {
             enums: EnumStyle::Bracketed,
             palette: colored.then_some(palette),
         };
-        let traces = PerTrace::new(traces, |_, trace| {
+        let traces = PerTrace::new(known, |_, trace| {
             let (reset, path) = (palette.reset, trace.path().display());
             let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", t.name()));
             let channel = |t: &Tracefile| Chunk::new(format!("{}.", t.channel()));
@@ -71,7 +72,8 @@ impl Lttv {
                 legacy: LegacyText::new(trace, palette).map(Box::new),
             }
         });
-        Lttv { clock, palette, style, traces }
+        let has_legacy = known.iter().any(|trace| trace.schema().format == Format::Legacy);
+        Lttv { clock, palette, style, traces, has_legacy }
     }
 
     /// Appends the part of an event's line that tells its fields.
@@ -88,11 +90,15 @@ impl Lttv {
 }
 
 impl EventText for Lttv {
-    fn event(&mut self, event: &Event<'_>, out: &mut Text) {
-        let Lttv { clock, palette, style, traces } = self;
+    fn wants_state(&self) -> bool {
+        self.has_legacy
+    }
+
+    fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text) {
+        let Lttv { clock, palette, style, traces, .. } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
         if let Some(legacy) = &mut trace.legacy {
-            return legacy.event(event, clock, out);
+            return legacy.event(event, state, clock, out);
         }
         let TraceText { tracefiles, types, .. } = trace;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };

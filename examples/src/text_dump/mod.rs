@@ -36,11 +36,29 @@ pub mod zone;
 mod test_fields;
 
 use ltt_read::Event;
+use lttv_state::kernel::{Process, TraceState};
 
 use self::text::Text;
 
 /// A way to print events, one line each.
 pub trait EventText {
-    /// Appends the line of an event, with its line break.
-    fn event(&mut self, event: &Event<'_>, out: &mut Text);
+    /// Appends the line of an event, with its line break; `state` is what is known of
+    /// the machine after it, for formats that [want](Self::wants_state) that.
+    fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text);
+
+    /// Whether it prints states.
+    fn wants_state(&self) -> bool {
+        false
+    }
+}
+
+/// What a machine does where an event happened.
+#[derive(Debug, Clone, Copy)]
+pub struct StateAt<'s> {
+    /// The state of the machine.
+    pub state: &'s TraceState,
+    /// Number of the CPU.
+    pub cpu: u32,
+    /// What runs there.
+    pub running: &'s Process,
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use ltt_read::schema::{FieldClass, Scope, StreamClass};
 use ltt_read::{Event, Trace};
 
-use super::EventText;
 use super::clock_text::{ClockRange, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
 use super::number::HexCase;
@@ -19,6 +18,7 @@ use super::pretty_head::Head;
 use super::pretty_time::PrettyTime;
 use super::scopes;
 use super::text::{Chunk, Text};
+use super::{EventText, StateAt};
 
 /// What can be chosen about the text.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ impl Pretty {
 }
 
 impl EventText for Pretty {
-    fn event(&mut self, event: &Event<'_>, out: &mut Text) {
+    fn event(&mut self, event: &Event<'_>, _: Option<StateAt<'_>>, out: &mut Text) {
         let Pretty { time, look, traces } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };

@@ -1,6 +1,7 @@
 //! Values in expressions.
 
-use jiff::civil;
+use jiff::SignedDuration;
+use jiff::civil::{self, Date, Time};
 use jiff::tz::Offset;
 
 /// A value in an expression. What it means depends on the field that it is
@@ -30,11 +31,50 @@ pub enum LiteralKind {
 /// A date and time as clocks on the wall show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CivilTime {
-    /// Date and time.
-    pub at: civil::DateTime,
+    pub(crate) at: civil::DateTime,
     /// How far the wall is from Greenwich; `None` for the zone of
     /// [`Environment`](crate::Environment).
-    pub offset: Option<Offset>,
+    pub(crate) offset: Option<Offset>,
+}
+
+impl CivilTime {
+    /// A time (in ns since midnight) of a day (year, month and day from 1), of a zone
+    /// that is so many seconds east of Greenwich, or else that of the
+    /// [`Environment`](crate::Environment). `None` if there is no such time.
+    ///
+    /// ```
+    /// use lttv_filter::{CivilTime, LiteralKind, Selector};
+    ///
+    /// let noon = CivilTime::new((2026, 11, 21), 43_200_000_000_000, Some(3600)).expect("a day");
+    /// let after = Selector::bare("time").gt(LiteralKind::DateTime(noon));
+    /// assert_eq!(after.to_string(), "time > 2026-11-21T12:00:00+01:00");
+    /// assert_eq!(CivilTime::new((2026, 2, 29), 0, None), None);
+    /// ```
+    pub fn new(date: (i16, u8, u8), ns_of_day: u64, offset: Option<i32>) -> Option<Self> {
+        let (year, month, day) = date;
+        let date = Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+        let ns = SignedDuration::from_nanos(ns_of_day.try_into().ok()?);
+        let time = Time::midnight().checked_add(ns).ok()?;
+        let offset = offset.map(Offset::from_seconds).transpose().ok()?;
+        Some(CivilTime { at: date.to_datetime(time), offset })
+    }
+
+    /// Year, month and day.
+    pub fn date(&self) -> (i16, u8, u8) {
+        let date = self.at.date();
+        (date.year(), date.month().unsigned_abs(), date.day().unsigned_abs())
+    }
+
+    /// Nanoseconds since midnight.
+    pub fn ns_of_day(&self) -> u64 {
+        let ns = self.at.time().duration_since(Time::midnight()).as_nanos();
+        ns.try_into().unwrap_or_default() // not negative
+    }
+
+    /// Seconds east of Greenwich, if they are said.
+    pub fn offset(&self) -> Option<i32> {
+        self.offset.map(Offset::seconds)
+    }
 }
 
 impl LiteralKind {

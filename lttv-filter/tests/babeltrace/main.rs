@@ -64,7 +64,8 @@ const FIELDS: &[Case] = &[
     // Text.
     ("what == \"\"", |e| e.text("what") == Some("")),
     ("s =~ \"item-?tab\\tnl\\nend\"", |e| {
-        e.text("s").is_some_and(|s| s.len() == 16 && s.starts_with("item-") && s.is_ascii())
+        e.text("s")
+            .is_some_and(|s| s.len() == 16 && s.starts_with("item-") && s.ends_with("tab\tnl\nend"))
     }),
     ("event.fields.`corp:strs`.st =~ \"*1[0-4]?\"", |e| {
         let st = e.text("st").map(str::as_bytes);

@@ -1,6 +1,6 @@
 //! A page of events.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
@@ -8,7 +8,6 @@ use std::rc::Rc;
 use ltt_read::Timestamp;
 use lttv_context::{EventCall, TracesetPosition};
 
-use crate::control::Control;
 use crate::filter::EventFilter;
 use crate::finish::FinishReason;
 use crate::identity::Owner;
@@ -68,7 +67,8 @@ struct Inner<T> {
     filter: Option<Rc<RefCell<dyn EventFilter>>>,
     /// Counts requests but for those that go on with another one.
     epoch: u64,
-    is_busy: bool,
+    /// How many requests of this epoch there are.
+    busy: Cell<usize>,
 }
 
 type Describe<T> = dyn FnMut(&EventCall<'_, '_>) -> T;
@@ -90,19 +90,20 @@ impl<T: 'static> EventTable<T> {
             describe: Box::new(describe),
             filter: None,
             epoch: 0,
-            is_busy: false,
+            busy: Cell::new(0),
         };
         EventTable { inner: Rc::new(RefCell::new(inner)), owner }
     }
 
-    /// The rows, as far as they are known.
+    /// The rows, as far as they are known. To be let go before the scheduler works
+    /// again.
     pub fn rows(&self) -> Ref<'_, VecDeque<TableRow<T>>> {
         Ref::map(self.inner.borrow(), |inner| &inner.rows)
     }
 
     /// Whether rows are still to come.
     pub fn is_busy(&self) -> bool {
-        self.inner.borrow().is_busy
+        self.inner.borrow().busy.get() > 0
     }
 
     /// Only events that pass a filter from the next request on.
@@ -167,7 +168,7 @@ impl<T: 'static> EventTable<T> {
     /// row already if it `continues`.
     fn append<'h>(&self, start: Start, count: u64, continues: bool) -> EventsRequest<'h> {
         let epoch = self.inner.borrow_mut().begin();
-        let (at_begin, at_event) = (self.inner.clone(), self.inner.clone());
+        let (at_begin, busy) = (self.inner.clone(), Busy::new(&self.inner, epoch));
         let mut has_row = continues;
         let request = self.request().from(start).matches(count);
         request
@@ -178,7 +179,7 @@ impl<T: 'static> EventTable<T> {
                 }
             })
             .on_every_event(move |call, request| {
-                let mut inner = at_event.borrow_mut();
+                let mut inner = busy.inner.borrow_mut();
                 if inner.epoch != epoch {
                     return request.stop();
                 }
@@ -191,7 +192,6 @@ impl<T: 'static> EventTable<T> {
                     inner.rows.pop_front();
                 }
             })
-            .after_request(move_to_idle(&self.inner, epoch))
     }
 
     /// A request for events that pass the filter.
@@ -210,15 +210,30 @@ impl<T: 'static> EventTable<T> {
     }
 }
 
-/// A hook for the end of the last of some requests.
-fn move_to_idle<'h, T: 'static>(
-    inner: &Rc<RefCell<Inner<T>>>,
+/// Owned by the hooks of a request: the table is busy until they go.
+struct Busy<T> {
+    inner: Rc<RefCell<Inner<T>>>,
     epoch: u64,
-) -> impl FnMut(&mut lttv_context::LevelCall<'_, 'h>, &Control<'h>, FinishReason) + 'h {
-    let inner = inner.clone();
-    move |_, _, _| {
-        let mut inner = inner.borrow_mut();
-        inner.is_busy &= inner.epoch != epoch;
+}
+
+impl<T> Busy<T> {
+    fn new(inner: &Rc<RefCell<Inner<T>>>, epoch: u64) -> Self {
+        let busy = Busy { inner: inner.clone(), epoch };
+        busy.add(1);
+        busy
+    }
+
+    fn add(&self, more: isize) {
+        let inner = self.inner.borrow();
+        if inner.epoch == self.epoch {
+            inner.busy.set(inner.busy.get().saturating_add_signed(more));
+        }
+    }
+}
+
+impl<T> Drop for Busy<T> {
+    fn drop(&mut self) {
+        self.add(-1);
     }
 }
 
@@ -226,7 +241,7 @@ impl<T> Inner<T> {
     /// Another request replaces those of before.
     fn begin(&mut self) -> u64 {
         self.epoch += 1;
-        self.is_busy = true;
+        self.busy.set(0);
         self.epoch
     }
 
@@ -249,14 +264,15 @@ impl<T: 'static> Back<T> {
     fn look<'h>(self, step: i64) -> EventsRequest<'h> {
         let from = self.first.time().unwrap_or(Timestamp::MAX);
         let begin = Timestamp::from_ns(from.ns().saturating_sub(step));
-        let (inner, epoch) = (self.table.inner.clone(), self.epoch);
-        let found = Rc::new(std::cell::Cell::new(0u64));
+        let epoch = self.epoch;
+        let busy = Busy::new(&self.table.inner, epoch);
+        let found = Rc::new(Cell::new(0u64));
         let counted = found.clone();
         let request = self.table.request().from(begin).until_position(&self.first);
         let mut back = Some(self);
         request
             .on_every_event(move |_, request| {
-                if inner.borrow().epoch != epoch {
+                if busy.inner.borrow().epoch != epoch {
                     request.stop();
                 }
                 found.set(found.get() + 1);
@@ -267,20 +283,17 @@ impl<T: 'static> Back<T> {
                 let is_read =
                     matches!(reason, FinishReason::EndPosition | FinishReason::EndOfTraceset);
                 if !is_current || !is_read {
-                    move_to_idle(&back.table.inner, epoch)(call, control, reason);
                     return;
                 }
                 let first = call.contexts.time_span().map(|span| span.begin);
                 let is_all = step == i64::MAX || first.is_none_or(|first| begin < first);
-                let inner = back.table.inner.clone();
                 let next = if counted.get() >= back.count || is_all {
                     back.take(begin, counted.get())
                 } else {
                     back.look(step.saturating_mul(LONGER))
                 };
-                if control.submit(next).is_err() {
-                    move_to_idle(&inner, epoch)(call, control, reason);
-                }
+                // The traceset is that of the first row, or there would be no end.
+                _ = control.submit(next);
             })
     }
 
@@ -291,14 +304,14 @@ impl<T: 'static> Back<T> {
         let wanted = (table.inner.borrow().page as u64).min(count);
         let rows = Rc::new(RefCell::new(VecDeque::new()));
         let taken = rows.clone();
-        let (inner, at_end) = (table.inner.clone(), table.inner.clone());
+        let (at_end, busy) = (table.inner.clone(), Busy::new(&table.inner, epoch));
         table
             .request()
             .from(begin)
             .until_position(&first)
             .matches(skip.saturating_add(wanted))
             .on_every_event(move |call, request| {
-                let mut inner = inner.borrow_mut();
+                let mut inner = busy.inner.borrow_mut();
                 if inner.epoch != epoch {
                     request.stop();
                 } else if skip > 0 {
@@ -312,7 +325,6 @@ impl<T: 'static> Back<T> {
                 if inner.epoch != epoch {
                     return;
                 }
-                inner.is_busy = false;
                 if reason != FinishReason::Cancelled {
                     let mut rows = taken.take();
                     rows.append(&mut inner.rows);
@@ -330,7 +342,7 @@ impl<T> fmt::Debug for EventTable<T> {
             .field("owner", &self.owner)
             .field("rows", &inner.rows.len())
             .field("page", &inner.page)
-            .field("is_busy", &inner.is_busy)
+            .field("busy", &inner.busy)
             .finish_non_exhaustive()
     }
 }

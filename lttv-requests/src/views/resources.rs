@@ -155,12 +155,12 @@ impl Resources {
         Resources { inner: Rc::new(RefCell::new(inner)) }
     }
 
-    /// Its rows.
+    /// Its rows. To be let go before the scheduler works again.
     pub fn timeline(&self) -> Ref<'_, Timeline<ResourceKey, ResourceState>> {
         Ref::map(self.inner.borrow(), |inner| &inner.timeline)
     }
 
-    /// What is written beside the rows.
+    /// What is written beside the rows; as [`timeline`](Self::timeline).
     pub fn labels(&self) -> Ref<'_, [String]> {
         Ref::map(self.inner.borrow(), |inner| inner.labels.as_slice())
     }

@@ -30,6 +30,11 @@ fuzz_target!(|data: &[u8]| {
             intervals.rev().take(10_000).for_each(drop);
         }
     }
+    let _ = history.numbers(Quark::from_index(0), start..=end);
+    // Where there are many intervals, damage may have made them up: it takes long.
+    if history.intervals_count() < 100_000 {
+        let _ = history.durations_of(&quarks, start..=end);
+    }
     let mut left = 10_000;
     let _ = history.over(&quarks, start..=end, 3, |_| {
         left -= 1;

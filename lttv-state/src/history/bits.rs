@@ -16,9 +16,12 @@ pub(super) fn width_of(value: u64) -> u32 {
 /// 8 bytes at `at` as a number.
 #[inline(always)]
 pub(super) fn word(data: &[u8], at: usize) -> u64 {
-    match data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        Some(bytes) => u64::from_le_bytes(*bytes),
-        None => last_word(data, at),
+    // One comparison, which the compiler sees to make the others needless.
+    if at < data.len().saturating_sub(7) {
+        let [a, b, c, d, e, f, g, h] = data[at..at + 8] else { return 0 };
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    } else {
+        last_word(data, at)
     }
 }
 
@@ -94,6 +97,11 @@ fn sevens(bytes: u64) -> u64 {
     (fours & 0x0fff_ffff_0000_0000) >> 4 | fours & 0x0fff_ffff
 }
 
+/// Bytes that a number needs; 0 for 0.
+pub(super) fn bytes_of(value: u64) -> usize {
+    width_of(value).div_ceil(8) as usize
+}
+
 /// Signed to unsigned, so that small numbers of both signs stay small.
 pub(super) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
@@ -105,7 +113,7 @@ pub(super) fn unzigzag(value: u64) -> i64 {
 }
 
 /// Reads numbers of varying length from the front of some bytes.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Bytes<'d> {
     pub(super) data: &'d [u8],
     pub(super) at: usize,
@@ -151,6 +159,14 @@ impl<'d> Bytes<'d> {
                 break;
             }
         }
+        value
+    }
+
+    /// A number of some bytes, up to 8.
+    #[inline(always)]
+    pub(super) fn number(&mut self, len: usize) -> u64 {
+        let value = word(self.data, self.at) & mask(len as u32 * 8);
+        self.at += len;
         value
     }
 

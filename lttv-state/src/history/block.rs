@@ -165,10 +165,21 @@ impl<'d> Block<'d> {
         }
         let rank = word(self.data, self.layout.ranks + quark / 64 * 4) as u32;
         let rank = rank.wrapping_add((here & bits::mask((quark % 64) as u32)).count_ones());
+        Some(self.run_of_rank(rank))
+    }
+
+    /// A run, by how many are before it. None if the bytes are none.
+    #[inline(always)]
+    fn run_of_rank(&self, rank: u32) -> Option<Run<'d>> {
         let width = self.head.directory_width;
         let at = self.layout.directory * 8 + rank as usize * width as usize;
         let at = bits::get(self.data, at, width) as usize;
-        Some(Run::read(self.data, self.layout.runs.checked_add(at)?, self.head.base))
+        Run::read(self.data, self.layout.runs.checked_add(at)?, self.head.base)
+    }
+
+    /// All runs, to be asked for in the order of attributes.
+    pub(super) fn all_runs(&self) -> AllRuns<'d> {
+        AllRuns { block: *self, present: 0, rank: 0 }
     }
 
     /// A text or blob, by its place among those of this block.
@@ -183,6 +194,34 @@ impl<'d> Block<'d> {
         };
         let start = place.checked_sub(1).map_or(0, end);
         self.data.get(self.layout.texts.clone())?.get(start..end(place))
+    }
+}
+
+/// The runs of a block, for one who goes through all attributes.
+#[derive(Debug)]
+pub(super) struct AllRuns<'d> {
+    block: Block<'d>,
+    /// The bits of the attributes of this and the following numbers.
+    present: u64,
+    rank: u32,
+}
+
+impl<'d> AllRuns<'d> {
+    /// As [`Block::run`], for 0 first, and then for one attribute after the other.
+    #[inline(always)]
+    pub(super) fn next(&mut self, quark: usize) -> Option<Option<Run<'d>>> {
+        if quark.is_multiple_of(64) {
+            let known = quark < self.block.head.quarks as usize;
+            let at = self.block.layout.present + quark / 64 * 8;
+            self.present = if known { word(self.block.data, at) } else { 0 };
+        }
+        let here = self.present & 1;
+        self.present >>= 1;
+        if here == 0 {
+            return None;
+        }
+        self.rank += 1;
+        Some(self.block.run_of_rank(self.rank - 1))
     }
 }
 

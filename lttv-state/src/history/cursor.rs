@@ -5,6 +5,7 @@ use super::code::Code;
 use super::error::Error;
 use super::reader::History;
 use super::run::{Place, Run};
+use super::summary::Summary;
 use crate::tree::Quark;
 use crate::value::Value;
 
@@ -114,7 +115,7 @@ impl<'h> Cursor<'h> {
             None => Ok(Code::NULL),
             Some(run) => match run.code(self.place) {
                 Some(code) => Ok(code),
-                None => Err(self.history.damaged(self.block, "value")),
+                None => Err(self.bad_value()),
             },
         }
     }
@@ -184,6 +185,33 @@ impl<'h> Cursor<'h> {
             true => Ok(true),
             false => Err(self.history.damaged(self.block, "gap between runs")),
         }
+    }
+
+    /// What is known of a whole run, of which this is the first interval and which
+    /// ends at `last` or before.
+    pub(super) fn summary(&self, last: i64) -> Option<Summary<'h>> {
+        let (Some(run), Place::Ended(position)) = (&self.run, self.place) else { return None };
+        let fits = position.index == 0 && run.last_end().is_some_and(|end| end <= last);
+        if fits { run.summary() } else { None }
+    }
+
+    /// To the last interval that has ended in the same run.
+    pub(super) fn last_of_run(&mut self) -> Result<(), Error> {
+        if let Some(run) = self.run
+            && let Some(position) = run.ends.last()
+        {
+            let start = self.start;
+            self.enter(&run, Place::Ended(position));
+            // It goes forward, or not at all, even in data made to harm.
+            if self.start < start {
+                return Err(self.history.damaged(self.block, "ends of a run"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn bad_value(&self) -> Error {
+        self.history.damaged(self.block, "value")
     }
 
     /// To the interval before this one; false if this is the first.

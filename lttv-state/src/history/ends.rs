@@ -9,7 +9,8 @@
 //! of index `i` whose 1 stands at bit `p` has the high part `p - i`.
 //!
 //! ```text
-//! samples  u32 × (count - 1) / 1024   where the 1 of number 1024, 2048, … stands
+//! samples  per 64 buckets but the first ones: how many numbers are before these;
+//!          u16 each, or u32 if there are more numbers
 //! low      bits × count
 //! high     count + (last >> bits) bits
 //! ```
@@ -17,8 +18,14 @@
 
 use super::bits::{self, BitWriter, word};
 
-/// Every so many numbers the position of one is noted.
-const SAMPLE: u32 = 1024;
+/// Every so many buckets it is noted where they begin, so that the bucket of a
+/// number is found by looking at a few words.
+const SAMPLE: u32 = 64;
+
+/// Bytes of a sample among so many numbers.
+fn sample_width(count: u32) -> usize {
+    if count <= u16::MAX.into() { 2 } else { 4 }
+}
 
 /// A number of a run: its index, and where its 1 stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,16 +45,21 @@ pub(super) struct Ends<'d> {
     high_at: usize,
 }
 
-fn low_bits(count: u32, last: u64) -> u32 {
+/// How many low bits the numbers of a run have.
+pub(super) fn low_bits(count: u32, last: u64) -> u32 {
     (last / u64::from(count.max(1))).checked_ilog2().unwrap_or(0)
 }
 
 /// Appends numbers: `count` of them, increasing, the greatest being `last`.
 pub(super) fn write(out: &mut Vec<u8>, count: u32, last: u64, numbers: impl Fn(usize) -> u64) {
     let low = low_bits(count, last);
-    for sample in (SAMPLE..count).step_by(SAMPLE as usize) {
-        let bit = (numbers(sample as usize) >> low) as u32 + sample;
-        out.extend_from_slice(&bit.to_le_bytes());
+    let mut before = 0;
+    for sample in 1..=(last >> low) / u64::from(SAMPLE) {
+        let bucket = sample * u64::from(SAMPLE);
+        while before < count && numbers(before as usize) >> low < bucket {
+            before += 1;
+        }
+        out.extend_from_slice(&before.to_le_bytes()[..sample_width(count)]);
     }
     let mut writer = BitWriter::new(out);
     let mask = bits::mask(low);
@@ -71,15 +83,20 @@ pub(super) fn write(out: &mut Vec<u8>, count: u32, last: u64, numbers: impl Fn(u
 }
 
 impl<'d> Ends<'d> {
-    /// The numbers that [`write`] put at byte `at`, and where they end. None if
+    /// The numbers that [`write`] put at byte `at`, and where they end. `low_bits` is
+    /// what [`low_bits`] tells. None if
     /// there cannot be so many.
     #[inline(always)]
-    pub(super) fn read(data: &'d [u8], at: usize, count: u32, last: u64) -> Option<(Self, usize)> {
-        let low_bits = low_bits(count, last);
-        let samples = count.saturating_sub(1) / SAMPLE;
-        let low_at = at + samples as usize * 4;
+    pub(super) fn read(
+        data: &'d [u8],
+        at: usize,
+        (count, last, low_bits): (u32, u64, u32),
+    ) -> Option<(Self, usize)> {
+        let buckets = u64::from(u32::try_from(last >> low_bits).ok()?) * u64::from(count > 0);
+        let samples = usize::try_from(buckets / u64::from(SAMPLE)).ok()?;
+        let low_at = at.checked_add(samples.checked_mul(sample_width(count))?)?;
         let high_at = low_at + (count as usize * low_bits as usize).div_ceil(8);
-        let high_len = u64::from(count) + (last >> low_bits) * u64::from(count > 0);
+        let high_len = u64::from(count) + buckets;
         let end = high_at + (high_len as usize).div_ceil(8);
         let high_len = u32::try_from(high_len).ok()?;
         (end <= data.len()).then_some((
@@ -154,11 +171,7 @@ impl<'d> Ends<'d> {
         let high = number >> self.low_bits;
         let low = number & bits::mask(self.low_bits);
         let high = u32::try_from(high).ok().filter(|high| *high < self.high_len)?;
-        // A 1 to start from: so many numbers before it, and so buckets.
-        let start = match from {
-            Some(from) if self.count < SAMPLE || from.index + SAMPLE > self.count => from,
-            from => self.sample_below(high, from),
-        };
+        let start = self.sample_below(high, from);
         // The bucket begins behind as many zeros as its number.
         let mut at = start.bit / 64;
         let mut bits = self.high_word(at);
@@ -179,7 +192,6 @@ impl<'d> Ends<'d> {
             sums = byte_sums(!bits);
         }
         let bit = at * 64 + behind_ones(!bits, sums, high.wrapping_sub(zeros).min(64));
-        // With damaged samples anything may come out; it ends in an error then.
         let index = bit.wrapping_sub(high);
         let (mut index, mut bit) = (index, bit);
         let found = self.run_of_ones(bit, index);
@@ -191,27 +203,21 @@ impl<'d> Ends<'d> {
         self.one_from(bit, index)
     }
 
-    /// The last noted position that is in a bucket below `high`, or `from`, or
-    /// the beginning.
-    fn sample_below(&self, high: u32, from: Option<Position>) -> Position {
-        let start = from.unwrap_or(Position { index: 0, bit: 0 });
-        let sample = |i: u32| {
-            let bit = word(self.data, self.samples_at + (i as usize - 1) * 4) as u32;
-            Position { index: i * SAMPLE, bit }
-        };
-        let (mut low, mut top) = (0, self.count.saturating_sub(1) / SAMPLE + 1);
-        while top - low > 1 {
-            let middle = low + (top - low) / 2;
-            let at = sample(middle);
-            match at.bit.saturating_sub(at.index) < high && at.bit < self.high_len {
-                true => low = middle,
-                false => top = middle,
-            }
+    /// The last noted position that is not behind the begin of a bucket; or
+    /// `from`, if that is further on.
+    #[inline(always)]
+    fn sample_below(&self, bucket: u32, from: Option<Position>) -> Position {
+        let from = from.unwrap_or(Position { index: 0, bit: 0 });
+        let sample = bucket / SAMPLE;
+        if sample == 0 {
+            return from;
         }
-        match low > 0 && low * SAMPLE > start.index {
-            true => sample(low),
-            false => start,
-        }
+        let width = sample_width(self.count);
+        let noted = word(self.data, self.samples_at + (sample as usize - 1) * width) as u32;
+        let index = if width == 2 { noted & 0xffff } else { noted }.min(self.count);
+        let bit = index + sample * SAMPLE;
+        // With damaged samples anything may come out; it ends in an error then.
+        if bit > from.bit && bit < self.high_len { Position { index, bit } } else { from }
     }
 
     /// How many 1s follow each other from `bit` on, up to the last number.
@@ -288,7 +294,9 @@ mod tests {
         write(&mut out, numbers.len() as u32, last, |i| numbers[i]);
         let end = out.len();
         out.push(0xff);
-        let (ends, found_end) = Ends::read(&out, 3, numbers.len() as u32, last).unwrap();
+        let count = numbers.len() as u32;
+        let read = Ends::read(&out, 3, (count, last, low_bits(count, last)));
+        let (ends, found_end) = read.unwrap();
         prop_assert_eq!(end, found_end);
 
         let mut at = ends.first();

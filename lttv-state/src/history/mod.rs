@@ -23,7 +23,8 @@
 //! | what comes next, what was before | [`next_change`](History::next_change), [`previous_change`](History::previous_change) |
 //! | when a value was first or last there | [`first_with`](History::first_with), [`last_with`](History::last_with) |
 //! | all attributes that fit a pattern at a time | [`matching_at`](History::matching_at) |
-//! | how long each value lasted | [`durations`](History::durations) |
+//! | how long each value lasted | [`durations`](History::durations), [`durations_of`](History::durations_of) |
+//! | least, greatest and mean of numbers | [`numbers`](History::numbers) |
 //!
 //! A history does not change. It can be cloned for little and asked from many
 //! threads at once; nothing locks. [`Live`] gives other threads one after
@@ -85,10 +86,11 @@ mod rows;
 mod run;
 mod sink;
 mod source;
+mod summary;
 mod symbols;
 
 pub use builder::{Builder, Live, Settings, Text};
-pub use durations::Duration;
+pub use durations::{Duration, Numbers};
 pub use error::Error;
 pub use identity::Identity;
 pub use query::Intervals;

@@ -7,6 +7,7 @@ use super::Interval;
 use super::cursor::Cursor;
 use super::error::Error;
 use super::reader::History;
+use super::run::{Place, Run};
 use crate::tree::Quark;
 use crate::value::Value;
 
@@ -20,10 +21,42 @@ impl History {
         self.check_time(t)?;
         let block = self.block_at(t);
         let mut state = Vec::with_capacity(self.tree().len());
+        // Most attributes have a run in the block of that time, with it: these are
+        // read one behind the other. For the others it is looked up where they have.
+        let mut runs = match block < self.blocks() {
+            true => Some(self.block(block)?.all_runs()),
+            false => None,
+        };
         for quark in self.tree().quarks() {
-            state.push(Cursor::in_block(self, quark, t, block)?.interval()?);
+            let run = runs.as_mut().and_then(|runs| runs.next(quark.index()));
+            let interval = match run {
+                Some(Some(run)) if run.last_end().is_some_and(|last| t <= last) => {
+                    self.interval_in(quark, &run, t, block)?
+                }
+                _ => Cursor::in_block(self, quark, t, block)?.interval()?,
+            };
+            state.push(interval);
         }
         Ok(state)
+    }
+
+    /// The interval with time `t`, in a run that has it.
+    #[inline(always)]
+    fn interval_in<'h>(
+        &'h self,
+        quark: Quark,
+        run: &Run<'h>,
+        t: i64,
+        block: usize,
+    ) -> Result<Interval<'h>, Error> {
+        let place = run.find(t, None).map(Place::Ended);
+        let found = place.and_then(|place| Some((run.span(place), run.code(place)?)));
+        match found {
+            Some(((start, Some(end)), code)) if start <= t && t <= end => {
+                Ok(Interval { quark, start, end, value: self.value(code, block)? })
+            }
+            _ => Err(self.damaged(block, "run")),
+        }
     }
 
     /// The attributes that fit a pattern, at a time in ns: an interval each, in

@@ -277,7 +277,7 @@ impl History {
 
     /// A block whose checksum is right.
     #[inline(always)]
-    fn block(&self, index: usize) -> Result<Block<'_>, Error> {
+    pub(super) fn block(&self, index: usize) -> Result<Block<'_>, Error> {
         let Some(entry) = self.inner.parts.blocks.get(index) else {
             return Err(self.damaged(index, "missing block"));
         };

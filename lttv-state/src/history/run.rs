@@ -5,36 +5,65 @@
 //! that the attribute had when the block was written: it may have lasted longer.
 //!
 //! ```text
-//! u8      tag, see `symbols`
-//! varint  count of intervals; there may be none, but only the value behind
-//! varint  start, zigzag, from the block's base time
-//! varint  end of the last interval − start, if there are any
+//! u24     bit 0-5 tag, see `symbols`
+//!         bit 6-7 length of the count: 0, 1, 2 or 4 bytes
+//!         bit 8-11 and 12-15 lengths of the next two in bytes
+//!         bit 16-21 low bits of the ends
+//!         bit 22 is there a summary?
+//! count   of intervals; there may be none, but only the value behind
+//! start   zigzag, from the block's base time
+//! last    end of the last interval − start
 //! head    of the symbols
 //! ends    of the intervals, from `start`: see `ends`
 //! symbols count + 1
+//! summary see `summary`
 //! ```
 
-use super::bits::{Bytes, put_varint, unzigzag, zigzag};
+use super::bits::{Bytes, bytes_of, unzigzag, word, zigzag};
 use super::code::Code;
 use super::ends::{self, Ends, Position};
+use super::summary::{self, Summary};
 use super::symbols::{Plan, Symbols};
 
 /// Appends a run; `codes` has one more than `ends`.
 pub(super) fn write(out: &mut Vec<u8>, base: i64, start: i64, run_ends: &[i64], codes: &[Code]) {
     let plan = Plan::of(codes);
-    out.push(plan.tag());
-    put_varint(out, run_ends.len() as u64);
-    put_varint(out, zigzag(start.wrapping_sub(base)));
-    if let Some(last) = run_ends.last() {
-        put_varint(out, last.wrapping_sub(start) as u64);
+    let count = run_ends.len() as u32;
+    let offset = |i: usize| run_ends[i].wrapping_sub(start) as u64;
+    let last = run_ends.len().checked_sub(1).map_or(0, offset);
+    let count_code = match count {
+        0 => 0,
+        1..=0xff => 1,
+        0x100..=0xffff => 2,
+        _ => 3,
+    };
+    let parts = [
+        (u64::from(count), (1 << count_code) >> 1),
+        (zigzag(start.wrapping_sub(base)), bytes_of(zigzag(start.wrapping_sub(base)))),
+        (last, bytes_of(last)),
+    ];
+    let shares = summary::of(start, run_ends, codes);
+    let head = u32::from(plan.tag())
+        | (count_code as u32) << 6
+        | (parts[1].1 as u32) << 8
+        | (parts[2].1 as u32) << 12
+        | ends::low_bits(count, last) << 16
+        | u32::from(shares.is_some()) << SUMMARY_BIT;
+    out.extend_from_slice(&head.to_le_bytes()[..HEAD]);
+    for (number, len) in parts {
+        out.extend_from_slice(&number.to_le_bytes()[..len]);
     }
     plan.write_head(out);
-    if let Some(last) = run_ends.last() {
-        let offset = |i: usize| run_ends[i].wrapping_sub(start) as u64;
-        ends::write(out, run_ends.len() as u32, last.wrapping_sub(start) as u64, offset);
-    }
+    ends::write(out, count, last, offset);
     plan.write(out, codes);
+    if let Some(shares) = shares {
+        summary::write(out, &shares, &plan);
+    }
 }
+
+/// Bytes of what is at the front.
+const HEAD: usize = 3;
+const SUMMARY_BIT: u32 = 22;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run<'d> {
@@ -43,6 +72,8 @@ pub(super) struct Run<'d> {
     last: u64,
     pub(super) ends: Ends<'d>,
     pub(super) symbols: Symbols<'d>,
+    data: &'d [u8],
+    has_summary: bool,
 }
 
 /// An interval in a run, or what is behind the last one.
@@ -56,15 +87,24 @@ impl<'d> Run<'d> {
     /// The run at byte `at`; None if there is none.
     #[inline(always)]
     pub(super) fn read(data: &'d [u8], at: usize, base: i64) -> Option<Run<'d>> {
-        let mut bytes = Bytes::new(data, at);
-        let tag = bytes.u8();
-        let count = u32::try_from(bytes.varint()).ok()?;
-        let start = base.wrapping_add(unzigzag(bytes.varint()));
-        let last = if count > 0 { bytes.varint() } else { 0 };
-        let mut symbols = Symbols::read_head(tag, &mut bytes)?;
-        let (ends, end) = Ends::read(data, bytes.at, count, last)?;
+        let head = word(data, at);
+        let mut bytes = Bytes::new(data, at.checked_add(HEAD)?);
+        let len = |bit: u32| (head >> bit & 15).min(8) as usize;
+        let count = bytes.number((1 << (head >> 6 & 3)) >> 1) as u32;
+        let start = base.wrapping_add(unzigzag(bytes.number(len(8))));
+        let last = bytes.number(len(12));
+        let mut symbols = Symbols::read_head(head as u8 & 63, &mut bytes)?;
+        let (ends, end) = Ends::read(data, bytes.at, (count, last, (head >> 16 & 63) as u32))?;
         symbols.set_start(end);
-        Some(Run { start, last, ends, symbols })
+        let has_summary = head >> SUMMARY_BIT & 1 != 0;
+        Some(Run { start, last, ends, symbols, data, has_summary })
+    }
+
+    /// How long its values lasted, if that is stored; without what is behind the
+    /// last interval.
+    pub(super) fn summary(&self) -> Option<Summary<'d>> {
+        let at = self.symbols.end(self.ends.count.saturating_add(1));
+        self.has_summary.then(|| Summary::read(self.data, at, self.symbols))
     }
 
     /// The end of the last interval, if there are any.
@@ -150,6 +190,28 @@ mod tests {
         let few = (prop::collection::vec(code(), 1..4), prop::collection::vec(0usize..4, 1..60))
             .prop_map(|(few, turns)| turns.iter().map(|i| few[i % few.len()]).collect());
         prop_oneof![prop::collection::vec(code(), 1..60), one_kind, few]
+    }
+
+    #[test]
+    fn long_runs_of_few_values_have_summaries() {
+        let codes = [Code::NULL, Code { kind: Kind::I32, bits: 7 }, Code::NULL];
+        let codes: Vec<Code> = codes.into_iter().cycle().take(301).collect();
+        let ends: Vec<i64> = (1..=300).map(|i| i * 10).collect();
+        let mut out = Vec::new();
+        write(&mut out, 0, -4, &ends, &codes);
+        let run = Run::read(&out, 0, 0).unwrap();
+        let shares: Vec<_> = run.summary().unwrap().map(Option::unwrap).collect();
+        let share = |at: usize, time, count| summary::Share { code: codes[at], time, count };
+        assert_eq!(shares, [share(0, 2005, 200), share(1, 1000, 100)]);
+
+        // Short runs and those of many values have none.
+        out.clear();
+        write(&mut out, 0, 0, &ends[..20], &codes[..21]);
+        assert!(Run::read(&out, 0, 0).unwrap().summary().is_none());
+        let many: Vec<Code> = (0..301).map(|i| Code { kind: Kind::U64, bits: i }).collect();
+        out.clear();
+        write(&mut out, 0, 0, &ends, &many);
+        assert!(Run::read(&out, 0, 0).unwrap().summary().is_none());
     }
 
     proptest! {

@@ -105,27 +105,26 @@ impl Plan {
         }
     }
 
+    /// The number that stands for a value.
+    pub(super) fn symbol(&self, code: Code) -> u64 {
+        match self {
+            Plan::One(_) => 0,
+            Plan::Packed { .. } if code.kind == Kind::Null => 0,
+            Plan::Packed { nulls, least, .. } => {
+                ordered(code).wrapping_sub(least.wrapping_sub((*nulls).into()))
+            }
+            Plan::Listed(list) => list.partition_point(|listed| *listed < code) as u64,
+        }
+    }
+
     pub(super) fn write(&self, out: &mut Vec<u8>, codes: &[Code]) {
         let mut writer = BitWriter::new(out);
-        match self {
-            Plan::One(_) => {}
-            Plan::Packed { nulls, least, width, .. } => {
-                let base = least.wrapping_sub((*nulls).into());
-                for code in codes {
-                    let symbol = match code.kind {
-                        Kind::Null => 0,
-                        _ => ordered(*code).wrapping_sub(base),
-                    };
-                    writer.put(symbol, *width);
-                }
-            }
-            Plan::Listed(list) => {
-                let width = width_of(list.len() as u64 - 1);
-                for code in codes {
-                    writer.put(list.partition_point(|listed| listed < code) as u64, width);
-                }
-            }
-        }
+        let width = match self {
+            Plan::One(_) => return,
+            Plan::Packed { width, .. } => *width,
+            Plan::Listed(list) => width_of(list.len() as u64 - 1),
+        };
+        codes.iter().for_each(|code| writer.put(self.symbol(*code), width));
         writer.finish();
     }
 }
@@ -192,6 +191,11 @@ impl<'d> Symbols<'d> {
     /// Where the symbols themselves begin: at byte `at`.
     pub(super) fn set_start(&mut self, at: usize) {
         self.at = at * 8;
+    }
+
+    /// The byte behind so many symbols.
+    pub(super) fn end(&self, count: u32) -> usize {
+        (self.at + count as usize * self.width as usize).div_ceil(8)
     }
 
     /// The number that stands for a value of this run, for counting by it.

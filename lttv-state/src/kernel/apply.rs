@@ -98,19 +98,16 @@ fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     else {
         return;
     };
-    let switch = Switch { previous, next, out: rule.encoding.decode(out) };
-    let Some((out, next)) = state.switch(at, switch) else { return };
-    // A process may have got another name while it ran.
-    if let Some(name) = rule.text(event, 3)
-        && state.process(out).is_some()
-    {
-        state.rename(out, name);
-    }
-    if state.process(next).is_some_and(|next| next.name() == super::NameId::EMPTY)
-        && let Some(name) = rule.text(event, 4)
-    {
-        state.rename(next, name);
-    }
+    state.switch(
+        at,
+        Switch {
+            previous,
+            next,
+            out: rule.encoding.decode(out),
+            previous_name: rule.text(event, 3),
+            next_name: rule.text(event, 4),
+        },
+    );
 }
 
 fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: SourceKind) {
@@ -147,8 +144,13 @@ fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: Request
             _ => RequestKind::Other,
         }
     };
-    let sectors = rule.integer(event, 6).unwrap_or(0).saturating_mul(SECTOR);
-    let bytes = rule.integer(event, 5).filter(|bytes| *bytes > 0).unwrap_or(sectors);
+    let sectors = rule.integer(event, 6).map(|sectors| sectors.saturating_mul(SECTOR));
+    // A write that has the device's cache flushed is completed twice: first its data,
+    // then, with nothing left, the whole.
+    if sectors == Some(0) && step == RequestStep::Completed && kind != RequestKind::Other {
+        return;
+    }
+    let bytes = rule.integer(event, 5).filter(|bytes| *bytes > 0).or(sectors).unwrap_or(0);
     state.request(device, kind, bytes, step);
 }
 

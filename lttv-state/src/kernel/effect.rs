@@ -4,7 +4,8 @@ use super::modes::ExecutionMode;
 use ltt_read::Timestamp;
 
 use super::names::NameId;
-use super::resources::RequestKind;
+use super::process::{Process, Serial};
+use super::resources::{RequestKind, SourceKind};
 use super::syscalls::Transfer;
 use super::table::ProcessIx;
 
@@ -24,6 +25,8 @@ pub struct Effect {
     pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
     pub(super) request: Option<Request>,
     pub(super) target: Option<ProcessIx>,
+    pub(super) renamed: Vec<(Serial, NameId)>,
+    pub(super) gone: Vec<Process>,
 }
 
 /// A system call, interrupt or exception that ended.
@@ -35,6 +38,8 @@ pub struct Ended {
     pub mode: ExecutionMode,
     /// Its submode.
     pub submode: NameId,
+    /// Which interrupt or exception; `None` for a system call.
+    pub source: Option<(SourceKind, u32)>,
     /// How long it took, in ns.
     pub elapsed: u64,
     /// How long of that a CPU was on it or on what was within it, in ns.
@@ -50,8 +55,8 @@ pub struct Waited {
     pub blocked: u64,
     /// How long for a CPU; after its birth too.
     pub ready: u64,
-    /// How long the scheduler took to let it run after it was woken up, the last
-    /// time if that was more than once; `None` if it was not.
+    /// How long it took from its being woken up (the first time, if it was more than
+    /// once) to its running; `None` if it was not woken up.
     pub since_wakeup: Option<u64>,
 }
 
@@ -87,6 +92,8 @@ impl Effect {
         self.transferred = None;
         self.request = None;
         self.target = None;
+        self.renamed.clear();
+        self.gone.clear();
     }
 
     /// The CPU of the event; `None` before the first.
@@ -123,6 +130,16 @@ impl Effect {
     /// A request to a block device.
     pub fn request(&self) -> Option<Request> {
         self.request
+    }
+
+    /// Processes that got another name, with that.
+    pub fn renamed(&self) -> &[(Serial, NameId)] {
+        &self.renamed
+    }
+
+    /// Processes that are gone, as they were last.
+    pub fn gone(&self) -> &[Process] {
+        &self.gone
     }
 
     /// The process that the event was about, if not the one that ran (LTTV's target

@@ -25,20 +25,57 @@ pub(super) struct First {
 pub(super) fn look_ahead(trace: &Arc<Trace>, rules: &[Option<Rule>]) -> Vec<First> {
     let mut first: Vec<First> = Vec::new();
     for number in 0..trace.tracefiles().len() {
-        let tracefile = &trace.tracefiles()[number];
-        let may_switch = |(at, rule): (usize, &Option<Rule>)| {
-            let is_here = tracefile
-                .stream_class()
-                .is_none_or(|class| trace.schema().event_types[at].stream == class);
-            is_here && rule.as_ref().is_some_and(|rule| rule.transition == Transition::Switch)
-        };
-        if rules.iter().enumerate().any(may_switch) {
+        if may_have(trace, number, rules, Transition::Switch) {
             first.extend(first_of(trace, number, rules));
         }
     }
     first.sort_by_key(|first| (first.cpu, first.time));
     first.dedup_by_key(|first| first.cpu);
+    // In a snapshot the events of a CPU may begin long after those of others: who ran
+    // there then need not have lived at the begin.
+    let Some(last) = first.iter().map(|first| first.time).max() else { return first };
+    for number in 0..trace.tracefiles().len() {
+        if may_have(trace, number, rules, Transition::Fork) {
+            each_birth(trace, number, rules, last, |tid, time| {
+                first.retain(|first| first.tid != tid || first.time < time);
+            });
+        }
+    }
     first
+}
+
+/// Whether events of a tracefile may be such.
+fn may_have(trace: &Trace, number: usize, rules: &[Option<Rule>], transition: Transition) -> bool {
+    let class = trace.tracefiles()[number].stream_class();
+    let types = trace.schema().event_types.iter().zip(rules);
+    types.into_iter().any(|(event_type, rule)| {
+        class.is_none_or(|class| event_type.stream == class)
+            && rule.as_ref().is_some_and(|rule| rule.transition == transition)
+    })
+}
+
+/// Calls for each process that a tracefile tells the birth of, up to a time.
+fn each_birth(
+    trace: &Arc<Trace>,
+    number: usize,
+    rules: &[Option<Rule>],
+    last: i64,
+    mut call: impl FnMut(i32, i64),
+) {
+    let mut cursor = trace.cursor(number);
+    for _ in 0..MAX_EVENTS {
+        let Ok(Some(event)) = cursor.next() else { return };
+        let time = event.timestamp().map_or(i64::MIN, |time| time.ns());
+        if time > last {
+            return;
+        }
+        let rule = rules.get(event.type_id().index()).and_then(Option::as_ref);
+        if let Some(rule) = rule.filter(|rule| rule.transition == Transition::Fork)
+            && let Some(tid) = rule.tid(&event, 0)
+        {
+            call(tid, time);
+        }
+    }
 }
 
 fn first_of(trace: &Arc<Trace>, number: usize, rules: &[Option<Rule>]) -> Vec<First> {

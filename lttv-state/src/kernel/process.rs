@@ -48,7 +48,7 @@ pub struct Process {
     /// The file that the current system call opens.
     pub(super) opening: NameId,
     pub(super) exiting: bool,
-    /// Since it last ran: when it was woken up last; how long it was blocked, and how
+    /// Since it last ran: when it was woken up first; how long it was blocked, and how
     /// long ready, before its last change.
     pub(super) woken: Option<i64>,
     pub(super) blocked: u64,

@@ -37,26 +37,23 @@ impl Collector {
         self.follow_all(state);
     }
 
-    /// An event of a CPU has been applied to the state.
+    /// Counts an event of a CPU, for what that is on now.
     #[inline]
-    pub(super) fn event(
-        &mut self,
-        state: &TraceState,
-        transition: Option<Transition>,
-        cpu: u32,
-        event_type: EventTypeId,
-        time: i64,
-    ) {
-        self.last = time;
-        if let Some(transition) = transition {
-            self.transition(state, transition, cpu, time);
-        }
+    pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId) {
         if let Some(on) = self.cpus.get(cpu as usize) {
             self.leaves.at(on.leaf).events.count(event_type);
         }
     }
 
-    fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32, time: i64) {
+    /// An event of a CPU has been applied to the state.
+    pub(super) fn transition(
+        &mut self,
+        state: &TraceState,
+        transition: Transition,
+        cpu: u32,
+        time: i64,
+    ) {
+        self.last = time;
         if self.cpus.len() <= cpu as usize {
             self.follow_all(state);
         }
@@ -135,6 +132,12 @@ impl Collector {
         }
         if let Some(request) = effect.request() {
             self.request(state, request);
+        }
+        for (process, name) in effect.renamed() {
+            facts(&mut self.processes, *process).rename(state.name(*name));
+        }
+        for process in effect.gone() {
+            self.describe(state, process);
         }
         match transition {
             Fork | Exec | Exit | Brand => self.life(state, transition),

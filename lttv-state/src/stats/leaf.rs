@@ -60,16 +60,46 @@ impl Counts {
     }
 }
 
+/// So many places are remembered: as many as 9 bits tell apart.
+const RECENT: usize = 1 << 9;
+
 /// All leaves, found by key.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leaves {
     leaves: Vec<(LeafKey, Counts)>,
+    /// Places looked for lately: by hash, one of each.
+    recent: Vec<(LeafKey, u32)>,
     places: HashMap<LeafKey, u32, BuildHasherDefault<Mix>>,
 }
 
 impl Leaves {
     /// The place of a leaf, made if it is new.
+    #[inline]
     pub(super) fn place(&mut self, key: LeafKey) -> u32 {
+        let hash = key.process.0.wrapping_mul(0x9e37_79b1)
+            ^ (key.submode.index() as u32).wrapping_mul(0x85eb_ca6b)
+            ^ key.cpu << 24
+            ^ (key.mode as u32) << 28;
+        let at = (hash >> 23) as usize;
+        if let Some((recent, place)) = self.recent.get(at)
+            && *recent == key
+        {
+            return *place;
+        }
+        self.find(key, at)
+    }
+
+    #[cold]
+    fn find(&mut self, key: LeafKey, at: usize) -> u32 {
+        let place = self.find_or_add(key);
+        if self.recent.is_empty() {
+            self.recent = vec![(key, place); RECENT];
+        }
+        self.recent[at] = (key, place);
+        place
+    }
+
+    fn find_or_add(&mut self, key: LeafKey) -> u32 {
         *self.places.entry(key).or_insert_with(|| {
             self.leaves.push((key, Counts::default()));
             self.leaves.len() as u32 - 1

@@ -52,6 +52,7 @@ mod parallel;
 mod sums;
 mod tally;
 
+use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
 use std::sync::Arc;
 
@@ -127,21 +128,28 @@ impl Statistics {
             statistics.traces.push(TraceStatistics { trace, collector, names: Arc::default() });
         }
         let handle = context.attach_data(statistics);
-        let all = Subscription::to_every_event().priority(AFTER_STATE);
-        context.on_event(all, move |call| {
-            let (trace, tracefile) = (call.trace.index(), call.tracefile.number());
-            let (event_type, time) = (call.event.type_id(), call.time().ns());
-            let Some((statistics, kernel)) = call.extensions.both_mut(handle, kernel) else {
-                return;
-            };
-            let (Some(of), Some(state)) = (statistics.traces.get_mut(trace), kernel.trace(trace))
-            else {
-                return;
-            };
-            let Some(cpu) = kernel.cpu_of_tracefile(tracefile) else { return };
-            let transition = kernel.transition(trace, event_type);
-            of.collector.event(state, transition, cpu, event_type, time);
-        });
+        let traces: Vec<_> = context.traceset().traces().to_vec();
+        for (index, trace) in traces.iter().enumerate() {
+            let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
+            for event_type in types {
+                let transition = context.extensions()[kernel].transition(index, event_type);
+                let events = Subscription::to_type(index, event_type).priority(AFTER_STATE);
+                context.on_event(events, move |call| {
+                    let (tracefile, time) = (call.tracefile.number(), call.time().ns());
+                    let both = call.extensions.both_mut(handle, kernel);
+                    let Some((statistics, kernel)) = both else { return };
+                    let Some(of) = statistics.traces.get_mut(index) else { return };
+                    let Some(cpu) = kernel.cpu_of_tracefile(tracefile) else { return };
+                    match transition.zip(kernel.trace(index)) {
+                        Some((transition, state)) => {
+                            of.collector.transition(state, transition, cpu, time);
+                        }
+                        None => of.collector.last = time,
+                    }
+                    of.collector.count(cpu, event_type);
+                });
+            }
+        }
         handle
     }
 
@@ -263,7 +271,7 @@ impl TraceStatistics {
     }
 
     /// The name of an event type.
-    pub fn event_name(&self, id: ltt_read::schema::EventTypeId) -> &str {
+    pub fn event_name(&self, id: EventTypeId) -> &str {
         self.trace.as_ref().map_or("", |trace| trace.event_type(id).name())
     }
 }

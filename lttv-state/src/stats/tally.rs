@@ -1,11 +1,12 @@
 //! Numbers of events by type.
 
 use ltt_read::schema::EventTypeId;
+use smallvec::SmallVec;
 
 /// How many events of each type there were. Most leaves see few types.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    few: Vec<(u32, u64)>,
+    few: SmallVec<[(u32, u64); 2]>,
     /// By type, once there are many.
     many: Vec<u64>,
 }

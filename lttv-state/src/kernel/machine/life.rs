@@ -139,6 +139,7 @@ impl TraceState {
         let frames = std::mem::take(&mut self.processes.get_mut(ix).stack);
         frames.iter().for_each(|frame| self.release(frame));
         self.processes.get_mut(ix).stack = frames;
+        self.effect.gone.push(self.processes.get(ix).clone());
         self.processes.remove(ix);
     }
 

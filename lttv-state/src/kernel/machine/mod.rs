@@ -325,7 +325,9 @@ impl TraceState {
     pub(super) fn rename(&mut self, ix: ProcessIx, name: &[u8]) {
         if self.names.get(self.processes.get(ix).name).as_bytes() != name && !name.is_empty() {
             let name = self.intern(name);
-            self.processes.get_mut(ix).name = name;
+            let process = self.processes.get_mut(ix);
+            process.name = name;
+            self.effect.renamed.push((process.serial, name));
         }
     }
 

@@ -11,28 +11,34 @@ use crate::kernel::table::ProcessIx;
 
 /// A CPU goes over from one process to another.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::kernel) struct Switch {
+pub(in crate::kernel) struct Switch<'n> {
     pub(in crate::kernel) previous: Tid,
     pub(in crate::kernel) next: Tid,
     pub(in crate::kernel) out: SwitchedOut,
+    pub(in crate::kernel) previous_name: Option<&'n [u8]>,
+    pub(in crate::kernel) next_name: Option<&'n [u8]>,
 }
 
 impl TraceState {
-    /// A CPU goes over from one process to another. Gives both; that which was
-    /// switched out may be gone.
-    pub(in crate::kernel) fn switch(
-        &mut self,
-        at: At,
-        switch: Switch,
-    ) -> Option<(ProcessIx, ProcessIx)> {
-        let out = self.previous(at, switch.previous)?;
+    /// A CPU goes over from one process to another.
+    #[inline]
+    pub(in crate::kernel) fn switch(&mut self, at: At, switch: Switch<'_>) {
+        let Some(out) = self.previous(at, switch.previous) else { return };
+        // It may have got another name while it ran.
+        if let Some(name) = switch.previous_name {
+            self.rename(out, name);
+        }
         self.switch_out(at, out, switch.out);
         let Some(next) = self.find_or_add(at.cpu, switch.next, at.time) else {
             self.cpus[at.cpu as usize].running = self.cpus[at.cpu as usize].nobody;
-            return None;
+            return;
         };
         self.switch_in(at, next);
-        Some((out, next))
+        if let Some(name) = switch.next_name
+            && self.processes.get(next).name == NameId::EMPTY
+        {
+            self.rename(next, name);
+        }
     }
 
     /// The process that is switched out, for sure: the event says so.
@@ -152,7 +158,7 @@ impl TraceState {
         if cpu.is_some() {
             process.cpu = cpu;
         }
-        process.woken = Some(at.time);
+        process.woken.get_or_insert(at.time);
         if process.status() != ProcessStatus::WaitCpu {
             process.count_wait(at.time);
             let top = process.top_mut();

@@ -83,7 +83,8 @@ impl TraceState {
         self.release(&frame);
         let (elapsed, cpu_time) = (since(frame.entry, at.time), frame.cpu_time);
         let (mode, submode) = (frame.mode, frame.submode);
-        self.effect.ended.push(Ended { process: ix, mode, submode, elapsed, cpu_time });
+        let source = has_source(mode).then(|| unpack(frame.source));
+        self.effect.ended.push(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
         Some(frame)
     }
 
@@ -125,7 +126,7 @@ impl TraceState {
 
     /// What a frame kept busy is so no longer.
     pub(super) fn release(&mut self, frame: &Frame) {
-        if frame.mode.is_interrupt() || frame.mode == ExecutionMode::Trap {
+        if has_source(frame.mode) {
             let (kind, number) = unpack(frame.source);
             self.journal.note(frame.source);
             if let Some(source) = self.sources[kind as usize].get_mut(number as usize) {
@@ -152,6 +153,11 @@ impl TraceState {
             self.anomalies.unmatched_exits += 1;
         }
     }
+}
+
+/// Whether frames of a mode tell which interrupt or exception they are of.
+fn has_source(mode: ExecutionMode) -> bool {
+    mode.is_interrupt() || mode == ExecutionMode::Trap
 }
 
 /// How deep calls are followed.

@@ -1,4 +1,4 @@
-//! The program `batch_analysis` as its user meets it.
+//! What the modules `eventCounts` and `rates` of the program `lttv` find.
 
 mod support;
 
@@ -13,12 +13,14 @@ use support::Run;
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 fn analyse(args: &[&str], trace: Option<&Path>) -> Run {
-    support::run(&support::example("batch_analysis"), args, trace, Duration::from_secs(120))
+    let last: &[&str] = if trace.is_some() { &["--trace"] } else { &[] };
+    let args = [args, last].concat();
+    support::run(&support::example("lttv"), &args, trace, Duration::from_secs(120))
 }
 
 /// The values that it printed.
 fn results(args: &[&str], trace: Option<&Path>) -> Attributes {
-    let run = analyse(&[&["--format=json"], args].concat(), trace);
+    let run = analyse(&[&["-m", "rates", "--json"], args].concat(), trace);
     assert_eq!(run.status, Some(0), "{run:?}");
     serde_json::from_slice(&run.stdout).unwrap()
 }
@@ -96,7 +98,7 @@ fn recorded_traces() {
             checked += 1;
         }
     }
-    support::tell(&format!("batch_analysis: {checked} recorded traces compared"));
+    support::tell(&format!("lttv: {checked} recorded traces compared"));
 }
 
 #[test]
@@ -140,7 +142,9 @@ fn a_stretch_of_time() {
     let (begin, end) = (times[1000], times[2000]);
     let within = times.iter().filter(|time| (begin..=end).contains(time)).count();
     let (begin, end) = (begin.to_string(), end.to_string());
-    let found = results(&["-m", "event_counts", "--begin", &begin, "--end", &end], None);
+    let args = ["-m", "eventCounts", "--json", "--begin", &begin, "--end", &end];
+    let run = analyse(&args, None);
+    let found: Attributes = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(number(&found, "traces/[0]/events"), within as f64);
     assert_eq!(found.at("traces/[0]/rate"), Ok(None), "rates were not asked for");
 }
@@ -151,33 +155,6 @@ fn forms_of_output() {
     assert!(tree.starts_with("traces\n  [0]\n    path: \""), "{tree}");
     assert!(tree.contains("\n    events: 6087\n"), "{tree}");
     assert!(tree.contains("\n        events: "), "{tree}");
-    let paths = String::from_utf8(analyse(&["--format=paths"], None).stdout).unwrap();
+    let paths = String::from_utf8(analyse(&["-m", "rates", "-a"], None).stdout).unwrap();
     assert!(paths.contains("\n/traces/[0]/event_types/sched_switch: 497\n"), "{paths}");
-    let list = String::from_utf8(analyse(&["--list-modules"], None).stdout).unwrap();
-    assert!(list.contains("rates: ") && list.contains("requires event_counts"), "{list}");
-}
-
-#[test]
-fn help_and_errors() {
-    let help = String::from_utf8(analyse(&["--help"], None).stdout).unwrap();
-    for text in ["Options of module rates", "--rate-interval <SECONDS>", "[default: 0.1]", "-e, "] {
-        assert!(help.contains(text), "{text}");
-    }
-    for (args, status, message) in [
-        (&["--rate-interval=soon"][..], 2, "`soon` is no value for --rate-interval"),
-        (&["-i1", "-i2"], 2, "cannot be used multiple times"),
-        (&["--format=xml"], 2, "xml"),
-        (&["--module=magic"], 1, "there is no module `magic`"),
-        (&["--rate-interval=0"], 1, "module `rates` could not start"),
-        (&["--begin=2000-01-01 99"], 2, "2000-01-01 99"),
-    ] {
-        let run = analyse(args, None);
-        assert_eq!(run.status, Some(status), "{args:?}: {run:?}");
-        assert!(run.stderr.contains(message), "{args:?}: {run:?}");
-        assert!(run.stdout.is_empty(), "{args:?}");
-    }
-    let empty = tempfile::tempdir().unwrap();
-    let run = analyse(&[], Some(empty.path()));
-    assert_eq!(run.status, Some(1));
-    assert!(run.stderr.contains(&*empty.path().to_string_lossy()), "{run:?}");
 }

@@ -11,25 +11,25 @@ use lttv_hooks::Priority;
 
 use super::{Host, places, report_with};
 
-/// The module `event_counts`.
+/// The module `eventCounts`.
 #[derive(Debug)]
 pub(super) struct EventCounts;
 
 impl Module<Host> for EventCounts {
     fn info(&self) -> ModuleInfo {
         ModuleInfo {
-            name: "event_counts",
+            name: "eventCounts",
             summary: "Count events by type and CPU",
             description: "Counts the events of each type, for each CPU of each trace and in \
                           all, in the attributes traces/[TRACE]/cpus/[CPU]/event_types and \
                           traces/[TRACE]/event_types.",
-            requires: &[],
+            requires: &["batchAnalysis"],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
         let help = "Count only events of this name, which may have * and ?";
-        vec![OptionSpec::new("events", Kind::Text, help).short('e').value_name("NAME").default("*")]
+        vec![OptionSpec::new("events", Kind::Text, help).value_name("NAME").default("*")]
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
@@ -39,7 +39,7 @@ impl Module<Host> for EventCounts {
         let types = tracefiles.map(|tracefile| tracefile.trace().schema().event_types.len());
         let none = types.map(|types| vec![0; types]).collect();
         let counts = batch.context.attach_data(Counts { by_tracefile: none });
-        batch.hooks.on_event(events, move |call| {
+        host.data.on_chosen(events, move |call| {
             let counts = &mut call.extensions[counts].by_tracefile[call.tracefile.number()];
             counts[call.event.type_id().index()] += 1;
         });
@@ -89,10 +89,10 @@ fn report(host: &mut Host, counts: Handle<Counts>) -> Result<(), AttributeError>
     let counts = &context.extensions()[counts].by_tracefile;
     for (tracefile, counts) in context.contexts().tracefiles().iter().zip(counts) {
         let found = OfTracefile { trace: tracefile.trace(), counts };
-        let trace = places::of_trace(&mut host.attributes, tracefile.trace_index())?;
-        host.attributes.merge(trace, &found, MergeRule::Sum)?;
-        let (trace, cpu) = (tracefile.trace_index(), places::cpu(tracefile));
-        let cpu = places::of_cpu(&mut host.attributes, trace, cpu)?;
+        let trace = &context.contexts().traces()[tracefile.trace_index()];
+        let place = places::of_trace(&mut host.attributes, trace)?;
+        host.attributes.merge(place, &found, MergeRule::Sum)?;
+        let cpu = places::of_cpu(&mut host.attributes, trace, places::cpu(tracefile))?;
         host.attributes.merge(cpu, &found, MergeRule::Sum)?;
     }
     Ok(())

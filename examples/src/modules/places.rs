@@ -1,21 +1,25 @@
 //! Where results stand among the attributes.
 
-use lttv_context::TracefileContext;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Name};
+use lttv_context::{TraceContext, TracefileContext};
 
-/// Where results about a trace stand: `traces/[0]`.
+/// Where results about a trace stand: `traces/[0]`, with its `path`.
 pub(super) fn of_trace(
     attributes: &mut Attributes,
-    trace: usize,
+    trace: &TraceContext,
 ) -> Result<AttributeId, AttributeError> {
     let traces = attributes.subtree(AttributeId::ROOT, "traces")?;
-    attributes.subtree(traces, trace as u64)
+    let place = attributes.subtree(traces, trace.index() as u64)?;
+    let paths = trace.trace().paths().iter().map(|path| path.to_string_lossy());
+    let paths: Vec<_> = paths.collect();
+    attributes.set(place, "path", paths.join(", "))?;
+    Ok(place)
 }
 
 /// Where those about a CPU of a trace stand: `traces/[0]/cpus/[3]`.
 pub(super) fn of_cpu(
     attributes: &mut Attributes,
-    trace: usize,
+    trace: &TraceContext,
     cpu: Option<u32>,
 ) -> Result<AttributeId, AttributeError> {
     let trace = of_trace(attributes, trace)?;

@@ -19,18 +19,18 @@ impl Module<Host> for Rates {
         ModuleInfo {
             name: "rates",
             summary: "Rates of the events counted, in events a second",
-            description: "Adds to the counts of event_counts: `duration`, from the first event \
+            description: "Adds to the counts of eventCounts: `duration`, from the first event \
                           counted to the last one; `rate`, the average over that time; \
                           `peak_rate`, that of the busiest stretch of --rate-interval; and \
                           `event_rates`, the averages by type.",
-            requires: &["event_counts"],
+            requires: &["eventCounts"],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
         let help = "Length of the stretches among which peak rates are sought";
         let interval = OptionSpec::new("rate-interval", Kind::Duration, help);
-        vec![interval.short('i').value_name("SECONDS").default("0.1")]
+        vec![interval.value_name("SECONDS").default("0.1")]
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
@@ -54,16 +54,15 @@ impl Module<Host> for Rates {
         let traces = contexts.traces().iter().map(|_| Peak::default()).collect();
         let peaks = Peaks { interval, traces, cpus, of_tracefile };
         let peaks = batch.context.attach_data(peaks);
-        batch.hooks.on_event(events, move |call| {
+        host.data.on_chosen(events, move |call| {
             let time = call.time().ns();
             let peaks = &mut call.extensions[peaks];
             peaks.traces[call.tracefile.trace_index()].count(time, peaks.interval);
             let cpu = peaks.of_tracefile[call.tracefile.number()];
             peaks.cpus[cpu].1.count(time, peaks.interval);
         });
-        // Once the counts are there.
-        let later = Priority::new(Priority::DEFAULT.get() + 1)?;
-        report_with(host, later, move |host| report(host, peaks));
+        // The counts are there by then: their module comes first.
+        report_with(host, Priority::DEFAULT, move |host| report(host, peaks));
         Ok(())
     }
 }
@@ -119,9 +118,10 @@ impl Peak {
 
 fn report(host: &mut Host, peaks: Handle<Peaks>) -> Result<(), AttributeError> {
     let attributes = &mut host.attributes;
-    let peaks = &host.data.batch.context.extensions()[peaks];
-    for (index, peak) in peaks.traces.iter().enumerate() {
-        let trace = places::of_trace(attributes, index)?;
+    let context = &host.data.batch.context;
+    let (traces, peaks) = (context.contexts().traces(), &context.extensions()[peaks]);
+    for (trace, peak) in traces.iter().zip(&peaks.traces) {
+        let trace = places::of_trace(attributes, trace)?;
         attributes.set(trace, "duration", peak.duration())?;
         add_rates(attributes, trace, peak, peaks.interval, peak.duration())?;
         add_type_rates(attributes, trace, peak.duration())?;
@@ -129,7 +129,7 @@ fn report(host: &mut Host, peaks: Handle<Peaks>) -> Result<(), AttributeError> {
     for ((trace, cpu), peak) in &peaks.cpus {
         // A CPU's average is over the time of its trace: it may have been idle.
         let duration = peaks.traces[*trace].duration();
-        let cpu = places::of_cpu(attributes, *trace, *cpu)?;
+        let cpu = places::of_cpu(attributes, &traces[*trace], *cpu)?;
         add_rates(attributes, cpu, peak, peaks.interval, duration)?;
     }
     Ok(())

@@ -1,7 +1,9 @@
-//! Runs analyses over traces, and prints what they found.
+//! LTTV's main program: loads modules, which do the rest.
 //!
 //! ```text
-//! cargo run --release --example batch_analysis -- [OPTIONS] [TRACE…]
+//! cargo run --release --example lttv -- -m textDump -t TRACE -e 'event.name == sched_switch'
+//! cargo run --release --example lttv -- -m interrupts -m diskPerformance -t TRACE -s
+//! cargo run --release --example lttv -- -m textDump --help
 //! ```
 
 mod cli;
@@ -18,7 +20,7 @@ fn main() -> ExitCode {
         Ok(run::Done { outcome: Outcome::Cancelled, .. }) => ExitCode::from(130),
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("batch_analysis: error: {error}");
+            eprintln!("lttv: error: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,0 +1,91 @@
+//! What it costs to serve requests: one viewer, many viewers of the same interval,
+//! and intervals that overlap. Times are per event of the trace.
+
+use std::cell::Cell;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use ltt_read::Timestamp;
+use lttv_benches::{Input, Kind, bench_events};
+use lttv_context::{Traceset, TracesetContext};
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow};
+
+fn traceset() -> Traceset {
+    let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
+    Traceset::open(dir.expect("a trace")).expect("a trace")
+}
+
+/// Serves until nothing pends; tells how many events were read and delivered.
+fn drain(scheduler: &mut Scheduler<'_>) -> (u64, u64) {
+    let (mut read, mut delivered) = (0, 0);
+    loop {
+        let chunk = scheduler.service_chunk(Budget::events(6000));
+        read += chunk.read;
+        delivered += chunk.delivered;
+        if !chunk.has_more() {
+            return (read, delivered);
+        }
+    }
+}
+
+fn counting(count: &Cell<u64>) -> EventsRequest<'_> {
+    EventsRequest::new(Owner::fresh()).on_every_event(|_, _| count.set(count.get() + 1))
+}
+
+fn viewers(c: &mut Criterion) {
+    let traceset = traceset();
+    let mut group = c.benchmark_group("the same interval");
+    group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+    for viewers in [1u64, 10, 100] {
+        group.bench_function(BenchmarkId::new("viewers", viewers), |b| {
+            let count = Cell::new(0);
+            let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+            b.iter(|| {
+                count.set(0);
+                for _ in 0..viewers {
+                    scheduler.submit(counting(&count)).expect("a sound request");
+                }
+                let (read, delivered) = drain(&mut scheduler);
+                assert_eq!((read, delivered), (bench_events(), viewers * bench_events()));
+                assert_eq!(count.get(), delivered);
+            });
+        });
+    }
+}
+
+/// Ten intervals, each half over the one before.
+fn staggered(c: &mut Criterion) {
+    let traceset = traceset();
+    let span = TracesetContext::new(&traceset).contexts().time_span().expect("some events");
+    let all = TimeWindow::of(span);
+    let step = all.width() / 11;
+    let at = |number: u64| Timestamp::from_ns(all.begin().ns() + (step * number) as i64);
+    let count = Cell::new(0);
+    let interval = |number: u64| counting(&count).from(at(number)).until(at(number + 2));
+    let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+    for number in 0..10 {
+        scheduler.submit(interval(number)).expect("a sound request");
+    }
+    let union = drain(&mut scheduler).0;
+    scheduler.submit(counting(&count).from(at(0)).until(at(11))).expect("a sound request");
+    assert_eq!(drain(&mut scheduler).0, union, "each event is read once");
+
+    let mut group = c.benchmark_group("ten intervals, each half over the one before");
+    group.sample_size(20).throughput(Throughput::Elements(union));
+    group.bench_function("together", |b| {
+        b.iter(|| {
+            (0..10).for_each(|number| _ = scheduler.submit(interval(number)));
+            drain(&mut scheduler)
+        });
+    });
+    group.bench_function("one after the other", |b| {
+        b.iter(|| {
+            for number in 0..10 {
+                _ = scheduler.submit(interval(number));
+                drain(&mut scheduler);
+            }
+        });
+    });
+}
+
+criterion_group!(benches, viewers, staggered);
+criterion_main!(benches);

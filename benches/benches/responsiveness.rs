@@ -1,0 +1,236 @@
+//! How long an application waits for one call of `service_chunk`, with fifty
+//! viewers of a large trace whose user is restless: the longest call, and the
+//! distribution of all. The same is done by LTTV's rule, chunks of 6000 events and
+//! replays of state that go on until they are through.
+//!
+//! Then: how much reading it saves to keep a state for each place where requests
+//! wait, instead of a single one as LTTV meant to.
+//!
+//! `LTTV_BENCH_EVENTS` (four million by default) and `LTTV_BENCH_CALLS` (twenty
+//! thousand) say how much. Processor time is that of the thread; on a machine that
+//! does other things too, it tells more than the time of the clock.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use ltt_read::Timestamp;
+use lttv_benches::{Input, Kind, Random};
+use lttv_context::{Bounds, Handle, Traceset, TracesetContext};
+use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources};
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
+use lttv_state::kernel::KernelState;
+use rustix::time::{ClockId, clock_gettime};
+
+/// As LTTV saves them.
+const CHECKPOINTS: u64 = 50_000;
+const C_CHUNK: u64 = 6000;
+const PIXELS: u64 = 1000;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn main() {
+    let events = number("LTTV_BENCH_EVENTS", 4_000_000);
+    let calls = number("LTTV_BENCH_CALLS", 20_000);
+    let dir = Input::new(Kind::Kernel, events).packet_bytes(64 << 10).cached();
+    let traceset = Traceset::open(dir.expect("a trace")).expect("a trace");
+    println!("{events} events, 50 viewers\n");
+    println!(
+        "{:34} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "", "median", "p99", "p99.9", "longest", "calls"
+    );
+    let budget = Budget::time(Duration::from_millis(2));
+    measure("service_chunk(2 ms)", &traceset, events, calls, |scheduler| {
+        scheduler.service_chunk(budget).has_more()
+    });
+    measure("6000 events, replay to its end", &traceset, events, calls / 4, |scheduler| {
+        loop {
+            let chunk = scheduler.service_chunk(Budget::events(C_CHUNK));
+            if chunk.replay.is_none() {
+                return chunk.has_more();
+            }
+        }
+    });
+    resume_states(&traceset, events);
+}
+
+/// A context with state, and checkpoints for three quarters of the trace: so far
+/// has a pass in the background come.
+fn context<'h>(traceset: &Traceset, events: u64) -> (TracesetContext<'h>, Handle<KernelState>) {
+    let mut context = TracesetContext::new(traceset);
+    let state = context.attach(KernelState::new());
+    context.save_checkpoints(CHECKPOINTS, usize::MAX);
+    context.replay(&Bounds::all().events(events / 4 * 3)).expect("no position in it");
+    context.save_checkpoints(u64::MAX, usize::MAX);
+    (context, state)
+}
+
+/// Fifty viewers of one tab.
+struct Viewers<'c> {
+    owner: Owner,
+    state: Handle<KernelState>,
+    histograms: Vec<Histogram>,
+    control_flow: Vec<ControlFlow>,
+    resources: Vec<Resources>,
+    counts: &'c [Cell<u64>],
+    tables: Vec<EventTable<String>>,
+}
+
+impl<'c> Viewers<'c> {
+    fn new(state: Handle<KernelState>, all: TimeWindow, counts: &'c [Cell<u64>]) -> Self {
+        let resolution = all.width() / PIXELS;
+        let line = |call: &lttv_context::EventCall<'_, '_>| {
+            format!("{} {}", call.time(), call.event.event_type().name())
+        };
+        Viewers {
+            owner: Owner::fresh(),
+            state,
+            histograms: (0..20).map(|_| Histogram::new(all, PIXELS as usize)).collect(),
+            control_flow: (0..10).map(|_| ControlFlow::new(all, resolution)).collect(),
+            resources: (0..5).map(|_| Resources::new(all, resolution)).collect(),
+            counts,
+            tables: (0..5).map(|_| EventTable::new(Owner::fresh(), 50, line)).collect(),
+        }
+    }
+
+    /// All but the tables show another window.
+    fn show(&self, scheduler: &mut Scheduler<'c>, window: TimeWindow) {
+        scheduler.cancel_owner(self.owner);
+        let mut requests = Vec::new();
+        for histogram in &self.histograms {
+            histogram.show(window);
+            let missing = histogram.missing();
+            requests.extend(missing.into_iter().map(|m| histogram.request(self.owner, m)));
+        }
+        let resolution = window.width() / PIXELS;
+        for view in &self.control_flow {
+            view.show(window, resolution);
+            requests.push(view.request(self.owner, self.state));
+        }
+        for view in &self.resources {
+            view.show(window, resolution);
+            requests.push(view.request(self.owner, self.state));
+        }
+        for count in self.counts {
+            let request = EventsRequest::new(self.owner).from(window.begin()).until(window.end());
+            requests.push(request.on_event("sched_switch", |_, _| count.set(count.get() + 1)));
+        }
+        for request in requests {
+            scheduler.submit(request).expect("a sound request");
+        }
+    }
+}
+
+/// A time somewhere.
+fn anywhere(random: &mut Random, all: TimeWindow) -> Timestamp {
+    Timestamp::from_ns(all.begin().ns() + random.below(all.width()) as i64)
+}
+
+/// What the user does now, if anything.
+fn act<'c>(
+    random: &mut Random,
+    viewers: &Viewers<'c>,
+    scheduler: &mut Scheduler<'c>,
+    all: TimeWindow,
+) {
+    match random.below(200) {
+        // Zooms and scrolls: everybody draws anew.
+        0..4 => {
+            let around = anywhere(random, all);
+            let width = 1.0 / (1 << random.below(8)) as f64;
+            viewers.show(scheduler, all.zoomed(width, around));
+        }
+        // Goes to a time, or scrolls from where a list is.
+        4..10 => {
+            let table = &viewers.tables[random.below(5) as usize];
+            let request = table.show_time(anywhere(random, all));
+            scheduler.submit(request).expect("a sound request");
+        }
+        10..16 => {
+            let table = &viewers.tables[random.below(5) as usize];
+            let by = random.below(100) as i64 - 70;
+            if let Some(request) = table.scroll(by) {
+                scheduler.submit(request).expect("a sound request");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn measure(
+    title: &str,
+    traceset: &Traceset,
+    events: u64,
+    calls: u64,
+    call: impl Fn(&mut Scheduler<'_>) -> bool,
+) {
+    let counts: Vec<Cell<u64>> = (0..10).map(Cell::new).collect();
+    let (context, state) = context(traceset, events);
+    let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+    let mut scheduler = Scheduler::new(context);
+    let viewers = Viewers::new(state, all, &counts);
+    let mut random = Random::new(7);
+    viewers.show(&mut scheduler, all);
+    let (mut clock, mut processor) = (Vec::new(), Vec::new());
+    for _ in 0..calls {
+        act(&mut random, &viewers, &mut scheduler, all);
+        let (begin, begin_processor) = (Instant::now(), processor_time());
+        let more = call(&mut scheduler);
+        processor.push(processor_time().saturating_sub(begin_processor));
+        clock.push(begin.elapsed());
+        if !more {
+            viewers.show(&mut scheduler, all);
+        }
+    }
+    println!("{}", line(&format!("{title}, by the clock"), clock));
+    println!("{}", line(&format!("{title}, processor"), processor));
+}
+
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn line(title: &str, mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let ms = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
+    let at = |part: f64| ms(times[((times.len() - 1) as f64 * part) as usize]);
+    let (median, p99, p999) = (at(0.5), at(0.99), at(0.999));
+    let longest = ms(*times.last().expect("some calls"));
+    format!("{title:42} {median:>8} {p99:>8} {p999:>8} {longest:>9} {:>8}", times.len())
+}
+
+/// A view of everything is interrupted again and again, at random, by requests of
+/// three levels, which interrupt each other too.
+fn resume_states(traceset: &Traceset, events: u64) {
+    println!("\nevents read again, to bring state to where a request is:");
+    for most in [16, 1, 0] {
+        let (context, _) = context(traceset, events);
+        let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+        let mut scheduler = Scheduler::new(context);
+        scheduler.set_resume_states(most);
+        scheduler
+            .submit(EventsRequest::new(Owner::fresh()).urgency(Urgency::new(0)))
+            .expect("a sound request");
+        let mut random = Random::new(11);
+        let (mut replayed, mut interruptions) = (0, 0);
+        loop {
+            if random.below(8) == 0 {
+                let level = 1 + random.below(3);
+                let request = EventsRequest::new(Owner::fresh())
+                    .urgency(Urgency::new(level as u8))
+                    .from(anywhere(&mut random, all))
+                    .events(20_000 / level);
+                scheduler.submit(request).expect("a sound request");
+            }
+            let chunk = scheduler.service_chunk(Budget::events(C_CHUNK));
+            replayed += chunk.replayed;
+            interruptions += chunk.interrupted.len();
+            if !chunk.has_more() {
+                break;
+            }
+        }
+        println!("{most:3} states kept: {replayed:>12} for {interruptions} interruptions");
+    }
+}

@@ -1,0 +1,47 @@
+//! A list of events that the user scrolls faster than it can be filled: what is no
+//! longer wanted is cancelled. Under tokio, in one thread.
+
+use std::error::Error;
+
+use lttv_context::{Traceset, TracesetContext};
+use lttv_requests::task::AsyncScheduler;
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SubmitError, Urgency};
+use tokio_stream::StreamExt;
+
+const ROWS: u64 = 20;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: async_scroll TRACE")?;
+    let context = TracesetContext::new(Traceset::open(path)?);
+    let span = context.contexts().time_span().ok_or("no event has a time")?;
+    let scheduler = AsyncScheduler::new(Scheduler::new(context));
+
+    let user = async {
+        // Four turns of the wheel; only at the last page the user stays.
+        for turn in 1..=4 {
+            let time = span.begin.saturating_add(span.end.since(span.begin) / 5 * turn);
+            let page = EventsRequest::new(Owner::fresh()).urgency(Urgency::HIGH).from(time);
+            let mut rows = scheduler.events(page.events(ROWS), |call| {
+                Some(format!("{} {}", call.time(), call.event.event_type().name()))
+            })?;
+            while let Some(row) = rows.next().await {
+                println!("page {turn}: {row}");
+                if turn < 4 {
+                    break; // `rows` is dropped: nobody reads for this page any more
+                }
+            }
+        }
+        scheduler.close();
+        Ok::<(), SubmitError>(())
+    };
+    let reader = async {
+        // So little at a time that there is something left to cancel.
+        let mut chunks = scheduler.serve(Budget::events(5));
+        while chunks.next().await.is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let (result, ()) = tokio::join!(user, reader);
+    Ok(result?)
+}

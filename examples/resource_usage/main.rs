@@ -1,0 +1,101 @@
+//! Draws what CPUs and the busiest processes did over time.
+//!
+//! ```text
+//! cargo run --release --example resource_usage -- TRACE -o FILE.svg [--top N]
+//! ```
+
+mod colors;
+mod rows;
+mod svg;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
+use lttv_examples::bundled::bundled_trace;
+use lttv_hooks::Priority;
+use lttv_state::kernel::KernelState;
+use lttv_state::stats::Statistics;
+
+/// Draw what CPUs and the busiest processes did over time, in LTTV's colours
+///
+/// Without TRACE the small kernel trace that comes with this program is read.
+#[derive(Debug, Parser)]
+#[command(name = "resource_usage", version)]
+struct Cli {
+    /// Directory of a kernel trace
+    trace: Option<PathBuf>,
+
+    /// The SVG file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Draw the N processes that were on CPUs longest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+
+    /// Width of the picture in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1200,
+        value_parser = clap::value_parser!(u32).range(400..=10_000))]
+    width: u32,
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("resource_usage: error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// False if part of the trace could not be read.
+fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
+    let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
+    let traceset = Traceset::open(path)?;
+    // A first pass finds out who is worth a row.
+    let mut context = TracesetContext::new(&traceset);
+    let kernel = context.attach(KernelState::new());
+    let statistics = Statistics::attach(&mut context, kernel);
+    _ = context.middle(&Bounds::all())?;
+    let statistics = Statistics::take(&mut context, statistics, kernel);
+    drop(context);
+    let trace = statistics.traces().first().ok_or("there is no trace")?;
+    if trace.cpus().is_empty() {
+        return Err("it is no trace of a kernel: there are no CPUs in it".into());
+    }
+
+    let rows = rows::Rows::new(trace, cli.top, svg::columns(cli.width));
+    let rows = std::rc::Rc::new(std::cell::RefCell::new(rows));
+    let mut context = TracesetContext::new(&traceset);
+    let kernel = context.attach(KernelState::new());
+    let after_state = Priority::new(30)?;
+    let seen = rows.clone();
+    context.on_event(Subscription::to_every_event().priority(after_state), move |call| {
+        let kernel = &call.extensions[kernel];
+        if call.trace.index() == 0
+            && kernel.transition(0, call.event.type_id()).is_some()
+            && let Some(state) = kernel.trace(0)
+        {
+            seen.borrow_mut().event(state, call.time().ns());
+        }
+    });
+    _ = context.middle(&Bounds::all())?;
+    let is_complete = context.errors().is_empty();
+    for error in context.errors() {
+        eprintln!("resource_usage: {error}");
+    }
+    drop(context);
+
+    let mut rows = rows.borrow_mut();
+    rows.finish();
+    let mut out = BufWriter::new(File::create(&cli.output)?);
+    svg::write(&mut out, &rows, trace, cli.width)?;
+    out.flush()?;
+    Ok(is_complete)
+}

@@ -1,0 +1,126 @@
+//! What each row shows in each column of pixels: how long each colour lasted there.
+
+use lttv_state::kernel::{ProcessIx, Serial, TraceState};
+use lttv_state::stats::TraceStatistics;
+
+use crate::colors::{self, ABSENT};
+
+/// A row under way.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) label: String,
+    /// Time of each colour in each column, in ns.
+    pub(crate) columns: Vec<[u64; 12]>,
+    color: u8,
+    since: i64,
+}
+
+/// All rows, and where they are in time.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) cpus: Vec<Row>,
+    pub(crate) processes: Vec<Row>,
+    numbers: Vec<u32>,
+    serials: Vec<Serial>,
+    /// Where processes are in the table of the state, as found last.
+    places: Vec<Option<ProcessIx>>,
+    begin: i64,
+    end: i64,
+}
+
+impl Rows {
+    pub(crate) fn new(trace: &TraceStatistics, top: usize, columns: usize) -> Self {
+        let (begin, end) = (trace.begin().ns(), trace.end().ns().max(trace.begin().ns() + 1));
+        let row =
+            |label, color| Row { label, columns: vec![[0; 12]; columns], color, since: begin };
+        let numbers: Vec<_> = trace.cpus().iter().map(|cpu| cpu.number).collect();
+        let mut busiest = trace.processes();
+        busiest.sort_by_key(|sum| (std::cmp::Reverse(sum.cpu_time), sum.process));
+        let facts = |serial: Serial| trace.process_facts().get(serial.index());
+        let worth = busiest.iter().filter(|sum| {
+            facts(sum.process).is_some_and(|facts| facts.tid.is_some_and(|tid| tid != 0))
+        });
+        let serials: Vec<_> = worth.take(top).map(|sum| sum.process).collect();
+        let label = |serial: &Serial| {
+            let (name, tid) = facts(*serial).map_or(("", 0), |of| (&*of.name, of.tid.unwrap_or(0)));
+            format!("{name} {tid}")
+        };
+        Rows {
+            cpus: numbers.iter().map(|cpu| row(format!("CPU {cpu}"), 5)).collect(),
+            processes: serials.iter().map(|serial| row(label(serial), ABSENT)).collect(),
+            places: vec![None; serials.len()],
+            numbers,
+            serials,
+            begin,
+            end,
+        }
+    }
+
+    /// The state after an event.
+    pub(crate) fn event(&mut self, state: &TraceState, time: i64) {
+        let (begin, end) = (self.begin, self.end);
+        for (number, row) in self.numbers.iter().zip(&mut self.cpus) {
+            row.set(colors::of_cpu(state.cpu_mode(*number)), time, begin, end);
+        }
+        let rows = self.serials.iter().zip(&mut self.places).zip(&mut self.processes);
+        for ((serial, place), row) in rows {
+            let known = |ix: ProcessIx| state.process(ix).filter(|p| p.serial() == *serial);
+            // Nobody is there before its birth was told.
+            if place.is_none_or(|ix| known(ix).is_none()) {
+                *place = None;
+                if serial.0 < state.serials() && row.color != ABSENT + 1 {
+                    let mut all = state.processes();
+                    *place = all.find(|(_, p)| p.serial() == *serial).map(|(ix, _)| ix);
+                    if place.is_none() {
+                        // It is gone for good.
+                        row.set(ABSENT, time, begin, end);
+                    }
+                }
+            }
+            let color = place.and_then(known).map_or(ABSENT, colors::of_process);
+            row.set(color, time, begin, end);
+        }
+    }
+
+    /// The end of the trace has come.
+    pub(crate) fn finish(&mut self) {
+        for row in self.cpus.iter_mut().chain(&mut self.processes) {
+            row.charge(self.end, self.begin, self.end);
+        }
+    }
+
+    pub(crate) fn time(&self) -> u64 {
+        self.end.abs_diff(self.begin)
+    }
+}
+
+impl Row {
+    fn set(&mut self, color: u8, time: i64, begin: i64, end: i64) {
+        if color != self.color {
+            self.charge(time, begin, end);
+            self.color = color;
+        }
+    }
+
+    /// Counts the time until now for the columns that it lies in.
+    fn charge(&mut self, time: i64, begin: i64, end: i64) {
+        let span = i128::from(end.abs_diff(begin));
+        let count = self.columns.len() as i128;
+        let time = time.clamp(begin, end);
+        // A column begins at its number's part of the whole.
+        let edge = |column: i128| begin + (column * span / count) as i64;
+        while self.since < time {
+            let at = i128::from(self.since.abs_diff(begin)) * count / span;
+            let mut column = at.min(count - 1);
+            if column + 1 < count && edge(column + 1) <= self.since {
+                column += 1;
+            }
+            let until = if column + 1 < count { edge(column + 1).min(time) } else { time };
+            let until = until.max(self.since + 1).min(time);
+            let times = &mut self.columns[column as usize];
+            times[self.color as usize] += until.abs_diff(self.since);
+            self.since = until;
+        }
+        self.since = time;
+    }
+}

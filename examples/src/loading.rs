@@ -1,0 +1,149 @@
+//! Which modules a command line loads.
+//!
+//! Options are those of the modules that were loaded, so what a word means (an
+//! option, or the value of the one before) can depend on the modules named before
+//! it. As in LTTV, words are gone through from left to right, and a module's
+//! options are known from its name on.
+
+use lttv_context::attributes::Kind;
+use lttv_context::modules::{ModuleError, Modules};
+use lttv_context::options::{OptionError, OptionSpec, Options};
+
+/// Why modules cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// There is no such module, or not all that it requires.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// Its options are taken.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+}
+
+/// The modules that words load by `-m NAME` or `--module NAME`. Their options, and
+/// those of the modules that they require, are declared.
+///
+/// What is wrong with the words otherwise does not matter here.
+///
+/// # Errors
+///
+/// If a module or what it requires is not there, or options are taken.
+pub fn load<S: ?Sized>(
+    words: impl IntoIterator<Item = String>,
+    modules: &Modules<S>,
+    options: &mut Options,
+) -> Result<Vec<String>, LoadError> {
+    let (mut loaded, mut declared) = (Vec::new(), Vec::new());
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            break;
+        }
+        match meaning(&word, options) {
+            Meaning::Other => {}
+            Meaning::TakesNext => drop(words.next()),
+            Meaning::Module(name) => {
+                let Some(name) = name.or_else(|| words.next()) else { break };
+                for info in modules.order([&*name])? {
+                    if !declared.contains(&info.name) {
+                        declared.push(info.name);
+                        let specs = modules.options_of(info.name).into_iter().flatten();
+                        for spec in specs {
+                            options.declare(info.name, spec)?;
+                        }
+                    }
+                }
+                loaded.push(name);
+            }
+        }
+    }
+    Ok(loaded)
+}
+
+/// What a word is for what follows it.
+enum Meaning {
+    /// An option that loads a module: the one named in the same word, or else the
+    /// next word.
+    Module(Option<String>),
+    /// An option whose value is the next word.
+    TakesNext,
+    Other,
+}
+
+fn meaning(word: &str, options: &Options) -> Meaning {
+    let takes = |spec: &&OptionSpec| spec.kind != Kind::Bool;
+    if let Some(long) = word.strip_prefix("--") {
+        return match long.split_once('=') {
+            Some(("module", name)) => Meaning::Module(Some(name.to_owned())),
+            Some(_) => Meaning::Other,
+            None if long == "module" => Meaning::Module(None),
+            None if options.specs().filter(takes).any(|spec| spec.name == long) => {
+                Meaning::TakesNext
+            }
+            None => Meaning::Other,
+        };
+    }
+    // Letters of flags may be joined, and be followed by one with a value.
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    for (at, letter) in letters.char_indices() {
+        let rest = &letters[at + letter.len_utf8()..];
+        if letter == 'm' {
+            let name = rest.strip_prefix('=').unwrap_or(rest);
+            return Meaning::Module((!name.is_empty()).then(|| name.to_owned()));
+        }
+        match options.specs().find(|spec| spec.short == Some(letter)) {
+            Some(spec) if spec.kind == Kind::Bool => {}
+            Some(_) if rest.is_empty() => return Meaning::TakesNext,
+            _ => return Meaning::Other,
+        }
+    }
+    Meaning::Other
+}
+
+#[cfg(test)]
+mod tests {
+    use lttv_context::modules::{Failure, Module, ModuleInfo};
+
+    use super::*;
+
+    struct Part(&'static str, &'static [&'static str], OptionSpec);
+
+    impl Module<()> for Part {
+        fn info(&self) -> ModuleInfo {
+            ModuleInfo { name: self.0, summary: "", description: "", requires: self.1 }
+        }
+        fn options(&self) -> Vec<OptionSpec> {
+            vec![self.2.clone()]
+        }
+        fn init(&mut self, (): &mut ()) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    fn loaded(words: &str) -> Result<(Vec<String>, usize), LoadError> {
+        let mut modules = Modules::new();
+        let text = OptionSpec::new("text", Kind::Text, "").short('t');
+        modules.add(Part("a", &[], text)).unwrap();
+        modules.add(Part("b", &["a"], OptionSpec::flag("quick", "").short('q'))).unwrap();
+        modules.add(Part("c", &[], OptionSpec::flag("slow", "").short('m'))).unwrap();
+        let mut options = Options::new();
+        let words = words.split_whitespace().map(str::to_owned);
+        Ok((load(words, &modules, &mut options)?, options.specs().len()))
+    }
+
+    #[test]
+    fn words() {
+        let names = |words| {
+            let (names, options) = loaded(words).unwrap();
+            (names.join(" "), options)
+        };
+        assert_eq!(names(""), (String::new(), 0));
+        assert_eq!(names("-m a -mb --module=b --module c"), ("a b b c".into(), 3));
+        assert_eq!(names("-m b -qm a"), ("b a".into(), 2), "b requires a");
+        assert_eq!(names("-m a -t -m --text -m -t=-m -tm"), ("a".into(), 1), "values");
+        assert_eq!(names("-t -m a"), ("a".into(), 1), "no option yet");
+        assert_eq!(names("-m a -- -m b"), ("a".into(), 1));
+        assert_eq!(names("-m"), (String::new(), 0));
+        assert!(matches!(loaded("-m d"), Err(LoadError::Module(ModuleError::Unknown { .. }))));
+    }
+}

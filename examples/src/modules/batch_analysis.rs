@@ -1,0 +1,57 @@
+//! Reads the traces, once for all modules.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_hooks::{Flow, Priority};
+
+use super::Host;
+use crate::progress::Progress;
+use crate::text_dump::clock_text::{ClockStyle, ClockText};
+use crate::text_dump::notice_text::Warnings;
+
+/// The module `batchAnalysis`.
+#[derive(Debug)]
+pub(super) struct BatchAnalysis;
+
+impl Module<Host> for BatchAnalysis {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "batchAnalysis",
+            summary: "Read the traces, once for all modules",
+            description: "Reads the traces from --begin to --end, in the order of time, and hands \
+                          each event to all modules that want it.",
+            requires: &["core", "print", "textFilter", "statistics"],
+        }
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        host.core.add(Priority::DEFAULT, |host: &mut Host| {
+            read(host);
+            Flow::Continue(())
+        });
+        Ok(())
+    }
+}
+
+fn read(host: &mut Host) {
+    let work = &mut host.data;
+    let traces = work.batch.context.traceset().traces();
+    let clock = ClockText::new(ClockStyle::Seconds, work.zone.clone());
+    let mut warnings = Warnings::new(clock, traces, &work.names);
+    let mut progress = Progress::new(work.output.borrow().is_terminal());
+    let cancel = Arc::clone(&work.cancel);
+    work.chosen.leave_out_others(&mut work.batch.context);
+    work.end = Some(work.batch.run(|report| {
+        progress.update((report.done, report.total));
+        for notice in &report.notices {
+            progress.message(&warnings.text(notice));
+        }
+        match cancel.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }));
+}

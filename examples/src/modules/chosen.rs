@@ -1,0 +1,83 @@
+//! The events that text filters choose.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+use ltt_read::Event;
+use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::schema::EventTypeId;
+use lttv_context::{EventCall, Handle, TracesetContext};
+use lttv_filter::Filters;
+use lttv_state::filter::KernelView;
+use lttv_state::kernel::KernelState;
+
+/// Those that pass all filters; all if there is none.
+///
+/// Filters choose what is printed and counted. The state of a machine takes all
+/// events: what follows that sees them all.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    filters: OnceCell<Filters>,
+    /// The state that they ask.
+    kernel: Cell<Option<Handle<KernelState>>>,
+    /// Whether others do not even come.
+    in_advance: Cell<bool>,
+}
+
+impl Chosen {
+    /// Only those that pass, from now on: in the state after them, if one is
+    /// given.
+    pub(super) fn set(&self, filters: Filters, kernel: Option<Handle<KernelState>>) {
+        // Only the module of filters does that, once.
+        if self.filters.set(filters).is_ok() {
+            self.kernel.set(kernel);
+        }
+    }
+
+    /// Whether an event is one of them.
+    #[inline]
+    pub(super) fn has(&self, call: &EventCall<'_, '_>) -> bool {
+        let Some(filters) = self.filters.get().filter(|_| !self.in_advance.get()) else {
+            return true;
+        };
+        match self.kernel.get().and_then(|kernel| call.extensions.get(kernel)) {
+            Some(kernel) => filters.matches_in(&call.event, &KernelView::at(kernel, call)),
+            None => filters.matches(&call.event),
+        }
+    }
+
+    /// Spares reading others, unless somebody needs them.
+    pub(super) fn leave_out_others(self: &Rc<Self>, context: &mut TracesetContext<'static>) {
+        if self.filters.get().is_some() && !context.extensions().keep_state() {
+            context.choose(InAdvance(Rc::clone(self)));
+            self.in_advance.set(true);
+        }
+    }
+}
+
+/// The choice of a context that leaves out the others.
+struct InAdvance(Rc<Chosen>);
+
+impl InAdvance {
+    fn ask<T>(&self, ask: impl FnOnce(&Filters) -> T, else_: T) -> T {
+        self.0.filters.get().map_or(else_, ask)
+    }
+}
+
+impl Choice for InAdvance {
+    fn chooses(&self, event: &Event<'_>) -> bool {
+        self.ask(|filters| filters.chooses(event), true)
+    }
+
+    fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
+        self.ask(|filters| filters.verdict(trace, event_type), Verdict::Always)
+    }
+
+    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
+        self.ask(|filters| filters.may_choose(trace, tracefile), true)
+    }
+
+    fn windows(&self) -> Vec<TimeWindow> {
+        self.ask(|filters| filters.windows(), vec![TimeWindow::ALL])
+    }
+}

@@ -1,0 +1,94 @@
+//! Opens the traces.
+
+use std::path::PathBuf;
+
+use ltt_read::{Timestamp, open_all};
+use lttv_context::attributes::{Kind, Text};
+use lttv_context::batch::Batch;
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::options::{OptionError, OptionSpec, Options};
+use lttv_context::{TimeSpan, Traceset};
+
+use super::Host;
+use crate::bundled::bundled_trace;
+use crate::text_dump::time_arg::TimeArg;
+use crate::text_dump::trace_name::trace_name;
+use crate::text_dump::zone::local_zone;
+
+/// The module `core`.
+#[derive(Debug)]
+pub(super) struct Core;
+
+impl Module<Host> for Core {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "core",
+            summary: "Open the traces",
+            description: "Opens all traces in the directories given, however deep; without any, \
+                          the small kernel trace that comes with this program. They are read \
+                          together, in the order of time.",
+            requires: &[],
+        }
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        let trace = "Directory that holds traces";
+        let text = |name, help| OptionSpec::new(name, Kind::Text, help).value_name("TIME");
+        vec![
+            OptionSpec::new("trace", Kind::Text, trace).short('t').value_name("DIR").repeatable(),
+            text("begin", "Skip events before this time"),
+            text("end", "Stop after the events of this time"),
+            OptionSpec::flag("clock-gmt", "Take times in UTC, not in the local time zone"),
+        ]
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        let options = &host.options;
+        let zone = match options.is_set("clock-gmt")? {
+            true => jiff::tz::TimeZone::UTC,
+            false => local_zone(),
+        };
+        let given = options.all::<Text>("trace")?;
+        let mut paths: Vec<PathBuf> = given.iter().map(|path| PathBuf::from(&***path)).collect();
+        if paths.is_empty() {
+            paths.push(bundled_trace()?);
+        }
+        let (mut traceset, mut names) = (Traceset::new(), Vec::new());
+        for path in paths {
+            for trace in open_all(&path)? {
+                for warning in trace.warnings() {
+                    eprintln!("lttv: warning: {}: {}", path.display(), warning.message);
+                }
+                names.push(trace_name(trace.schema(), &path, trace.paths()));
+                traceset.add(trace);
+            }
+        }
+        let batch = Batch::new(traceset);
+        let whole = batch.context.contexts().time_span();
+        let time = |option| {
+            let time = time_option(options, option)?;
+            let resolved = time.map(|time| time.resolve(&zone, whole.map(|span| span.begin)));
+            resolved.transpose().map_err(|error| Failure::from(format!("--{option}: {error}")))
+        };
+        let (begin, end) = (time("begin")?, time("end")?);
+        let span = whole.map(|span| TimeSpan {
+            begin: begin.map_or(span.begin, |begin| begin.max(span.begin)),
+            end: end.map_or(span.end, |end| end.min(span.end)),
+        });
+        let batch = begin.into_iter().fold(batch, Batch::from);
+        // The end that users give is included.
+        let behind = |end: Timestamp| Timestamp::from_ns(end.ns().saturating_add(1));
+        let batch = end.map(behind).into_iter().fold(batch, Batch::until);
+        let work = &mut host.data;
+        (work.batch, work.names, work.zone) = (batch, names, zone);
+        (work.begin, work.span) = (begin, span);
+        Ok(())
+    }
+}
+
+/// A time that was given.
+pub(super) fn time_option(options: &Options, name: &str) -> Result<Option<TimeArg>, Failure> {
+    let given: Result<Option<&Text>, OptionError> = options.get(name);
+    let time = given?.map(|text| text.parse::<TimeArg>());
+    time.transpose().map_err(|error| format!("--{name}: {error}").into())
+}

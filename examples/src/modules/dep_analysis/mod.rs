@@ -1,0 +1,138 @@
+//! What processes waited for, and who woke them up.
+
+mod episodes;
+mod path;
+mod text;
+mod waits;
+
+use lttv_context::Handle;
+use lttv_context::attributes::{AttributeError, Kind};
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::options::OptionSpec;
+use lttv_hooks::Priority;
+use lttv_state::kernel::{KernelState, Serial, Tid};
+
+use self::episodes::Lives;
+use super::core::time_option;
+use super::print::Style;
+use super::{Host, report_with};
+
+/// The module `depAnalysis`.
+#[derive(Debug)]
+pub(super) struct DepAnalysis;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+struct Question {
+    /// The process; all of them in brief if there is none.
+    tid: Option<Tid>,
+    /// Between these times, in ns.
+    begin: i64,
+    end: i64,
+    /// So many steps of a path are printed.
+    limit: usize,
+}
+
+impl Module<Host> for DepAnalysis {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "depAnalysis",
+            summary: "What processes waited for, and who woke them up",
+            description: "Tells for each process how long it ran, was ready to run, and was \
+                          blocked. For the process --dep-pid it tells what it did, what it waited \
+                          for, and its critical path: where it was blocked until another process \
+                          woke it up, what that one did meanwhile, and so on. In \
+                          traces/[TRACE]/dependencies. All that processes do is kept in memory.",
+            requires: &["batchAnalysis"],
+        }
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        let option = |name, kind, help| OptionSpec::new(name, kind, help);
+        vec![
+            option("dep-pid", Kind::UInt, "Tell all about this process (by its thread id)")
+                .value_name("TID"),
+            option("dep-time-start", Kind::Text, "Only what happened after this time")
+                .value_name("TIME"),
+            option("dep-time-end", Kind::Text, "Only what happened before this time")
+                .value_name("TIME"),
+            option("dep-limit", Kind::UInt, "Print so many steps of the critical path")
+                .value_name("N")
+                .default("100"),
+        ]
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        let question = question(host)?;
+        let work = &mut host.data;
+        let kernel = work.kernel();
+        let context = &mut work.batch.context;
+        let traces = context.contexts().traces().len();
+        let lives = (0..traces).map(|_| Lives::default()).collect::<Vec<_>>();
+        let lives = context.attach_data(lives);
+        work.on_transitions(
+            |_| true,
+            move |call| {
+                let (trace, time) = (call.trace.index(), call.time().ns());
+                let event_type = call.event.type_id();
+                let tracefile = call.tracefile.number();
+                let Some((lives, kernel)) = call.extensions.both_mut(lives, kernel) else { return };
+                let transition = kernel.transition(trace, event_type);
+                let cpu = kernel.cpu_of_tracefile(tracefile);
+                if let (Some(of), Some(state), Some(cpu)) =
+                    (lives.get_mut(trace), kernel.trace(trace), cpu)
+                {
+                    of.event(state, transition, cpu, time);
+                }
+            },
+        );
+        report_with(host, Priority::DEFAULT, move |host| report(host, lives, kernel, question));
+        Ok(())
+    }
+}
+
+fn question(host: &Host) -> Result<Question, Failure> {
+    let options = &host.options;
+    let first = host.data.span.map(|span| span.begin);
+    let time = |name| {
+        let time = time_option(options, name)?;
+        let resolved = time.map(|time| time.resolve(&host.data.zone, first)).transpose();
+        resolved.map_err(|error| Failure::from(format!("--{name}: {error}")))
+    };
+    let tid = options.get::<u64>("dep-pid")?.map(|tid| Tid::try_from(*tid));
+    Ok(Question {
+        tid: tid.transpose().map_err(|_| "--dep-pid: there can be no such process")?,
+        begin: time("dep-time-start")?.map_or(i64::MIN, |time| time.ns()),
+        end: time("dep-time-end")?.map_or(i64::MAX, |time| time.ns()),
+        limit: usize::try_from(options.get("dep-limit")?.copied().unwrap_or(100_u64))?,
+    })
+}
+
+fn report(
+    host: &mut Host,
+    lives: Handle<Vec<Lives>>,
+    kernel: Handle<KernelState>,
+    question: Question,
+) -> Result<(), AttributeError> {
+    let Some((lives, kernel)) = host.data.batch.context.extensions_mut().both_mut(lives, kernel)
+    else {
+        return Ok(());
+    };
+    lives.iter_mut().for_each(Lives::finish);
+    for (number, (of, state)) in lives.iter().zip(kernel.traces()).enumerate() {
+        let found = waits::Found::new(of, state, question);
+        if host.data.style == Style::Text {
+            found.print(number, host.data.output.borrow_mut().buffer());
+        } else {
+            let traces = host.attributes.subtree_at(&format!("traces/[{number}]/dependencies"))?;
+            found.export(&mut host.attributes, traces)?;
+        }
+    }
+    Ok(())
+}
+
+/// The processes of an id, in the order in which they appeared.
+fn of_tid(lives: &Lives, tid: Tid) -> impl Iterator<Item = Serial> {
+    let all = (0..).map(Serial).zip(&lives.of);
+    all.filter(move |(_, life)| life.tid == Some(tid)).map(|(serial, _)| serial)
+}

@@ -1,0 +1,141 @@
+//! The critical path of a process: whatever it waited for, followed to who worked
+//! on it meanwhile.
+
+use lttv_state::kernel::Serial;
+
+use super::episodes::{Doing, Episode, Lives};
+
+/// A stretch of the path: a process, and what it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) process: Serial,
+    pub(super) episode: Episode,
+    /// How many waits lie between this process and the one whose path it is.
+    pub(super) depth: u32,
+}
+
+/// Chains of who waited for whom are followed so far.
+const MAX_DEPTH: u32 = 32;
+
+/// The critical path of a process between two times, in order. Where the process
+/// was blocked until another one woke it up, it is the path of that one.
+pub(super) fn critical_path(lives: &Lives, process: Serial, begin: i64, end: i64) -> Vec<Step> {
+    let mut steps = Vec::new();
+    follow(lives, process, (begin, end), 0, &mut steps);
+    steps
+}
+
+fn follow(
+    lives: &Lives,
+    process: Serial,
+    (begin, end): (i64, i64),
+    depth: u32,
+    steps: &mut Vec<Step>,
+) {
+    let Some(life) = lives.of.get(process.index()) else { return };
+    for episode in life.between(begin, end) {
+        match waited_for(lives, process, &episode).filter(|_| depth < MAX_DEPTH) {
+            Some(waker) => {
+                let known = steps.len();
+                follow(lives, waker, (episode.begin, episode.end), depth + 1, steps);
+                // Nothing is known of what the other did then.
+                if steps.len() == known {
+                    steps.push(Step { process, episode, depth });
+                }
+            }
+            None => steps.push(Step { process, episode, depth }),
+        }
+    }
+}
+
+/// The process that another waited for. What interrupts bring comes from outside,
+/// whomever they interrupt; and the idle process does nothing for others.
+fn waited_for(lives: &Lives, process: Serial, episode: &Episode) -> Option<Serial> {
+    let waker = episode.waker.filter(|_| matches!(episode.doing, Doing::Blocked(_)))?;
+    let other = lives.of.get(waker.process.index())?;
+    let is_process = !waker.mode.is_interrupt() && !other.is_idle() && other.tid.is_some();
+    (is_process && waker.process != process).then_some(waker.process)
+}
+
+#[cfg(test)]
+mod tests {
+    use lttv_state::kernel::{ExecutionMode, NameId};
+
+    use super::super::episodes::{Life, Waker};
+    use super::*;
+
+    const RUNS: Doing = Doing::Runs(ExecutionMode::User, NameId::NONE);
+    const BLOCKED: Doing = Doing::Blocked(NameId::NONE);
+
+    fn woken_by(process: u32, mode: ExecutionMode) -> Option<Waker> {
+        Some(Waker { process: Serial(process), mode, submode: NameId::NONE })
+    }
+
+    fn life(tid: i32, episodes: &[(i64, i64, Doing, Option<Waker>)]) -> Life {
+        let episode = |&(begin, end, doing, waker)| Episode { begin, end, doing, waker };
+        let episodes = episodes.iter().map(episode).collect();
+        let mut life = Life::default();
+        (life.tid, life.episodes) = (Some(tid), episodes);
+        life
+    }
+
+    fn path(lives: Vec<Life>, begin: i64, end: i64) -> Vec<(u32, i64, i64, Doing, u32)> {
+        let mut all = Lives::default();
+        all.of = lives;
+        let steps = critical_path(&all, Serial(0), begin, end);
+        let brief = |step: &Step| {
+            let Step { process, episode, depth } = *step;
+            (process.0, episode.begin, episode.end, episode.doing, depth)
+        };
+        steps.iter().map(brief).collect()
+    }
+
+    #[test]
+    fn waits_are_followed() {
+        let user = ExecutionMode::User;
+        let lives = vec![
+            life(
+                1,
+                &[(0, 10, RUNS, None), (10, 50, BLOCKED, woken_by(1, user)), (50, 60, RUNS, None)],
+            ),
+            life(
+                2,
+                &[(0, 20, RUNS, None), (20, 40, BLOCKED, woken_by(2, user)), (40, 90, RUNS, None)],
+            ),
+            // Woken up by an interrupt, whomever that interrupts.
+            life(
+                3,
+                &[
+                    (15, 25, RUNS, None),
+                    (25, 30, BLOCKED, woken_by(0, ExecutionMode::Irq)),
+                    (30, 45, RUNS, None),
+                ],
+            ),
+        ];
+        let expected = vec![
+            (0, 0, 10, RUNS, 0),
+            (1, 10, 20, RUNS, 1),
+            (2, 20, 25, RUNS, 2),
+            (2, 25, 30, BLOCKED, 2),
+            (2, 30, 40, RUNS, 2),
+            (1, 40, 50, RUNS, 1),
+            (0, 50, 60, RUNS, 0),
+        ];
+        assert_eq!(path(lives.clone(), i64::MIN, i64::MAX), expected);
+        // Before the end of a wait nobody knows who will end it.
+        let cut = path(lives, 5, 45);
+        assert_eq!(cut, [(0, 5, 10, RUNS, 0), (0, 10, 45, BLOCKED, 0)]);
+    }
+
+    #[test]
+    fn circles_have_an_end() {
+        let user = ExecutionMode::User;
+        let lives = vec![
+            life(1, &[(0, 10, BLOCKED, woken_by(1, user))]),
+            life(2, &[(0, 10, BLOCKED, woken_by(0, user))]),
+        ];
+        assert_eq!(path(lives, 0, 10).len(), 1);
+        let unknown = vec![life(1, &[(0, 10, BLOCKED, woken_by(7, user))])];
+        assert_eq!(path(unknown, 0, 10), [(0, 0, 10, BLOCKED, 0)]);
+    }
+}

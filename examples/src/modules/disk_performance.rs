@@ -1,0 +1,117 @@
+//! What disks were asked for, and how fast they did it.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use lttv_context::Handle;
+use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_hooks::Priority;
+use lttv_state::stats::{DeviceFacts, Statistics, TraceStatistics};
+
+use super::print::Style;
+use super::statistics::{collect, collected};
+use super::table::{Table, fraction, us};
+use super::{Host, places, report_with};
+
+/// The module `diskPerformance`.
+#[derive(Debug)]
+pub(super) struct DiskPerformance;
+
+impl Module<Host> for DiskPerformance {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "diskPerformance",
+            summary: "Bytes, rates and operations of each disk",
+            description: "Tells for each block device, in traces/[TRACE]/disks/MAJOR,MINOR: how \
+                          many bytes it read and wrote, altogether and in a second; how many \
+                          requests it completed; how long it was busy, and how long its queue \
+                          was. A trace needs the events block_rq_issue and block_rq_complete.",
+            requires: &["batchAnalysis"],
+        }
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        let statistics = collect(&mut host.data);
+        report_with(host, Priority::DEFAULT, move |host| report(host, statistics));
+        Ok(())
+    }
+}
+
+fn report(host: &mut Host, statistics: Handle<Statistics>) -> Result<(), AttributeError> {
+    let found = collected(&mut host.data, statistics);
+    for (number, trace) in found.traces().iter().enumerate() {
+        match host.data.style {
+            Style::Text => print(host, number, trace),
+            Style::Paths | Style::Json => {
+                let of = &host.data.batch.context.contexts().traces()[number];
+                let place = places::of_trace(&mut host.attributes, of)?;
+                export(&mut host.attributes, place, trace)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn print(host: &Host, number: usize, trace: &TraceStatistics) {
+    let mut table = Table::new(format!("Disks of trace {number}"))
+        .text("DISK")
+        .text("NAME")
+        .numbers(["READS", "BYTES", "BYTES/s", "WRITES", "BYTES", "BYTES/s", "OTHER"])
+        .numbers(["BUSY us", "BUSY %", "QUEUE"]);
+    for disk in trace.devices() {
+        let busy = disk.busy_time as f64 * 100.0 / trace.time().max(1) as f64;
+        table.row([
+            disk.number.to_string(),
+            disk.name.to_string(),
+            disk.reads.to_string(),
+            disk.bytes_read.to_string(),
+            fraction(a_second(disk.bytes_read, trace)),
+            disk.writes.to_string(),
+            disk.bytes_written.to_string(),
+            fraction(a_second(disk.bytes_written, trace)),
+            disk.others.to_string(),
+            us(disk.busy_time),
+            fraction(busy),
+            fraction(disk.average_queue_length(trace.time())),
+        ]);
+    }
+    // Writing to a buffer cannot fail.
+    _ = write!(host.data.output.borrow_mut().buffer(), "{table}");
+}
+
+fn export(
+    attributes: &mut Attributes,
+    place: AttributeId,
+    trace: &TraceStatistics,
+) -> Result<(), AttributeError> {
+    let disks = attributes.subtree(place, "disks")?;
+    for disk in trace.devices() {
+        let place = attributes.subtree(disks, &*disk.number.to_string())?;
+        let DeviceFacts { reads, writes, others, bytes_read, bytes_written, .. } = *disk;
+        attributes.set(place, "name", &*disk.name)?;
+        for (name, number) in [
+            ("reads", reads),
+            ("writes", writes),
+            ("other_requests", others),
+            ("bytes_read", bytes_read),
+            ("bytes_written", bytes_written),
+        ] {
+            attributes.set(place, name, number)?;
+        }
+        attributes.set(place, "bytes_read_per_second", a_second(bytes_read, trace))?;
+        attributes.set(place, "bytes_written_per_second", a_second(bytes_written, trace))?;
+        attributes.set(place, "busy_time", Duration::from_nanos(disk.busy_time))?;
+        let queue = disk.average_queue_length(trace.time());
+        attributes.set(place, "average_queue_length", queue)?;
+    }
+    Ok(())
+}
+
+/// How many of them there were in a second; 0 if no time passed.
+fn a_second(number: u64, trace: &TraceStatistics) -> f64 {
+    match trace.time() {
+        0 => 0.0,
+        ns => number as f64 * 1e9 / ns as f64,
+    }
+}

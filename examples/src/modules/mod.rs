@@ -1,0 +1,72 @@
+//! Analyses and outputs as modules: what the program `lttv` runs without knowing
+//! it.
+//!
+//! When a module is started, it adds its hooks for events to the batch, and one
+//! that writes its results to what the session does last. So the traces are read
+//! once, however many modules there are.
+//!
+//! Names of modules and options are LTTV's where it had them.
+
+mod batch_analysis;
+mod chosen;
+mod core;
+mod dep_analysis;
+mod disk_performance;
+mod event_counts;
+mod interrupts;
+mod places;
+mod precompute;
+mod print;
+mod rates;
+mod statistics;
+mod table;
+mod text_dump;
+mod text_filter;
+mod work;
+
+use std::error::Error;
+
+use lttv_context::modules::{ModuleError, Modules};
+use lttv_context::session::Session;
+use lttv_hooks::{Flow, Priority};
+
+pub use work::Work;
+
+/// What modules share.
+pub type Host = Session<'static, Work>;
+
+/// All modules that there are.
+///
+/// # Errors
+///
+/// If two have the same name.
+pub fn modules() -> Result<Modules<Host>, ModuleError> {
+    let mut modules = Modules::new();
+    modules.add(core::Core)?;
+    modules.add(print::Print)?;
+    modules.add(text_filter::TextFilter)?;
+    modules.add(batch_analysis::BatchAnalysis)?;
+    modules.add(text_dump::TextDump)?;
+    modules.add(statistics::Statistics)?;
+    modules.add(precompute::Precompute)?;
+    modules.add(interrupts::Interrupts)?;
+    modules.add(disk_performance::DiskPerformance)?;
+    modules.add(dep_analysis::DepAnalysis)?;
+    modules.add(event_counts::EventCounts)?;
+    modules.add(rates::Rates)?;
+    Ok(modules)
+}
+
+/// Adds a function that writes results to what the session does last: one of the
+/// same priority after the other, in the order of their modules.
+fn report_with<E: Into<Box<dyn Error>>>(
+    host: &mut Host,
+    priority: Priority,
+    report: impl Fn(&mut Host) -> Result<(), E> + 'static,
+) {
+    host.after.add(priority, move |host: &mut Host| {
+        let failure = report(host).err();
+        host.data.failures.extend(failure.map(Into::into));
+        Flow::Continue(())
+    });
+}

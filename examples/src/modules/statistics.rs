@@ -1,0 +1,82 @@
+//! Where the time of machines went.
+
+use std::fmt::Write;
+
+use lttv_context::Handle;
+use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::options::OptionSpec;
+use lttv_hooks::Priority;
+use lttv_state::stats::Statistics as Collected;
+
+use super::print::Style;
+use super::{Host, Work, report_with};
+
+/// The module `statistics`.
+#[derive(Debug)]
+pub(super) struct Statistics;
+
+impl Module<Host> for Statistics {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "statistics",
+            summary: "Events and times by process, CPU, function and mode",
+            description: "Counts events, and measures the times of processes on and off CPUs, in \
+                          the attributes statistics/traces/[TRACE]/processes/PROCESS/cpu/[CPU]/\
+                          functions/FUNCTION/mode_types/MODE/submodes/SUBMODE and in sums at all \
+                          levels of these. Printed if the module was asked for by name, or by \
+                          --stats.",
+            requires: &["core", "print"],
+        }
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        vec![OptionSpec::flag("stats", "Compute and print statistics").short('s')]
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        let asked = host.data.loaded.iter().any(|name| name == "statistics");
+        if asked || host.options.is_set("stats")? {
+            let statistics = collect(&mut host.data);
+            report_with(host, Priority::DEFAULT, move |host| report(host, statistics));
+        }
+        Ok(())
+    }
+}
+
+/// Statistics that are being collected: for all modules the same.
+pub(super) fn collect(work: &mut Work) -> Handle<Collected> {
+    if let Some(known) = work.batch.context.extensions().find::<Collected>() {
+        return known;
+    }
+    let kernel = work.kernel();
+    let context = &mut work.batch.context;
+    match work.begin {
+        Some(begin) => {
+            // They begin with the state at that time.
+            context.seek_time_with_state(begin);
+            Collected::attach_at(context, kernel, begin)
+        }
+        None => Collected::attach(context, kernel),
+    }
+}
+
+/// What was collected, once all has been read.
+pub(super) fn collected(work: &mut Work, statistics: Handle<Collected>) -> Collected {
+    let kernel = work.kernel();
+    Collected::take(&mut work.batch.context, statistics, kernel)
+}
+
+fn report(host: &mut Host, statistics: Handle<Collected>) -> Result<(), AttributeError> {
+    let found = collected(&mut host.data, statistics);
+    if host.data.style != Style::Text {
+        let place = host.attributes.subtree(AttributeId::ROOT, "statistics")?;
+        return found.export(&mut host.attributes, place);
+    }
+    let mut tree = Attributes::new();
+    found.export(&mut tree, AttributeId::ROOT)?;
+    let mut output = host.data.output.borrow_mut();
+    // Writing to a buffer cannot fail.
+    _ = write!(output.buffer(), "\nTraceset statistics:\n\n{}\n", Indented(&tree));
+    Ok(())
+}

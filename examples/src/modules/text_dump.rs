@@ -1,0 +1,82 @@
+//! Prints events.
+
+use std::cell::Cell;
+use std::fmt::Write;
+use std::io;
+use std::rc::Rc;
+
+use lttv_context::Subscription;
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::options::OptionSpec;
+use lttv_hooks::{Flow, Priority};
+
+use super::{Host, report_with};
+use crate::text_dump::clock_text::{ClockStyle, ClockText};
+use crate::text_dump::lttv::Lttv;
+use crate::text_dump::output::Reader;
+use crate::text_dump::{EventText, StateAt};
+
+/// The module `textDump`.
+#[derive(Debug)]
+pub(super) struct TextDump;
+
+impl Module<Host> for TextDump {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "textDump",
+            summary: "Print events, one a line",
+            description: "Prints the events that the filter chooses, in LTTV's form: \
+                          channel.event: seconds.nanoseconds (trace/tracefile), context \
+                          { field = value }. Lines of LTTng 0.x traces have the process and \
+                          what it does in place of the context.",
+            requires: &["batchAnalysis"],
+        }
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        vec![OptionSpec::flag("noevent", "Print no events, only results").short('n')]
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        let silent = host.options.is_set("noevent")?;
+        let work = &mut host.data;
+        let traces = work.batch.context.traceset().traces();
+        let clock = ClockText::new(ClockStyle::Seconds, work.zone.clone());
+        let mut format = Lttv::new(traces, clock, false);
+        write!(
+            work.output.borrow_mut().buffer(),
+            "Trace set contains {} traces\n\n",
+            traces.len()
+        )?;
+        let failure = Rc::new(Cell::new(None));
+        if !silent {
+            let (output, failed) = (Rc::clone(&work.output), Rc::clone(&failure));
+            let kernel = format.wants_state().then(|| work.kernel());
+            work.on_chosen(Subscription::to_every_event(), move |call| {
+                let state = kernel.and_then(|kernel| {
+                    let kernel = &call.extensions[kernel];
+                    let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(call.trace.index())?);
+                    Some(StateAt { state, cpu, running: state.running(cpu)? })
+                });
+                let mut output = output.borrow_mut();
+                format.event(&call.event, state, output.buffer());
+                match output.spill() {
+                    Ok(Reader::There) => Flow::Continue(()),
+                    Ok(Reader::Gone) => Flow::Break(()),
+                    Err(error) => {
+                        failed.set(Some(error));
+                        Flow::Break(())
+                    }
+                }
+            });
+        }
+        report_with(host, Priority::FIRST, move |host| -> io::Result<()> {
+            if let Some(error) = failure.take() {
+                return Err(error);
+            }
+            host.data.output.borrow_mut().buffer().append(b"End trace set\n");
+            Ok(())
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! Chooses events by expressions.
+
+use std::fs;
+use std::io::IsTerminal;
+
+use lttv_context::attributes::{Kind, Text};
+use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::options::OptionSpec;
+use lttv_filter::{Environment, Expression, FilterError, Filters, Zone};
+use lttv_state::filter::KernelFields;
+
+use super::Host;
+
+/// The module `textFilter`.
+#[derive(Debug)]
+pub(super) struct TextFilter;
+
+impl Module<Host> for TextFilter {
+    fn info(&self) -> ModuleInfo {
+        ModuleInfo {
+            name: "textFilter",
+            summary: "Choose the events that are printed and counted",
+            description: "Chooses events for which all expressions are true. They matter for what \
+                          is printed and counted; what follows the state of the machine takes all \
+                          events.",
+            requires: &["core"],
+        }
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        let expression = "Only events for which this is true";
+        let file = "The same for an expression in a file";
+        vec![
+            OptionSpec::new("expression", Kind::Text, expression)
+                .short('e')
+                .value_name("EXPR")
+                .repeatable(),
+            OptionSpec::new("filename", Kind::Text, file)
+                .short('f')
+                .value_name("FILE")
+                .repeatable(),
+        ]
+    }
+
+    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        let given = host.options.all::<Text>("expression")?;
+        let mut expressions: Vec<String> = given.into_iter().map(ToString::to_string).collect();
+        for path in host.options.all::<Text>("filename")? {
+            let text = fs::read_to_string(&**path);
+            expressions.push(text.map_err(|error| format!("cannot read {path}: {error}"))?);
+        }
+        if expressions.is_empty() {
+            return Ok(());
+        }
+        let zone = if host.options.is_set("clock-gmt")? { Zone::UTC } else { Zone::local() };
+        let work = &mut host.data;
+        let compile = || -> Result<Filters, FilterError> {
+            let expression = Expression::parse_all(expressions.iter().map(String::as_str))?;
+            let environment = Environment::new().in_zone(zone);
+            let traces = work.batch.context.traceset().traces();
+            Filters::within(&expression, traces, &environment, &KernelFields)
+        };
+        // The place of a fault is shown below the expression.
+        let told = |error: FilterError| {
+            let colored = std::io::stderr().is_terminal();
+            Failure::from(format!(
+                "the filter makes no sense\n{}",
+                error.render(colored).trim_end()
+            ))
+        };
+        let filters = compile().map_err(told)?;
+        let kernel = filters.expression().asks_state().then(|| work.kernel());
+        work.chosen.set(filters, kernel);
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! The program `lttv` as its user meets it: loading modules, options, printing events.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use support::Run;
+
+const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
+
+fn lttv(args: &[&str]) -> Run {
+    support::run(&support::example("lttv"), args, None, Duration::from_secs(120))
+}
+
+fn text(run: Run) -> String {
+    assert_eq!(run.status, Some(0), "{run:?}");
+    String::from_utf8(run.stdout).unwrap()
+}
+
+/// The lines of events that `text_dump` prints.
+fn dumped(args: &[&str]) -> Vec<String> {
+    let args = [args, &["--format=lttv"]].concat();
+    let program = support::example("text_dump");
+    let run = support::run(&program, &args, Some(Path::new(BUNDLED)), Duration::from_secs(60));
+    text(run).lines().map(str::to_owned).collect()
+}
+
+/// What `textDump` printed between its header and its footer.
+fn events(text: &str) -> Vec<&str> {
+    let lines: Vec<_> = text.lines().collect();
+    let ([head, empty, events @ ..], Some(end)) =
+        (&lines[..], lines.iter().position(|line| *line == "End trace set"))
+    else {
+        panic!("{text}");
+    };
+    assert_eq!((*head, *empty), ("Trace set contains 1 traces", ""));
+    events[..end - 2].to_vec()
+}
+
+#[test]
+fn events_are_those_of_text_dump() {
+    let text = text(lttv(&["-m", "textDump", "-m", "batchAnalysis", "-t", BUNDLED]));
+    let expected = dumped(&[]);
+    assert_eq!(expected.len(), 6087);
+    assert_eq!(events(&text), expected);
+}
+
+#[test]
+fn filters_choose_events() {
+    let filter = "event.name == sched_switch && next_tid != 0";
+    let expected = dumped(&["--filter", filter]);
+    assert!(expected.len() > 100);
+    let base = ["-m", "textDump", "-t", BUNDLED];
+    let run = |args: &[&str]| text(lttv(&[&base, args].concat()));
+    assert_eq!(events(&run(&["-e", filter])), expected);
+    // Two expressions, one of them in a file.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("filter");
+    fs::write(&file, "next_tid != 0\n").unwrap();
+    let file = file.to_str().unwrap();
+    let printed = run(&["-e", "event.name == sched_switch", "-f", file]);
+    assert_eq!(events(&printed), expected);
+    // With state followed, every event has to be read; fewer are printed.
+    assert_eq!(events(&run(&["-e", filter, "-m", "statistics"])), expected);
+    // Counters go by the filter, too.
+    let counts = run(&["-n", "-a", "-m", "eventCounts", "-e", filter]);
+    assert!(counts.contains(&format!("\n/traces/[0]/events: {}\n", expected.len())), "{counts}");
+}
+
+#[test]
+fn a_stretch_of_time() {
+    let all = dumped(&[]);
+    let time = |line: &str| line.split(' ').nth(1).unwrap().to_owned();
+    let (begin, end) = (time(&all[1000]), time(&all[2000]));
+    let printed = text(lttv(&["-m", "textDump", "-t", BUNDLED, "--begin", &begin, "--end", &end]));
+    let within = |line: &&String| (&begin..=&end).contains(&&time(line));
+    assert!(events(&printed).into_iter().eq(all.iter().filter(within)));
+}
+
+#[test]
+fn output_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out");
+    let run = lttv(&["-m", "textDump", "-t", BUNDLED, "-o", file.to_str().unwrap()]);
+    assert_eq!((run.status, run.stdout.len()), (Some(0), 0), "{run:?}");
+    assert_eq!(events(&fs::read_to_string(&file).unwrap()).len(), 6087);
+}
+
+#[test]
+fn options_come_with_modules() {
+    let help = text(lttv(&["--help"]));
+    assert!(!help.contains("--expression") && help.contains("textDump"), "{help}");
+    let help = text(lttv(&["-m", "rates", "--help"]));
+    for text in ["--rate-interval <SECONDS>", "[default: 0.1]", "-e, ", "-t, --trace <DIR>"] {
+        assert!(help.contains(text), "{text}");
+    }
+    assert!(!help.contains("--noevent"), "textDump was not loaded");
+    let list = text(lttv(&["--list-modules"]));
+    assert!(list.contains("rates: ") && list.contains("requires eventCounts"), "{list}");
+}
+
+#[test]
+fn wrong_command_lines() {
+    for (args, status, message) in [
+        (&[][..], 2, "nothing to do"),
+        (&["-m", "rates", "--rate-interval=soon"], 2, "`soon` is no value for --rate-interval"),
+        (&["-m", "textDump", "--rate-interval=1"], 2, "--rate-interval"),
+        (&["-m", "print", "-o1", "-o2"], 2, "cannot be used multiple times"),
+        (&["--module=magic"], 1, "there is no module `magic`"),
+        (&["-m", "rates", "--rate-interval=0"], 1, "module `rates` could not start"),
+        (&["-m", "core", "--begin=2000-01-01 99"], 1, "--begin: expected"),
+        (&["-m", "textDump", "-e", "event.name == "], 1, "the filter makes no sense"),
+        (&["-m", "textDump", "-f", "/nowhere/at/all"], 1, "cannot read /nowhere/at/all"),
+        (&["-m", "textDump", "-t", "/nowhere/at/all"], 1, "/nowhere/at/all"),
+        (&["-m", "print", "-a", "--json"], 1, "exclude each other"),
+    ] {
+        let run = lttv(args);
+        assert_eq!(run.status, Some(status), "{args:?}: {run:?}");
+        assert!(run.stderr.contains(message), "{args:?}: {run:?}");
+        assert!(run.stdout.is_empty(), "{args:?}");
+    }
+}

@@ -1,0 +1,312 @@
+//! What the analyses of the program `lttv` find in the bundled trace, against plain
+//! models that read the lines of `text_dump`.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use lttv_context::Traceset;
+use lttv_context::attributes::{Attributes, Value};
+use lttv_state::history::History;
+use lttv_state::kernel_history::{Recorded, Target, record};
+use support::Run;
+
+const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn lttv(args: &[&str]) -> Run {
+    let args = [args, &["-t", BUNDLED]].concat();
+    let run = support::run(&support::example("lttv"), &args, None, LIMIT);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    run
+}
+
+fn json(args: &[&str]) -> Attributes {
+    serde_json::from_slice(&lttv(&[args, &["--json"]].concat()).stdout).unwrap()
+}
+
+fn text(args: &[&str]) -> String {
+    String::from_utf8(lttv(args).stdout).unwrap()
+}
+
+/// A value, as it is printed.
+fn value(found: &Attributes, path: &str) -> String {
+    let id = found.at(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
+    found.value(id).unwrap().to_string()
+}
+
+fn number(found: &Attributes, path: &str) -> f64 {
+    let id = found.at(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
+    match found.value(id).unwrap() {
+        Value::UInt(value) => *value as f64,
+        Value::Float(value) => *value,
+        Value::Duration(value) => value.as_nanos() as f64,
+        other => panic!("{path} is {other}"),
+    }
+}
+
+/// An event, as `text_dump` prints it.
+struct Line {
+    name: String,
+    time: i64,
+    cpu: u32,
+    text: String,
+}
+
+impl Line {
+    fn field(&self, name: &str) -> &str {
+        let (_, rest) = self.text.rsplit_once(&format!("{name} = ")).unwrap();
+        rest.split([',', ' ']).next().unwrap()
+    }
+
+    fn number(&self, name: &str) -> i64 {
+        self.field(name).parse().unwrap()
+    }
+}
+
+fn lines() -> Vec<Line> {
+    let program = support::example("text_dump");
+    let run = support::run(&program, &["--format=lttv"], Some(Path::new(BUNDLED)), LIMIT);
+    let parse = |line: &str| {
+        let (name, rest) = line.split_once(": ").unwrap();
+        let (time, rest) = rest.split_once(" (").unwrap();
+        let (place, _) = rest.split_once(')').unwrap();
+        let (_, fields) = rest.split_once(" { ").unwrap_or(("", ""));
+        Line {
+            name: name.split_once('.').unwrap().1.to_owned(),
+            time: time.replace('.', "").parse().unwrap(),
+            cpu: place.rsplit_once('_').unwrap().1.parse().unwrap(),
+            text: fields.to_owned(),
+        }
+    };
+    String::from_utf8(run.stdout).unwrap().lines().map(parse).collect()
+}
+
+/// A time, as it is printed in attributes and tables.
+fn time(ns: i64) -> String {
+    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+#[test]
+fn interrupts() {
+    let lines = lines();
+    // Handlers that run on each CPU, and the runs of each interrupt.
+    let mut open: BTreeMap<(&str, u32), Vec<(i64, i64)>> = BTreeMap::new();
+    let mut runs: BTreeMap<(&str, i64), Vec<(i64, i64)>> = BTreeMap::new();
+    for line in &lines {
+        for (kind, entry, exit, field) in [
+            ("irq", "irq_handler_entry", "irq_handler_exit", "irq"),
+            ("softirq", "irq_softirq_entry", "irq_softirq_exit", "vec"),
+        ] {
+            let open = open.entry((kind, line.cpu)).or_default();
+            if line.name == entry {
+                open.push((line.number(field), line.time));
+            } else if line.name == exit
+                && let Some((number, begin)) = open.pop()
+            {
+                runs.entry((kind, number)).or_default().push((begin, line.time));
+            }
+        }
+    }
+    assert!(runs.len() > 10);
+    let found = json(&["-m", "interrupts"]);
+    let table = text(&["-m", "interrupts"]);
+    let all = lines[lines.len() - 1].time - lines[0].time;
+    for ((kind, number_), runs) in &runs {
+        let at = |name: &str| format!("traces/[0]/interrupts/{kind}/[{number_}]/{name}");
+        let near = |name: &str, expected: f64| {
+            let value = number(&found, &at(name));
+            assert!(
+                (value - expected).abs() <= expected * 1e-9,
+                "{}: {value}, {expected}",
+                at(name)
+            );
+        };
+        let durations: Vec<f64> = runs.iter().map(|(begin, end)| (end - begin) as f64).collect();
+        let (count, total) = (runs.len() as f64, durations.iter().sum::<f64>());
+        near("count", count);
+        near("frequency", count * 1e9 / all as f64);
+        near("total", total);
+        let squares: f64 = durations.iter().map(|d| (d - total / count).powi(2)).sum();
+        let deviation = (squares / count).sqrt();
+        assert!((number(&found, &at("deviation_ns")) - deviation).abs() < 1e-3, "{}", at(""));
+        let shortest = runs.iter().min_by_key(|(begin, end)| end - begin).unwrap();
+        // The first of several, but max_by_key gives the last.
+        let longest = runs.iter().rev().max_by_key(|(begin, end)| end - begin).unwrap();
+        for (name, (begin, end)) in [("min", shortest), ("max", longest)] {
+            near(&format!("{name}/duration"), (end - begin) as f64);
+            assert_eq!(value(&found, &at(&format!("{name}/begin"))), time(*begin));
+            assert_eq!(value(&found, &at(&format!("{name}/end"))), time(*end));
+            assert!(table.contains(&format!("  {}  {}", time(*begin), time(*end))), "{table}");
+        }
+    }
+    let printed =
+        table.lines().filter(|line| line.starts_with("  irq") || line.starts_with("  softirq"));
+    assert_eq!(printed.count(), 2 * runs.len());
+}
+
+#[test]
+fn disks() {
+    const WRITE: i64 = 1;
+    const READ: i64 = 4;
+    let lines = lines();
+    let mut disks: BTreeMap<i64, [u64; 4]> = BTreeMap::new();
+    for line in lines.iter().filter(|line| line.name == "block_rq_complete") {
+        let bytes = line.number("nr_sector") as u64 * 512;
+        let [reads, read, writes, written] = disks.entry(line.number("dev")).or_default();
+        // Without data it is the end of a flush.
+        match line.number("rwbs") {
+            kind if kind & (WRITE | 2) == WRITE && bytes > 0 => {
+                (*writes, *written) = (*writes + 1, *written + bytes)
+            }
+            kind if kind & (READ | WRITE | 2) == READ && bytes > 0 => {
+                (*reads, *read) = (*reads + 1, *read + bytes)
+            }
+            _ => {}
+        }
+    }
+    assert!(disks.values().any(|[reads, _, writes, _]| *reads > 0 && *writes > 0));
+    let found = json(&["-m", "diskPerformance"]);
+    let table = text(&["-m", "diskPerformance"]);
+    let seconds = (lines[lines.len() - 1].time - lines[0].time) as f64 / 1e9;
+    for (dev, [reads, read, writes, written]) in disks {
+        let name = format!("{},{}", dev >> 20, dev & 0xf_ffff);
+        let at = |what: &str| number(&found, &format!("traces/[0]/disks/{name}/{what}"));
+        assert_eq!((at("reads"), at("bytes_read")), (reads as f64, read as f64));
+        assert_eq!((at("writes"), at("bytes_written")), (writes as f64, written as f64));
+        let rate = at("bytes_written_per_second");
+        assert!((rate - written as f64 / seconds).abs() < 1e-3 * rate.max(1.0), "{rate}");
+        let row = table.lines().find(|line| line.trim_start().starts_with(&name)).unwrap();
+        let columns: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!((columns[2], columns[3]), (&*reads.to_string(), &*read.to_string()), "{row}");
+    }
+}
+
+#[test]
+fn dependencies() {
+    let lines = lines();
+    // How long each process was blocked, from when a switch put it to sleep.
+    let (mut asleep, mut blocked) = (BTreeMap::new(), BTreeMap::<i64, i64>::new());
+    let mut names: BTreeMap<i64, String> = BTreeMap::new();
+    for line in &lines {
+        let (mut wake, mut tid) = (false, 0);
+        match &*line.name {
+            "sched_switch" => {
+                let previous = line.number("prev_tid");
+                if line.number("prev_state") & 0xff != 0 && previous != 0 {
+                    asleep.insert(previous, line.time);
+                }
+                (wake, tid) = (true, line.number("next_tid"));
+                let name = line.text.split("next_comm = \"").nth(1).unwrap();
+                names.insert(tid, name.split('"').next().unwrap().to_owned());
+            }
+            "lttng_statedump_process_state" if line.text.contains(" status = 5 ") => {
+                asleep.entry(line.number(" tid")).or_insert(line.time);
+            }
+            "sched_waking" | "sched_wakeup" => (wake, tid) = (true, line.number("tid")),
+            _ => {}
+        }
+        if let Some(since) = asleep.remove(&tid).filter(|_| wake) {
+            *blocked.entry(tid).or_default() += line.time - since;
+        }
+    }
+    let end = lines[lines.len() - 1].time;
+    asleep.into_iter().for_each(|(tid, since)| *blocked.entry(tid).or_default() += end - since);
+    let found = json(&["-m", "depAnalysis"]);
+    let mut compared = 0;
+    for (tid, blocked) in &blocked {
+        let Some(name) = names.get(tid) else { continue };
+        let at = format!(
+            "traces/[0]/dependencies/processes/{} ({tid})/blocked",
+            name.replace('/', "\\/")
+        );
+        // Some were renamed.
+        let Some(id) = found.at(&at).unwrap() else { continue };
+        let Value::Duration(ours) = found.value(id).unwrap() else { panic!("{at}") };
+        // What happens behind the last event that changes states does not show.
+        let difference = *blocked as i128 - ours.as_nanos() as i128;
+        assert!((0..2_000_000).contains(&difference), "{at}: {difference} ns apart");
+        compared += 1;
+    }
+    assert!(compared > 20, "{compared}");
+}
+
+#[test]
+fn critical_paths() {
+    let args = ["-m", "depAnalysis", "--dep-pid", "180"];
+    let found = json(&args);
+    let asked = "traces/[0]/dependencies/asked/[0]";
+    assert_eq!(value(&found, &format!("{asked}/process")), "\"lttng-consumerd (180)\"");
+    let steps: Vec<(String, String)> = (0..)
+        .map_while(|number| {
+            let at = format!("{asked}/critical_path/[{number}]");
+            found.at(&at).unwrap()?;
+            let of = |name| value(&found, &format!("{at}/{name}"));
+            Some((of("begin"), of("end")))
+        })
+        .collect();
+    assert!(steps.len() > 100);
+    // Times have as many digits: as texts they are in order, too.
+    assert!(steps.iter().all(|(begin, end)| begin < end));
+    assert!(steps.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+    let table = text(&args);
+    assert!(table.contains(&format!("… {} more", steps.len() - 100)), "{table}");
+    assert!(table.contains("sync_file_range  IRQ virtio1-req.4"), "{table}");
+    let none = text(&["-m", "depAnalysis", "--dep-pid", "4000000"]);
+    assert_eq!(none, "Trace 0 knows no process 4000000\n\n");
+}
+
+#[test]
+fn statistics() {
+    let lines = lines();
+    let mut events: BTreeMap<&str, u64> = BTreeMap::new();
+    lines.iter().for_each(|line| *events.entry(&line.name).or_default() += 1);
+    // Filters are for what is printed: times need all events.
+    let found = json(&["-m", "batchAnalysis", "-s", "-e", "event.name == sched_switch"]);
+    for (name, count) in &events {
+        assert_eq!(number(&found, &format!("statistics/event_types/{name}")), *count as f64);
+    }
+    let tree = text(&["-m", "textDump", "-n", "-s"]);
+    assert!(tree.contains("End trace set\n\nTraceset statistics:\n\n"), "{tree}");
+    assert!(tree.contains("\nevents count: 6087\n"), "{tree}");
+    // From the middle on, time begins there.
+    let (begin, end) = (lines[3000].time, lines[lines.len() - 1].time);
+    let found = json(&["-m", "statistics", "-m", "batchAnalysis", "--begin", &time(begin)]);
+    let mut cpus = 0;
+    while let Some(id) = found.at(&format!("statistics/traces/[0]/cpu/[{cpus}]/cpu time")).unwrap()
+    {
+        let Value::Duration(on_cpu) = found.value(id).unwrap() else { panic!("a duration") };
+        assert!(on_cpu.as_nanos() as i64 <= end - begin, "{on_cpu:?}");
+        cpus += 1;
+    }
+    assert_eq!(cpus, 8);
+}
+
+#[test]
+fn histories() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kernel.history");
+    // Another module beside it does not matter.
+    lttv(&["-m", "precompute", "--history", path.to_str().unwrap(), "-m", "interrupts"]);
+    let traceset = Traceset::open(BUNDLED).unwrap();
+    let stored = History::open_for(&path, &Recorded::identity(&traceset)).unwrap();
+    assert!(stored.is_complete());
+    stored.verify().unwrap();
+    let expected = record(&traceset, Target::Memory, |_| std::ops::ControlFlow::Continue(()));
+    let expected = expected.unwrap().history;
+    assert_eq!((stored.start(), stored.end()), (expected.start(), expected.end()));
+    assert_eq!(stored.intervals_count(), expected.intervals_count());
+    let middle = stored.start().midpoint(stored.end());
+    let values = |history: &History| {
+        let all = history.matching_at("**", middle).unwrap();
+        all.iter()
+            .map(|at| (history.tree().path(at.quark), at.value.to_string()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(values(&stored), values(&expected));
+    let args = ["-m", "precompute", "--begin=0", "--history", "/nowhere"];
+    let run = support::run(&support::example("lttv"), &args, None, LIMIT);
+    assert!(run.stderr.contains("one of whole traces"), "{run:?}");
+}

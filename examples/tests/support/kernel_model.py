@@ -1,0 +1,177 @@
+"""What a Linux machine did, from the text that babeltrace2 prints of its trace.
+
+Reads the text (`babeltrace2 --clock-seconds --no-delta TRACE`) from the standard
+input, and prints as JSON what the example `statistics` says of the same trace. It
+is made apart from that, by the plainest means, to check it by. It is for traces
+of LTTng 2.x without losses, of one machine.
+"""
+
+import json
+import re
+import sys
+
+LINE = re.compile(r'\[(-?\d+)\.(\d{9})\] (?:\S+ )?(\S+): \{ cpu_id = (\d+) \},(.*)')
+READS = {'read', 'readv', 'pread', 'pread64', 'preadv', 'preadv2', 'recv', 'recvfrom', 'recvmsg'}
+WRITES = {'write', 'writev', 'pwrite', 'pwrite64', 'pwritev', 'pwritev2', 'send', 'sendto',
+          'sendmsg'}
+
+
+def number(fields, *names):
+    """The integer in the first of these fields that the event has."""
+    for name in names:
+        found = re.search(r'[{,] ' + name + r' = (?:\( "[^"]*" : container = )?(-?\d+)', fields)
+        if found:
+            return int(found[1])
+    return None
+
+
+def payload(scopes):
+    """The last of an event's scopes: contexts come before it."""
+    return '{' + scopes.rpartition(', {')[2]
+
+
+class Durations:
+    def __init__(self):
+        self.all = []
+
+    def report(self):
+        return {'count': len(self.all), 'total_ns': sum(self.all),
+                'min_ns': min(self.all, default=None), 'max_ns': max(self.all, default=None)}
+
+
+class Thread:
+    def __init__(self):
+        self.cpu_time = self.scheduled = self.migrations = 0
+        self.read = self.written = self.blocks_read = self.blocks_written = 0
+        self.call = self.woken = None
+        self.calls = {}
+        self.latency = Durations()
+
+
+class Cpu:
+    """Its first switch tells who runs at the begin."""
+
+    def __init__(self):
+        self.running = self.since = None
+        self.busy = self.idle = 0
+
+
+class Machine:
+    def __init__(self):
+        self.cpus, self.threads, self.events, self.disks = {}, {}, {}, {}
+        self.begin = self.end = None
+
+    def thread(self, tid):
+        return self.threads.setdefault(tid, Thread())
+
+    def read(self, lines):
+        lines = [found for found in map(LINE.match, lines) if found]
+        time = lambda line: int(line[1]) * 10**9 + int(line[2])
+        self.begin, self.end = time(lines[0]), time(lines[-1])
+        for line in lines:
+            cpu = self.cpus.setdefault(int(line[4]), Cpu())
+            if cpu.running is None and line[3] == 'sched_switch':
+                cpu.running, cpu.since = number(payload(line[5]), 'prev_tid'), self.begin
+        for line in lines:
+            self.event(time(line), line[3], self.cpus[int(line[4])], payload(line[5]))
+
+    def event(self, time, name, cpu, fields):
+        self.events[name] = self.events.get(name, 0) + 1
+        self.common(time, name, fields)
+        if name == 'sched_switch':
+            self.switch(time, cpu, number(fields, 'prev_tid'), number(fields, 'next_tid'))
+        elif cpu.running is not None:
+            self.own(time, name, fields, cpu.running)
+
+    def common(self, time, name, fields):
+        """What does not depend on who runs."""
+        tid = number(fields, 'tid') if name.startswith('sched_') else None
+        if name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new') and tid != 0:
+            thread = self.thread(tid)
+            if thread.woken is None and not any(cpu.running == tid for cpu in self.cpus.values()):
+                thread.woken = time
+        elif name == 'sched_migrate_task' and tid != 0:
+            self.thread(tid).migrations += 1
+        elif name == 'block_rq_complete':
+            sectors = number(fields, 'nr_sector')
+            disk = self.disks.setdefault(number(fields, 'dev'), {'requests': 0, 'bytes': 0})
+            if sectors:
+                disk['requests'] += 1
+                disk['bytes'] += 512 * sectors
+
+    def switch(self, time, cpu, out, into):
+        assert cpu.running == out, (time, cpu.running, out)
+        self.charge(cpu, time)
+        cpu.running, cpu.since = into, time
+        thread = self.thread(into)
+        thread.scheduled += 1
+        if thread.woken is not None:
+            thread.latency.all.append(time - thread.woken)
+            thread.woken = None
+
+    def charge(self, cpu, time):
+        if cpu.running == 0:
+            cpu.idle += time - cpu.since
+        else:
+            cpu.busy += time - cpu.since
+        self.thread(cpu.running).cpu_time += time - cpu.since
+
+    def own(self, time, name, fields, tid):
+        """What the thread that runs does."""
+        if tid == 0:
+            return
+        thread = self.thread(tid)
+        call = re.match(r'(?:compat_)?(?:syscall_entry_|sys_)(.*)', name)
+        if call:
+            # Those that the tracer has no name for have a number.
+            is_named = call[1] != 'unknown'
+            thread.call = (call[1] if is_named else f'syscall {number(fields, "id")}', time)
+        elif re.match(r'(?:compat_)?syscall_exit_|exit_syscall$', name):
+            if thread.call:
+                call, begin = thread.call
+                thread.calls.setdefault(call, Durations()).all.append(time - begin)
+                moved = number(fields, 'ret') or 0
+                if call in READS and moved > 0:
+                    thread.read += moved
+                if call in WRITES and moved > 0:
+                    thread.written += moved
+            thread.call = None
+        elif name == 'block_rq_issue':
+            kind = number(fields, 'rwbs')
+            # Older kernels count bytes of commands that are no reads or writes only.
+            size = number(fields, 'bytes') or 512 * number(fields, 'nr_sector')
+            if not kind & 2:  # discards
+                if kind & 1:
+                    thread.blocks_written += size
+                elif kind & 4:
+                    thread.blocks_read += size
+
+    def report(self):
+        for cpu in self.cpus.values():
+            if cpu.running is not None:
+                self.charge(cpu, self.end)
+        return {
+            'begin_ns': self.begin,
+            'end_ns': self.end,
+            'events': self.events,
+            'cpus': [{'cpu': number, 'busy_ns': cpu.busy, 'idle_ns': cpu.idle}
+                     for number, cpu in sorted(self.cpus.items()) if cpu.running is not None],
+            'disks': self.disks,
+            'threads': {tid: {
+                'cpu_ns': thread.cpu_time,
+                'times_scheduled': thread.scheduled,
+                'migrations': thread.migrations,
+                'bytes_read': thread.read,
+                'bytes_written': thread.written,
+                'blocks_read': thread.blocks_read,
+                'blocks_written': thread.blocks_written,
+                'wakeup_latency': thread.latency.report(),
+                'syscalls': {call: times.report() for call, times in thread.calls.items()},
+            } for tid, thread in self.threads.items()},
+        }
+
+
+if __name__ == '__main__':
+    machine = Machine()
+    machine.read(sys.stdin)
+    json.dump(machine.report(), sys.stdout)

@@ -1,0 +1,42 @@
+//! Requests in asynchronous code, whatever executes it (feature `async`).
+//!
+//! One task drives the scheduler: it polls what [`AsyncScheduler::serve`] gives. Any
+//! number of others, in the same thread, read [`EventStream`]s. Between any two
+//! chunks all other tasks get their turn.
+//!
+//! ```
+//! use futures_lite::{StreamExt, future};
+//! use lttv_context::{Traceset, TracesetContext};
+//! use lttv_requests::task::AsyncScheduler;
+//! use lttv_requests::{Budget, EventsRequest, FinishReason, Owner, Scheduler};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! let scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
+//! let scheduler = AsyncScheduler::new(scheduler);
+//! let request = EventsRequest::new(Owner::fresh()).events(100);
+//! let mut times = scheduler.events(request, |call| Some(call.time()))?;
+//!
+//! let viewer = async {
+//!     let mut seen = Vec::new();
+//!     while let Some(time) = times.next().await {
+//!         seen.push(time);
+//!     }
+//!     (seen.len(), times.reason())
+//! };
+//! let driver = async {
+//!     let mut chunks = scheduler.serve(Budget::events(10));
+//!     while let Some(chunk) = chunks.next().await {
+//!         assert!(chunk.read <= 10);
+//!     }
+//!     unreachable!("the scheduler is not closed")
+//! };
+//! let seen = future::block_on(future::or(viewer, driver));
+//! assert_eq!(seen, (100, Some(FinishReason::EventCount)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod events;
+mod serve;
+
+pub use events::EventStream;
+pub use serve::{AsyncScheduler, Serve};

@@ -1,0 +1,74 @@
+//! `state.` fields of filters on a real trace, against the state itself.
+
+mod support;
+
+use std::cell::Cell;
+
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_filter::{Environment, Expression, Filters};
+use lttv_state::filter::{KernelFields, KernelView};
+use lttv_state::kernel::{ExecutionMode, KernelState, Process, ProcessStatus, TraceState};
+
+type Plain = fn(&TraceState, &Process, u32) -> bool;
+
+#[test]
+fn fields_are_those_of_the_process_that_runs() {
+    let cases: &[(&str, Plain)] = &[
+        ("state.pid = 0", |_, p, _| p.tid() == Some(0)),
+        ("state.pid > 100", |_, p, _| p.tid() > Some(100)),
+        ("state.tgid != 0", |_, p, _| p.pid().is_some_and(|pid| pid != 0)),
+        ("state.ppid >= 2", |_, p, _| p.parent() >= Some(2)),
+        ("state.cpu = 3", |_, _, cpu| cpu == 3),
+        ("state.process_name = \"swapper/3\"", |s, p, _| s.name(p.name()) == "swapper/3"),
+        ("state.process_name != \"client\"", |s, p, _| {
+            p.name() != Default::default() && s.name(p.name()) != "client"
+        }),
+        ("state.execution_mode = SYSCALL", |_, p, _| p.mode() == ExecutionMode::Syscall),
+        ("state.execution_mode = user_mode", |_, p, _| p.mode() == ExecutionMode::User),
+        ("state.execution_mode != MODE_UNKNOWN", |_, p, _| p.mode() != ExecutionMode::Unknown),
+        ("state.execution_submode = \"epoll_wait\"", |s, p, _| s.name(p.submode()) == "epoll_wait"),
+        ("state.process_status = RUN", |_, p, _| p.status() == ProcessStatus::Run),
+        ("!(state.process_status = run)", |_, p, _| p.status() != ProcessStatus::Run),
+        ("state.creation_time > 0", |_, p, _| p.creation().is_some()),
+        ("state.insertion_time > 1970-01-02", |_, _, _| true),
+    ];
+    let traceset = Traceset::open(support::bundled()).expect("a trace");
+    for (text, plain) in cases {
+        let expression: Expression = text.parse().expect("an expression");
+        let environment = Environment::new();
+        let traces = traceset.traces();
+        let filters = Filters::within(&expression, traces, &environment, &KernelFields)
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        let passed = Cell::new(0);
+        let mut context = TracesetContext::new(&traceset);
+        let kernel = context.attach(KernelState::new());
+        context.on_event("*", |call| {
+            let kernel = &call.extensions[kernel];
+            let passes = filters.matches_in(&call.event, &KernelView::at(kernel, call));
+            let state = kernel.trace(0).expect("one trace");
+            let cpu = kernel.cpu_of(call).expect("a CPU");
+            let expected = plain(state, state.running(cpu).expect("a known CPU"), cpu);
+            assert_eq!(passes, expected, "{text} at {:?}", call.time());
+            passed.set(passed.get() + u64::from(passes));
+        });
+        context.middle(&Bounds::all()).expect("no position");
+        drop(context);
+        // The trace has a case for each, and none is in all user code or so.
+        assert!(passed.get() > 0, "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let traceset = Traceset::open(support::bundled()).expect("a trace");
+    let fault = |text: &str| {
+        let expression: Expression = text.parse().expect("an expression");
+        let environment = Environment::new();
+        let filters = Filters::within(&expression, traceset.traces(), &environment, &KernelFields);
+        filters.expect_err(text).to_string()
+    };
+    assert!(fault("state.execution_mode = SYSCAL").contains("SYSCAL"));
+    assert!(fault("state.process_nam = \"a\"").contains("process_nam"));
+    assert!(fault("state.pid = \"a\"").contains('a'));
+    assert!(fault("state.execution_mode < SYSCALL").contains("order"));
+}
