@@ -54,9 +54,13 @@ impl Segments {
         }
         let length = |of: &Segment| of.end.abs_diff(of.begin);
         match self.all.last_mut() {
-            // A few short ones make one that can be seen: it looks like the longest
-            // of the active ones.
-            Some(last) if last.end == now.begin && length(last) < scale.least => {
+            // Short ones make one that can be seen: it looks like the longest of the
+            // active ones. What is long stays as it is.
+            Some(last)
+                if last.end == now.begin
+                    && length(last) < scale.least
+                    && length(&now) < scale.least =>
+            {
                 let is_more = now.paint.is_active() && !last.paint.is_active()
                     || now.paint.is_active() == last.paint.is_active()
                         && length(&now) > length(last);
@@ -107,8 +111,12 @@ mod tests {
         segments.finish(&scale);
         let drawn: Vec<_> =
             segments.all().iter().map(|s| (s.begin, s.end, s.paint, s.states)).collect();
-        let expected =
-            [(0, 50, Paint::Wait, 1), (50, 70, Paint::Syscall, 3), (70, 100, Paint::WaitCpu, 1)];
+        let expected = [
+            (0, 50, Paint::Wait, 1),
+            (50, 59, Paint::Syscall, 2),
+            (59, 70, Paint::Wait, 1),
+            (70, 100, Paint::WaitCpu, 1),
+        ];
         assert_eq!(drawn, expected);
     }
 }

@@ -4,7 +4,7 @@
 //! Where LTTV had the columns of the process state there are the contexts that
 //! were recorded with the event. The packet context is left out: its CPU is in
 //! the name of the tracefile. Legacy traces have lines of their own
-//! ([`legacy`](super::legacy)): those that LTTV printed for them.
+//! (in the module `legacy`): those that LTTV printed for them.
 
 use std::sync::Arc;
 

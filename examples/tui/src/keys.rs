@@ -120,7 +120,7 @@ const LINES: &[Line] = &[
     more(Char('{'), Step(-10)),
     more(Char('}'), Step(10)),
     line(Char('g'), GoToTime, "g", "go to a time: seconds, or +seconds from the begin"),
-    line(Char('/'), EditFilter, "/", "filter: event.name == \"sched_*\" && cpu == 1"),
+    line(Char('/'), EditFilter, "/", "filter: event.name =~ \"sched_*\" && tracefile.cpu == 1"),
     line(Char('\\'), EditOwnFilter, "\\", "filter of the event list alone"),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
     more(KeyCode::BackTab, Focus(-1)),

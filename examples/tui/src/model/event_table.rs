@@ -388,16 +388,16 @@ impl EventTable {
         let rows = || visible.clone().filter_map(|at| self.rows.get(at));
         let is_asked = {
             let asked = self.asked.borrow();
-            let unknown = rows().filter(|row| row.process.is_none());
+            let mut unknown = rows().filter(|row| row.process.is_none());
             let is_asked = |row: &EventRow| asked.events.contains(&(row.time, row.tracefile));
-            unknown.map(is_asked).all(|asked| asked)
+            unknown.all(is_asked)
         };
         if is_asked {
             return Ok(());
         }
         scheduler.cancel_owner(self.owners.1);
         let events: Vec<_> = rows().map(|row| (row.time, row.tracefile)).collect();
-        let (Some(first), Some(last)) = (rows().next(), rows().last()) else { return Ok(()) };
+        let (Some(first), Some(last)) = (rows().next(), rows().next_back()) else { return Ok(()) };
         let asked = Asked { events, answers: Vec::new(), is_pending: true };
         self.asked = Rc::new(RefCell::new(asked));
         let (asked, over) = (self.asked.clone(), self.asked.clone());
