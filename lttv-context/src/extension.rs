@@ -81,6 +81,7 @@ pub trait Extension: Sized + 'static {
 
 /// What an extension is given to install itself.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Setup<'a, 'h> {
     /// All traces and tracefiles.
     pub contexts: &'a Contexts,

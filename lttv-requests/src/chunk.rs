@@ -8,6 +8,7 @@ use crate::identity::RequestId;
 
 /// What one call of [`service_chunk`](crate::Scheduler::service_chunk) did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Chunk {
     /// Events read for requests: each once, for however many.
     pub read: u64,
@@ -37,6 +38,7 @@ pub struct Chunk {
 
 /// State on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Replay {
     /// The time that it has come to.
     pub at: Timestamp,

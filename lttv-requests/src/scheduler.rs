@@ -77,6 +77,7 @@ pub struct Scheduler<'h> {
 
 /// A request that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pending {
     /// Which.
     pub request: RequestId,

@@ -58,6 +58,7 @@ pub struct ProcessKey {
 
 /// What is written beside the row of a process: as known at last.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProcessLabel {
     /// Its name.
     pub name: String,

@@ -102,6 +102,7 @@ use crate::value::Value;
 
 /// A value that an attribute has for some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Interval<'a> {
     /// The attribute.
     pub quark: Quark,
