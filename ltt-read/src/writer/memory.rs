@@ -24,6 +24,7 @@ use crate::{Error, Trace};
 /// for cpu in 0..2_u64 {
 ///     let mut stream = trace
 ///         .stream(StreamClassId(0), &format!("channel0_{cpu}"))?
+///         .with_stream_id(cpu)
 ///         .with_packet_context(Value::fields([("cpu_id", cpu)]));
 ///     stream.event(wake, 1_000 + cpu, Value::fields([("tid", 42)]))?;
 ///     trace.add(stream)?;
