@@ -32,7 +32,7 @@ fn a_journal_is_whole_after_service_only() {
 fn a_request_that_depends_on_others_is_found() {
     let traceset = traceset();
     // The second of two requests asks for more than it would alone.
-    let made = Cell::new(0);
+    let made = Cell::new(0_u64);
     assert_alone_is_together(
         || {
             made.set(0);
