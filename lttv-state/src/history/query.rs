@@ -7,7 +7,7 @@ use super::Interval;
 use super::cursor::Cursor;
 use super::error::Error;
 use super::reader::History;
-use super::run::{Place, Run};
+use super::run::{Ended, Place, Run};
 use crate::tree::Quark;
 use crate::value::Value;
 
@@ -30,29 +30,31 @@ impl History {
         for quark in self.tree().quarks() {
             let run = runs.as_mut().and_then(|runs| runs.next(quark.index()));
             let interval = match run {
-                Some(Some(run)) if run.last_end().is_some_and(|last| t <= last) => {
-                    self.interval_in(quark, &run, t, block)?
-                }
-                _ => Cursor::in_block(self, quark, t, block)?.interval()?,
+                Some(Some(run)) => match run.find(t) {
+                    Some(found) => self.interval_in(quark, &run, &found, t, block)?,
+                    None => Cursor::in_block(self, quark, t, block + 1)?.interval()?,
+                },
+                Some(None) => return Err(self.damaged(block, "run")),
+                None => Cursor::in_block(self, quark, t, block + 1)?.interval()?,
             };
             state.push(interval);
         }
         Ok(state)
     }
 
-    /// The interval with time `t`, in a run that has it.
+    /// An interval of a run, which must have time `t`.
     #[inline(always)]
     fn interval_in<'h>(
         &'h self,
         quark: Quark,
         run: &Run<'h>,
+        found: &Ended,
         t: i64,
         block: usize,
     ) -> Result<Interval<'h>, Error> {
-        let place = run.find(t, None).map(Place::Ended);
-        let found = place.and_then(|place| Some((run.span(place), run.code(place)?)));
-        match found {
-            Some(((start, Some(end)), code)) if start <= t && t <= end => {
+        let Ended { position, start, end } = *found;
+        match run.code(Place::Ended(position)) {
+            Some(code) if start <= t && t <= end => {
                 Ok(Interval { quark, start, end, value: self.value(code, block)? })
             }
             _ => Err(self.damaged(block, "run")),

@@ -10,24 +10,31 @@
 //!   bits), and what is packed is its place there.
 //!
 //! ```text
-//! tag bit 0-1  coding      bit 2  has nulls      bit 3-5  kind
-//! one          varint key
-//! packed       varint key of the least, u8 width
-//! listed       varint length, (u8 kind, u64 bits) × length
+//! tag   bit 0-1    coding
+//!       bit 2      has nulls
+//!       bit 3-5    kind
+//!       bit 6-9    length of the key in bytes
+//!       bit 10-16  width of a symbol
+//! key   one        the value
+//!       packed     the least
+//!       listed     how many are in the list
+//! list  (u8 kind, u64 bits) of each, behind the symbols
 //! ```
-//! A *key* is the bits of a value, in zigzag form if the kind is signed.
+//! A value stands in a key with its bits, in zigzag form if the kind is signed.
 
-use super::bits::{self, BitWriter, Bytes, put_varint, unzigzag, width_of, zigzag};
+use super::bits::{self, BitWriter, bytes_of, unzigzag, width_of, zigzag};
 use super::code::{Code, Kind};
 
-const ONE: u8 = 0;
-const PACKED: u8 = 1;
-const LISTED: u8 = 2;
-const NULLS: u8 = 1 << 2;
+const ONE: u32 = 0;
+const PACKED: u32 = 1;
+const LISTED: u32 = 2;
+const NULLS: u32 = 1 << 2;
 const KIND_SHIFT: u32 = 3;
+const KEY_SHIFT: u32 = 6;
+const WIDTH_SHIFT: u32 = 10;
 
-/// Bytes of a value in a list.
-const ENTRY: usize = 9;
+/// Bits of a value in a list.
+const ENTRY: usize = 72;
 
 /// Packed values up to this width are not tried as a list: it would not be
 /// smaller by much, and sorting takes time.
@@ -78,31 +85,38 @@ impl Plan {
         Plan::Packed { kind, nulls, least, width }
     }
 
-    pub(super) fn tag(&self) -> u8 {
-        match self {
-            Plan::One(code) => ONE | (code.kind as u8) << KIND_SHIFT,
+    /// What runs have in common that are coded alike.
+    pub(super) fn tag(&self) -> u32 {
+        let coding = match self {
+            Plan::One(code) => ONE | (code.kind as u32) << KIND_SHIFT,
             Plan::Packed { kind, nulls, .. } => {
-                PACKED | if *nulls { NULLS } else { 0 } | (*kind as u8) << KIND_SHIFT
+                PACKED | if *nulls { NULLS } else { 0 } | (*kind as u32) << KIND_SHIFT
             }
             Plan::Listed(_) => LISTED,
+        };
+        coding | (bytes_of(self.key()) as u32) << KEY_SHIFT | self.width() << WIDTH_SHIFT
+    }
+
+    fn key(&self) -> u64 {
+        match self {
+            Plan::One(code) => key(*code),
+            Plan::Packed { kind, least, .. } => {
+                key(Code { kind: *kind, bits: unordered(*kind, *least) })
+            }
+            Plan::Listed(list) => list.len() as u64,
         }
     }
 
-    pub(super) fn write_head(&self, out: &mut Vec<u8>) {
+    fn width(&self) -> u32 {
         match self {
-            Plan::One(code) => put_varint(out, key(*code)),
-            Plan::Packed { kind, least, width, .. } => {
-                put_varint(out, key(Code { kind: *kind, bits: unordered(*kind, *least) }));
-                out.push(*width as u8);
-            }
-            Plan::Listed(list) => {
-                put_varint(out, list.len() as u64);
-                for code in list {
-                    out.push(code.kind as u8);
-                    out.extend_from_slice(&code.bits.to_le_bytes());
-                }
-            }
+            Plan::One(_) => 0,
+            Plan::Packed { width, .. } => *width,
+            Plan::Listed(list) => width_of(list.len() as u64 - 1),
         }
+    }
+
+    pub(super) fn write_key(&self, writer: &mut BitWriter<'_>) {
+        writer.put(self.key(), bytes_of(self.key()) as u32 * 8);
     }
 
     /// The number that stands for a value.
@@ -117,15 +131,18 @@ impl Plan {
         }
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>, codes: &[Code]) {
-        let mut writer = BitWriter::new(out);
-        let width = match self {
-            Plan::One(_) => return,
-            Plan::Packed { width, .. } => *width,
-            Plan::Listed(list) => width_of(list.len() as u64 - 1),
-        };
-        codes.iter().for_each(|code| writer.put(self.symbol(*code), width));
-        writer.finish();
+    /// Appends the symbols, and the list if there is one.
+    pub(super) fn write(&self, writer: &mut BitWriter<'_>, codes: &[Code]) {
+        let width = self.width();
+        if width > 0 {
+            codes.iter().for_each(|code| writer.put(self.symbol(*code), width));
+        }
+        if let Plan::Listed(list) = self {
+            for code in list {
+                writer.put(code.kind as u64, 8);
+                writer.put(code.bits, 64);
+            }
+        }
     }
 }
 
@@ -160,42 +177,56 @@ pub(super) struct Symbols<'d> {
 #[derive(Debug, Clone, Copy)]
 enum Coding {
     One(Code),
-    Packed { kind: Kind, nulls: bool, base: u64 },
-    Listed { at: usize, len: usize },
+    Packed {
+        kind: Kind,
+        nulls: bool,
+        base: u64,
+    },
+    /// The bit where the list begins.
+    Listed {
+        at: usize,
+        len: usize,
+    },
 }
 
 impl<'d> Symbols<'d> {
-    /// Reads what [`Plan::write_head`] wrote. None if it did not write that.
+    /// Reads the key at bit `at`, as the tag tells, and tells where it ends. None
+    /// if there is no such coding.
     #[inline(always)]
-    pub(super) fn read_head(tag: u8, bytes: &mut Bytes<'d>) -> Option<Symbols<'d>> {
-        let kind = Kind::from_number(tag >> KIND_SHIFT)?;
+    pub(super) fn read_key(data: &'d [u8], tag: u32, at: usize) -> Option<(Symbols<'d>, usize)> {
+        let kind = Kind::from_number((tag >> KIND_SHIFT & 7) as u8)?;
         let nulls = tag & NULLS != 0;
-        let (coding, width) = match tag & 3 {
-            ONE => (Coding::One(Code { kind, bits: unkey(kind, bytes.varint()) }), 0),
+        let width = tag >> WIDTH_SHIFT & 127;
+        let key_bits = (tag >> KEY_SHIFT & 15) * 8;
+        if width > 64 || key_bits > 64 {
+            return None;
+        }
+        let key = bits::get(data, at, key_bits);
+        let coding = match tag & 3 {
+            ONE => Coding::One(Code { kind, bits: unkey(kind, key) }),
             PACKED => {
-                let least = unkey(kind, bytes.varint());
-                let width = u32::from(bytes.u8());
-                (Coding::Packed { kind, nulls, base: least.wrapping_sub(nulls.into()) }, width)
+                let base = unkey(kind, key).wrapping_sub(nulls.into());
+                Coding::Packed { kind, nulls, base }
             }
-            LISTED => {
-                let len = usize::try_from(bytes.varint()).ok()?;
-                let at = bytes.at;
-                bytes.take(len.checked_mul(ENTRY)?)?;
-                (Coding::Listed { at, len }, width_of(len.checked_sub(1)? as u64))
-            }
+            LISTED => Coding::Listed { at: 0, len: usize::try_from(key).ok()? },
             _ => return None,
         };
-        (width <= 64).then_some(Symbols { data: bytes.data, at: 0, width, coding })
+        Some((Symbols { data, at: 0, width, coding }, at + key_bits as usize))
     }
 
-    /// Where the symbols themselves begin: at byte `at`.
-    pub(super) fn set_start(&mut self, at: usize) {
-        self.at = at * 8;
-    }
-
-    /// The byte behind so many symbols.
-    pub(super) fn end(&self, count: u32) -> usize {
-        (self.at + count as usize * self.width as usize).div_ceil(8)
+    /// The symbols begin at a bit, one more than `ends`. Tells where they, and the
+    /// list, end. None if there cannot be so many.
+    #[inline(always)]
+    pub(super) fn place(&mut self, at: usize, ends: u32) -> Option<usize> {
+        self.at = at;
+        let behind = at + (ends as usize + 1) * self.width as usize;
+        match &mut self.coding {
+            Coding::Listed { at, len } => {
+                *at = behind;
+                behind.checked_add(len.checked_mul(ENTRY)?)
+            }
+            _ => Some(behind),
+        }
     }
 
     /// The number that stands for a value of this run, for counting by it.
@@ -216,8 +247,8 @@ impl<'d> Symbols<'d> {
             Coding::Listed { at, len } => {
                 let place = usize::try_from(symbol).ok().filter(|place| *place < len)?;
                 let at = at + place * ENTRY;
-                let kind = Kind::from_number(*self.data.get(at)?)?;
-                Some(Code { kind, bits: bits::word(self.data, at + 1) })
+                let kind = Kind::from_number(bits::get(self.data, at, 8) as u8)?;
+                Some(Code { kind, bits: bits::get(self.data, at + 8, 64) })
             }
         }
     }
