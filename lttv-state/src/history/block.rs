@@ -20,7 +20,7 @@
 use std::ops::Range;
 
 use super::bits::{self, Bytes, width_of, word};
-use super::run::{Record, Run, Span, Widths};
+use super::run::{RecordLayout, Run, Span, Widths};
 
 /// Bits for where a text ends; never none, so that there cannot be more texts
 /// than bits.
@@ -112,7 +112,7 @@ pub(super) struct Layout {
     ranks: usize,
     tags: usize,
     records: usize,
-    record_bits: usize,
+    record: RecordLayout,
     bodies: usize,
 }
 
@@ -120,10 +120,10 @@ impl Layout {
     /// None if the parts do not fill `len` bytes exactly.
     pub(super) fn of(head: &BlockHead, len: usize) -> Option<Layout> {
         let bits = |count: u32, width: u32| (u64::from(count) * u64::from(width)).div_ceil(8);
-        if !head.widths.are_valid() || head.first_quark > head.quarks {
+        if head.first_quark > head.quarks {
             return None;
         }
-        let record_bits = head.widths.sum();
+        let record = RecordLayout::of(head.widths)?;
         let text_width = text_width(head.text_bytes);
         let words = u64::from(head.quarks).div_ceil(64);
         let parts = [
@@ -133,7 +133,7 @@ impl Layout {
             words * 8,
             words * 4,
             u64::from(head.tags) * 4,
-            bits(head.runs, record_bits as u32),
+            u64::from(head.runs) * record.len as u64,
             head.body_bytes,
         ];
         let mut at = BlockHead::LEN as u64;
@@ -152,7 +152,7 @@ impl Layout {
             ranks,
             tags,
             records,
-            record_bits,
+            record,
             bodies,
         })
     }
@@ -187,8 +187,7 @@ impl<'d> Block<'d> {
     #[inline(always)]
     fn run_of_rank(&self, rank: u32) -> Option<Run<'d>> {
         let Block { head, layout, data } = *self;
-        let record = layout.records * 8 + rank as usize * layout.record_bits;
-        let record: Record = head.widths.read(data, record);
+        let record = layout.record.read(data, layout.records + rank as usize * layout.record.len);
         if record.tag >= head.tags {
             return None;
         }

@@ -20,16 +20,16 @@
 //!          list of the symbols
 //!          summary, from a whole byte on: see `summary`
 //!
-//! tag      u32, bit 0-16 see `symbols`, bit 17 is there a summary?
+//! tag      u32, bit 0-15 see `symbols`, bit 16 is there a summary?
 //! ```
 
-use super::bits::{self, BitWriter, width_of};
+use super::bits::{self, BitWriter, bytes_of, word};
 use super::code::Code;
 use super::ends::{self, Ends, Position};
 use super::summary::{self, Summary};
 use super::symbols::{Plan, Symbols};
 
-const SUMMARY: u32 = 1 << 17;
+const SUMMARY: u32 = 1 << 16;
 
 /// The times of a block: its base, and how long it is.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub(super) struct Record {
     pub(super) body: u64,
 }
 
-/// How many bits the parts of a record have.
+/// How many bytes the parts of a record have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Widths {
     pub(super) count: u8,
@@ -62,7 +62,7 @@ impl Widths {
     /// What these records need.
     pub(super) fn of(records: &[Record]) -> Widths {
         let width = |part: fn(&Record) -> u64| {
-            width_of(records.iter().map(part).fold(0, |all, part| all | part)) as u8
+            bytes_of(records.iter().map(part).fold(0, |all, part| all | part)) as u8
         };
         Widths {
             count: width(|r| r.count.into()),
@@ -72,40 +72,52 @@ impl Widths {
         }
     }
 
-    pub(super) fn are_valid(&self) -> bool {
-        self.count <= 32 && self.tag <= 32 && self.back <= 64 && self.body <= 64
-    }
-
-    #[inline(always)]
-    pub(super) fn sum(&self) -> usize {
-        [self.count, self.tag, self.back, self.body].into_iter().map(usize::from).sum()
-    }
-
     pub(super) fn write(&self, out: &mut Vec<u8>, records: &[Record]) {
-        let mut writer = BitWriter::new(out);
         for Record { count, tag, back, body } in records {
-            writer.put((*count).into(), self.count.into());
-            writer.put((*tag).into(), self.tag.into());
-            writer.put(*back, self.back.into());
-            writer.put(*body, self.body.into());
+            let parts = [
+                (u64::from(*count), self.count),
+                (u64::from(*tag), self.tag),
+                (*back, self.back),
+                (*body, self.body),
+            ];
+            for (part, width) in parts {
+                out.extend_from_slice(&part.to_le_bytes()[..width.into()]);
+            }
         }
-        writer.finish();
+    }
+}
+
+/// How to read records.
+#[derive(Debug, Clone)]
+pub(super) struct RecordLayout {
+    /// Where each part begins, and the bits that are its own there.
+    parts: [(usize, u64); 4],
+    /// Bytes of a record.
+    pub(super) len: usize,
+}
+
+impl RecordLayout {
+    /// None if there are no such widths.
+    pub(super) fn of(widths: Widths) -> Option<RecordLayout> {
+        let Widths { count, tag, back, body } = widths;
+        if count > 4 || tag > 4 || back > 8 || body > 8 {
+            return None;
+        }
+        let mut len = 0;
+        let parts = [count, tag, back, body].map(|width| {
+            let at = len;
+            len += usize::from(width);
+            (at, bits::mask(u32::from(width) * 8))
+        });
+        Some(RecordLayout { parts, len })
     }
 
-    /// The record at a bit.
+    /// The record at a byte.
     #[inline(always)]
-    pub(super) fn read(&self, data: &[u8], mut at: usize) -> Record {
-        let mut next = |width: u8| {
-            let value = bits::get(data, at, width.into());
-            at += usize::from(width);
-            value
-        };
-        Record {
-            count: next(self.count) as u32,
-            tag: next(self.tag) as u32,
-            back: next(self.back),
-            body: next(self.body),
-        }
+    pub(super) fn read(&self, data: &[u8], at: usize) -> Record {
+        let [count, tag, back, body] = &self.parts;
+        let get = |(part, mask): &(usize, u64)| word(data, at + part) & mask;
+        Record { count: get(count) as u32, tag: get(tag) as u32, back: get(back), body: get(body) }
     }
 }
 
@@ -201,13 +213,6 @@ impl<'d> Run<'d> {
     /// The end of the last interval, if there are any.
     pub(super) fn last_end(&self) -> Option<i64> {
         self.ends.last().map(|last| self.end(last))
-    }
-
-    /// The first interval, if any has ended.
-    #[inline(always)]
-    pub(super) fn first(&self) -> Option<Ended> {
-        let position = self.ends.first()?;
-        Some(Ended { position, start: self.start, end: self.end(position) })
     }
 
     /// The interval with time `t`; None if it is behind the last end, or before
@@ -314,7 +319,7 @@ mod tests {
         let widths = Widths::of(&[record]);
         let mut records = Vec::new();
         widths.write(&mut records, &[record]);
-        let record = widths.read(&records, 0);
+        let record = RecordLayout::of(widths).unwrap().read(&records, 0);
         Run::read(out, 2, span, record.tag, &record)
     }
 

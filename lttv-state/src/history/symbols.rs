@@ -1,22 +1,20 @@
 //! The values of a run, in few bits each.
 //!
-//! A run is coded in one of three ways, told by the two low bits of its tag:
+//! A run is coded in one of two ways:
 //!
-//! * *one*: all values are the same, which is stored once;
 //! * *packed*: values of one kind, and maybe null: each as its distance from the
-//!   least one, in as many bits as the greatest distance needs. If there are
-//!   nulls, they are 0 and the distances begin at 1;
+//!   least one, in as many bits as the greatest distance needs, which is none if
+//!   all are the same. If there are nulls, they are 0 and the distances begin at 1;
 //! * *listed*: each value that occurs stands in a list, at 9 bytes (kind and
 //!   bits), and what is packed is its place there.
 //!
 //! ```text
-//! tag   bit 0-1    coding
-//!       bit 2      has nulls
-//!       bit 3-5    kind
-//!       bit 6-9    length of the key in bytes
-//!       bit 10-16  width of a symbol
-//! key   one        the value
-//!       packed     the least
+//! tag   bit 0      0 packed, 1 listed
+//!       bit 1      has nulls
+//!       bit 2-4    kind of what is no null
+//!       bit 5-8    length of the key in bytes
+//!       bit 9-15   width of a symbol
+//! key   packed     the least
 //!       listed     how many are in the list
 //! list  (u8 kind, u64 bits) of each, behind the symbols
 //! ```
@@ -25,13 +23,11 @@
 use super::bits::{self, BitWriter, bytes_of, unzigzag, width_of, zigzag};
 use super::code::{Code, Kind};
 
-const ONE: u32 = 0;
-const PACKED: u32 = 1;
-const LISTED: u32 = 2;
-const NULLS: u32 = 1 << 2;
-const KIND_SHIFT: u32 = 3;
-const KEY_SHIFT: u32 = 6;
-const WIDTH_SHIFT: u32 = 10;
+const LISTED: u32 = 1;
+const NULLS: u32 = 1 << 1;
+const KIND_SHIFT: u32 = 2;
+const KEY_SHIFT: u32 = 5;
+const WIDTH_SHIFT: u32 = 9;
 
 /// Bits of a value in a list.
 const ENTRY: usize = 72;
@@ -43,7 +39,6 @@ const LIST_FROM_WIDTH: u32 = 16;
 /// How to code a run's values.
 #[derive(Debug)]
 pub(super) enum Plan {
-    One(Code),
     Packed { kind: Kind, nulls: bool, least: u64, width: u32 },
     Listed(Vec<Code>),
 }
@@ -68,7 +63,12 @@ impl Plan {
             most = most.max(ordered);
         }
         if same {
-            return Plan::One(first);
+            return Plan::Packed {
+                kind: first.kind,
+                nulls: false,
+                least: ordered(first),
+                width: 0,
+            };
         }
         let span = most.wrapping_sub(least).checked_add(nulls.into());
         let width = span.map_or(65, width_of);
@@ -88,9 +88,8 @@ impl Plan {
     /// What runs have in common that are coded alike.
     pub(super) fn tag(&self) -> u32 {
         let coding = match self {
-            Plan::One(code) => ONE | (code.kind as u32) << KIND_SHIFT,
             Plan::Packed { kind, nulls, .. } => {
-                PACKED | if *nulls { NULLS } else { 0 } | (*kind as u32) << KIND_SHIFT
+                u32::from(*nulls) * NULLS | (*kind as u32) << KIND_SHIFT
             }
             Plan::Listed(_) => LISTED,
         };
@@ -99,7 +98,6 @@ impl Plan {
 
     fn key(&self) -> u64 {
         match self {
-            Plan::One(code) => key(*code),
             Plan::Packed { kind, least, .. } => {
                 key(Code { kind: *kind, bits: unordered(*kind, *least) })
             }
@@ -109,7 +107,6 @@ impl Plan {
 
     fn width(&self) -> u32 {
         match self {
-            Plan::One(_) => 0,
             Plan::Packed { width, .. } => *width,
             Plan::Listed(list) => width_of(list.len() as u64 - 1),
         }
@@ -122,7 +119,7 @@ impl Plan {
     /// The number that stands for a value.
     pub(super) fn symbol(&self, code: Code) -> u64 {
         match self {
-            Plan::One(_) => 0,
+            Plan::Packed { width: 0, .. } => 0,
             Plan::Packed { .. } if code.kind == Kind::Null => 0,
             Plan::Packed { nulls, least, .. } => {
                 ordered(code).wrapping_sub(least.wrapping_sub((*nulls).into()))
@@ -171,22 +168,18 @@ pub(super) struct Symbols<'d> {
     /// The bit where the symbols begin.
     at: usize,
     width: u32,
-    coding: Coding,
+    kind: Kind,
+    nulls: bool,
+    /// What a symbol is added to.
+    base: u64,
+    list: Option<List>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Coding {
-    One(Code),
-    Packed {
-        kind: Kind,
-        nulls: bool,
-        base: u64,
-    },
-    /// The bit where the list begins.
-    Listed {
-        at: usize,
-        len: usize,
-    },
+struct List {
+    /// The bit where it begins.
+    at: usize,
+    len: usize,
 }
 
 impl<'d> Symbols<'d> {
@@ -202,16 +195,12 @@ impl<'d> Symbols<'d> {
             return None;
         }
         let key = bits::get(data, at, key_bits);
-        let coding = match tag & 3 {
-            ONE => Coding::One(Code { kind, bits: unkey(kind, key) }),
-            PACKED => {
-                let base = unkey(kind, key).wrapping_sub(nulls.into());
-                Coding::Packed { kind, nulls, base }
-            }
-            LISTED => Coding::Listed { at: 0, len: usize::try_from(key).ok()? },
-            _ => return None,
+        let list = match tag & LISTED {
+            0 => None,
+            _ => Some(List { at: 0, len: usize::try_from(key).ok()? }),
         };
-        Some((Symbols { data, at: 0, width, coding }, at + key_bits as usize))
+        let base = unkey(kind, key).wrapping_sub(nulls.into());
+        Some((Symbols { data, at: 0, width, kind, nulls, base, list }, at + key_bits as usize))
     }
 
     /// The symbols begin at a bit, one more than `ends`. Tells where they, and the
@@ -220,37 +209,39 @@ impl<'d> Symbols<'d> {
     pub(super) fn place(&mut self, at: usize, ends: u32) -> Option<usize> {
         self.at = at;
         let behind = at + (ends as usize + 1) * self.width as usize;
-        match &mut self.coding {
-            Coding::Listed { at, len } => {
-                *at = behind;
-                behind.checked_add(len.checked_mul(ENTRY)?)
+        match &mut self.list {
+            None => Some(behind),
+            Some(list) => {
+                list.at = behind;
+                behind.checked_add(list.len.checked_mul(ENTRY)?)
             }
-            _ => Some(behind),
         }
     }
 
-    /// The number that stands for a value of this run, for counting by it.
-    pub(super) fn symbol(&self, index: u32) -> u64 {
+    #[inline(always)]
+    fn symbol(&self, index: u32) -> u64 {
         bits::get(self.data, self.at + index as usize * self.width as usize, self.width)
     }
 
     /// The value that a number stands for.
     #[inline(always)]
     pub(super) fn decode(&self, symbol: u64) -> Option<Code> {
-        match self.coding {
-            Coding::One(code) => Some(code),
-            Coding::Packed { nulls: true, .. } if symbol == 0 => Some(Code::NULL),
-            // Adding is the same in both orders.
-            Coding::Packed { kind, base, .. } => {
-                Some(Code { kind, bits: base.wrapping_add(symbol) })
-            }
-            Coding::Listed { at, len } => {
-                let place = usize::try_from(symbol).ok().filter(|place| *place < len)?;
-                let at = at + place * ENTRY;
-                let kind = Kind::from_number(bits::get(self.data, at, 8) as u8)?;
-                Some(Code { kind, bits: bits::get(self.data, at + 8, 64) })
-            }
+        if let Some(list) = self.list {
+            return self.listed(list, symbol);
         }
+        if self.nulls && symbol == 0 {
+            return Some(Code::NULL);
+        }
+        // Adding is the same for signed and unsigned numbers.
+        Some(Code { kind: self.kind, bits: self.base.wrapping_add(symbol) })
+    }
+
+    #[inline]
+    fn listed(&self, list: List, symbol: u64) -> Option<Code> {
+        let place = usize::try_from(symbol).ok().filter(|place| *place < list.len)?;
+        let at = list.at + place * ENTRY;
+        let kind = Kind::from_number(bits::get(self.data, at, 8) as u8)?;
+        Some(Code { kind, bits: bits::get(self.data, at + 8, 64) })
     }
 
     #[inline(always)]
