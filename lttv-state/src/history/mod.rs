@@ -86,6 +86,7 @@ mod rows;
 mod run;
 mod sink;
 mod source;
+mod state;
 mod summary;
 mod symbols;
 
