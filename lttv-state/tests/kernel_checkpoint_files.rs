@@ -146,10 +146,12 @@ fn damage_is_found() {
         fs::write(&path, bytes).unwrap();
         context.load_checkpoints(&path).is_err()
     };
-    for length in 0..bytes.len() {
+    // All of the begin, much of the rest; the test of `lttv-context` does it all.
+    let places = || (0..bytes.len()).filter(|at| *at < 600 || at.is_multiple_of(37));
+    for length in places() {
         assert!(refused(&mut context, &bytes[..length]), "{length} bytes");
     }
-    for at in 0..bytes.len() {
+    for at in places() {
         let mut changed = bytes.clone();
         changed[at] ^= 1 << (at % 8);
         assert!(refused(&mut context, &changed), "byte {at}");
@@ -163,7 +165,7 @@ fn lies_with_right_sums_do_no_harm() {
     let dir = tempfile::tempdir().unwrap();
     let (traceset, path, bytes) = small_file(dir.path());
     let mut taken = 0;
-    let mut runner = TestRunner::new(ProptestConfig::with_cases(600));
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(200));
     let changes = prop::collection::vec((12..bytes.len(), any::<u8>()), 1..4);
     let result = runner.run(&changes, |changes| {
         let mut changed = bytes.clone();
@@ -177,7 +179,7 @@ fn lies_with_right_sums_do_no_harm() {
     });
     result.unwrap_or_else(|error| panic!("{error}"));
     // And it is not that nothing gets through.
-    for at in (12..bytes.len()).step_by(101) {
+    for at in (12..bytes.len()).step_by(499) {
         let mut changed = bytes.clone();
         changed[at] ^= 1;
         repair(&mut changed);

@@ -46,7 +46,11 @@ impl SavedNames {
     pub(super) fn add<'t>(&mut self, added: impl Iterator<Item = &'t str>) {
         let full = self.len() / PART * PART;
         let mut last: Vec<Arc<str>> = self.texts_from(full).cloned().collect();
+        let known = last.len();
         last.extend(added.map(Arc::from));
+        if last.len() == known {
+            return;
+        }
         self.parts.truncate(full / PART);
         self.parts.extend(last.chunks(PART).map(Arc::from));
     }
