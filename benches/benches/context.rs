@@ -6,7 +6,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use ltt_read::{Merge, Timestamp};
 use lttv_benches::{Input, Kind, Random, bench_events, handles, time_range};
 use lttv_context::{
-    Bounds, Extension, Handle, Parallel, Setup, Subscription, Traceset, TracesetContext,
+    Bounds, Extension, Handle, Parallel, Saving, Setup, Subscription, Traceset, TracesetContext,
 };
 
 fn traceset() -> Traceset {
@@ -179,7 +179,7 @@ fn seeks(c: &mut Criterion) {
     for every in [5_000, 50_000] {
         let mut context = TracesetContext::new(&traceset);
         context.attach(Processes(vec![0; 500]));
-        context.save_checkpoints(every, usize::MAX);
+        context.save_checkpoints(Saving::every(every));
         read(&mut context);
         group.bench_function(
             BenchmarkId::new("by time, with state, checkpoints every", every),

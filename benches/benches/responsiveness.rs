@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random};
-use lttv_context::{Bounds, Handle, Traceset, TracesetContext};
+use lttv_context::{Bounds, Handle, Saving, Traceset, TracesetContext};
 use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
 use lttv_state::kernel::KernelState;
@@ -60,9 +60,9 @@ fn main() {
 fn context<'h>(traceset: &Traceset, events: u64) -> (TracesetContext<'h>, Handle<KernelState>) {
     let mut context = TracesetContext::new(traceset);
     let state = context.attach(KernelState::new());
-    context.save_checkpoints(CHECKPOINTS, usize::MAX);
+    context.save_checkpoints(Saving::every(CHECKPOINTS));
     context.replay(&Bounds::all().events(events / 4 * 3)).expect("no position in it");
-    context.save_checkpoints(u64::MAX, usize::MAX);
+    context.save_checkpoints(Saving::never());
     (context, state)
 }
 

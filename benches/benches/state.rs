@@ -5,7 +5,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lttv_benches::{Input, Kind, bench_events};
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
@@ -64,7 +64,7 @@ fn seek(c: &mut Criterion) {
     let traceset = Traceset::open(dir.expect("a trace")).expect("a trace");
     let mut context = TracesetContext::new(&traceset);
     context.attach(KernelState::new());
-    context.save_checkpoints(50_000, 1000);
+    context.save_checkpoints(Saving::default());
     let _ = context.replay(&Bounds::all());
     let (begin, end) = lttv_benches::time_range(&traceset.traces()[0]).expect("events");
     let mut random = lttv_benches::Random::new(1);

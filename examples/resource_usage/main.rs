@@ -4,7 +4,6 @@
 //! cargo run --release --example resource_usage -- TRACE -o FILE.svg [--top N]
 //! ```
 
-mod colors;
 mod rows;
 mod svg;
 

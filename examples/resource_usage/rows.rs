@@ -1,17 +1,21 @@
 //! What each row shows in each column of pixels: how long each colour lasted there.
 
+use lttv_examples::palette::Paint;
 use lttv_state::kernel::{ProcessIx, Serial, TraceState};
 use lttv_state::stats::TraceStatistics;
 
-use crate::colors::{self, ABSENT};
+/// How long a column shows each [`Paint`], in ns.
+pub(crate) type Column = [u64; Paint::ALL.len()];
+
+/// Of a CPU of which nothing is known, and of a process that is not there: black.
+pub(crate) const BLACK: Paint = Paint::Dead;
 
 /// A row under way.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) label: String,
-    /// Time of each colour in each column, in ns.
-    pub(crate) columns: Vec<[u64; 12]>,
-    color: u8,
+    pub(crate) columns: Vec<Column>,
+    paint: Paint,
     since: i64,
 }
 
@@ -31,8 +35,8 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn new(trace: &TraceStatistics, top: usize, columns: usize) -> Self {
         let (begin, end) = (trace.begin().ns(), trace.end().ns().max(trace.begin().ns() + 1));
-        let row =
-            |label, color| Row { label, columns: vec![[0; 12]; columns], color, since: begin };
+        let empty = vec![Column::default(); columns];
+        let row = |label| Row { label, columns: empty.clone(), paint: BLACK, since: begin };
         let numbers: Vec<_> = trace.cpus().iter().map(|cpu| cpu.number).collect();
         let mut busiest = trace.processes();
         busiest.sort_by_key(|sum| (std::cmp::Reverse(sum.cpu_time), sum.process));
@@ -46,8 +50,8 @@ impl Rows {
             format!("{name} {tid}")
         };
         Rows {
-            cpus: numbers.iter().map(|cpu| row(format!("CPU {cpu}"), 5)).collect(),
-            processes: serials.iter().map(|serial| row(label(serial), ABSENT)).collect(),
+            cpus: numbers.iter().map(|cpu| row(format!("CPU {cpu}"))).collect(),
+            processes: serials.iter().map(|serial| row(label(serial))).collect(),
             places: vec![None; serials.len()],
             numbers,
             serials,
@@ -60,7 +64,8 @@ impl Rows {
     pub(crate) fn event(&mut self, state: &TraceState, time: i64) {
         let (begin, end) = (self.begin, self.end);
         for (number, row) in self.numbers.iter().zip(&mut self.cpus) {
-            row.set(colors::of_cpu(state.cpu_mode(*number)), time, begin, end);
+            let paint = Paint::of_cpu(state.cpu_mode(*number)).unwrap_or(BLACK);
+            row.set(paint, time, begin, end);
         }
         let rows = self.serials.iter().zip(&mut self.places).zip(&mut self.processes);
         for ((serial, place), row) in rows {
@@ -68,17 +73,19 @@ impl Rows {
             // Nobody is there before its birth was told.
             if place.is_none_or(|ix| known(ix).is_none()) {
                 *place = None;
-                if serial.0 < state.serials() && row.color != ABSENT + 1 {
+                if serial.0 < state.serials() && row.paint != Paint::Unknown {
                     let mut all = state.processes();
                     *place = all.find(|(_, p)| p.serial() == *serial).map(|(ix, _)| ix);
                     if place.is_none() {
                         // It is gone for good.
-                        row.set(ABSENT, time, begin, end);
+                        row.set(BLACK, time, begin, end);
                     }
                 }
             }
-            let color = place.and_then(known).map_or(ABSENT, colors::of_process);
-            row.set(color, time, begin, end);
+            let paint = place
+                .and_then(known)
+                .map_or(BLACK, |process| Paint::of_process(process.status(), process.mode()));
+            row.set(paint, time, begin, end);
         }
     }
 
@@ -95,10 +102,15 @@ impl Rows {
 }
 
 impl Row {
-    fn set(&mut self, color: u8, time: i64, begin: i64, end: i64) {
-        if color != self.color {
+    /// For how long it was in a paint, in ns.
+    pub(crate) fn time_of(&self, paint: Paint) -> u64 {
+        self.columns.iter().map(|column| column[paint.index()]).sum()
+    }
+
+    fn set(&mut self, paint: Paint, time: i64, begin: i64, end: i64) {
+        if paint != self.paint {
             self.charge(time, begin, end);
-            self.color = color;
+            self.paint = paint;
         }
     }
 
@@ -118,7 +130,7 @@ impl Row {
             let until = if column + 1 < count { edge(column + 1).min(time) } else { time };
             let until = until.max(self.since + 1).min(time);
             let times = &mut self.columns[column as usize];
-            times[self.color as usize] += until.abs_diff(self.since);
+            times[self.paint.index()] += until.abs_diff(self.since);
             self.since = until;
         }
         self.since = time;

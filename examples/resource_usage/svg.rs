@@ -2,10 +2,13 @@
 
 use std::io::{self, Write};
 
+use lttv_examples::palette::Paint;
 use lttv_state::stats::TraceStatistics;
 
-use crate::colors::{CPU, Color, PROCESS};
-use crate::rows::{Row, Rows};
+use crate::rows::{BLACK, Column, Row, Rows};
+
+/// What rows of CPUs show, but for what is not known.
+const CPU: [Paint; 5] = [Paint::Busy, Paint::Irq, Paint::Softirq, Paint::Trap, Paint::Idle];
 
 const LEFT: u32 = 190;
 const RIGHT: u32 = 70;
@@ -43,26 +46,22 @@ pub(crate) fn write(
     axis(out, rows, width, cpus - 8, legend - 26)?;
     writeln!(out, r##"<g shape-rendering="crispEdges">"##)?;
     let total = rows.time();
-    group(out, "CPUs", "busy", &rows.cpus, CPU, cpus, (width, total), &[0, 1, 2, 3])?;
-    let on_cpu = &[0, 1, 2, 3, 4, 8];
-    group(out, "Processes", "on CPU", &rows.processes, PROCESS, processes, (width, total), on_cpu)?;
+    group(out, ("CPUs", "busy"), &rows.cpus, cpus, (width, total))?;
+    group(out, ("Processes", "on CPU"), &rows.processes, processes, (width, total))?;
     writeln!(out, "</g>")?;
-    key(out, "CPUs", CPU, legend)?;
-    key(out, "Processes", PROCESS, legend + 22)?;
+    let named = |paint: Paint| (paint, paint.label());
+    key(out, "CPUs", CPU.map(named).into_iter().chain([(BLACK, "unknown")]), legend)?;
+    key(out, "Processes", Paint::OF_PROCESSES.map(named).into_iter(), legend + 22)?;
     writeln!(out, "</svg>")
 }
 
 /// Rows of one kind, with how much of the time they were busy.
-#[allow(clippy::too_many_arguments)]
 fn group(
     out: &mut impl Write,
-    title: &str,
-    share: &str,
+    (title, share): (&str, &str),
     rows: &[Row],
-    colors: &[Color],
     top: u32,
     (width, time): (u32, u64),
-    busy: &[usize],
 ) -> io::Result<()> {
     let (y, end) = (top - 6, width - 12);
     writeln!(out, r##"<text x="12" y="{y}" fill="#ffffff">{title}</text>"##)?;
@@ -72,9 +71,9 @@ fn group(
         let (text_y, label_x) = (y + BAR - 2, LEFT - 10);
         let label = escaped(&row.label);
         writeln!(out, r##"<text x="{label_x}" y="{text_y}" text-anchor="end">{label}</text>"##)?;
-        bar(out, row, colors, y)?;
-        let sum = |column: &[u64; 12]| busy.iter().map(|color| column[*color]).sum::<u64>();
-        let on: u64 = row.columns.iter().map(sum).sum();
+        bar(out, row, y)?;
+        let active = Paint::ALL.into_iter().filter(|paint| paint.is_active());
+        let on: u64 = active.map(|paint| row.time_of(paint)).sum();
         let percent = on as f64 * 100.0 / time.max(1) as f64;
         writeln!(out, r##"<text x="{end}" y="{text_y}" text-anchor="end">{percent:.1} %</text>"##)?;
     }
@@ -83,8 +82,8 @@ fn group(
 
 /// A row: a column of pixels is divided among its colours by how long each lasted;
 /// neighbours of one colour only are one rectangle.
-fn bar(out: &mut impl Write, row: &Row, colors: &[Color], top: u32) -> io::Result<()> {
-    let single = |column: &[u64; 12]| {
+fn bar(out: &mut impl Write, row: &Row, top: u32) -> io::Result<()> {
+    let single = |column: &Column| {
         let mut used = column.iter().enumerate().filter(|(_, time)| **time > 0);
         let first = used.next().map(|(color, _)| color);
         if used.next().is_some() { None } else { first }
@@ -94,7 +93,7 @@ fn bar(out: &mut impl Write, row: &Row, colors: &[Color], top: u32) -> io::Resul
         let left = LEFT as usize + x;
         if let Some(color) = single(column) {
             let same = row.columns[x..].iter().take_while(|c| single(c) == Some(color)).count();
-            let rgb = colors[color].rgb;
+            let rgb = hex(Paint::ALL[color]);
             writeln!(
                 out,
                 r##"<rect x="{left}" y="{top}" width="{same}" height="{BAR}" fill="{rgb}"/>"##
@@ -107,7 +106,7 @@ fn bar(out: &mut impl Write, row: &Row, colors: &[Color], top: u32) -> io::Resul
         for (color, part) in column.iter().enumerate().filter(|(_, part)| **part > 0) {
             let height = *part as f64 / time as f64 * f64::from(BAR);
             at -= height;
-            let rgb = colors[color].rgb;
+            let rgb = hex(Paint::ALL[color]);
             writeln!(
                 out,
                 r##"<rect x="{left}" y="{at:.2}" width="1" height="{height:.2}" fill="{rgb}" shape-rendering="auto"/>"##
@@ -149,11 +148,16 @@ fn axis(out: &mut impl Write, rows: &Rows, width: u32, top: u32, bottom: u32) ->
     Ok(())
 }
 
-fn key(out: &mut impl Write, title: &str, colors: &[Color], y: u32) -> io::Result<()> {
+fn key<'l>(
+    out: &mut impl Write,
+    title: &str,
+    paints: impl Iterator<Item = (Paint, &'l str)>,
+    y: u32,
+) -> io::Result<()> {
     writeln!(out, r##"<text x="12" y="{}" fill="#ffffff">{title}</text>"##, y + 10)?;
     let mut x = 86;
-    for color in colors {
-        let Color { rgb, meaning } = color;
+    for (paint, meaning) in paints {
+        let rgb = hex(paint);
         writeln!(
             out,
             r##"<rect x="{x}" y="{y}" width="12" height="12" fill="{rgb}" stroke="#777777"/><text x="{}" y="{}">{meaning}</text>"##,
@@ -163,6 +167,11 @@ fn key(out: &mut impl Write, title: &str, colors: &[Color], y: u32) -> io::Resul
         x += 30 + meaning.len() as u32 * 6;
     }
     Ok(())
+}
+
+fn hex(paint: Paint) -> String {
+    let (red, green, blue) = paint.rgb();
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 fn escaped(text: &str) -> String {

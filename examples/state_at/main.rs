@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example state_at -- TRACE --time NS [--format text|json]
+//! cargo run --release --example state_at -- TRACE --time NS --method checkpoint --checkpoints FILE
 //! ```
 
 mod json;
@@ -9,12 +10,12 @@ mod text;
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointFileError, Saving, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{Snapshot, Target, record};
@@ -40,6 +41,11 @@ struct Cli {
     /// How to get there
     #[arg(long, value_enum, default_value_t)]
     method: Method,
+
+    /// Take the checkpoints of FILE, so that no more than 50 000 events are read;
+    /// if it is not there or of other traces, make it
+    #[arg(long, value_name = "FILE")]
+    checkpoints: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -63,9 +69,6 @@ enum Method {
     History,
 }
 
-/// Events between checkpoints, and how many of these there may be.
-const CHECKPOINTS: (u64, usize) = (50_000, 1000);
-
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
         Ok(true) => ExitCode::SUCCESS,
@@ -81,9 +84,13 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
     let traceset = Traceset::open(path)?;
+    let file = cli.checkpoints.as_deref();
+    if file.is_some() && cli.method != Method::Checkpoint {
+        return Err("--checkpoints is for --method checkpoint".into());
+    }
     let (states, errors) = match cli.method {
-        Method::Replay => replay(&traceset, cli.time, None)?,
-        Method::Checkpoint => replay(&traceset, cli.time, Some(CHECKPOINTS))?,
+        Method::Replay => replay(&traceset, cli.time)?,
+        Method::Checkpoint => checkpoint(&traceset, cli.time, file)?,
         Method::History => history(&traceset, cli.time)?,
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -104,21 +111,51 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
 /// The state of each trace, and what could not be read of them.
 type States = (Vec<Snapshot>, Vec<ltt_read::Error>);
 
-/// By events, from the begin or from a checkpoint.
-fn replay(
+/// By all events from the begin.
+fn replay(traceset: &Traceset, time: i64) -> Result<States, Box<dyn std::error::Error>> {
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    context.seek_time_with_state(Timestamp::from_ns(time));
+    let states = context.extensions()[kernel].traces().map(Snapshot::of).collect();
+    Ok((states, context.drain_errors()))
+}
+
+/// By the events from a checkpoint on.
+fn checkpoint(
     traceset: &Traceset,
     time: i64,
-    checkpoints: Option<(u64, usize)>,
+    file: Option<&Path>,
 ) -> Result<States, Box<dyn std::error::Error>> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    if let Some((events, most)) = checkpoints {
-        context.save_checkpoints(events, most);
+    if !file.map_or(Ok(false), |file| load(&mut context, file))? {
+        context.save_checkpoints(Saving::default());
         _ = context.replay(&Bounds::all())?;
+        if let Some(file) = file {
+            context.store_checkpoints(file)?;
+        }
     }
     context.seek_time_with_state(Timestamp::from_ns(time));
     let states = context.extensions()[kernel].traces().map(Snapshot::of).collect();
     Ok((states, context.drain_errors()))
+}
+
+/// Whether a file had checkpoints; if not, it is to be made. It is an error if the
+/// file is something else, which nobody wants to lose.
+fn load(context: &mut TracesetContext<'_>, file: &Path) -> Result<bool, CheckpointFileError> {
+    match context.load_checkpoints(file) {
+        Ok(_) => Ok(true),
+        Err(CheckpointFileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            Ok(false)
+        }
+        Err(
+            error @ (CheckpointFileError::Io { .. } | CheckpointFileError::NotCheckpoints { .. }),
+        ) => Err(error),
+        Err(error) => {
+            eprintln!("state_at: {error}; it is made anew");
+            Ok(false)
+        }
+    }
 }
 
 /// From a history of all states.

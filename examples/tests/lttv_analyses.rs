@@ -300,7 +300,10 @@ fn histories() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kernel.history");
     // Another module beside it does not matter.
-    lttv(&["-m", "precompute", "--history", path.to_str().unwrap(), "-m", "interrupts"]);
+    let checkpoints = folder.path().join("kernel.checkpoints");
+    let files = ["--history", path.to_str().unwrap(), "--checkpoints"];
+    let files = [&files[..], &[checkpoints.to_str().unwrap()]].concat();
+    lttv(&[&["-m", "precompute"], &files[..], &["-m", "interrupts"]].concat());
     let traceset = Traceset::open(BUNDLED).unwrap();
     let stored = History::open_for(&path, &Recorded::identity(&traceset)).unwrap();
     assert!(stored.is_complete());

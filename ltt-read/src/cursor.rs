@@ -158,6 +158,48 @@ impl Position {
     /// After the last event.
     pub const END: Position = Position { file: u32::MAX, at_end: true, ..Position::BEGIN };
 
+    /// As bytes, to be kept in a file. They mean something for the same trace only.
+    ///
+    /// ```
+    /// # use ltt_read::Position;
+    /// let bytes = Position::END.to_bytes();
+    /// assert_eq!(Position::from_bytes(&bytes), Position::END);
+    /// ```
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let numbers =
+            [self.packet_offset, self.bit, self.packet_number, self.packet_clock, self.clock];
+        let mut bytes = [0; Self::BYTES];
+        let (head, rest) = bytes.split_at_mut(5);
+        head[0] = self.at_end.into();
+        head[1..].copy_from_slice(&self.file.to_le_bytes());
+        for (to, number) in rest.chunks_exact_mut(8).zip(numbers) {
+            to.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) gave. Any other bytes give some position
+    /// too, but one that may not be sought.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let (head, rest) = bytes.split_at(5);
+        let number = |at: usize| {
+            let bytes = rest.get(8 * at..).and_then(|rest| rest.first_chunk());
+            bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        };
+        Position {
+            at_end: head[0] != 0,
+            file: head[1..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)),
+            packet_offset: number(0),
+            bit: number(1),
+            packet_number: number(2),
+            packet_clock: number(3),
+            clock: number(4),
+        }
+    }
+
+    /// How many [bytes](Self::to_bytes) a position is.
+    pub const BYTES: usize = 45;
+
     /// Where it is: what is left is known from there.
     #[inline]
     fn place(&self) -> (bool, u32, u64, u64) {
@@ -620,7 +662,7 @@ impl Cursor {
             return Ok(());
         }
         self.enter_packet(position.packet_offset, position.packet_number, position.packet_clock)?;
-        self.next = position.bit.clamp(self.next, self.content_end);
+        self.next = position.bit.max(self.next).min(self.content_end);
         self.clock = position.clock;
         Ok(())
     }

@@ -14,6 +14,7 @@ use crate::extension::{Extension, Extensions, Handle, Setup};
 use crate::hook_set::HookSet;
 use crate::level::Begun;
 use crate::position::{Latest, StalePosition, TracesetPosition, UNKNOWN, time_of};
+use crate::saving::Saving;
 use crate::subscription::Subscription;
 use crate::traceset::Traceset;
 
@@ -67,10 +68,7 @@ pub(crate) struct State {
     pub(crate) at_begin: bool,
     /// Events since a checkpoint could be saved last.
     pub(crate) events: u64,
-    /// Events between checkpoints.
-    pub(crate) every: u64,
-    /// How many checkpoints there may be.
-    pub(crate) most: usize,
+    pub(crate) saving: Saving,
 }
 
 impl<'h> TracesetContext<'h> {
@@ -87,13 +85,7 @@ impl<'h> TracesetContext<'h> {
             now: i64::MIN,
             latest: None,
             checkpoints: Checkpoints::default(),
-            state: State {
-                is_current: true,
-                at_begin: true,
-                events: 0,
-                every: u64::MAX,
-                most: usize::MAX,
-            },
+            state: State { is_current: true, at_begin: true, events: 0, saving: Saving::never() },
             check: None,
             is_partial: false,
         }

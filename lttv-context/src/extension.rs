@@ -77,6 +77,76 @@ pub trait Extension: Sized + 'static {
 
     /// Makes it what it was when that was saved.
     fn restore(&mut self, checkpoint: &Self::Checkpoint);
+
+    /// How many bytes of memory a checkpoint keeps, but for what it shares with the
+    /// one `before` it: for the bound on [their memory](crate::Saving::memory).
+    ///
+    /// Unless told otherwise, what it points to is not counted.
+    fn checkpoint_bytes(checkpoint: &Self::Checkpoint, before: Option<&Self::Checkpoint>) -> usize {
+        let (_, _) = (checkpoint, before);
+        size_of::<Self::Checkpoint>()
+    }
+
+    /// How its checkpoints are stored in files; `None` if they are not, as unless
+    /// told otherwise.
+    fn codec(&self) -> Option<Codec<Self>> {
+        None
+    }
+}
+
+/// How checkpoints of an extension are stored in files.
+///
+/// ```
+/// use lttv_context::{Codec, Extension, Handle, Setup};
+///
+/// struct Count(u64);
+///
+/// impl Extension for Count {
+///     type Checkpoint = u64;
+/// #   fn install(_: Handle<Self>, _: &mut Setup<'_, '_>) {}
+/// #   fn reset(&mut self) {}
+/// #   fn save(&self) -> u64 {
+/// #       self.0
+/// #   }
+/// #   fn restore(&mut self, saved: &u64) {
+/// #       self.0 = *saved;
+/// #   }
+///
+///     fn codec(&self) -> Option<Codec<Self>> {
+///         Some(Codec {
+///             name: "count",
+///             version: 1,
+///             options: 0,
+///             write: |count, _, out| out.extend_from_slice(&count.to_le_bytes()),
+///             read: |_, bytes, _| Some(u64::from_le_bytes(bytes.try_into().ok()?)),
+///         })
+///     }
+///     // ...
+/// }
+/// ```
+pub struct Codec<E: Extension> {
+    /// Which extension it is, for files.
+    pub name: &'static str,
+    /// Grows whenever other bytes are written, or other states are saved from the
+    /// same trace. Files of another version are refused: they can be made anew.
+    pub version: u32,
+    /// A hash of its options, or any number that tells them apart. Files of others
+    /// are refused.
+    pub options: u64,
+    /// Appends a checkpoint to bytes: all of it, or what is other than in the one
+    /// `before` it in the file.
+    pub write: fn(&E::Checkpoint, Option<&E::Checkpoint>, &mut Vec<u8>),
+    /// Makes a checkpoint from such bytes, which may be hostile: `None` if they are
+    /// not what such an extension writes. The one before it in the file is what the
+    /// other was written after; what is the same is best shared with it.
+    #[expect(clippy::type_complexity)] // a name for it would not be shorter
+    pub read: fn(&E, &[u8], Option<&E::Checkpoint>) -> Option<E::Checkpoint>,
+}
+
+impl<E: Extension> fmt::Debug for Codec<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Codec({:?}, version {})", self.name, self.version)
+    }
 }
 
 /// What an extension is given to install itself.
@@ -108,7 +178,70 @@ pub struct Extensions {
 }
 
 /// The state of an extension, saved.
-pub(crate) type Saved = Arc<dyn Any + Send + Sync>;
+pub(crate) type Saved = Arc<dyn SavedState>;
+
+/// What checkpoints of all extensions can do.
+pub(crate) trait SavedState: Any + Send + Sync {
+    /// Bytes of memory that it keeps, but for what it shares with another.
+    fn bytes(&self, before: Option<&Saved>) -> usize;
+}
+
+/// A checkpoint of an extension.
+struct Of<E: Extension>(E::Checkpoint);
+
+impl<E: Extension> SavedState for Of<E> {
+    fn bytes(&self, before: Option<&Saved>) -> usize {
+        E::checkpoint_bytes(&self.0, before.and_then(saved_of::<E>))
+    }
+}
+
+/// In the place of plain data, which is not saved.
+struct Nothing;
+
+impl SavedState for Nothing {
+    fn bytes(&self, _: Option<&Saved>) -> usize {
+        0
+    }
+}
+
+fn saved_of<E: Extension>(saved: &Saved) -> Option<&E::Checkpoint> {
+    let saved: &dyn Any = &**saved;
+    Some(&saved.downcast_ref::<Of<E>>()?.0)
+}
+
+/// A [`Codec`] of any extension.
+#[cfg_attr(not(feature = "checkpoint-files"), allow(dead_code))]
+pub(crate) struct AnyCodec {
+    pub(crate) name: &'static str,
+    pub(crate) version: u32,
+    pub(crate) options: u64,
+    pub(crate) write: Box<WriteAny>,
+    pub(crate) read: Box<ReadAny>,
+}
+
+type WriteAny = dyn Fn(&Saved, Option<&Saved>, &mut Vec<u8>);
+type ReadAny = dyn Fn(&dyn Any, &[u8], Option<&Saved>) -> Option<Saved>;
+
+impl AnyCodec {
+    fn of<E: Extension>(value: &dyn Any) -> Option<AnyCodec> {
+        let Codec { name, version, options, write, read } = value.downcast_ref::<E>()?.codec()?;
+        Some(AnyCodec {
+            name,
+            version,
+            options,
+            write: Box::new(move |saved, before, out| {
+                if let Some(saved) = saved_of::<E>(saved) {
+                    write(saved, before.and_then(saved_of::<E>), out);
+                }
+            }),
+            read: Box::new(move |value, bytes, before| {
+                let extension = value.downcast_ref::<E>()?;
+                let saved = read(extension, bytes, before.and_then(saved_of::<E>))?;
+                Some(Arc::new(Of::<E>(saved)))
+            }),
+        })
+    }
+}
 
 struct Cell {
     value: Box<dyn Any>,
@@ -118,6 +251,8 @@ struct Cell {
     reset: fn(&mut dyn Any),
     save: fn(&dyn Any) -> Saved,
     restore: fn(&mut dyn Any, &Saved),
+    #[cfg_attr(not(feature = "checkpoint-files"), allow(dead_code))]
+    codec: fn(&dyn Any) -> Option<AnyCodec>,
 }
 
 impl Extensions {
@@ -184,16 +319,17 @@ impl Extensions {
                 }
             },
             save: |value| match value.downcast_ref::<E>() {
-                Some(extension) => Arc::new(extension.save()),
-                None => Arc::new(()),
+                Some(extension) => Arc::new(Of::<E>(extension.save())),
+                None => Arc::new(Nothing),
             },
             restore: |value, saved| {
                 if let (Some(extension), Some(saved)) =
-                    (value.downcast_mut::<E>(), saved.downcast_ref())
+                    (value.downcast_mut::<E>(), saved_of::<E>(saved))
                 {
                     extension.restore(saved);
                 }
             },
+            codec: AnyCodec::of::<E>,
         })
     }
 
@@ -203,9 +339,36 @@ impl Extensions {
             type_name: type_name::<T>(),
             keeps_state: false,
             reset: |_| {},
-            save: |_| Arc::new(()),
+            save: |_| Arc::new(Nothing),
             restore: |_, _| {},
+            codec: |_| None,
         })
+    }
+
+    /// The places of all that keep state, with how that is stored in files.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn codecs(&self) -> impl Iterator<Item = (usize, &'static str, Option<AnyCodec>)> {
+        let cells = self.cells.iter().enumerate().filter(|(_, cell)| cell.keeps_state);
+        cells.map(|(at, cell)| (at, cell.type_name, (cell.codec)(&*cell.value)))
+    }
+
+    /// A state that was stored by the codec of an extension.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn read_state(
+        &self,
+        at: usize,
+        codec: &AnyCodec,
+        bytes: &[u8],
+        before: Option<&Saved>,
+    ) -> Option<Saved> {
+        (codec.read)(&*self.cells.get(at)?.value, bytes, before)
+    }
+
+    /// As many states as there are places, of nothing.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn no_states(&self) -> Vec<Saved> {
+        let nothing: Saved = Arc::new(Nothing);
+        vec![nothing; self.cells.len()]
     }
 
     fn push<T>(&mut self, cell: Cell) -> Handle<T> {

@@ -122,6 +122,13 @@ impl TracesetPosition {
         self.generation
     }
 
+    /// Whether it can be one of so many tracefiles.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn fits(&self, tracefiles: usize) -> bool {
+        let next = self.is_end() || (self.key.1 as usize) < tracefiles;
+        next && self.tracefiles.len() == tracefiles
+    }
+
     pub(crate) fn key(&self) -> Key {
         self.key
     }

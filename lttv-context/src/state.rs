@@ -6,14 +6,23 @@ use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::context::TracesetContext;
 use crate::position::{StalePosition, TracesetPosition};
+use crate::saving::Saving;
 
 impl TracesetContext<'_> {
-    /// Saves checkpoints from now on, while events are read in order: one every so
-    /// many events, at most so many. When there are more, every other one is
-    /// dropped and the distance doubled.
-    pub fn save_checkpoints(&mut self, every: u64, most: usize) {
-        self.state.every = every.max(1);
-        self.state.most = most.max(1);
+    /// Saves checkpoints from now on, while events are read in order. Those that
+    /// are there already are bound by the same memory.
+    pub fn save_checkpoints(&mut self, saving: Saving) {
+        self.state.saving = saving;
+        self.keep_within_memory();
+    }
+
+    /// Drops checkpoints until the others take no more memory than they may. Gives
+    /// how many times every other one was dropped.
+    fn keep_within_memory(&mut self) -> u32 {
+        let saving = &mut self.state.saving;
+        let times = self.checkpoints.fit(saving.memory);
+        saving.every = saving.every.saturating_mul(1u64.checked_shl(times).unwrap_or(u64::MAX));
+        times
     }
 
     /// Saves a checkpoint at the current position. False if the state of
@@ -23,12 +32,12 @@ impl TracesetContext<'_> {
             return false;
         }
         let checkpoint = self.checkpoint_here();
-        self.checkpoints.insert(checkpoint);
-        self.state.events = 0;
-        while self.checkpoints.len() > self.state.most {
-            self.checkpoints.thin_out();
-            self.state.every = self.state.every.saturating_mul(2);
-        }
+        let number = self.checkpoints.insert(checkpoint);
+        let every = self.state.saving.every;
+        let times = self.keep_within_memory();
+        // It may have been dropped: so far is it since the last one that was not.
+        let dropped = number as u64 & !u64::MAX.checked_shl(times).unwrap_or(0);
+        self.state.events = dropped.saturating_mul(every);
         true
     }
 
@@ -59,13 +68,15 @@ impl TracesetContext<'_> {
     }
 
     /// Takes over the checkpoints of another context of the same traceset, with
-    /// the same extensions. Those that do not fit are dropped.
+    /// the same extensions. Those that do not fit are dropped; so are some if
+    /// they take more memory than [they may](Saving::memory) here.
     pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) {
         self.checkpoints = checkpoints;
         let (traceset, extensions) = (self.traceset().generation(), self.extensions.len());
         self.checkpoints.retain(|saved| {
             saved.position.generation() == traceset && saved.states.len() == extensions
         });
+        self.keep_within_memory();
     }
 
     /// Whether the state of the extensions is that of the current position: it is
@@ -145,13 +156,13 @@ impl TracesetContext<'_> {
         if !self.state.is_current || self.extensions.is_empty() {
             return u64::MAX;
         }
-        self.state.every.saturating_sub(self.state.events).max(1)
+        self.state.saving.every.saturating_sub(self.state.events).max(1)
     }
 
     /// Counts events, and saves a checkpoint if one is due.
     pub(crate) fn passed(&mut self, events: u64) {
         self.state.events = self.state.events.saturating_add(events);
-        if self.state.events >= self.state.every && !self.extensions.is_empty() {
+        if self.state.events >= self.state.saving.every && !self.extensions.is_empty() {
             self.save_checkpoint();
         }
     }

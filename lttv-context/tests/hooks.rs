@@ -9,8 +9,8 @@ use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId
 use ltt_read::writer::{MemoryTrace, Value, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{
-    Bounds, EndReason, EventCall, Extension, Handle, HookSet, Level, LevelCall, Scope, Setup,
-    Subscription, Traceset, TracesetContext, TracesetPosition,
+    Bounds, EndReason, EventCall, Extension, Handle, HookSet, Level, LevelCall, Saving, Scope,
+    Setup, Subscription, Traceset, TracesetContext, TracesetPosition,
 };
 use lttv_hooks::{HookId, Priority};
 
@@ -419,7 +419,7 @@ fn state_is_brought_up_to_date_without_other_hooks() {
     let mut others = 0;
     let mut context = TracesetContext::new(two_by_two());
     let last = context.attach(Last::default());
-    context.save_checkpoints(2, 100);
+    context.save_checkpoints(Saving::every(2));
     context.on_event("*", |_| others += 1);
     assert!(context.middle(&Bounds::all()).is_ok());
     assert_eq!(context.checkpoints().len(), 4);

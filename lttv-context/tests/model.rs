@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use lttv_context::{
-    Bounds, EndReason, Extension, Handle, Setup, TracesetContext, TracesetPosition,
+    Bounds, EndReason, Extension, Handle, Saving, Setup, TracesetContext, TracesetPosition,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -139,7 +139,7 @@ fn run(
     let mut context = TracesetContext::new(&sample.traceset);
     let digest = context.attach(Digest::default());
     if let Some((every, most)) = checkpoints {
-        context.save_checkpoints(every, most);
+        context.save_checkpoints(Saving::every(every).memory(most * 400));
     }
     context.on_event("*", |call| {
         let event = known(call);
@@ -268,7 +268,7 @@ fn run(
             prop_assert_eq!(&context.extensions()[digest], &expected, "after {:?}", step);
         }
         if let Some((_, most)) = checkpoints {
-            prop_assert!(context.checkpoints().len() <= most);
+            prop_assert!(context.checkpoints().bytes() <= most * 400);
         }
     }
     prop_assert!(context.errors().is_empty());

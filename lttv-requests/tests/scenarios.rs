@@ -8,7 +8,7 @@ use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{
-    Bounds, Extension, Handle, Level, Setup, Subscription, Traceset, TracesetContext,
+    Bounds, Extension, Handle, Level, Saving, Setup, Subscription, Traceset, TracesetContext,
     TracesetPosition,
 };
 use lttv_hooks::Priority;
@@ -438,7 +438,7 @@ fn checkpoints_of_the_background_shorten_replays() {
     let seen = Seen::default();
     let mut own = TracesetContext::new(&traceset);
     own.attach(Counter::default());
-    own.save_checkpoints(100, 100);
+    own.save_checkpoints(Saving::every(100));
     let mut background = Background::new(own);
     let state = background.register("state", |pass| pass);
     background.lend_checkpoints();

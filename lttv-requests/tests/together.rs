@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use lttv_context::TracesetContext;
+use lttv_context::{Saving, TracesetContext};
 use lttv_requests::{Budget, FinishReason, Scheduler, Status};
 use proptest::prelude::*;
 use support::digest::Digest;
@@ -61,7 +61,7 @@ fn serve(
     let mut context = TracesetContext::new(&sample.traceset);
     let digest = run.state.then(|| context.attach(Digest::default()));
     if let Some((every, most)) = run.checkpoints {
-        context.save_checkpoints(every, most);
+        context.save_checkpoints(Saving::every(every).memory(most * 400));
     }
     let mut scheduler = Scheduler::new(context);
     scheduler.set_resume_states(run.resume_states);

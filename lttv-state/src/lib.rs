@@ -36,6 +36,8 @@
 //!
 //! * `kernel` (default): what needs traces.
 //! * `filter`: the state as `state.` fields of filters.
+//! * `checkpoint-files`: checkpoints of the kernel state can be
+//!   [stored](lttv_context::TracesetContext::store_checkpoints) in files.
 #![deny(missing_docs, unsafe_code)]
 
 /// The code in the README, which has to compile.

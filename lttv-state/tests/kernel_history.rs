@@ -5,7 +5,7 @@ mod support;
 use std::ops::ControlFlow;
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
 use lttv_state::history::{Error, History, Settings};
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{KernelHistory, Recorded, Snapshot, Target, record};
@@ -63,7 +63,7 @@ fn three_ways_to_the_same_state() {
         let replay_kernel = replay.attach(KernelState::new());
         let mut checkpoints = TracesetContext::new(&traceset);
         let kernel = checkpoints.attach(KernelState::new());
-        checkpoints.save_checkpoints(509, 7);
+        checkpoints.save_checkpoints(Saving::every(509));
         checkpoints.replay(&Bounds::all()).unwrap();
         let (mut threads, mut different) = (0, Vec::new());
         for t in times(&traceset) {

@@ -2,16 +2,21 @@
 
 use std::error::Error;
 
-use lttv_context::Handle;
 use lttv_context::attributes::{Kind, Text};
 use lttv_context::batch::Outcome;
 use lttv_context::modules::{Failure, Module, ModuleInfo};
 use lttv_context::options::OptionSpec;
+use lttv_context::{Handle, Saving};
 use lttv_hooks::Priority;
 use lttv_state::history::{Builder, Settings};
 use lttv_state::kernel_history::{KernelHistory, Recorded};
 
 use super::{Host, report_with};
+
+/// Where states are stored unless told otherwise: in the current folder. A trace is
+/// left as it is; other readers might take the files for a part of it.
+const HISTORY: &str = "lttv.history";
+const CHECKPOINTS: &str = "lttv.checkpoints";
 
 /// The module `precompute`.
 #[derive(Debug)]
@@ -21,27 +26,34 @@ impl Module<Host> for Precompute {
     fn info(&self) -> ModuleInfo {
         ModuleInfo {
             name: "precompute",
-            summary: "Store the states of processes, CPUs and devices in a history file",
-            description: "Stores every state that the traces tell of in a file, where the program \
-                          `history` and other viewers find the state at any time without reading \
-                          the traces again.",
+            summary: "Store the states of processes, CPUs and devices in files",
+            description: "Stores every state that the traces tell of in a history file, where the \
+                          program `history` and other viewers find the state at any time without \
+                          reading the traces again. Besides, the state at every 50 000th event or \
+                          so goes into a small file of checkpoints: from there the program \
+                          `state_at` goes on by events.",
             requires: &["batchAnalysis"],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
-        let help = "The file to store states in; it is replaced";
-        vec![
-            OptionSpec::new("history", Kind::Text, help).value_name("FILE").default("lttv.history"),
-        ]
+        let files = [
+            ("history", HISTORY, "The file to store states in; it is replaced"),
+            ("checkpoints", CHECKPOINTS, "The file to store checkpoints in; it is replaced"),
+        ];
+        let option = |(name, default, help)| {
+            OptionSpec::new(name, Kind::Text, help).value_name("FILE").default(default)
+        };
+        files.map(option).into()
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         if host.options.get::<Text>("begin")?.or(host.options.get("end")?).is_some() {
             return Err("a history is one of whole traces: without --begin and --end".into());
         }
-        let path = host.options.get::<Text>("history")?.map_or("lttv.history", |path| &**path);
-        let path = path.to_owned();
+        let path = host.options.get::<Text>("history")?.map_or(HISTORY, |path| &**path).to_owned();
+        let checkpoints = host.options.get::<Text>("checkpoints")?;
+        let checkpoints = checkpoints.map_or(CHECKPOINTS, |path| &**path).to_owned();
         let work = &mut host.data;
         let kernel = work.kernel();
         let context = &mut work.batch.context;
@@ -51,7 +63,11 @@ impl Module<Host> for Precompute {
         let builder = Builder::create(&path, start, settings)
             .map_err(|error| format!("cannot write {path}: {error}"))?;
         let history = context.attach(KernelHistory::new(kernel, builder));
-        report_with(host, Priority::DEFAULT, move |host| finish(host, history, &path));
+        context.save_checkpoints(Saving::default());
+        report_with(host, Priority::DEFAULT, move |host| {
+            finish(host, history, &path)?;
+            store(host, &checkpoints)
+        });
         Ok(())
     }
 }
@@ -70,5 +86,13 @@ fn finish(
         .map_err(|error| format!("cannot write {path}: {error}"))?;
     let intervals = history.intervals_count();
     eprintln!("lttv: {path}: {intervals} intervals from {} to {}", history.start(), history.end());
+    Ok(())
+}
+
+/// Stores the checkpoints that were saved on the way.
+fn store(host: &mut Host, path: &str) -> Result<(), Box<dyn Error>> {
+    let context = &host.data.batch.context;
+    context.store_checkpoints(path)?;
+    eprintln!("lttv: {path}: {} checkpoints", context.checkpoints().len());
     Ok(())
 }

@@ -5,13 +5,11 @@ use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use lttv_context::{Handle, Level, TimeSpan, Traceset, TracesetContext};
+use lttv_context::{Handle, Level, Saving, TimeSpan, Traceset, TracesetContext};
 use lttv_requests::{Background, ModuleId, Owner, Scheduler, Stage};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
-/// The state is saved so often, in events; at most so many times.
-pub(crate) const CHECKPOINTS: (u64, usize) = (50_000, 256);
 /// Statistics are looked at no more often, as that means copying them.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -42,7 +40,7 @@ impl Overview {
         let mut context = TracesetContext::new(traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
-        context.save_checkpoints(CHECKPOINTS.0, CHECKPOINTS.1);
+        context.save_checkpoints(Saving::default());
         let mut background = Background::new(context);
         let seen: Rc<Seen> = Rc::default();
         let by_hooks = seen.clone();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
-use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition};
+use lttv_context::{Handle, Saving, TimeSpan, Traceset, TracesetContext, TracesetPosition};
 use lttv_filter::{Expression, FilterError, Filters};
 use lttv_requests::{Budget, Chunk, Scheduler, SubmitError, Tab, TimeWindow, ViewerId};
 use lttv_state::kernel::KernelState;
@@ -15,7 +15,7 @@ use lttv_state::stats::Statistics;
 use crate::model::axis::Axis;
 use crate::model::control_flow::RowKey;
 use crate::model::search::{Outcome, Search};
-use crate::overview::{CHECKPOINTS, Overview};
+use crate::overview::Overview;
 
 /// What all viewers of a tab have in common.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Session {
         // In the place of statistics: as the background has them, its saved states
         // fit here.
         context.attach_data(());
-        context.save_checkpoints(CHECKPOINTS.0, CHECKPOINTS.1);
+        context.save_checkpoints(Saving::default());
         // Tracing may begin long before the first event.
         let first = context.position().time().map_or(span.begin, |time| time.max(span.begin));
         let mut tab = Tab::new(traceset.generation(), Some(span));

@@ -5,6 +5,7 @@ macro_rules! counters {
     ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $field:ident,)* }) => {
         $(#[$of])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
         pub struct $name { $($(#[$doc])* pub $field: u64,)* }
 
         impl $name {

@@ -7,6 +7,7 @@ pub(super) const MAX_CPUS: u32 = 1 << 14;
 
 /// A processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cpu {
     /// Who runs there.
     pub(super) running: ProcessIx,

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Trace};
+#[cfg(feature = "checkpoint-files")]
+use lttv_context::Codec;
 use lttv_context::{EventCall, Extension, Handle, Setup, Subscription, TraceContext};
 use lttv_hooks::Priority;
 
 use super::apply::apply;
+use super::cpu::MAX_CPUS;
 use super::look_ahead::{First, look_ahead};
 use super::machine::{At, SavedState, TraceState};
 use super::packets::PacketSeen;
@@ -59,13 +62,16 @@ struct Initial {
     names: Arc<super::Names>,
     cpus: Vec<u32>,
     running: Vec<First>,
+    /// So many processes at most can the trace tell of.
+    #[cfg_attr(not(feature = "checkpoint-files"), expect(dead_code))]
+    processes: u64,
 }
 
 /// The state of all traces, saved: shared with others as far as it is the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedKernelState {
-    traces: Vec<SavedState>,
-    packets: Arc<[PacketSeen]>,
+    pub(super) traces: Vec<SavedState>,
+    pub(super) packets: Arc<[PacketSeen]>,
 }
 
 impl Default for KernelState {
@@ -132,6 +138,24 @@ impl KernelState {
         self.trace(call.trace.index())?.running(self.cpu_of(call)?)
     }
 
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn looks_ahead(&self) -> bool {
+        self.looks_ahead
+    }
+
+    /// How many tracefiles there are.
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn tracefiles(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// What states of a trace there can be.
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn limits(&self, trace: usize) -> Option<super::sound::Limits<'_>> {
+        let Initial { names, processes, .. } = &self.traces.get(trace)?.initial;
+        Some(super::sound::Limits { names, processes: *processes })
+    }
+
     #[inline]
     fn on_event(
         &mut self,
@@ -172,6 +196,7 @@ impl KernelState {
             names: Arc::new(names),
             cpus: if is_kernel { cpus } else { Vec::new() },
             running: if self.looks_ahead { look_ahead(trace.trace(), rules) } else { Vec::new() },
+            processes: most_processes(trace.trace()),
         };
         Machine { state: initial.state(), transitions, initial }
     }
@@ -181,6 +206,12 @@ impl KernelState {
 fn begin_of(trace: &Arc<Trace>) -> i64 {
     let first = |tracefile| trace.cursor(tracefile).next().ok()??.timestamp();
     (0..trace.tracefiles().len()).filter_map(first).min().map_or(0, |time| time.ns())
+}
+
+/// Each byte of a trace tells of one process at most, and each CPU has two.
+fn most_processes(trace: &Trace) -> u64 {
+    let bytes: u64 = trace.tracefiles().iter().map(|tracefile| tracefile.size()).sum();
+    bytes.saturating_add(2 * u64::from(MAX_CPUS))
 }
 
 impl Initial {
@@ -249,5 +280,14 @@ impl Extension for KernelState {
         }
         self.packets.clear();
         self.packets.extend_from_slice(&saved.packets);
+    }
+
+    fn checkpoint_bytes(saved: &SavedKernelState, before: Option<&SavedKernelState>) -> usize {
+        saved.bytes(before)
+    }
+
+    #[cfg(feature = "checkpoint-files")]
+    fn codec(&self) -> Option<Codec<Self>> {
+        Some(self.stored())
     }
 }

@@ -59,6 +59,12 @@ mod packets;
 mod process;
 mod resources;
 mod rule;
+mod saved_bytes;
+mod saved_names;
+#[cfg(feature = "checkpoint-files")]
+mod sound;
+#[cfg(feature = "checkpoint-files")]
+mod stored;
 mod switched_out;
 mod syscalls;
 mod table;
@@ -78,3 +84,7 @@ pub use resources::{BlockDevice, DeviceNumber, RequestKind, Source, SourceKind};
 pub use syscalls::Transfer;
 pub use table::ProcessIx;
 pub use transition::Transition;
+
+/// Grows when the same trace comes to other states than before: what was stored of
+/// them is made anew then.
+pub(crate) const VERSION: u32 = 1;

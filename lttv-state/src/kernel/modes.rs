@@ -5,6 +5,7 @@ macro_rules! spelled {
     ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $text:literal,)* }) => {
         $(#[$of])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name { $($(#[$doc])* $value,)* }
 
         impl $name {

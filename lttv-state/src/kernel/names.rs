@@ -9,6 +9,7 @@ use super::syscalls::SYSCALLS;
 ///
 /// Equal names of one trace have equal ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct NameId(u32);
 
 impl NameId {
@@ -36,7 +37,7 @@ impl NameId {
 /// The names that occur in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
-    texts: Vec<Arc<str>>,
+    pub(super) texts: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, NameId>,
 }
 
@@ -76,9 +77,25 @@ impl Names {
         if let Some(id) = self.find(text) {
             return id;
         }
-        let (id, text): (_, Arc<str>) = (NameId(self.texts.len() as u32), text.into());
+        self.push(text.into())
+    }
+
+    fn push(&mut self, text: Arc<str>) -> NameId {
+        let id = NameId(self.texts.len() as u32);
         self.texts.push(text.clone());
         self.ids.insert(text, id);
         id
+    }
+
+    /// Makes the names others: those that are already the first of them stay.
+    pub(super) fn replace<'t>(&mut self, texts: impl Iterator<Item = &'t Arc<str>> + Clone) {
+        let mine = self.texts.iter().zip(texts.clone());
+        let same = mine.take_while(|(mine, other)| Arc::ptr_eq(mine, other)).count();
+        for text in self.texts.drain(same..) {
+            self.ids.remove(&text);
+        }
+        for text in texts.skip(same) {
+            self.push(text.clone());
+        }
     }
 }

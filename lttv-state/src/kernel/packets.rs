@@ -6,6 +6,7 @@ use super::rule::{CpuField, Rule};
 
 /// What is known of the packet that a tracefile's last event was in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PacketSeen {
     file: u32,
     offset: u64,

@@ -19,6 +19,7 @@ pub(super) const TID_END: Tid = 1 << 22;
 /// Number of a process among all that a trace ever told of: it tells processes
 /// apart that had the same [`Tid`] one after the other. Dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Serial(pub u32);
 
 impl Serial {
@@ -30,6 +31,7 @@ impl Serial {
 
 /// A process (in user space's words: a thread).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Process {
     pub(super) tid: Option<Tid>,
     pub(super) serial: Serial,
@@ -44,6 +46,8 @@ pub struct Process {
     /// The outermost first; never empty.
     pub(super) stack: SmallVec<[Frame; 3]>,
     pub(super) functions: Vec<u64>,
+    /// Stored apart, where they changed.
+    #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     pub(super) files: Arc<Files>,
     /// The file that the current system call opens.
     pub(super) opening: NameId,
@@ -58,6 +62,7 @@ pub struct Process {
     pub(super) farewells: u8,
     pub(super) alive: bool,
     /// When it was changed last, for checkpoints to share what was not.
+    #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     pub(super) touched: u32,
 }
 
@@ -67,6 +72,7 @@ pub(super) type Files = Vec<(i32, NameId)>;
 /// What a process executes at one depth: user code, within that maybe a system
 /// call, within that maybe an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
     pub(super) mode: ExecutionMode,
     pub(super) status: ProcessStatus,

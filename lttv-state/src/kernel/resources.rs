@@ -48,6 +48,7 @@ pub(super) const MAX_DEVICES: usize = 1 << 10;
 
 /// An interrupt, soft interrupt or exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Source {
     pub(super) name: NameId,
     pub(super) running: u32,
@@ -92,6 +93,7 @@ pub(super) fn unpack(source: u32) -> (SourceKind, u32) {
 
 /// Number of a block device: major and minor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct DeviceNumber {
     /// Of its driver.
     pub major: u32,
@@ -114,6 +116,7 @@ impl std::fmt::Display for DeviceNumber {
 
 /// Which way a request moves data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestKind {
     /// From the device.
     Read,
@@ -125,6 +128,7 @@ pub enum RequestKind {
 
 /// A block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct BlockDevice {
     pub(super) number: DeviceNumber,
     pub(super) name: NameId,

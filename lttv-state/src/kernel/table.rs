@@ -9,6 +9,7 @@ use super::tid_map::TidMap;
 
 /// Place of a process in the table of its trace: valid until it is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProcessIx(pub(super) u32);
 
 impl ProcessIx {

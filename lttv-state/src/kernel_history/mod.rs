@@ -71,7 +71,6 @@
 //! packet. Events without a time are taken to happen at the begin.
 
 mod field;
-mod fingerprint;
 mod machine;
 mod node;
 mod record;
@@ -79,7 +78,7 @@ mod snapshot;
 mod snapshot_read;
 mod writer;
 
-pub use fingerprint::{fingerprint, has_grown};
+pub use lttv_context::{fingerprint, has_grown};
 pub use record::{Recorded, Target, record};
 pub use snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 pub use writer::KernelHistory;

@@ -3,17 +3,16 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
+use lttv_context::{Bounds, EndReason, Traceset, TracesetContext, fingerprint};
 
-use super::fingerprint::fingerprint;
 use super::writer::KernelHistory;
 use crate::history::{Builder, Error, History, Identity, Settings};
-use crate::kernel::KernelState;
+use crate::kernel::{self, KernelState};
 
 /// Events between two reports of progress.
 const STEP: u64 = 1 << 16;
 
-/// Grows when the same trace comes to other states or attributes than before.
+/// Grows when the same states come to other attributes than before.
 const VERSION: u32 = 1;
 
 /// Where a history is stored.
@@ -45,7 +44,7 @@ impl Recorded {
     pub fn identity(traceset: &Traceset) -> Identity {
         Identity {
             producer: "kernel state".into(),
-            version: VERSION,
+            version: VERSION << 16 | kernel::VERSION,
             options: 0,
             source: fingerprint(traceset),
         }

@@ -1,12 +1,9 @@
 //! Statistics of a whole traceset, on several threads.
 
-use lttv_context::{Bounds, Checkpoints, Parallel, Traceset, TracesetContext};
+use lttv_context::{Bounds, Checkpoints, Parallel, Saving, Traceset, TracesetContext};
 
 use super::Statistics;
 use crate::kernel::KernelState;
-
-/// Events between checkpoints, and how many of these there may be.
-const CHECKPOINTS: (u64, usize) = (50_000, 1024);
 
 /// The statistics of a traceset, collected by a number of threads: the same for any
 /// number.
@@ -25,7 +22,7 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
     }
     let mut first = TracesetContext::new(traceset);
     first.attach(KernelState::new());
-    first.save_checkpoints(CHECKPOINTS.0, CHECKPOINTS.1);
+    first.save_checkpoints(Saving::default());
     let _ = first.replay(&Bounds::all());
     let checkpoints = first.checkpoints().clone();
     drop(first);

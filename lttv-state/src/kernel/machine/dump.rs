@@ -23,11 +23,11 @@ pub(in crate::kernel) struct Dumped<'a> {
 }
 
 /// So many kernel probes have symbols.
-const MAX_PROBES: usize = 1 << 14;
+pub(in crate::kernel) const MAX_PROBES: usize = 1 << 14;
 /// So many system calls have names.
-const MAX_SYSCALLS: usize = 1 << 16;
+pub(in crate::kernel) const MAX_SYSCALLS: usize = 1 << 16;
 /// So many file tables are told apart during a dump.
-const MAX_FILE_TABLES: usize = 1 << 16;
+pub(in crate::kernel) const MAX_FILE_TABLES: usize = 1 << 16;
 
 impl TraceState {
     /// A process is dumped. What events told of it before counts more.

@@ -13,6 +13,7 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -26,11 +27,16 @@ use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
 use super::names::{NameId, Names};
 use super::process::{Frame, Process, TID_END, Tid};
 use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind, unpack};
+use super::saved_names::SavedNames;
 use super::table::{ProcessIx, ProcessTable, SavedTable};
 
 pub(super) use dump::Dumped;
+#[cfg(feature = "checkpoint-files")]
+pub(super) use dump::{MAX_FILE_TABLES, MAX_PROBES, MAX_SYSCALLS};
 pub(super) use life::Birth;
 pub(super) use scheduling::Switch;
+#[cfg(feature = "checkpoint-files")]
+pub(super) use stack::{MAX_DEPTH, MAX_FUNCTIONS};
 
 /// Where and when an event happened.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +49,8 @@ pub(super) struct At {
 #[derive(Debug)]
 pub struct TraceState {
     pub(super) names: Arc<Names>,
+    /// As the last checkpoint has them.
+    saved_names: RefCell<SavedNames>,
     pub(super) processes: ProcessTable,
     pub(super) cpus: Vec<Cpu>,
     /// By kind.
@@ -74,7 +82,7 @@ pub(crate) struct Changed {
 /// A state, saved.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SavedState {
-    pub(super) names: Arc<Names>,
+    pub(super) names: SavedNames,
     pub(super) processes: SavedTable,
     pub(super) cpus: Vec<Cpu>,
     pub(super) sources: [Vec<Source>; 4],
@@ -90,13 +98,14 @@ pub(super) struct SavedState {
 /// How many processes may be looked at for a gap in events, per event: so that a
 /// trace of nothing but gaps takes no more than linear time.
 const CREDIT_PER_EVENT: u64 = 16;
-const FIRST_CREDIT: u64 = 1 << 24;
+pub(super) const FIRST_CREDIT: u64 = 1 << 24;
 
 impl TraceState {
     /// A machine of which nothing is known.
     pub(super) fn new(begin: i64) -> Self {
         TraceState {
             names: Arc::default(),
+            saved_names: RefCell::default(),
             processes: ProcessTable::default(),
             cpus: Vec::new(),
             sources: Default::default(),
@@ -341,8 +350,10 @@ impl TraceState {
     }
 
     pub(super) fn save(&self) -> SavedState {
+        let mut names = self.saved_names.borrow_mut();
+        names.follow(&self.names);
         SavedState {
-            names: self.names.clone(),
+            names: names.clone(),
             processes: self.processes.save(),
             cpus: self.cpus.clone(),
             sources: self.sources.clone(),
@@ -356,7 +367,10 @@ impl TraceState {
     }
 
     pub(super) fn restore(&mut self, saved: &SavedState) {
-        self.names = saved.names.clone();
+        if !saved.names.are(&self.names) {
+            Arc::make_mut(&mut self.names).replace(saved.names.texts());
+        }
+        *self.saved_names.get_mut() = saved.names.clone();
         self.processes.restore(&saved.processes);
         self.cpus.clone_from(&saved.cpus);
         self.sources.clone_from(&saved.sources);

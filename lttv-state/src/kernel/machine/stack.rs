@@ -10,7 +10,7 @@ use crate::kernel::resources::unpack;
 use crate::kernel::table::ProcessIx;
 
 /// Deeper than any kernel nests.
-const MAX_DEPTH: usize = 32;
+pub(in crate::kernel) const MAX_DEPTH: usize = 32;
 
 impl TraceState {
     /// A system call begins. It can only do so in user code, so what else there is
@@ -161,4 +161,4 @@ fn has_source(mode: ExecutionMode) -> bool {
 }
 
 /// How deep calls are followed.
-const MAX_FUNCTIONS: usize = 4096;
+pub(in crate::kernel) const MAX_FUNCTIONS: usize = 4096;

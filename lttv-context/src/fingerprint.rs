@@ -1,11 +1,11 @@
 //! What tells traces apart without reading them.
 
-use lttv_context::Traceset;
+use crate::traceset::Traceset;
 
 /// A fingerprint of traces: of the identifier of each, and of the name, begin and
-/// size of each of its tracefiles. For
-/// [`Identity::source`](crate::history::Identity::source): a history that was built
-/// from a trace that has changed since is recognised as stale.
+/// size of each of its tracefiles. Whatever is computed from traces and kept in a
+/// file is kept with it: a trace that has changed since is recognised then, and one
+/// that was only moved or copied is not taken for another.
 pub fn fingerprint(traceset: &Traceset) -> Vec<u8> {
     let mut bytes = Vec::new();
     for trace in traceset.traces() {

@@ -1,0 +1,112 @@
+//! Saves checkpoints of the kernel state over a whole trace, and prints what memory
+//! they take, how large their file is, and what seeking by them saves.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use ltt_read::Timestamp;
+use lttv_benches::{Input, Kind, Random};
+use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
+use lttv_state::kernel::KernelState;
+
+/// Measure checkpoints of the kernel state
+#[derive(Debug, Parser)]
+struct Options {
+    /// Directory of a kernel trace; without it, one is generated
+    trace: Option<PathBuf>,
+    /// Events of the generated trace
+    #[arg(long, default_value_t = 20_000_000)]
+    events: u64,
+    /// Events between checkpoints
+    #[arg(long, default_value_t = 50_000)]
+    every: u64,
+    /// The most memory that they may take, in MiB
+    #[arg(long, default_value_t = 128)]
+    memory: usize,
+    /// Seek so many times
+    #[arg(long, default_value_t = 200)]
+    seeks: usize,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
+    let trace = match &options.trace {
+        Some(trace) => trace.clone(),
+        None => Input::new(Kind::Kernel, options.events).packet_bytes(64 << 10).cached()?,
+    };
+    let traceset = Traceset::open(trace)?;
+    let with_kernel = || {
+        let mut context = TracesetContext::new(&traceset);
+        context.attach(KernelState::new());
+        context
+    };
+    let mut alone = with_kernel();
+    let (events, replay) = timed(|| alone.replay(&Bounds::all()).map(|read| read.events));
+    let (events, heap_without) = (events?, heap());
+    drop(alone);
+
+    let mut context = with_kernel();
+    context.save_checkpoints(Saving::every(options.every).memory(options.memory << 20));
+    let (read, saving) = timed(|| context.replay(&Bounds::all()));
+    read?;
+    let heap_with = heap();
+    let checkpoints = context.checkpoints();
+    println!("events                      {events}");
+    println!("checkpoints                 {}", checkpoints.len());
+    println!("their memory, as counted    {} bytes", checkpoints.bytes());
+    println!("heap without, in all        {heap_without} kB");
+    println!("heap with them, in all      {heap_with} kB");
+    println!("replay                      {replay:?}");
+    println!("replay, saving them         {saving:?}");
+
+    let file = std::env::temp_dir().join(format!("measure-{}.checkpoints", std::process::id()));
+    let (stored, storing) = timed(|| context.store_checkpoints(&file));
+    stored?;
+    let mut loaded = with_kernel();
+    let (count, loading) = timed(|| loaded.load_checkpoints(&file));
+    println!("file                        {} bytes", fs::metadata(&file)?.len());
+    println!("storing                     {storing:?}");
+    println!("loading {:<19} {loading:?}", count?);
+    fs::remove_file(&file)?;
+
+    let Some(span) = loaded.contexts().time_span() else { return Ok(()) };
+    let mut random = Random::new(1);
+    let mut seeks = Vec::new();
+    for _ in 0..options.seeks {
+        let after = random.below(span.end.ns().abs_diff(span.begin.ns()).max(1));
+        let time = Timestamp::from_ns(span.begin.ns().saturating_add_unsigned(after));
+        seeks.push(timed(|| black_box(loaded.seek_time_with_state(time))).1);
+    }
+    seeks.sort_unstable();
+    if let (Some(median), Some(longest)) = (seeks.get(seeks.len() / 2), seeks.last()) {
+        println!("going to a time, median     {median:?}");
+        println!("going to a time, longest    {longest:?}");
+    }
+    Ok(())
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let begin = Instant::now();
+    (work(), begin.elapsed())
+}
+
+/// What the process has in memory of its own, in kB: not what it maps of files. 0 if
+/// the system does not tell.
+fn heap() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

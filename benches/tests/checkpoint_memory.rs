@@ -1,0 +1,40 @@
+//! What checkpoints say of their memory is what they take from the heap.
+//!
+//! One test only: the heap is measured for the whole process.
+
+use lttv_benches::{Input, Kind};
+use lttv_context::{Bounds, Checkpoints, Saving, Traceset, TracesetContext};
+use lttv_state::kernel::KernelState;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+/// Bytes that checkpoints take as counted by themselves, and by the allocator.
+fn measured(traceset: &Traceset) -> (usize, usize) {
+    let mut context = TracesetContext::new(traceset);
+    context.attach(KernelState::new());
+    context.save_checkpoints(Saving::every(2000));
+    context.replay(&Bounds::all()).expect("no position");
+    let counted = context.checkpoints().bytes();
+    assert!(context.checkpoints().len() >= 3);
+    // What the last one shares with the state itself does not go away.
+    let with_them = dhat::HeapStats::get().curr_bytes;
+    context.set_checkpoints(Checkpoints::default());
+    (counted, with_them - dhat::HeapStats::get().curr_bytes)
+}
+
+#[test]
+fn the_count_is_right() {
+    let generated = tempfile::tempdir().unwrap();
+    Input::new(Kind::Kernel, 200_000).packet_bytes(16 << 10).write(generated.path()).unwrap();
+    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    for path in [generated.path().to_str().unwrap(), bundled] {
+        let traceset = Traceset::open(path).unwrap();
+        let _profiler = dhat::Profiler::builder().testing().build();
+        let (counted, taken) = measured(&traceset);
+        println!("{path}: counted {counted} bytes, taken {taken}");
+        assert!(taken <= counted + counted / 10, "{path}: {taken} bytes, {counted} counted");
+        // The state keeps the last of each process.
+        assert!(taken >= counted / 2, "{path}: {taken} bytes, {counted} counted");
+    }
+}

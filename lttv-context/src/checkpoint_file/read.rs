@@ -1,0 +1,226 @@
+//! Loading checkpoints.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use crc32fast::Hasher;
+use ltt_read::Position;
+
+use super::{CheckpointFileError, FORMAT, Head, MAGIC, Stored, StoredExtension};
+use crate::checkpoint::{Checkpoint, Checkpoints};
+use crate::context::TracesetContext;
+use crate::extension::AnyCodec;
+use crate::fingerprint::fingerprint;
+use crate::position::TracesetPosition;
+
+/// Memory that is made for a frame before its content is seen.
+const FIRST_RESERVED: u64 = 1 << 16;
+
+impl TracesetContext<'_> {
+    /// Takes over the checkpoints of a file that was made for the same traces, with
+    /// at least the extensions that are attached here. They replace those that are
+    /// there. Of more than there is [memory](crate::Saving::memory) for, some are
+    /// left out, evenly. Gives how many were taken.
+    ///
+    /// The file may be hostile: memory stays in proportion to its size and to that
+    /// bound. It is used only if all of it is sound; on any error nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, is damaged, or does not fit: see
+    /// [`CheckpointFileError`]. Whatever it is, the remedy is to make checkpoints
+    /// anew.
+    pub fn load_checkpoints(
+        &mut self,
+        path: impl AsRef<Path>,
+    ) -> Result<usize, CheckpointFileError> {
+        let path = path.as_ref();
+        let file = File::open(path)
+            .map_err(|source| CheckpointFileError::Io { path: path.to_owned(), source })?;
+        let mut frames = Frames { path, file: BufReader::new(file), offset: 0, sum: Hasher::new() };
+        frames.begin()?;
+        let head: Head = frames.next("head", |bytes| {
+            let (head, rest) = postcard::take_from_bytes(bytes).ok()?;
+            rest.is_empty().then_some(head)
+        })?;
+        if head.source != fingerprint(self.traceset()) {
+            return Err(CheckpointFileError::Stale { path: path.to_owned() });
+        }
+        let mut wanted = self.wanted(path, &head)?;
+        let mut kept = Checkpoints::default();
+        let mut before: Option<Checkpoint> = None;
+        // Every so many are kept.
+        let mut every = 1;
+        for number in 1..=head.checkpoints {
+            let checkpoint = frames.next("checkpoint", |bytes| {
+                self.checkpoint_of(bytes, &head, &mut wanted, before.as_ref())
+            })?;
+            if number.is_multiple_of(every) {
+                kept.insert(checkpoint.clone());
+                for _ in 0..kept.fit(self.state.saving.memory) {
+                    every = every.saturating_mul(2);
+                }
+            }
+            before = Some(checkpoint);
+        }
+        frames.end()?;
+        let count = kept.len();
+        self.checkpoints = kept;
+        Ok(count)
+    }
+
+    /// What of a file goes where.
+    fn wanted(&self, path: &Path, head: &Head) -> Result<Vec<Wanted>, CheckpointFileError> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for (place, type_name, codec) in self.extensions.codecs() {
+            let missing =
+                |extension| CheckpointFileError::Missing { path: path.to_owned(), extension };
+            let codec = codec.ok_or(missing(type_name))?;
+            let this = StoredExtension::of(&codec);
+            // Of several that are alike, each is the next one.
+            let taken = wanted.iter().filter(|other| other.codec.name == codec.name).count();
+            let stored = head.extensions.iter().enumerate();
+            let mut same = stored.filter(|(_, stored)| **stored == this).map(|(at, _)| at);
+            let stored = same.nth(taken).ok_or(missing(codec.name))?;
+            wanted.push(Wanted { place, stored, codec });
+        }
+        match wanted.is_empty() {
+            true => Err(CheckpointFileError::NothingToStore { path: path.to_owned() }),
+            false => Ok(wanted),
+        }
+    }
+
+    fn checkpoint_of(
+        &self,
+        bytes: &[u8],
+        head: &Head,
+        wanted: &mut [Wanted],
+        before: Option<&Checkpoint>,
+    ) -> Option<Checkpoint> {
+        let (stored, rest) = postcard::take_from_bytes::<Stored<'_>>(bytes).ok()?;
+        let (tracefiles, more) = stored.tracefiles.as_chunks();
+        if !rest.is_empty() || !more.is_empty() || stored.states.len() != head.extensions.len() {
+            return None;
+        }
+        let position = TracesetPosition::new(
+            self.traceset().generation(),
+            stored.next,
+            stored.latest,
+            tracefiles.iter().map(Position::from_bytes).collect::<Vec<_>>(),
+        );
+        let follows = before.is_none_or(|before| before.position < position);
+        if !follows || !position.fits(self.contexts.tracefiles().len()) {
+            return None;
+        }
+        let mut states = self.extensions.no_states();
+        for Wanted { place, stored: at, codec } in wanted {
+            let before = before.and_then(|before| before.states.get(*place));
+            let state = self.extensions.read_state(*place, codec, stored.states.get(*at)?, before);
+            *states.get_mut(*place)? = state?;
+        }
+        Some(Checkpoint { position, states: Arc::from(states) })
+    }
+}
+
+/// An extension that is attached, and found in a file.
+struct Wanted {
+    /// Where it is attached.
+    place: usize,
+    /// Where it is in the file.
+    stored: usize,
+    codec: AnyCodec,
+}
+
+/// A file, frame by frame.
+struct Frames<'p> {
+    path: &'p Path,
+    file: BufReader<File>,
+    offset: u64,
+    sum: Hasher,
+}
+
+impl Frames<'_> {
+    fn begin(&mut self) -> Result<(), CheckpointFileError> {
+        let magic = self.take::<8>();
+        if magic.as_ref().ok() != Some(&MAGIC) {
+            return match magic {
+                Err(CheckpointFileError::Io { path, source }) => {
+                    Err(CheckpointFileError::Io { path, source })
+                }
+                _ => Err(CheckpointFileError::NotCheckpoints { path: self.path.to_owned() }),
+            };
+        }
+        let found = u32::from_le_bytes(self.take()?);
+        self.sum.update(&MAGIC);
+        self.sum.update(&found.to_le_bytes());
+        match found {
+            FORMAT => Ok(()),
+            found => Err(CheckpointFileError::Format {
+                path: self.path.to_owned(),
+                found,
+                known: FORMAT,
+            }),
+        }
+    }
+
+    /// The next frame, which `read` is to make something of.
+    fn next<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, CheckpointFileError> {
+        let begin = self.offset;
+        let length = self.take()?;
+        self.sum.update(&length);
+        let length = u64::from(u32::from_le_bytes(length));
+        let mut content = Vec::with_capacity(length.min(FIRST_RESERVED) as usize);
+        let read_bytes = (&mut self.file).take(length).read_to_end(&mut content);
+        let found = read_bytes.map_err(|source| self.failed(source))? as u64;
+        self.offset += found;
+        if found < length {
+            return Err(self.truncated());
+        }
+        self.sum.update(&content);
+        let sum = u32::from_le_bytes(self.take()?);
+        if sum != self.sum.clone().finalize() {
+            return Err(self.damaged(format!("the sum of a {what}"), begin));
+        }
+        read(&content).ok_or_else(|| self.damaged(format!("the content of a {what}"), begin))
+    }
+
+    /// Nothing may follow.
+    fn end(&mut self) -> Result<(), CheckpointFileError> {
+        let mut one = [0];
+        match self.file.read(&mut one) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.damaged("more bytes than there should be".to_owned(), self.offset)),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], CheckpointFileError> {
+        let mut bytes = [0; N];
+        match self.file.read_exact(&mut bytes) {
+            Ok(()) => {
+                self.offset += N as u64;
+                Ok(bytes)
+            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(self.truncated()),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> CheckpointFileError {
+        CheckpointFileError::Io { path: self.path.to_owned(), source }
+    }
+
+    fn truncated(&self) -> CheckpointFileError {
+        CheckpointFileError::Truncated { path: self.path.to_owned(), offset: self.offset }
+    }
+
+    fn damaged(&self, what: String, offset: u64) -> CheckpointFileError {
+        CheckpointFileError::Damaged { path: self.path.to_owned(), what, offset }
+    }
+}

@@ -1,0 +1,156 @@
+//! Storing checkpoints.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crc32fast::Hasher;
+use serde::Serialize;
+
+use super::{CheckpointFileError, FORMAT, Head, MAGIC, Stored, StoredExtension};
+use crate::checkpoint::Checkpoint;
+use crate::context::TracesetContext;
+use crate::extension::AnyCodec;
+use crate::fingerprint::fingerprint;
+use crate::position::TracesetPosition;
+
+impl TracesetContext<'_> {
+    /// Stores the checkpoints saved so far in a file, from where another context of
+    /// the same traces [loads](Self::load_checkpoints) them, today or later. The
+    /// state of extensions without a [`Codec`](crate::Codec) is left out.
+    ///
+    /// A file of that name is replaced once the new one is whole and on disk; if
+    /// anything fails, it stays as it was. The file has the states in full for the
+    /// first checkpoint, for others mostly what changed in between.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, CheckpointFileError, Saving, Traceset, TracesetContext};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// // Without an analysis there is nothing to store.
+    /// context.save_checkpoints(Saving::every(1000));
+    /// context.replay(&Bounds::all())?;
+    /// let stored = context.store_checkpoints("lttv.checkpoints");
+    /// assert!(matches!(stored, Err(CheckpointFileError::NothingToStore { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If writing fails, or no extension can be stored.
+    pub fn store_checkpoints(&self, path: impl AsRef<Path>) -> Result<(), CheckpointFileError> {
+        let path = path.as_ref();
+        let codecs = self.extensions.codecs();
+        let codecs: Vec<_> = codecs.filter_map(|(at, _, codec)| Some((at, codec?))).collect();
+        if codecs.is_empty() {
+            return Err(CheckpointFileError::NothingToStore { path: path.to_owned() });
+        }
+        let partial = partial_path(path);
+        let stored = self.store_in(&codecs, path, &partial);
+        stored.map_err(|source| {
+            // It may not even have been made.
+            _ = fs::remove_file(&partial);
+            CheckpointFileError::Io { path: path.to_owned(), source }
+        })
+    }
+
+    fn store_in(
+        &self,
+        codecs: &[(usize, AnyCodec)],
+        path: &Path,
+        partial: &Path,
+    ) -> io::Result<()> {
+        let mut frames = Frames::begin(File::create(partial)?)?;
+        frames.write(&Head {
+            source: fingerprint(self.traceset()),
+            extensions: codecs.iter().map(|(_, codec)| StoredExtension::of(codec)).collect(),
+            checkpoints: self.checkpoints.len() as u64,
+        })?;
+        let mut states = vec![Vec::new(); codecs.len()];
+        let mut before: Option<&Checkpoint> = None;
+        for checkpoint in self.checkpoints.iter() {
+            for ((at, codec), out) in codecs.iter().zip(&mut states) {
+                out.clear();
+                let Some(state) = checkpoint.states.get(*at) else { continue };
+                let before = before.and_then(|before| before.states.get(*at));
+                (codec.write)(state, before, out);
+            }
+            frames.write(&stored(&checkpoint.position, &tracefiles(checkpoint), &states))?;
+            before = Some(checkpoint);
+        }
+        frames.finish()?;
+        fs::rename(partial, path)?;
+        // The name too must last. Not all systems can sync directories.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Ok(parent) = File::open(parent.unwrap_or(Path::new("."))) {
+            _ = parent.sync_all();
+        }
+        Ok(())
+    }
+}
+
+/// What a file is called until it is whole: several programs may write it at once.
+fn partial_path(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(format!(".{}.partial", std::process::id()));
+    name.into()
+}
+
+fn tracefiles(checkpoint: &Checkpoint) -> Vec<u8> {
+    checkpoint.position.tracefiles().iter().flat_map(|position| position.to_bytes()).collect()
+}
+
+fn stored<'b>(
+    position: &TracesetPosition,
+    tracefiles: &'b [u8],
+    states: &'b [Vec<u8>],
+) -> Stored<'b> {
+    Stored {
+        next: (!position.is_end()).then(|| position.key()),
+        latest: position.latest(),
+        tracefiles,
+        states: states.iter().map(Vec::as_slice).collect(),
+    }
+}
+
+impl StoredExtension {
+    pub(super) fn of(codec: &AnyCodec) -> Self {
+        let AnyCodec { name, version, options, .. } = *codec;
+        StoredExtension { name: name.to_owned(), version, options }
+    }
+}
+
+/// A file, frame by frame.
+struct Frames {
+    file: BufWriter<File>,
+    sum: Hasher,
+}
+
+impl Frames {
+    fn begin(file: File) -> io::Result<Self> {
+        let mut frames = Frames { file: BufWriter::new(file), sum: Hasher::new() };
+        frames.put(&MAGIC)?;
+        frames.put(&FORMAT.to_le_bytes())?;
+        Ok(frames)
+    }
+
+    fn write(&mut self, content: &impl Serialize) -> io::Result<()> {
+        let content = postcard::to_stdvec(content).map_err(io::Error::other)?;
+        let length = u32::try_from(content.len()).map_err(io::Error::other)?;
+        self.put(&length.to_le_bytes())?;
+        self.put(&content)?;
+        let sum = self.sum.clone().finalize();
+        self.file.write_all(&sum.to_le_bytes())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sum.update(bytes);
+        self.file.write_all(bytes)
+    }
+
+    fn finish(self) -> io::Result<()> {
+        self.file.into_inner()?.sync_all()
+    }
+}

@@ -1,0 +1,298 @@
+//! Checkpoints keep to the memory that they may take, stay evenly spread, and come
+//! back from files; or a file is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lttv_context::{
+    Bounds, CheckpointFileError, Codec, Extension, Handle, Saving, Setup, Subscription, Traceset,
+    TracesetContext,
+};
+
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+
+/// How many events there were; and a big part that changes every thousand.
+struct Log {
+    events: u64,
+    part: Arc<Vec<u8>>,
+    version: u32,
+}
+
+/// Bytes of the part.
+const PART: usize = 10_000;
+
+impl Log {
+    fn of_version(version: u32) -> Self {
+        Log { events: 0, part: Arc::new(vec![0; PART]), version }
+    }
+}
+
+impl Extension for Log {
+    type Checkpoint = (u64, Arc<Vec<u8>>);
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        setup.hooks.on_event(Subscription::to_every_event(), move |call| {
+            let log = &mut call.extensions[handle];
+            log.events += 1;
+            if log.events.is_multiple_of(1000) {
+                log.part = Arc::new(vec![(log.events / 1000) as u8; PART]);
+            }
+        });
+    }
+
+    fn reset(&mut self) {
+        *self = Log::of_version(self.version);
+    }
+
+    fn save(&self) -> Self::Checkpoint {
+        (self.events, self.part.clone())
+    }
+
+    fn restore(&mut self, (events, part): &Self::Checkpoint) {
+        self.events = *events;
+        self.part = part.clone();
+    }
+
+    fn checkpoint_bytes(saved: &Self::Checkpoint, before: Option<&Self::Checkpoint>) -> usize {
+        let shared = before.is_some_and(|before| Arc::ptr_eq(&before.1, &saved.1));
+        size_of::<Self::Checkpoint>() + if shared { 0 } else { PART }
+    }
+
+    fn codec(&self) -> Option<Codec<Self>> {
+        Some(Codec {
+            name: "log",
+            version: self.version,
+            options: 7,
+            write: |saved, before, out| {
+                out.extend_from_slice(&saved.0.to_le_bytes());
+                if before.is_none_or(|before| before.1 != saved.1) {
+                    out.push(saved.1[0]);
+                }
+            },
+            read: |_, bytes, before| {
+                let (events, rest) = bytes.split_first_chunk()?;
+                let part = match rest {
+                    [] => before?.1.clone(),
+                    [byte] => Arc::new(vec![*byte; PART]),
+                    _ => return None,
+                };
+                Some((u64::from_le_bytes(*events), part))
+            },
+        })
+    }
+}
+
+/// An extension that is not made for files.
+struct Other;
+
+impl Extension for Other {
+    type Checkpoint = ();
+    fn install(_: Handle<Self>, _: &mut Setup<'_, '_>) {}
+    fn reset(&mut self) {}
+    fn save(&self) {}
+    fn restore(&mut self, (): &()) {}
+}
+
+fn context(trace: &Path) -> (TracesetContext<'static>, Handle<Log>) {
+    let mut context = TracesetContext::new(Traceset::open(trace).expect("a trace"));
+    let log = context.attach(Log::of_version(1));
+    (context, log)
+}
+
+fn read(saving: Saving) -> TracesetContext<'static> {
+    let (mut context, _) = context(Path::new(TRACE));
+    context.save_checkpoints(saving);
+    let read = context.replay(&Bounds::all()).expect("no position");
+    assert_eq!(read.events, 6087);
+    context
+}
+
+/// How many events are before each checkpoint.
+fn places(context: &mut TracesetContext<'_>) -> Vec<u64> {
+    let log = context.extensions().find::<Log>().expect("it is attached");
+    let positions: Vec<_> = context.checkpoints().positions().cloned().collect();
+    let mut place = |position| {
+        assert_eq!(context.seek_position_with_state(position).ok(), Some(0));
+        context.extensions()[log].events
+    };
+    positions.iter().map(&mut place).collect()
+}
+
+#[test]
+fn what_is_shared_is_counted_once() {
+    let bytes = |every| read(Saving::every(every)).checkpoints().bytes();
+    // A part of each thousand events, and of those before the first thousand.
+    assert!((7 * PART..9 * PART).contains(&bytes(500)), "{}", bytes(500));
+    assert!((3 * PART..4 * PART).contains(&bytes(2000)), "{}", bytes(2000));
+}
+
+#[test]
+fn memory_is_bound_and_checkpoints_stay_even() {
+    let all = read(Saving::every(50));
+    let (count, bytes) = (all.checkpoints().len(), all.checkpoints().bytes());
+    assert_eq!(count, 6087 / 50);
+    for memory in [bytes, bytes * 3 / 4, bytes / 2, bytes / 3, bytes / 5, 2 * PART, PART, 0] {
+        let mut some = read(Saving::every(50).memory(memory));
+        assert!(some.checkpoints().bytes() <= memory);
+        let kept = places(&mut some);
+        let distances = kept.windows(2).map(|two| two[1] - two[0]);
+        let (least, most) = (distances.clone().min(), distances.max());
+        assert!(least == most, "{memory} bytes: {kept:?}");
+        assert!(memory < 2 * PART || 2 * most.unwrap_or(6087) > kept[0], "{kept:?}");
+        assert_eq!(kept.len() == count, memory >= bytes);
+    }
+    // Afterwards too, and for those of others.
+    let mut less = read(Saving::every(50));
+    less.save_checkpoints(Saving::every(50).memory(bytes / 2));
+    assert!(less.checkpoints().bytes() <= bytes / 2 && !less.checkpoints().is_empty());
+    let mut other = TracesetContext::new(all.traceset());
+    other.attach(Log::of_version(1));
+    other.save_checkpoints(Saving::never().memory(bytes / 2));
+    other.set_checkpoints(all.checkpoints().clone());
+    assert!(other.checkpoints().bytes() <= bytes / 2 && !other.checkpoints().is_empty());
+}
+
+fn stored(dir: &Path) -> PathBuf {
+    let path = dir.join("log.checkpoints");
+    read(Saving::every(500)).store_checkpoints(&path).expect("it is stored");
+    let names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(names, [path.as_path()], "nothing else is left");
+    path
+}
+
+#[test]
+fn what_is_stored_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = stored(dir.path());
+    let (mut context, log) = context(Path::new(TRACE));
+    assert_eq!(context.load_checkpoints(&path).ok(), Some(12));
+    assert_eq!(places(&mut context), (1..=12).map(|n| n * 500).collect::<Vec<_>>());
+    let last = context.checkpoints().positions().last().cloned().unwrap();
+    context.seek_position_with_state(&last).unwrap();
+    assert_eq!(*context.extensions()[log].part, [6; PART]);
+    // What was the same is shared again.
+    assert_eq!(context.checkpoints().bytes(), read(Saving::every(500)).checkpoints().bytes());
+
+    // In less memory there are less of them.
+    context.save_checkpoints(Saving::never().memory(PART * 4));
+    let loaded = context.load_checkpoints(&path).unwrap();
+    assert!((2..6).contains(&loaded), "{loaded}");
+    assert!(context.checkpoints().bytes() <= PART * 4);
+    let kept = places(&mut context);
+    assert!(kept.windows(3).all(|three| three[2] - three[1] == three[1] - three[0]), "{kept:?}");
+}
+
+#[test]
+fn files_of_other_extensions_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = stored(dir.path());
+    let traceset = Traceset::open(TRACE).unwrap();
+    let mut newer = TracesetContext::new(&traceset);
+    newer.attach(Log::of_version(2));
+    let mut more = TracesetContext::new(&traceset);
+    more.attach(Log::of_version(1));
+    more.attach(Log::of_version(1));
+    let mut other = TracesetContext::new(&traceset);
+    other.attach(Other);
+    for context in [&mut newer, &mut more, &mut other] {
+        let error = context.load_checkpoints(&path).unwrap_err();
+        assert!(matches!(error, CheckpointFileError::Missing { .. }), "{error}");
+        assert!(context.checkpoints().is_empty());
+    }
+    let mut none = TracesetContext::new(&traceset);
+    for result in [none.load_checkpoints(&path).map(|_| ()), none.store_checkpoints(&path)] {
+        assert!(matches!(result, Err(CheckpointFileError::NothingToStore { .. })));
+    }
+    // What is not made for files is left out, and plain data does not matter.
+    let mut both = TracesetContext::new(&traceset);
+    both.attach(Other);
+    both.attach_data(1);
+    both.attach(Log::of_version(1));
+    both.save_checkpoints(Saving::every(1000));
+    both.replay(&Bounds::all()).unwrap();
+    both.store_checkpoints(&path).unwrap();
+    let (mut one, _) = context(Path::new(TRACE));
+    assert_eq!(one.load_checkpoints(&path).ok(), Some(6));
+    assert_eq!(places(&mut one), [1000, 2000, 3000, 4000, 5000, 6000]);
+}
+
+/// A trace in a folder of its own, to be changed.
+fn copy_of_trace(dir: &Path) -> PathBuf {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let from = entry.unwrap().path();
+            let to = to.join(from.file_name().unwrap());
+            if from.is_dir() { copy(&from, &to) } else { _ = fs::copy(&from, &to).unwrap() }
+        }
+    }
+    let to = dir.join("trace");
+    copy(Path::new(TRACE), &to);
+    to
+}
+
+#[test]
+fn a_copy_is_the_same_and_a_changed_trace_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = tempfile::tempdir().unwrap();
+    let path = stored(file.path());
+    let trace = copy_of_trace(dir.path());
+    assert!(context(&trace).0.load_checkpoints(&path).is_ok());
+    let stream = fs::read_dir(trace.join("kernel")).unwrap().map(|entry| entry.unwrap().path());
+    let stream = stream.filter(|path| path.is_file() && !path.ends_with("metadata")).min();
+    let mut bytes = fs::read(stream.as_ref().unwrap()).unwrap();
+    // It has grown by a packet.
+    bytes.extend_from_within(..);
+    fs::write(stream.unwrap(), bytes).unwrap();
+    let error = context(&trace).0.load_checkpoints(&path).unwrap_err();
+    assert!(matches!(error, CheckpointFileError::Stale { .. }), "{error}");
+}
+
+#[test]
+fn a_damaged_file_is_not_used_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = stored(dir.path());
+    let bytes = fs::read(&path).unwrap();
+    let (mut context, _) = context(Path::new(TRACE));
+    let mut refused = |bytes: &[u8], what: String| {
+        fs::write(&path, bytes).unwrap();
+        let error = context.load_checkpoints(&path).expect_err(&what);
+        assert!(error.to_string().contains("log.checkpoints"), "{what}: {error}");
+        assert!(context.checkpoints().is_empty(), "{what}");
+        error
+    };
+    for length in 0..bytes.len() {
+        let error = refused(&bytes[..length], format!("{length} bytes"));
+        let truncated = matches!(error, CheckpointFileError::Truncated { .. });
+        assert!(truncated || length < 8, "{length} bytes: {error}");
+    }
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        refused(&changed, format!("byte {at}"));
+    }
+    let error = refused(&[&bytes[..], &[0]].concat(), "longer".to_owned());
+    assert!(matches!(error, CheckpointFileError::Damaged { .. }), "{error}");
+    let error = refused(b"some other file altogether", "another file".to_owned());
+    assert!(matches!(error, CheckpointFileError::NotCheckpoints { .. }), "{error}");
+    let mut newer = bytes.clone();
+    newer[8] += 1;
+    let error = refused(&newer, "a newer file".to_owned());
+    assert!(matches!(error, CheckpointFileError::Format { found: 2, known: 1, .. }), "{error}");
+
+    fs::write(&path, bytes).unwrap();
+    assert!(context.load_checkpoints(&path).is_ok());
+    let error = context.load_checkpoints(dir.path().join("none")).unwrap_err();
+    assert!(matches!(error, CheckpointFileError::Io { .. }), "{error}");
+}
+
+#[test]
+fn what_cannot_be_written_leaves_the_old_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let context = read(Saving::every(500));
+    let error = context.store_checkpoints(dir.path().join("no/such/folder")).unwrap_err();
+    assert!(matches!(error, CheckpointFileError::Io { .. }), "{error}");
+    // A folder cannot be replaced.
+    assert!(context.store_checkpoints(dir.path()).is_err());
+}

@@ -1,0 +1,73 @@
+//! Any bytes as a file of checkpoints, with checksums made right so that what is
+//! behind them is reached: going on from whatever states it has must come to an end,
+//! without a panic.
+//!
+//! A good corpus is what `state_at --method checkpoint --checkpoints FILE` makes of the
+//! bundled trace.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use ltt_read::Timestamp;
+use lttv_context::{Bounds, Saving, Traceset, TracesetContext, fingerprint};
+use lttv_state::kernel::KernelState;
+use lttv_state::stats::Statistics;
+
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel");
+/// The most that the checkpoints of a file may take, in bytes.
+const MEMORY: usize = 16 << 20;
+
+static TRACESET: LazyLock<Traceset> =
+    LazyLock::new(|| Traceset::open(TRACE).expect("the bundled trace"));
+
+fuzz_target!(|data: &[u8]| {
+    let mut file = data.to_vec();
+    repair(&mut file);
+    let path = std::env::temp_dir().join(format!("fuzz-{}.checkpoints", std::process::id()));
+    std::fs::write(&path, file).expect("a file");
+    let mut context = TracesetContext::new(&*TRACESET);
+    let kernel = context.attach(KernelState::new());
+    context.save_checkpoints(Saving::never().memory(MEMORY));
+    if context.load_checkpoints(&path).is_err() {
+        return;
+    }
+    assert!(context.checkpoints().bytes() <= MEMORY);
+    let positions: Vec<_> = context.checkpoints().positions().take(4).cloned().collect();
+    for position in positions {
+        context.seek_position_with_state(&position).expect("of this traceset");
+        let statistics = Statistics::attach_at(&mut context, kernel, Timestamp::MIN);
+        context.middle(&Bounds::all().events(300)).expect("no position");
+        Statistics::take(&mut context, statistics, kernel);
+    }
+});
+
+/// Makes the fingerprint of the traces right where there is a place for it, and all
+/// checksums.
+fn repair(file: &mut [u8]) {
+    if file.len() < 16 {
+        return;
+    }
+    file[..12].copy_from_slice(b"\x89LCP\r\n\x1a\n\x01\0\0\0");
+    // The first frame begins with the length of the fingerprint, in 7 bits a byte.
+    let source = fingerprint(&TRACESET);
+    if source.len() < 1 << 14
+        && let Some(place) = file.get_mut(16..18 + source.len())
+    {
+        place[..2].copy_from_slice(&[source.len() as u8 | 0x80, (source.len() >> 7) as u8]);
+        place[2..].copy_from_slice(&source);
+    }
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&file[..12]);
+    let mut at = 12;
+    while let Some(length) = file.get(at..at + 4) {
+        let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
+        let end = at + 4 + length;
+        let Some(content) = file.get(at..end) else { return };
+        sum.update(content);
+        let right = sum.clone().finalize();
+        let Some(place) = file.get_mut(end..end + 4) else { return };
+        place.copy_from_slice(&right.to_le_bytes());
+        at = end + 4;
+    }
+}

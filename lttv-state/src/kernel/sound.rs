@@ -1,0 +1,91 @@
+//! Whether a state that comes from a file can be one: the code that goes on with
+//! it relies on what is checked here, such as that indices lead somewhere.
+
+use super::cpu::MAX_CPUS;
+use super::machine::{
+    FIRST_CREDIT, MAX_DEPTH, MAX_FILE_TABLES, MAX_FUNCTIONS, MAX_PROBES, MAX_SYSCALLS, SavedState,
+};
+use super::names::{NameId, Names};
+use super::process::{Process, TID_END};
+use super::resources::{MAX_DEVICES, MAX_SOURCES};
+use super::table::SavedTable;
+
+/// What cannot be seen from a state alone.
+#[derive(Debug)]
+pub(super) struct Limits<'m> {
+    /// Those before the first event.
+    pub(super) names: &'m Names,
+    /// So many processes at most are there in the trace.
+    pub(super) processes: u64,
+}
+
+/// No counter gets there.
+const MAX_COUNT: u64 = 1 << 62;
+
+/// Whether a state can be that of a machine some time after another one, which is
+/// sound. Processes may differ in some places only.
+pub(super) fn is_sound(
+    state: &SavedState,
+    limits: &Limits<'_>,
+    before: Option<&SavedState>,
+    places: &[usize],
+) -> bool {
+    let is_name = |name: NameId| name.index() < state.names.len();
+    let is_first = before.is_none();
+    let initial = state.names.texts().zip(&limits.names.texts).all(|(a, b)| a == b);
+    let names = !is_first || initial && state.names.len() >= limits.names.len();
+    let slots = state.processes.slots.len();
+    let cpus = state.cpus.len() <= MAX_CPUS as usize
+        && (state.cpus.iter().flat_map(|cpu| [cpu.running, cpu.idle, cpu.nobody]))
+            .all(|ix| ix.index() < slots);
+    let sources = state.sources.iter().all(|sources| {
+        sources.len() <= MAX_SOURCES as usize + 1
+            && sources.iter().all(|source| {
+                is_name(source.name) && source.entries < MAX_COUNT && source.running <= 1 << 30
+            })
+    });
+    let devices = state.devices.len() <= MAX_DEVICES
+        && state.devices.iter().all(|device| is_name(device.name));
+    let file_tables = state.file_tables.len() <= MAX_FILE_TABLES
+        && state.file_tables.values().all(|ix| ix.index() < slots);
+    let probes = state.probes.len() <= MAX_PROBES
+        && state.probes.is_sorted_by(|a, b| a.0 < b.0)
+        && state.probes.iter().all(|(_, name)| is_name(*name));
+    let syscalls =
+        state.syscalls.len() <= MAX_SYSCALLS && state.syscalls.iter().all(|name| is_name(*name));
+    let counts =
+        state.credit <= FIRST_CREDIT && state.anomalies.iter().all(|(_, count)| count < MAX_COUNT);
+    let processes = is_table(&state.processes, limits, before.map(|before| &before.processes))
+        && places.iter().all(|place| {
+            let process = state.processes.slots.get(*place);
+            process.is_some_and(|process| is_process(process, &state.processes, is_name))
+        });
+    names && cpus && sources && devices && file_tables && probes && syscalls && counts && processes
+}
+
+fn is_table(table: &SavedTable, limits: &Limits<'_>, before: Option<&SavedTable>) -> bool {
+    let mut free = table.free.clone();
+    free.sort_unstable();
+    let is_free = |place: u32| {
+        let slot = table.slots.get(place as usize);
+        place > 0 && slot.is_some_and(|process| !process.alive)
+    };
+    // The first is never alive.
+    table.slots.first().is_some_and(|first| !first.alive)
+        && free.is_sorted_by(|a, b| a < b)
+        && free.into_iter().all(is_free)
+        && before.is_none_or(|before| before.next_serial <= table.next_serial)
+        && u64::from(table.next_serial) <= limits.processes
+}
+
+fn is_process(process: &Process, table: &SavedTable, is_name: impl Fn(NameId) -> bool) -> bool {
+    (1..=MAX_DEPTH).contains(&process.stack.len())
+        && process.stack.iter().all(|frame| is_name(frame.submode))
+        && [process.name, process.brand, process.opening].into_iter().all(&is_name)
+        && process.files.is_sorted_by(|a, b| a.0 < b.0)
+        && process.files.iter().all(|(_, name)| is_name(*name))
+        && process.functions.len() <= MAX_FUNCTIONS
+        && process.tid.is_none_or(|tid| (0..TID_END).contains(&tid))
+        && (process.serial.0 < table.next_serial || !process.alive)
+        && process.farewells <= 2
+}

@@ -1,0 +1,192 @@
+//! Checkpoints as bytes, for files: what is other than in the one before.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use lttv_context::Codec;
+use serde::{Deserialize, Serialize};
+
+use super::anomalies::Anomalies;
+use super::cpu::Cpu;
+use super::extension::{KernelState, SavedKernelState};
+use super::machine::SavedState;
+use super::names::NameId;
+use super::packets::PacketSeen;
+use super::process::Process;
+use super::resources::{BlockDevice, Source};
+use super::sound::{Limits, is_sound};
+use super::table::{ProcessIx, SavedTable};
+
+/// Grows when other bytes are written for the same states.
+const FORMAT: u32 = 1;
+
+impl KernelState {
+    pub(super) fn stored(&self) -> Codec<KernelState> {
+        Codec {
+            name: "kernel state",
+            version: super::VERSION << 16 | FORMAT,
+            options: self.looks_ahead().into(),
+            write,
+            read,
+        }
+    }
+}
+
+/// What is stored of a checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored<'b> {
+    #[serde(borrow)]
+    traces: Vec<StoredTrace<'b>>,
+    packets: Cow<'b, [PacketSeen]>,
+}
+
+/// What is stored of the machine of a trace.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredTrace<'b> {
+    /// Those that were added.
+    #[serde(borrow)]
+    names: Vec<&'b str>,
+    /// Those that changed or were added, by their place.
+    processes: Vec<StoredProcess<'b>>,
+    free: Cow<'b, [u32]>,
+    next_serial: u32,
+    cpus: Cow<'b, [Cpu]>,
+    sources: [Cow<'b, [Source]>; 4],
+    devices: Cow<'b, [BlockDevice]>,
+    /// In the order of the tables.
+    file_tables: Vec<(u64, ProcessIx)>,
+    /// If they changed.
+    probes: Option<Cow<'b, [(u64, NameId)]>>,
+    /// If they changed.
+    syscalls: Option<Cow<'b, [NameId]>>,
+    anomalies: Anomalies,
+    credit: u64,
+}
+
+/// What is stored of a process.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredProcess<'b> {
+    place: u32,
+    process: Cow<'b, Process>,
+    /// If they are other than those of the process that was in that place.
+    files: Option<Cow<'b, [(i32, NameId)]>>,
+}
+
+fn write(saved: &SavedKernelState, before: Option<&SavedKernelState>, out: &mut Vec<u8>) {
+    let traces = saved.traces.iter().enumerate();
+    let traces = traces
+        .map(|(at, trace)| StoredTrace::of(trace, before.and_then(|before| before.traces.get(at))));
+    let stored = Stored { traces: traces.collect(), packets: Cow::Borrowed(&saved.packets) };
+    // Into memory nothing fails; and if it did, no reader would take it.
+    *out = postcard::to_extend(&stored, std::mem::take(out)).unwrap_or_default();
+}
+
+fn read(
+    of: &KernelState,
+    bytes: &[u8],
+    before: Option<&SavedKernelState>,
+) -> Option<SavedKernelState> {
+    let (stored, rest) = postcard::take_from_bytes::<Stored<'_>>(bytes).ok()?;
+    let fits = stored.traces.len() == of.traces().len() && stored.packets.len() == of.tracefiles();
+    if !rest.is_empty() || !fits {
+        return None;
+    }
+    let traces = stored.traces.into_iter().enumerate().map(|(at, trace)| {
+        let limits = of.limits(at)?;
+        trace.restored(&limits, before.and_then(|before| before.traces.get(at)))
+    });
+    let packets = match before {
+        Some(before) if *before.packets == *stored.packets => before.packets.clone(),
+        _ => Arc::from(&*stored.packets),
+    };
+    Some(SavedKernelState { traces: traces.collect::<Option<_>>()?, packets })
+}
+
+/// A vector that was stored if it changed.
+fn changed<'b, T: Clone>(
+    now: &'b Arc<Vec<T>>,
+    before: Option<&Arc<Vec<T>>>,
+) -> Option<Cow<'b, [T]>> {
+    let same = before.is_some_and(|before| Arc::ptr_eq(now, before));
+    (!same).then(|| Cow::Borrowed(now.as_slice()))
+}
+
+/// The other way round. `None` if it was not stored, and there is none before.
+fn unchanged<T: Clone>(
+    stored: Option<Cow<'_, [T]>>,
+    before: Option<&Arc<Vec<T>>>,
+) -> Option<Arc<Vec<T>>> {
+    match stored {
+        Some(stored) => Some(Arc::new(stored.into_owned())),
+        None => before.cloned(),
+    }
+}
+
+impl<'b> StoredTrace<'b> {
+    fn of(saved: &'b SavedState, before: Option<&SavedState>) -> Self {
+        let known = before.map_or(0, |before| before.names.len());
+        let slots = (0..).zip(&saved.processes.slots);
+        let processes = slots.filter_map(|(place, process)| {
+            let before = before.and_then(|before| before.processes.slots.get(place as usize));
+            if before.is_some_and(|before| Arc::ptr_eq(before, process)) {
+                return None;
+            }
+            let files = changed(&process.files, before.map(|before| &before.files));
+            Some(StoredProcess { place, process: Cow::Borrowed(&**process), files })
+        });
+        let mut file_tables: Vec<_> =
+            saved.file_tables.iter().map(|(table, of)| (*table, *of)).collect();
+        file_tables.sort_unstable();
+        StoredTrace {
+            names: saved.names.texts_from(known).map(|name| &**name).collect(),
+            processes: processes.collect(),
+            free: Cow::Borrowed(&saved.processes.free),
+            next_serial: saved.processes.next_serial,
+            cpus: Cow::Borrowed(&saved.cpus),
+            sources: saved.sources.each_ref().map(|sources| Cow::Borrowed(sources.as_slice())),
+            devices: Cow::Borrowed(&saved.devices),
+            file_tables,
+            probes: changed(&saved.probes, before.map(|before| &before.probes)),
+            syscalls: changed(&saved.syscalls, before.map(|before| &before.syscalls)),
+            anomalies: saved.anomalies,
+            credit: saved.credit,
+        }
+    }
+
+    fn restored(self, limits: &Limits<'_>, before: Option<&SavedState>) -> Option<SavedState> {
+        let mut names = before.map(|before| before.names.clone()).unwrap_or_default();
+        names.add(self.names.into_iter());
+        let mut slots = before.map(|before| before.processes.slots.clone()).unwrap_or_default();
+        let mut places = Vec::new();
+        for StoredProcess { place, process, files } in self.processes {
+            let place = place as usize;
+            let mut process = process.into_owned();
+            process.files = unchanged(files, slots.get(place).map(|before| &before.files))?;
+            let process = Arc::new(process);
+            // They are in order.
+            if place == slots.len() {
+                slots.push(process);
+            } else {
+                *slots.get_mut(place)? = process;
+            }
+            places.push(place);
+        }
+        let restored = SavedState {
+            names,
+            processes: SavedTable {
+                slots,
+                free: self.free.into_owned(),
+                next_serial: self.next_serial,
+            },
+            cpus: self.cpus.into_owned(),
+            sources: self.sources.map(Cow::into_owned),
+            devices: self.devices.into_owned(),
+            file_tables: self.file_tables.into_iter().collect(),
+            probes: unchanged(self.probes, before.map(|before| &before.probes))?,
+            syscalls: unchanged(self.syscalls, before.map(|before| &before.syscalls))?,
+            anomalies: self.anomalies,
+            credit: self.credit,
+        };
+        is_sound(&restored, limits, before, &places).then_some(restored)
+    }
+}
