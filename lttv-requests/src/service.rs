@@ -229,7 +229,7 @@ impl<'h> Scheduler<'h> {
             match served.reason(here).filter(|_| served.is_active()) {
                 Some(reason) => {
                     let served = self.requests.remove(at);
-                    chunk.finished.push(served.finish(&mut self.context, reason));
+                    chunk.finished.push(served.finish(&mut self.context, reason, true));
                     meter.step();
                 }
                 None => at += 1,
