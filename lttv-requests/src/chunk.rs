@@ -21,7 +21,7 @@ pub struct Chunk {
     /// Requests that began.
     pub started: Vec<RequestId>,
     /// Requests that ended, in this order. Those that are cancelled before they
-    /// begin are not here.
+    /// begin are not here, [by default](crate::Scheduler::set_telling_all).
     pub finished: Vec<Finished>,
     /// Requests that have to wait for others elsewhere; they will go on where they
     /// are.
