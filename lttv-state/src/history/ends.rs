@@ -134,26 +134,26 @@ impl<'d> Ends<'d> {
     }
 
     pub(super) fn first(&self) -> Option<Position> {
-        self.from_bucket(0, 0)
+        self.at_or_behind(0, 0)
     }
 
     pub(super) fn last(&self) -> Option<Position> {
-        self.to_bucket(self.count.checked_sub(1)?, self.shape.buckets - 1)
+        self.at_or_before(self.count.checked_sub(1)?, self.shape.buckets - 1)
     }
 
     #[inline(always)]
     pub(super) fn next(&self, position: Position) -> Option<Position> {
-        self.from_bucket(position.index + 1, position.bucket)
+        self.at_or_behind(position.index + 1, position.bucket)
     }
 
     #[inline(always)]
     pub(super) fn previous(&self, position: Position) -> Option<Position> {
-        self.to_bucket(position.index.checked_sub(1)?, position.bucket)
+        self.at_or_before(position.index.checked_sub(1)?, position.bucket)
     }
 
     /// The position of an index whose bucket is `bucket` or a later one.
     #[inline(always)]
-    fn from_bucket(&self, index: u32, bucket: u32) -> Option<Position> {
+    fn at_or_behind(&self, index: u32, bucket: u32) -> Option<Position> {
         if index >= self.count {
             return None;
         }
@@ -181,7 +181,7 @@ impl<'d> Ends<'d> {
     /// The position of an index, which there is, whose bucket is `bucket` or an
     /// earlier one.
     #[inline(always)]
-    fn to_bucket(&self, index: u32, bucket: u32) -> Option<Position> {
+    fn at_or_before(&self, index: u32, bucket: u32) -> Option<Position> {
         if index >= self.head(bucket) {
             return Some(Position { index, bucket });
         }
@@ -215,12 +215,12 @@ impl<'d> Ends<'d> {
         let index = self.first_low(first, behind, low);
         let position = match index < behind {
             true => Position { index, bucket },
-            false => self.from_bucket(index, bucket)?,
+            false => self.at_or_behind(index, bucket)?,
         };
         let before = match index {
             0 => None,
             _ if index > first => Some(Position { index: index - 1, bucket }),
-            _ => self.to_bucket(index - 1, bucket),
+            _ => self.at_or_before(index - 1, bucket),
         };
         let before = before.map(|before| self.get(before));
         Some(Found { position, before, number: self.get(position) })

@@ -89,7 +89,8 @@ impl Plan {
     pub(super) fn tag(&self) -> u32 {
         let coding = match self {
             Plan::Packed { kind, nulls, .. } => {
-                u32::from(*nulls) * NULLS | (*kind as u32) << KIND_SHIFT
+                let nulls = if *nulls { NULLS } else { 0 };
+                nulls | (*kind as u32) << KIND_SHIFT
             }
             Plan::Listed(_) => LISTED,
         };
