@@ -17,7 +17,7 @@ use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random};
 use lttv_context::{Bounds, Handle, Saving, Traceset, TracesetContext};
 use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources};
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
+use lttv_requests::{Budget, Chunk, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
 use lttv_state::kernel::KernelState;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -25,6 +25,8 @@ use rustix::time::{ClockId, clock_gettime};
 const CHECKPOINTS: u64 = 50_000;
 const C_CHUNK: u64 = 6000;
 const PIXELS: u64 = 1000;
+/// How many of the slowest calls are told of.
+const SLOWEST: usize = 8;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -42,13 +44,13 @@ fn main() {
     );
     let budget = Budget::time(Duration::from_millis(2));
     measure("service_chunk(2 ms)", &traceset, events, calls, |scheduler| {
-        scheduler.service_chunk(budget).has_more()
+        scheduler.service_chunk(budget)
     });
     measure("6000 events, replay to its end", &traceset, events, calls / 4, |scheduler| {
         loop {
             let chunk = scheduler.service_chunk(Budget::events(C_CHUNK));
             if chunk.replay.is_none() {
-                return chunk.has_more();
+                return chunk;
             }
         }
     });
@@ -163,7 +165,7 @@ fn measure(
     traceset: &Traceset,
     events: u64,
     calls: u64,
-    call: impl Fn(&mut Scheduler<'_>) -> bool,
+    call: impl Fn(&mut Scheduler<'_>) -> Chunk,
 ) {
     let counts: Vec<Cell<u64>> = (0..10).map(Cell::new).collect();
     let (context, state) = context(traceset, events);
@@ -172,19 +174,37 @@ fn measure(
     let viewers = Viewers::new(state, all, &counts);
     let mut random = Random::new(7);
     viewers.show(&mut scheduler, all);
-    let (mut clock, mut processor) = (Vec::new(), Vec::new());
+    let (mut clock, mut processor, mut slowest) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..calls {
         act(&mut random, &viewers, &mut scheduler, all);
         let (begin, begin_processor) = (Instant::now(), processor_time());
-        let more = call(&mut scheduler);
-        processor.push(processor_time().saturating_sub(begin_processor));
+        let chunk = call(&mut scheduler);
+        let took = processor_time().saturating_sub(begin_processor);
+        processor.push(took);
         clock.push(begin.elapsed());
-        if !more {
+        slowest.push((took, what(&chunk)));
+        slowest.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
+        slowest.truncate(SLOWEST);
+        if !chunk.has_more() {
             viewers.show(&mut scheduler, all);
         }
     }
     println!("{}", line(&format!("{title}, by the clock"), clock));
     println!("{}", line(&format!("{title}, processor"), processor));
+    println!("    the slowest:");
+    for (took, what) in slowest {
+        println!("    {:.2} ms: {what}", took.as_secs_f64() * 1e3);
+    }
+}
+
+/// What a call did.
+fn what(chunk: &Chunk) -> String {
+    let Chunk { read, replayed, seeks, started, finished, interrupted, .. } = chunk;
+    let [started, finished, interrupted] = [started.len(), finished.len(), interrupted.len()];
+    format!(
+        "{read} events read, {replayed} replayed, {seeks} seeks; \
+         requests: {started} started, {finished} finished, {interrupted} interrupted"
+    )
 }
 
 fn processor_time() -> Duration {

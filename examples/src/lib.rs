@@ -30,4 +30,6 @@ pub mod guide {
     pub struct State;
     #[doc = include_str!("../../docs/guide/5-requests.md")]
     pub struct Requests;
+    #[doc = include_str!("../../docs/guide/6-test.md")]
+    pub struct Test;
 }

@@ -66,6 +66,7 @@ impl Error {
 
 /// A place in a data stream file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The file.
     pub file: Arc<Path>,

@@ -72,6 +72,7 @@ pub trait Visitor {
 /// The text of a string field: bytes as recorded, up to the null code unit or
 /// the end of the field, whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StrValue<'a> {
     /// The bytes, without a terminator.
     pub bytes: &'a [u8],

@@ -57,6 +57,7 @@ const REPORT_EVERY: u64 = 1 << 14;
 /// One pass over a traceset, or a stretch of it, with the hooks of all who want
 /// it. See the [module](crate::batch) for examples.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Batch<'h> {
     /// The traceset, where extensions and data are attached.
     pub context: TracesetContext<'h>,

@@ -77,6 +77,7 @@ impl Bounds {
 
 /// What came of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadEnd {
     /// How many events were delivered, whether or not a hook was called for them:
     /// all, or those that pass the [check](crate::TracesetContext::choose).

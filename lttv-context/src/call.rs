@@ -17,6 +17,7 @@ pub type LevelHook<'h> = dyn FnMut(&mut LevelCall<'_, 'h>) -> Flow + 'h;
 /// What a hook gets for an event: the event, where it is, and all that hooks
 /// share. Its parts can be used side by side.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct EventCall<'a, 'h> {
     /// The event.
     pub event: Event<'a>,
@@ -74,6 +75,7 @@ impl EventCall<'_, '_> {
 
 /// What a hook gets for the begin or end of reading.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct LevelCall<'a, 'h> {
     /// The trace; `None` at the traceset's level.
     pub trace: Option<&'a TraceContext>,

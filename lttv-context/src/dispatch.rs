@@ -36,6 +36,17 @@ pub(crate) struct Found {
     pub(crate) keeps_state: bool,
 }
 
+impl Found {
+    /// A range of a list of fields. Where it is empty, which list does not matter: so
+    /// hooks without fields have the same in common, and are called as one run.
+    fn new(list: u32, (begin, end): (u32, u32), keeps_state: bool) -> Self {
+        match begin == end {
+            true => Found { list: 0, begin: 0, end: 0, keeps_state },
+            false => Found { list, begin, end, keeps_state },
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Registered {
     subscription: Subscription,
@@ -177,7 +188,7 @@ impl<'h> Dispatch<'h> {
         let Registered { subscription, keeps_state, fields } = registered;
         let (list, keeps_state) = (*fields, *keeps_state);
         if subscription.is_unconditional() && subscription.scope == Scope::Traceset {
-            return Reach::All(Found { list, begin: 0, end: 0, keeps_state });
+            return Reach::All(Found::new(list, (0, 0), keeps_state));
         }
         let mut keys = Vec::new();
         for trace in contexts.traces() {
@@ -196,8 +207,7 @@ impl<'h> Dispatch<'h> {
                 continue;
             }
             for (event_type, found) in subscription.types(trace.index(), trace.trace()) {
-                let (begin, end) = self.fields.extend(list, found);
-                let found = Found { list, begin, end, keeps_state };
+                let found = Found::new(list, self.fields.extend(list, found), keeps_state);
                 keys.extend(bases.iter().map(|base| (base + event_type.index(), found)));
             }
         }

@@ -151,6 +151,7 @@ impl<E: Extension> fmt::Debug for Codec<E> {
 
 /// What an extension is given to install itself.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Setup<'a, 'h> {
     /// All traces and tracefiles.
     pub contexts: &'a Contexts,

@@ -47,6 +47,7 @@ pub struct Parallel {
 
 /// What came of reading in parallel.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ParallelRead<R> {
     /// The results of all slices, in the order of time.
     pub results: Vec<R>,

@@ -207,14 +207,17 @@ impl<'h> TracesetContext<'h> {
                 let ask = || check.as_mut().is_none_or(|c| c.passes(&call.event, call.extensions));
                 *passes.get_or_insert_with(ask)
             };
-            let flow = hooks.call_each(|hook, found| {
+            let flow = hooks.call_runs(|run, found| {
                 if M::STATE_ONLY && !found.keeps_state
                     || M::CHECKS && !found.keeps_state && !ask(&call)
                 {
                     return Flow::Continue(());
                 }
-                call.fields = fields.of(found);
-                hook(&mut call)
+                let fields = fields.of(found);
+                run.call_each(|hook| {
+                    call.fields = fields;
+                    hook(&mut call)
+                })
             });
             if M::CHECKS {
                 delivered += u64::from(ask(&call));

@@ -29,6 +29,7 @@ use crate::options::Options;
 /// });
 /// assert!(session.run().is_continue());
 /// ```
+#[non_exhaustive]
 pub struct Session<'h, D = ()> {
     /// What is particular to this application.
     pub data: D,

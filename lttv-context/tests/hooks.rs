@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
+use ltt_read::writer::{MemoryTrace, Value, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{
     Bounds, EndReason, EventCall, Extension, Handle, HookSet, Level, LevelCall, Saving, Scope,
@@ -28,11 +28,10 @@ fn trace(files: &[(&str, &[Given])]) -> Arc<Trace> {
         let field = |name: &&'static str| (*name, FieldClass::uint(32, ByteOrder::Little));
         schema.add_event_type(class, name, FieldClass::structure(fields.iter().map(field)));
     }
-    let schema = Arc::new(schema);
-    let file = |(name, events): &(&str, &[Given])| {
+    let mut trace = MemoryTrace::new(schema);
+    for (name, events) in files {
         let id = name.bytes().fold(0, |id, byte| id * 31 + u64::from(byte));
-        let writer = StreamWriter::new(schema.clone(), class, name, Vec::new()).expect("a writer");
-        let mut writer = writer.with_stream_id(id);
+        let mut writer = trace.stream(class, name).expect("a writer").with_stream_id(id);
         for (number, (name, time)) in events.iter().enumerate() {
             let at = TYPES.iter().position(|t| t.0 == *name).expect("a type");
             let value = |field: &&str| (number + if *field == "y" { 100 } else { 0 }) as u32;
@@ -40,10 +39,9 @@ fn trace(files: &[(&str, &[Given])]) -> Arc<Trace> {
             let event = writer.event(EventTypeId(at as u32), *time, Value::structure(values));
             event.expect("an event");
         }
-        ((*name).to_owned(), writer.finish().expect("a file"))
-    };
-    let metadata = metadata_text(&schema).expect("metadata");
-    Trace::from_memory(metadata.as_bytes(), files.iter().map(file)).expect("a trace")
+        trace.add(writer).expect("a file");
+    }
+    trace.open().expect("a trace")
 }
 
 /// Two traces of two tracefiles each. All times are of two traces, some of two

@@ -1,6 +1,7 @@
 //! Hooks for everything and hooks for some ids, merged ahead of calls.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -14,7 +15,8 @@ use crate::priority::{Priority, PriorityConflict};
 /// Ids are small dense numbers: they are indices into a table. For each there is
 /// one flat list of the hooks to call, in order; it is made anew only after a
 /// change that concerns it. A hook may be for many ids, and has then a datum `D`
-/// for each, such as what was found out about that id in advance.
+/// for each, such as what was found out about that id in advance. Hooks that were
+/// added one after the other with equal data are called as one [run](HookRun).
 ///
 /// ```
 /// use lttv_hooks::{Flow, HooksById, Priority, Reach};
@@ -41,7 +43,9 @@ pub struct HooksById<F: ?Sized, D = ()> {
     hooks: Vec<Option<Box<F>>>,
     /// What else is known of them, by the same index.
     infos: Vec<Option<Info<D>>>,
-    free: Vec<Slot>,
+    /// The least is taken first: so hooks that come one after the other are
+    /// neighbours.
+    free: BinaryHeap<Reverse<Slot>>,
     by_identity: HashMap<HookId, Slot>,
     /// For the order among equals.
     added: u64,
@@ -49,10 +53,11 @@ pub struct HooksById<F: ?Sized, D = ()> {
     everywhere: Vec<Step<D>>,
     /// For each id, hooks that are for it in particular.
     listed: Vec<Vec<Step<D>>>,
-    /// For each id, all hooks to be called, in order.
-    plans: Vec<Box<[Step<D>]>>,
-    /// The same for greater ids.
-    plan_beyond: Box<[Step<D>]>,
+    /// For each id, all hooks to be called, in order; `None` if there are only those
+    /// for all ids.
+    plans: Vec<Option<Plan<D>>>,
+    /// Those for all ids.
+    plan_beyond: Plan<D>,
     stale: Stale,
 }
 
@@ -92,6 +97,16 @@ struct Step<D> {
     data: D,
 }
 
+/// What to call for an id.
+type Plan<D> = Box<[Run<D>]>;
+
+/// Hooks in neighbouring slots, to be called with the same datum.
+struct Run<D> {
+    begin: Slot,
+    end: Slot,
+    data: D,
+}
+
 /// Which plans do not fit the lists any more.
 enum Stale {
     None,
@@ -99,13 +114,13 @@ enum Stale {
     All,
 }
 
-impl<F: ?Sized, D: Copy> HooksById<F, D> {
+impl<F: ?Sized, D: Copy + PartialEq> HooksById<F, D> {
     /// No hooks.
     pub fn new() -> Self {
         HooksById {
             hooks: Vec::new(),
             infos: Vec::new(),
-            free: Vec::new(),
+            free: BinaryHeap::new(),
             by_identity: HashMap::new(),
             added: 0,
             everywhere: Vec::new(),
@@ -171,7 +186,7 @@ impl<F: ?Sized, D: Copy> HooksById<F, D> {
         if let Some(info) = self.infos[slot as usize].take() {
             self.unlist(slot, &info.reach);
         }
-        self.free.push(slot);
+        self.free.push(Reverse(slot));
         self.hooks[slot as usize].take().map_or(Removal::Absent, Removal::Removed)
     }
 
@@ -194,8 +209,7 @@ impl<F: ?Sized, D: Copy> HooksById<F, D> {
         if !matches!(self.stale, Stale::None) {
             self.refresh();
         }
-        let plan = self.plans.get(id).unwrap_or(&self.plan_beyond);
-        HooksAt { plan, hooks: &mut self.hooks }
+        HooksAt { plan: plan_at(&self.plans, &self.plan_beyond, id), hooks: &mut self.hooks }
     }
 
     /// All lists made ready, for a loop in which nothing is added or removed: to
@@ -208,12 +222,14 @@ impl<F: ?Sized, D: Copy> HooksById<F, D> {
     /// The hooks for an id, in the order of calls.
     pub fn list_at(&mut self, id: usize) -> Vec<HookInfo> {
         self.refresh();
-        let plan = self.plans.get(id).unwrap_or(&self.plan_beyond);
-        plan.iter().filter_map(|step| self.infos[step.slot as usize].as_ref()?.public()).collect()
+        let plan = plan_at(&self.plans, &self.plan_beyond, id);
+        let slots = plan.iter().flat_map(|run| run.begin..run.end);
+        slots.filter_map(|slot| self.infos[slot as usize].as_ref()?.public()).collect()
     }
 
     fn insert(&mut self, id: HookId, priority: Priority, reach: Reach<D>, hook: Box<F>) {
-        let slot = self.free.pop().unwrap_or_else(|| {
+        let free = self.free.pop().map(|Reverse(slot)| slot);
+        let slot = free.unwrap_or_else(|| {
             self.hooks.push(None);
             self.infos.push(None);
             self.hooks.len() as Slot - 1
@@ -271,7 +287,7 @@ impl<F: ?Sized, D: Copy> HooksById<F, D> {
     #[inline(never)]
     fn refresh(&mut self) {
         let known = self.plans.len();
-        self.plans.resize_with(self.listed.len().max(known), Box::default);
+        self.plans.resize_with(self.listed.len().max(known), || None);
         let mut stale = match std::mem::replace(&mut self.stale, Stale::None) {
             Stale::None => return,
             Stale::Ids(ids) => ids,
@@ -281,18 +297,33 @@ impl<F: ?Sized, D: Copy> HooksById<F, D> {
         stale.sort_unstable();
         stale.dedup();
         for id in stale {
-            self.plans[id] = self.plan(self.listed.get(id).map_or(&[], Vec::as_slice));
+            let listed = self.listed.get(id).filter(|listed| !listed.is_empty());
+            self.plans[id] = listed.map(|listed| self.plan(listed));
         }
         self.plan_beyond = self.plan(&[]);
     }
 
     /// All hooks for an id, given those that are for it in particular.
-    fn plan(&self, listed: &[Step<D>]) -> Box<[Step<D>]> {
-        let mut plan: Vec<_> = self.everywhere.iter().chain(listed).copied().collect();
-        plan.sort_by_key(|step| self.infos[step.slot as usize].as_ref().map(Info::order));
+    fn plan(&self, listed: &[Step<D>]) -> Plan<D> {
+        let mut steps: Vec<_> = self.everywhere.iter().chain(listed).copied().collect();
+        steps.sort_by_key(|step| self.infos[step.slot as usize].as_ref().map(Info::order));
         // An id that a hook names twice counts once.
-        plan.dedup_by_key(|step| step.slot);
-        plan.into()
+        steps.dedup_by_key(|step| step.slot);
+        let runs = steps.chunk_by(|a, b| a.slot + 1 == b.slot && a.data == b.data);
+        let run = |steps: &[Step<D>]| {
+            let (first, last) = (steps.first()?, steps.last()?);
+            Some(Run { begin: first.slot, end: last.slot + 1, data: first.data })
+        };
+        runs.filter_map(run).collect()
+    }
+}
+
+/// The plan for an id.
+#[inline(always)]
+fn plan_at<'a, D>(plans: &'a [Option<Plan<D>>], beyond: &'a [Run<D>], id: usize) -> &'a [Run<D>] {
+    match plans.get(id) {
+        Some(Some(plan)) => plan,
+        _ => beyond,
     }
 }
 
@@ -308,8 +339,8 @@ impl<D> Info<D> {
 
 /// All hooks, to be called many times. See [`HooksById::ready`].
 pub struct ReadyHooks<'a, F: ?Sized, D> {
-    plans: &'a [Box<[Step<D>]>],
-    plan_beyond: &'a [Step<D>],
+    plans: &'a [Option<Plan<D>>],
+    plan_beyond: &'a [Run<D>],
     hooks: &'a mut [Option<Box<F>>],
 }
 
@@ -317,14 +348,13 @@ impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
     /// The hooks for an id.
     #[inline(always)]
     pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
-        let plan = self.plans.get(id).map_or(self.plan_beyond, |plan| plan);
-        HooksAt { plan, hooks: self.hooks }
+        HooksAt { plan: plan_at(self.plans, self.plan_beyond, id), hooks: self.hooks }
     }
 }
 
 /// The hooks for one id, ready to be called. See [`HooksById::at`].
 pub struct HooksAt<'a, F: ?Sized, D> {
-    plan: &'a [Step<D>],
+    plan: &'a [Run<D>],
     hooks: &'a mut [Option<Box<F>>],
 }
 
@@ -341,24 +371,62 @@ impl<F: ?Sized, D> HooksAt<'_, F, D> {
     where
         F: FnMut(&mut C) -> Flow,
     {
-        self.call_each(|hook, _| hook(call))
+        self.call_runs(|run, _| run.call_each(|hook| hook(call)))
     }
 
-    /// Has a function call every hook, with its datum for this id. The result
-    /// is to stop if any said so.
+    /// Has a function call every run of hooks, given the datum that they have in
+    /// common for this id. The result is to stop if any said so.
+    ///
+    /// ```
+    /// use lttv_hooks::{Flow, HooksById, Priority, Reach};
+    ///
+    /// let mut hooks: HooksById<dyn FnMut(u32) -> Flow, u32> = HooksById::new();
+    /// let mut sum = 0;
+    /// for (datum, wanted) in [(10, 12), (10, 12), (20, 22)] {
+    ///     let hook = move |number| {
+    ///         assert_eq!(number, wanted);
+    ///         Flow::Continue(())
+    ///     };
+    ///     hooks.add(Priority::DEFAULT, Reach::All(datum), Box::new(hook));
+    /// }
+    /// _ = hooks.at(0).call_runs(|run, datum| {
+    ///     sum += *datum; // once for the first two
+    ///     let number = datum + 2;
+    ///     run.call_each(|hook| hook(number))
+    /// });
+    /// assert_eq!(sum, 30);
+    /// ```
     #[inline]
-    pub fn call_each(&mut self, mut each: impl FnMut(&mut F, &D) -> Flow) -> Flow {
+    pub fn call_runs(&mut self, mut call: impl FnMut(HookRun<'_, F>, &D) -> Flow) -> Flow {
         let mut flow = ControlFlow::Continue(());
-        for step in self.plan {
-            if let Some(Some(hook)) = self.hooks.get_mut(step.slot as usize) {
-                flow = either(flow, each(hook, &step.data));
+        for run in self.plan {
+            if let Some(hooks) = self.hooks.get_mut(run.begin as usize..run.end as usize) {
+                flow = either(flow, call(HookRun { hooks }, &run.data));
             }
         }
         flow
     }
 }
 
-impl<F: ?Sized, D: Copy> Default for HooksById<F, D> {
+/// Hooks to be called one after the other with the same datum. See
+/// [`HooksAt::call_runs`].
+pub struct HookRun<'a, F: ?Sized> {
+    hooks: &'a mut [Option<Box<F>>],
+}
+
+impl<F: ?Sized> HookRun<'_, F> {
+    /// Has a function call every hook. The result is to stop if any said so.
+    #[inline(always)]
+    pub fn call_each(self, mut call: impl FnMut(&mut F) -> Flow) -> Flow {
+        let mut flow = ControlFlow::Continue(());
+        for hook in self.hooks.iter_mut().flatten() {
+            flow = either(flow, call(hook));
+        }
+        flow
+    }
+}
+
+impl<F: ?Sized, D: Copy + PartialEq> Default for HooksById<F, D> {
     fn default() -> Self {
         Self::new()
     }
@@ -379,6 +447,12 @@ impl<F: ?Sized, D> fmt::Debug for ReadyHooks<'_, F, D> {
 
 impl<F: ?Sized, D> fmt::Debug for HooksAt<'_, F, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HooksAt").field("hooks", &self.plan.len()).finish_non_exhaustive()
+        f.debug_struct("HooksAt").field("runs", &self.plan.len()).finish_non_exhaustive()
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for HookRun<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookRun").field("hooks", &self.hooks.len()).finish_non_exhaustive()
     }
 }

@@ -60,6 +60,7 @@ pub struct PriorityError(pub u8);
 /// A hook was added a second time, with another priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the hook is in the list with priority {}, and cannot have {} too", is.get(), wanted.get())]
+#[non_exhaustive]
 pub struct PriorityConflict {
     /// What it has.
     pub is: Priority,

@@ -90,6 +90,7 @@ pub enum When {
 
 /// A computation has come to where somebody wanted to be told of it, or is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Notice {
     /// Who wanted to be told.
     pub owner: Owner,

@@ -63,10 +63,10 @@ const SEEK: u64 = 256;
 /// Effort that is always allowed, in events: else a small budget would not do for
 /// a seek and what comes after it.
 const LEAST_EFFORT: u64 = 2 * SEEK;
-/// Events between looks at the clock.
-const LEAST_SLICE: u64 = 16;
+/// Events between looks at the clock: at first, while nothing is known of how long
+/// they take, and at most.
+const FIRST_SLICE: u64 = 8;
 const MOST_SLICE: u64 = 1 << 16;
-const FIRST_SLICE: u64 = 32;
 
 /// What is left of a budget.
 #[derive(Debug)]
@@ -75,6 +75,8 @@ pub(crate) struct Meter {
     begin: Instant,
     events: u64,
     effort: u64,
+    /// Whether anything was done.
+    has_begun: bool,
     slice: u64,
     slice_begin: Instant,
 }
@@ -82,18 +84,20 @@ pub(crate) struct Meter {
 impl Meter {
     pub(crate) fn new(budget: Budget) -> Self {
         let begin = Instant::now();
-        Meter { budget, begin, events: 0, effort: 0, slice: FIRST_SLICE, slice_begin: begin }
+        let (slice, slice_begin) = (FIRST_SLICE, begin);
+        Meter { budget, begin, events: 0, effort: 0, has_begun: false, slice, slice_begin }
     }
 
     /// Whether the call is to end. Never before something was done.
     pub(crate) fn is_spent(&self) -> bool {
-        if self.events == 0 && self.effort == 0 {
-            return false;
-        }
         let most = self.most_events();
-        self.events >= most
-            || self.effort >= most.max(LEAST_EFFORT)
-            || self.budget.time.is_some_and(|time| self.begin.elapsed() >= time)
+        self.has_begun && (self.events >= most || self.effort >= most.max(LEAST_EFFORT))
+            || self.is_late()
+    }
+
+    /// Whether time is up, if something was done at least.
+    pub(crate) fn is_late(&self) -> bool {
+        self.has_begun && self.budget.time.is_some_and(|time| self.begin.elapsed() >= time)
     }
 
     /// What is left.
@@ -107,15 +111,18 @@ impl Meter {
     /// A seek was made.
     pub(crate) fn seek(&mut self) {
         self.effort += SEEK;
+        self.has_begun = true;
     }
 
     /// A request came or began or ended.
     pub(crate) fn step(&mut self) {
         self.effort += 1;
+        self.has_begun = true;
     }
 
-    /// From here on events may take longer than those so far: others get them.
-    pub(crate) fn forget_pace(&mut self) {
+    /// Another request gets events from here on: they may take longer than those so
+    /// far.
+    pub(crate) fn prepare(&mut self) {
         self.slice = FIRST_SLICE;
     }
 
@@ -133,6 +140,7 @@ impl Meter {
     /// quarter of the time left.
     pub(crate) fn end_slice(&mut self, events: u64) {
         self.events += events;
+        self.has_begun = true;
         // Reading none is something too: it showed that there is none to read.
         self.effort += u64::from(events == 0);
         let Some(time) = self.budget.time else { return };
@@ -141,7 +149,7 @@ impl Meter {
         let fitting = left.as_nanos() / 4 * u128::from(events.max(1)) / took;
         let fitting = u64::try_from(fitting).unwrap_or(MOST_SLICE);
         // What was fast so far need not remain so.
-        self.slice = fitting.min(self.slice * 4).clamp(LEAST_SLICE, MOST_SLICE);
+        self.slice = fitting.min(self.slice * 4).clamp(1, MOST_SLICE);
     }
 
     fn most_events(&self) -> u64 {

@@ -8,6 +8,7 @@ use crate::identity::RequestId;
 
 /// What one call of [`service_chunk`](crate::Scheduler::service_chunk) did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Chunk {
     /// Events read for requests: each once, for however many.
     pub read: u64,
@@ -20,7 +21,7 @@ pub struct Chunk {
     /// Requests that began.
     pub started: Vec<RequestId>,
     /// Requests that ended, in this order. Those that are cancelled before they
-    /// begin are not here.
+    /// begin are not here, [by default](crate::Scheduler::set_telling_all).
     pub finished: Vec<Finished>,
     /// Requests that have to wait for others elsewhere; they will go on where they
     /// are.
@@ -37,6 +38,7 @@ pub struct Chunk {
 
 /// State on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Replay {
     /// The time that it has come to.
     pub at: Timestamp,

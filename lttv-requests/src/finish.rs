@@ -41,6 +41,7 @@ impl FinishReason {
 
 /// A request that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finished {
     /// Which.
     pub request: RequestId,

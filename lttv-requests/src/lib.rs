@@ -110,6 +110,7 @@
 //!
 //! * `state`: charts of kernel state, by `lttv-state`.
 //! * `async`: futures and streams, whatever executes them: see `task`.
+//! * `testing`: for tests of programs that serve requests: see `testing`.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -137,6 +138,8 @@ mod start;
 mod tab;
 #[cfg(feature = "async")]
 pub mod task;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod urgency;
 pub mod views;
 mod window;

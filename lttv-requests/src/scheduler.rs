@@ -72,11 +72,14 @@ pub struct Scheduler<'h> {
     pub(crate) background: Option<Box<Background<'h>>>,
     /// Whether requests of different urgency are served together.
     pub(crate) shares: bool,
+    /// Whether requests that have not started are told of their end.
+    tells_all: bool,
     paused: u32,
 }
 
 /// A request that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pending {
     /// Which.
     pub request: RequestId,
@@ -108,6 +111,7 @@ impl<'h> Scheduler<'h> {
             untold: Vec::new(),
             background: None,
             shares: true,
+            tells_all: false,
             paused: 0,
         }
     }
@@ -127,13 +131,14 @@ impl<'h> Scheduler<'h> {
     }
 
     /// Ends a request. If it has started, its last hooks are called; else none
-    /// are. False if it ended before.
+    /// are, [by default](Self::set_telling_all). False if it ended before.
     pub fn cancel(&mut self, request: RequestId) -> bool {
         self.accept_queued();
         let Some(at) = self.requests.iter().position(|served| served.id == request) else {
             return false;
         };
-        self.requests.remove(at).finish(&mut self.context, FinishReason::Cancelled);
+        let served = self.requests.remove(at);
+        served.finish(&mut self.context, FinishReason::Cancelled, self.tells_all);
         true
     }
 
@@ -190,6 +195,15 @@ impl<'h> Scheduler<'h> {
     /// but their hooks take time. If not, they wait until no urgent one is left.
     pub fn set_sharing(&mut self, shares: bool) {
         self.shares = shares;
+    }
+
+    /// Whether requests that end before they have started are told, too, as when
+    /// their owner goes: then their `after_request` hooks are called, without any
+    /// before them, and they are in [`Chunk::finished`](crate::Chunk::finished). By
+    /// default they are not. That is for viewers that count as busy from the time when
+    /// they submit a request.
+    pub fn set_telling_all(&mut self, tells_all: bool) {
+        self.tells_all = tells_all;
     }
 
     /// Gives it something to do while no request is pending; what it had instead is
@@ -270,9 +284,9 @@ impl<'h> Scheduler<'h> {
     ) -> Vec<Finished> {
         let mut finished = Vec::new();
         for served in self.requests.extract_if(.., |served| which(served)) {
-            let started = served.is_started();
-            let end = served.finish(&mut self.context, reason);
-            finished.extend(started.then_some(end));
+            let is_told = served.is_started() || self.tells_all;
+            let end = served.finish(&mut self.context, reason, self.tells_all);
+            finished.extend(is_told.then_some(end));
         }
         finished
     }

@@ -122,14 +122,16 @@ impl<'h> Served<'h> {
         self.end_chunk(context);
     }
 
-    /// Ends it. What began gets its counterpart.
+    /// Ends it. What began gets its counterpart. Its last hooks are called if it has
+    /// started, or in any case if it is `always` told.
     pub(crate) fn finish(
         mut self,
         context: &mut TracesetContext<'h>,
         reason: FinishReason,
+        always: bool,
     ) -> Finished {
         self.suspend(context);
-        if self.is_started {
+        if self.is_started || always {
             if let Some(id) = self.request.take() {
                 context.end(id);
             }

@@ -43,6 +43,9 @@ impl<'h> Scheduler<'h> {
             if is_over || !self.queue.is_empty() {
                 continue; // It may be others' turn now.
             }
+            if meter.is_late() {
+                break; // Not all may be ready yet.
+            }
             if self.read(&here, least, &mut meter, &mut chunk) {
                 break;
             }
@@ -193,15 +196,18 @@ impl<'h> Scheduler<'h> {
         if self.shares { all } else { most.unwrap_or(all) }
     }
 
-    /// Makes all who are here get events.
+    /// Makes all who are here get events; as many of them as there is time for.
     fn activate(&mut self, least: Urgency, meter: &mut Meter, chunk: &mut Chunk) {
         let here = self.context.position();
         let is_next = |served: &&mut Served<'h>| served.cut.is_at(&here) && served.urgency >= least;
         for served in self.requests.iter_mut().filter(is_next) {
-            served.cut = Cut::Position(here.clone());
             if !served.is_active() {
-                meter.forget_pace();
+                if meter.is_late() {
+                    break;
+                }
+                meter.prepare();
             }
+            served.cut = Cut::Position(here.clone());
             if served.activate(&mut self.context) {
                 chunk.started.push(served.id);
                 meter.step();
@@ -209,7 +215,8 @@ impl<'h> Scheduler<'h> {
         }
     }
 
-    /// Ends those of the active that have got all. Whether there were any.
+    /// Ends those of the active that have got all, or as many of them as there is
+    /// time for. Whether there were any.
     fn finish_over(
         &mut self,
         here: &TracesetPosition,
@@ -218,11 +225,11 @@ impl<'h> Scheduler<'h> {
     ) -> bool {
         let before = self.requests.len();
         let mut at = 0;
-        while let Some(served) = self.requests.get(at) {
+        while let Some(served) = self.requests.get(at).filter(|_| !meter.is_late()) {
             match served.reason(here).filter(|_| served.is_active()) {
                 Some(reason) => {
                     let served = self.requests.remove(at);
-                    chunk.finished.push(served.finish(&mut self.context, reason));
+                    chunk.finished.push(served.finish(&mut self.context, reason, true));
                     meter.step();
                 }
                 None => at += 1,

@@ -55,6 +55,7 @@ pub struct ViewerId(usize);
 
 /// What has changed since a viewer looked last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Changes {
     /// If the time window has: what it was when the viewer looked.
     pub window: Option<TimeWindow>,

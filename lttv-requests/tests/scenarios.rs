@@ -298,6 +298,36 @@ fn cancelling_calls_last_hooks_only_if_there_were_first_ones() {
 }
 
 #[test]
+fn those_that_did_not_start_are_told_too_if_wanted() {
+    let (begun, ended) = (Cell::new(false), RefCell::new(Vec::new()));
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
+    scheduler.set_telling_all(true);
+    let (table, list) = (Owner::fresh(), Owner::fresh());
+    let waiting = |owner, name: &'static str| {
+        let (begun, ended) = (&begun, &ended);
+        EventsRequest::new(owner)
+            .from(time_of(50))
+            .before_request(move |_, _| begun.set(true))
+            .after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
+    };
+    let first = scheduler.submit(waiting(table, "first")).unwrap();
+    assert!(scheduler.cancel(first));
+    let second = scheduler.submit(waiting(table, "second")).unwrap();
+    let third = scheduler.submit(waiting(list, "third")).unwrap();
+    let canceller = EventsRequest::new(Owner::fresh()).before_request(move |_, control| {
+        control.cancel(third);
+    });
+    scheduler.submit(canceller).unwrap();
+    let chunk = scheduler.service_chunk(Budget::events(10));
+    assert_eq!(chunk.finished[0].request, third);
+    assert_eq!(scheduler.cancel_owner(table), 1);
+    let told = ["first", "third", "second"].map(|name| (name, FinishReason::Cancelled));
+    assert_eq!(*ended.borrow(), told);
+    assert!(scheduler.pending().all(|pending| pending.request != second));
+    assert!(!begun.get());
+}
+
+#[test]
 fn pauses_nest() {
     let seen = Seen::default();
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(10)));

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use ltt_read::Event;
 use ltt_read::schema::{
     Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind, FixedLen, Flag,
     Format, Integer, Length, OptionField, Selector, Str, StreamClassId, Variant, VariantOption,
 };
-use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
-use ltt_read::{Event, Trace};
+use ltt_read::writer::{MemoryTrace, Value, presets};
 
 /// A member of a structure, and what it holds.
 pub(super) type Sample = (&'static str, FieldClass, Value);
@@ -19,16 +19,12 @@ pub(super) fn with_event(members: Vec<Sample>, test: impl FnOnce(&Event<'_>)) {
     let classes = members.into_iter().map(|(name, class, _)| (name, class));
     let stream = StreamClassId(0);
     let event_type = schema.add_event_type(stream, "sample", FieldClass::structure(classes));
-    let schema = Arc::new(schema);
-    let mut bytes = Vec::new();
-    let mut writer = StreamWriter::new(schema.clone(), stream, "c_0", &mut bytes)
-        .expect("a stream class")
-        .with_packet_context(Value::fields([("cpu_id", 3)]));
+    let mut trace = MemoryTrace::new(schema);
+    let writer = trace.stream(stream, "c_0").expect("a stream class");
+    let mut writer = writer.with_packet_context(Value::fields([("cpu_id", 3)]));
     writer.event(event_type, 1_000_000_007, values).expect("values that suit");
-    writer.finish().expect("room");
-    let metadata = metadata_text(&schema).expect("CTF 2 has words for all");
-    let trace = Trace::from_memory(metadata.as_bytes(), [("c_0".to_owned(), bytes)]);
-    let mut cursor = trace.expect("sound metadata").cursor(0);
+    trace.add(writer).expect("room");
+    let mut cursor = trace.open().expect("sound metadata").cursor(0);
     test(&cursor.next().expect("a sound event").expect("an event"));
 }
 

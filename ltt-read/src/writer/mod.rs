@@ -36,8 +36,8 @@
 //!
 //! [`LegacyWriter`] writes what LTTng 0.x recorded, from format strings.
 //!
-//! Without files: [`metadata_text`], and [`StreamWriter::new`] over a
-//! `Vec<u8>`.
+//! [`MemoryTrace`] does the same without files; [`metadata_text`] and
+//! [`StreamWriter::new`] are its parts.
 //!
 //! Nothing here is shared with the reading side but the schema, so that a
 //! round trip through both proves something.
@@ -53,6 +53,7 @@ mod header;
 mod index;
 mod json;
 mod legacy;
+mod memory;
 mod metadata;
 pub mod presets;
 mod roles;
@@ -66,6 +67,7 @@ mod value;
 pub use error::{Problem, WriteError};
 pub use index::{PacketInfo, write_index};
 pub use legacy::{LegacyMarker, LegacyWriter};
+pub use memory::{MemoryTrace, MemoryTraceError};
 pub use metadata::{metadata_text, packetized_metadata};
 pub use stream::{Record, StreamWriter};
 pub use trace::TraceWriter;

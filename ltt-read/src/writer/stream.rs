@@ -186,6 +186,11 @@ impl<W: Write> StreamWriter<W> {
         self
     }
 
+    /// Name of the file, as given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Sets the running count of discarded event records, as the packet that
     /// is open now, or else the next one, will tell it.
     pub fn set_discarded(&mut self, count: u64) {

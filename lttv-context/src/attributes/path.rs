@@ -224,6 +224,7 @@ pub(super) fn parse_name(text: &str) -> Result<OwnedName, PathError> {
 /// A text that is no [`Path`] or no [`Pattern`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` at byte {at}: {fault}")]
+#[non_exhaustive]
 pub struct PathError {
     /// The text.
     pub text: String,

@@ -6,8 +6,7 @@ use std::rc::Rc;
 use ltt_read::Timestamp;
 use lttv_context::{Handle, Level};
 use lttv_state::kernel::{
-    Anomalies, ExecutionMode, KernelState, Process, ProcessIx, ProcessStatus, Serial, Tid,
-    TraceState, Transition,
+    ExecutionMode, KernelState, NameId, Process, ProcessIx, ProcessStatus, Serial, Tid, TraceState,
 };
 
 use super::color::Color;
@@ -58,6 +57,7 @@ pub struct ProcessKey {
 
 /// What is written beside the row of a process: as known at last.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProcessLabel {
     /// Its name.
     pub name: String,
@@ -114,28 +114,20 @@ struct Inner {
     timeline: Timeline<ProcessKey, ProcessState>,
     /// Of each row.
     labels: Vec<ProcessLabel>,
-    traces: Vec<Machine>,
+    /// Of each trace, who is at each place of the table of processes.
+    places: Vec<Vec<Option<Shown>>>,
     latest: Timestamp,
     epoch: u64,
-}
-
-/// What is known of a trace's machine, to see what an event changed.
-#[derive(Debug, Default)]
-struct Machine {
-    /// Who is at each place of the table of processes.
-    places: Vec<Option<Shown>>,
-    /// Who ran on each CPU.
-    running: Vec<Option<ProcessIx>>,
-    known_places: usize,
-    anomalies: Anomalies,
 }
 
 /// A process that has a row.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
-    ix: ProcessIx,
     serial: Serial,
     row: usize,
+    /// What its label says.
+    name: NameId,
+    brand: NameId,
 }
 
 impl ControlFlow {
@@ -144,7 +136,7 @@ impl ControlFlow {
         let inner = Inner {
             timeline: Timeline::new(window, resolution),
             labels: Vec::new(),
-            traces: Vec::new(),
+            places: Vec::new(),
             latest: window.begin(),
             epoch: 0,
         };
@@ -180,7 +172,7 @@ impl ControlFlow {
         let epoch = inner.epoch + 1;
         inner.timeline = Timeline::new(window, resolution);
         inner.labels.clear();
-        inner.traces.clear();
+        inner.places.clear();
         (inner.latest, inner.epoch) = (window.begin(), epoch);
     }
 
@@ -199,22 +191,26 @@ impl ControlFlow {
                     return;
                 }
                 let Some(state) = state else { return };
-                inner.traces.resize_with(state.traces().len(), Machine::default);
+                inner.places.resize_with(state.traces().len(), Vec::new);
                 for (trace, machine) in state.traces().enumerate() {
-                    inner.look_at_all(trace, machine, window.begin());
+                    for (ix, _) in machine.processes() {
+                        inner.look_at(trace, machine, ix, window.begin());
+                    }
                 }
             })
             .on_every_event(move |call, request| {
                 let trace = call.trace.index();
                 let Some(state) = call.extensions.get(state) else { return };
-                let transition = state.transition(trace, call.event.type_id());
+                let changes_state = state.transition(trace, call.event.type_id()).is_some();
                 let mut inner = at_event.borrow_mut();
                 if inner.epoch != epoch {
                     return request.stop();
                 }
                 inner.latest = call.time();
-                if let (Some(transition), Some(machine)) = (transition, state.trace(trace)) {
-                    inner.follow(trace, machine, transition, call.time());
+                if let Some(machine) = state.trace(trace).filter(|_| changes_state) {
+                    for ix in machine.touched() {
+                        inner.look_at(trace, machine, *ix, call.time());
+                    }
                 }
             })
             .after_chunk(Level::Traceset, move |_, _| {
@@ -235,54 +231,13 @@ impl ControlFlow {
 }
 
 impl Inner {
-    /// An event changed a machine's state.
-    fn follow(&mut self, trace: usize, state: &TraceState, what: Transition, time: Timestamp) {
-        let effect = state.effect();
-        let Some(cpu) = effect.cpu() else { return };
-        let Some(machine) = self.traces.get_mut(trace) else { return };
-        let is_plain = touches_few(what)
-            && effect.lost_since().is_none()
-            && machine.known_places == state.places()
-            && machine.anomalies == *state.anomalies();
-        if !is_plain {
-            return self.look_at_all(trace, state, time);
-        }
-        let running = state.cpu(cpu).map(|cpu| cpu.running());
-        if machine.running.len() <= cpu as usize {
-            machine.running.resize(cpu as usize + 1, None);
-        }
-        let before = std::mem::replace(&mut machine.running[cpu as usize], running);
-        let touched = [before.filter(|_| before != running), running, effect.target()];
-        for ix in touched.into_iter().flatten() {
-            self.look_at(trace, state, ix, time);
-        }
-    }
-
-    fn look_at_all(&mut self, trace: usize, state: &TraceState, time: Timestamp) {
-        let Some(machine) = self.traces.get_mut(trace) else { return };
-        machine.known_places = state.places();
-        machine.anomalies = *state.anomalies();
-        machine.running.clear();
-        for (number, cpu) in state.cpus() {
-            machine.running.resize(number as usize, None);
-            machine.running.push(Some(cpu.running()));
-        }
-        let shown: Vec<ProcessIx> = machine.places.iter().flatten().map(|s| s.ix).collect();
-        for ix in shown {
-            self.look_at(trace, state, ix, time);
-        }
-        for (ix, _) in state.processes() {
-            self.look_at(trace, state, ix, time);
-        }
-    }
-
     /// Puts a process's row right.
     fn look_at(&mut self, trace: usize, state: &TraceState, ix: ProcessIx, time: Timestamp) {
-        let Some(machine) = self.traces.get_mut(trace) else { return };
-        if machine.places.len() <= ix.index() {
-            machine.places.resize(ix.index() + 1, None);
+        let Some(places) = self.places.get_mut(trace) else { return };
+        if places.len() <= ix.index() {
+            places.resize(ix.index() + 1, None);
         }
-        let place = &mut machine.places[ix.index()];
+        let place = &mut places[ix.index()];
         let process = state.process(ix);
         if let Some(old) = place.filter(|old| process.is_none_or(|p| p.serial() != old.serial)) {
             self.timeline.end_at(old.row, time);
@@ -290,31 +245,29 @@ impl Inner {
         }
         // What stands in for an unknown process has no id, and no row.
         let Some((process, tid)) = process.and_then(|p| Some((p, p.tid()?))) else { return };
-        let row = match place {
-            Some(shown) => shown.row,
-            None => {
-                let serial = process.serial();
-                let row = self.timeline.place(ProcessKey { trace, serial });
-                *place = Some(Shown { ix, serial, row });
-                row
-            }
-        };
-        self.timeline.set_at(row, time, ProcessState::of(process));
-        let (name, brand) = (state.name(process.name()), state.name(process.brand()));
-        if let Some(label) = self.labels.get_mut(row) {
+        let (serial, name, brand) = (process.serial(), process.name(), process.brand());
+        let known = place.is_some();
+        let shown = place.get_or_insert_with(|| {
+            let row = self.timeline.place(ProcessKey { trace, serial });
+            Shown { serial, row, name, brand }
+        });
+        self.timeline.set_at(shown.row, time, ProcessState::of(process));
+        if let Some(label) = self.labels.get_mut(shown.row) {
             (label.tid, label.pid, label.cpu) = (tid, process.pid(), process.cpu());
             label.parent = process.parent();
-            if label.name != name {
-                name.clone_into(&mut label.name);
+            // Texts are copied only when they change.
+            if !known || shown.name != name {
+                state.name(name).clone_into(&mut label.name);
             }
-            if label.brand != brand {
-                brand.clone_into(&mut label.brand);
+            if !known || shown.brand != brand {
+                state.name(brand).clone_into(&mut label.brand);
             }
+            (shown.name, shown.brand) = (name, brand);
             return;
         }
         self.labels.push(ProcessLabel {
-            name: name.to_owned(),
-            brand: brand.to_owned(),
+            name: state.name(name).to_owned(),
+            brand: state.name(brand).to_owned(),
             tid,
             pid: process.pid(),
             parent: process.parent(),
@@ -322,43 +275,4 @@ impl Inner {
             birth: process.creation().unwrap_or(process.insertion()),
         });
     }
-}
-
-/// Whether a transition, where nothing is odd, changes no other processes than those
-/// that ran before and run after it, and the one that it is about.
-fn touches_few(transition: Transition) -> bool {
-    use Transition::*;
-    matches!(
-        transition,
-        SyscallEntry
-            | SyscallExit
-            | TrapEntry
-            | TrapExit
-            | UserPageFault
-            | KernelPageFault
-            | IrqEntry
-            | IrqExit
-            | VectorEntry
-            | VectorExit
-            | SoftirqRaise
-            | SoftirqEntry
-            | SoftirqExit
-            | Switch
-            | Wakeup
-            | Migrate
-            | Open
-            | Close
-            | FunctionEntry
-            | FunctionExit
-            | BlockIssue
-            | BlockComplete
-            | Frequency
-            | ProcessState
-            | FileDescriptor
-            | SyscallName
-            | IrqName
-            | SoftirqName
-            | ProbeName
-            | DeviceName
-    )
 }

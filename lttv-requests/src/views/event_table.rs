@@ -51,6 +51,7 @@ pub struct EventTable<T> {
 
 /// An event of an [`EventTable`].
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TableRow<T> {
     /// The position before the event: what a tab gets when it is selected.
     pub position: TracesetPosition,

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// What an application says of a kind of viewer to who may want one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ViewerKind {
     /// By which it is known, unique.
     pub name: String,
@@ -46,6 +47,7 @@ type Constructor<'k, C, V> = dyn FnMut(&mut C) -> V + 'k;
 /// There is a kind of this name already.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is a viewer `{name}` already")]
+#[non_exhaustive]
 pub struct DuplicateKind {
     /// The name.
     pub name: String,

@@ -38,12 +38,18 @@ fn last_word(data: &[u8], at: usize) -> u64 {
 /// The number of `width` bits, up to 64, at bit `at`.
 #[inline(always)]
 pub(super) fn get(data: &[u8], at: usize, width: u32) -> u64 {
-    let (byte, shift) = (at / 8, (at % 8) as u32);
-    let mut value = word(data, byte) >> shift;
-    if shift + width > 64 {
-        value |= u64::from(data.get(byte + 8).copied().unwrap_or(0)) << (64 - shift);
+    if width > 56 {
+        return get_wide(data, at, width);
     }
-    value & mask(width)
+    word(data, at / 8) >> (at % 8) & ((1 << width) - 1)
+}
+
+/// One that may not be all in a word.
+#[cold]
+fn get_wide(data: &[u8], at: usize, width: u32) -> u64 {
+    let low = get(data, at, 32);
+    let high = get(data, at + 32, width.min(64) - 32);
+    high << 32 | low
 }
 
 /// Writes numbers of any width behind the end of some bytes.
@@ -159,14 +165,6 @@ impl<'d> Bytes<'d> {
                 break;
             }
         }
-        value
-    }
-
-    /// A number of some bytes, up to 8.
-    #[inline(always)]
-    pub(super) fn number(&mut self, len: usize) -> u64 {
-        let value = word(self.data, self.at) & mask(len as u32 * 8);
-        self.at += len;
         value
     }
 

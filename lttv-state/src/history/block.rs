@@ -11,15 +11,16 @@
 //!             then the bytes of all
 //! present     a bit per attribute: does it have a run here?
 //! ranks       u32 per 64 attributes: how many runs are before these?
-//! directory   where each run begins in `runs`, in `directory_width` bits
-//! runs        see `run`
+//! tags        u32 each: see `run`
+//! records     of each run: see `run`
+//! bodies      of each run
 //! ```
 //! Each part begins at a whole byte.
 
 use std::ops::Range;
 
 use super::bits::{self, Bytes, width_of, word};
-use super::run::Run;
+use super::run::{RecordLayout, Run, Span, Widths};
 
 /// Bits for where a text ends; never none, so that there cannot be more texts
 /// than bits.
@@ -44,14 +45,21 @@ pub(super) struct BlockHead {
     /// Texts in this block.
     pub(super) texts: u32,
     pub(super) runs: u32,
-    pub(super) directory_width: u32,
+    pub(super) tags: u32,
+    pub(super) widths: Widths,
     pub(super) name_bytes: u64,
     pub(super) text_bytes: u64,
-    pub(super) run_bytes: u64,
+    pub(super) body_bytes: u64,
 }
 
 impl BlockHead {
-    pub(super) const LEN: usize = 72;
+    pub(super) const LEN: usize = 76;
+
+    /// How long a time it is about, in ns.
+    #[inline(always)]
+    pub(super) fn span(&self) -> u64 {
+        self.horizon.wrapping_sub(self.base) as u64
+    }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let BlockHead { base, horizon, intervals, .. } = self;
@@ -59,17 +67,14 @@ impl BlockHead {
             out.extend_from_slice(&time.to_le_bytes());
         }
         out.extend_from_slice(&intervals.to_le_bytes());
-        for number in [
-            self.first_quark,
-            self.first_text,
-            self.quarks,
-            self.texts,
-            self.runs,
-            self.directory_width,
-        ] {
+        for number in
+            [self.first_quark, self.first_text, self.quarks, self.texts, self.runs, self.tags]
+        {
             out.extend_from_slice(&number.to_le_bytes());
         }
-        for number in [self.name_bytes, self.text_bytes, self.run_bytes] {
+        let Widths { count, tag, back, body } = self.widths;
+        out.extend_from_slice(&[count, tag, back, body]);
+        for number in [self.name_bytes, self.text_bytes, self.body_bytes] {
             out.extend_from_slice(&number.to_le_bytes());
         }
     }
@@ -84,10 +89,14 @@ impl BlockHead {
             quarks: bytes.u32(),
             texts: bytes.u32(),
             runs: bytes.u32(),
-            directory_width: bytes.u32(),
+            tags: bytes.u32(),
+            widths: {
+                let mut next = || bytes.u8();
+                Widths { count: next(), tag: next(), back: next(), body: next() }
+            },
             name_bytes: bytes.u64(),
             text_bytes: bytes.u64(),
-            run_bytes: bytes.u64(),
+            body_bytes: bytes.u64(),
         }
     }
 }
@@ -101,17 +110,20 @@ pub(super) struct Layout {
     texts: Range<usize>,
     pub(super) present: usize,
     ranks: usize,
-    directory: usize,
-    runs: usize,
+    tags: usize,
+    records: usize,
+    record: RecordLayout,
+    bodies: usize,
 }
 
 impl Layout {
     /// None if the parts do not fill `len` bytes exactly.
     pub(super) fn of(head: &BlockHead, len: usize) -> Option<Layout> {
         let bits = |count: u32, width: u32| (u64::from(count) * u64::from(width)).div_ceil(8);
-        if head.directory_width > 64 || head.first_quark > head.quarks {
+        if head.first_quark > head.quarks {
             return None;
         }
+        let record = RecordLayout::of(head.widths)?;
         let text_width = text_width(head.text_bytes);
         let words = u64::from(head.quarks).div_ceil(64);
         let parts = [
@@ -120,16 +132,17 @@ impl Layout {
             head.text_bytes,
             words * 8,
             words * 4,
-            bits(head.runs, head.directory_width),
-            head.run_bytes,
+            u64::from(head.tags) * 4,
+            u64::from(head.runs) * record.len as u64,
+            head.body_bytes,
         ];
         let mut at = BlockHead::LEN as u64;
-        let mut starts = [0; 8];
+        let mut starts = [0; 9];
         for (start, part) in starts.iter_mut().zip(parts) {
             *start = usize::try_from(at).ok()?;
             at = at.checked_add(part)?;
         }
-        let [names, text_ends, texts, present, ranks, directory, runs, _] = starts;
+        let [names, text_ends, texts, present, ranks, tags, records, bodies, _] = starts;
         (at == len as u64).then_some(Layout {
             names: names..text_ends,
             text_width,
@@ -137,8 +150,10 @@ impl Layout {
             texts: texts..present,
             present,
             ranks,
-            directory,
-            runs,
+            tags,
+            records,
+            record,
+            bodies,
         })
     }
 }
@@ -171,10 +186,15 @@ impl<'d> Block<'d> {
     /// A run, by how many are before it. None if the bytes are none.
     #[inline(always)]
     fn run_of_rank(&self, rank: u32) -> Option<Run<'d>> {
-        let width = self.head.directory_width;
-        let at = self.layout.directory * 8 + rank as usize * width as usize;
-        let at = bits::get(self.data, at, width) as usize;
-        Run::read(self.data, self.layout.runs.checked_add(at)?, self.head.base)
+        let Block { head, layout, data } = *self;
+        let record = layout.record.read(data, layout.records + rank as usize * layout.record.len);
+        if record.tag >= head.tags {
+            return None;
+        }
+        let tag = word(data, layout.tags + record.tag as usize * 4) as u32;
+        let body = layout.bodies.checked_add(usize::try_from(record.body).ok()?)?;
+        let span = Span { base: head.base, len: head.span() };
+        Run::read(data, body, span, tag, &record)
     }
 
     /// All runs, to be asked for in the order of attributes.

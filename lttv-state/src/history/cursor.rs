@@ -4,7 +4,7 @@ use super::Interval;
 use super::code::Code;
 use super::error::Error;
 use super::reader::History;
-use super::run::{Place, Run};
+use super::run::{Ended, Place, Run};
 use super::summary::Summary;
 use crate::tree::Quark;
 use crate::value::Value;
@@ -64,14 +64,10 @@ impl<'h> Cursor<'h> {
         };
         loop {
             let run = history.run(block, quark)?;
-            if !open && run.last_end().is_some_and(|last| t <= last) {
-                self.block = block;
-                let position = run.find(t, None);
+            self.block = block;
+            if !open && let Some(found) = run.find(t) {
                 self.run = Some(run);
-                let Some(position) = position else {
-                    return Err(history.damaged(block, "ends of a run"));
-                };
-                self.enter(&run, Place::Ended(position));
+                self.take(&found);
                 return self.check(t);
             }
             // It may have changed later, or this is what it has been ever since.
@@ -79,7 +75,6 @@ impl<'h> Cursor<'h> {
             match next {
                 Some(next) => block = next,
                 None => {
-                    self.block = block;
                     self.run = Some(run);
                     self.enter(&run, Place::Open);
                     return self.check(t);
@@ -87,6 +82,12 @@ impl<'h> Cursor<'h> {
             }
             open = false;
         }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, found: &Ended) {
+        (self.start, self.end) = (found.start, found.end);
+        self.place = Place::Ended(found.position);
     }
 
     /// Takes a place in the run, and its times.
@@ -138,15 +139,8 @@ impl<'h> Cursor<'h> {
         if t <= self.end {
             return Ok(());
         }
-        if let (Some(run), Place::Ended(position)) = (&self.run, self.place)
-            && run.last_end().is_some_and(|last| t <= last)
-        {
-            let Some(position) = run.find(t, Some(position)) else {
-                return Err(self.history.damaged(self.block, "ends of a run"));
-            };
-            let (start, end) = run.span(Place::Ended(position));
-            (self.start, self.end) = (start, end.unwrap_or(self.end));
-            self.place = Place::Ended(position);
+        if let Some(found) = self.run.as_ref().and_then(|run| run.find(t)) {
+            self.take(&found);
             return self.check(t);
         }
         self.locate(t, self.history.block_at(t))

@@ -13,6 +13,7 @@ use crate::value::Value;
 
 /// How long attributes had a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Duration<'a> {
     /// The value.
     pub value: Value<'a>,
@@ -24,6 +25,7 @@ pub struct Duration<'a> {
 
 /// What numbers an attribute had.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Numbers {
     /// The least.
     pub min: f64,

@@ -1,285 +1,247 @@
 //! The times at which the intervals of a run end: increasing numbers, stored in
-//! the least space that still allows finding one without reading all.
+//! little space, and so that finding one needs to look at a few only.
 //!
-//! This is the code of Elias and Fano. Each number is cut in two: its low bits
-//! stand in an array, as they are. The high bits only tell how many numbers
-//! fall into each *bucket* of equal high bits: for each bucket in turn, a 1 per
-//! number and then a 0. With as many low bits as the mean distance of two
-//! numbers has, there are at most three bits of this kind a number. The number
-//! of index `i` whose 1 stands at bit `p` has the high part `p - i`.
+//! Each number is cut in two. Its low bits stand in an array, as they are. Its
+//! high bits are the number of a *bucket*; of the buckets it is noted how many
+//! numbers come before each. There are so many that a bucket has 2 to 8 numbers
+//! if these are spread evenly.
 //!
 //! ```text
-//! samples  per 64 buckets but the first ones: how many numbers are before these;
-//!          u16 each, or u32 if there are more numbers
-//! low      bits × count
-//! high     count + (last >> bits) bits
+//! heads  for each bucket but the first: how many numbers are before it, in as
+//!        many bits as their count needs
+//! lows   of each number, in `low_bits`
 //! ```
-//! The parts begin at whole bytes.
+//! What the sizes are follows from the count and the block's span of time: see
+//! [`Shape`].
 
-use super::bits::{self, BitWriter, word};
+use super::bits::{self, BitWriter, width_of};
 
-/// Every so many buckets it is noted where they begin, so that the bucket of a
-/// number is found by looking at a few words.
-const SAMPLE: u32 = 64;
-
-/// Bytes of a sample among so many numbers.
-fn sample_width(count: u32) -> usize {
-    if count <= u16::MAX.into() { 2 } else { 4 }
+/// How numbers are cut.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    low_bits: u32,
+    buckets: u32,
+    head_width: u32,
 }
 
-/// A number of a run: its index, and where its 1 stands.
+impl Shape {
+    /// For `count` numbers that are less than `span`.
+    #[inline(always)]
+    fn of(span: u64, count: u32) -> Shape {
+        let width = width_of(span);
+        let head_width = width_of(count.into());
+        if count < 8 {
+            return Shape { low_bits: width, buckets: 1, head_width };
+        }
+        let low_bits = (width - 1).saturating_sub((count / 4).ilog2());
+        Shape { low_bits, buckets: (span >> low_bits) as u32 + 1, head_width }
+    }
+
+    /// The bucket of a number.
+    #[inline(always)]
+    fn bucket(&self, number: u64) -> u64 {
+        // 64 bits may be low.
+        number.checked_shr(self.low_bits).unwrap_or(0)
+    }
+
+    /// Bits of all heads.
+    #[inline(always)]
+    fn heads(&self) -> usize {
+        (self.buckets as usize - 1) * self.head_width as usize
+    }
+}
+
+/// Appends numbers that increase and are less than `span`.
+pub(super) fn write(writer: &mut BitWriter<'_>, span: u64, numbers: &[u64]) {
+    let shape = Shape::of(span, numbers.len() as u32);
+    let mut before = 0;
+    for bucket in 1..shape.buckets {
+        while before < numbers.len() && shape.bucket(numbers[before]) < bucket.into() {
+            before += 1;
+        }
+        writer.put(before as u64, shape.head_width);
+    }
+    let mask = bits::mask(shape.low_bits);
+    numbers.iter().for_each(|number| writer.put(number & mask, shape.low_bits));
+}
+
+/// A number of a run: its index, and its bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) index: u32,
-    bit: u32,
+    bucket: u32,
+}
+
+/// Two numbers that follow each other: what a time is between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) position: Position,
+    /// The number before; None if there is none.
+    pub(super) before: Option<u64>,
+    pub(super) number: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends<'d> {
     data: &'d [u8],
     pub(super) count: u32,
-    low_bits: u32,
-    high_len: u32,
-    samples_at: usize,
-    low_at: usize,
-    high_at: usize,
-}
-
-/// How many low bits the numbers of a run have.
-pub(super) fn low_bits(count: u32, last: u64) -> u32 {
-    (last / u64::from(count.max(1))).checked_ilog2().unwrap_or(0)
-}
-
-/// Appends numbers: `count` of them, increasing, the greatest being `last`.
-pub(super) fn write(out: &mut Vec<u8>, count: u32, last: u64, numbers: impl Fn(usize) -> u64) {
-    let low = low_bits(count, last);
-    let mut before = 0;
-    for sample in 1..=(last >> low) / u64::from(SAMPLE) {
-        let bucket = sample * u64::from(SAMPLE);
-        while before < count && numbers(before as usize) >> low < bucket {
-            before += 1;
-        }
-        out.extend_from_slice(&before.to_le_bytes()[..sample_width(count)]);
-    }
-    let mut writer = BitWriter::new(out);
-    let mask = bits::mask(low);
-    for i in 0..count as usize {
-        writer.put(numbers(i) & mask, low);
-    }
-    writer.finish();
-    let mut writer = BitWriter::new(out);
-    let mut bucket = 0;
-    for i in 0..count as usize {
-        let high = numbers(i) >> low;
-        let mut zeros = high - bucket;
-        while zeros >= 63 {
-            writer.put(0, 63);
-            zeros -= 63;
-        }
-        writer.put(1 << zeros, zeros as u32 + 1);
-        bucket = high;
-    }
-    writer.finish();
+    shape: Shape,
+    /// Bits where these begin.
+    heads_at: usize,
+    lows_at: usize,
 }
 
 impl<'d> Ends<'d> {
-    /// The numbers that [`write`] put at byte `at`, and where they end. `low_bits` is
-    /// what [`low_bits`] tells. None if
-    /// there cannot be so many.
+    /// The numbers that [`write`] put at bit `at`, and the bit where they end.
+    /// None if there cannot be so many.
     #[inline(always)]
-    pub(super) fn read(
-        data: &'d [u8],
-        at: usize,
-        (count, last, low_bits): (u32, u64, u32),
-    ) -> Option<(Self, usize)> {
-        let buckets = u64::from(u32::try_from(last >> low_bits).ok()?) * u64::from(count > 0);
-        let samples = usize::try_from(buckets / u64::from(SAMPLE)).ok()?;
-        let low_at = at.checked_add(samples.checked_mul(sample_width(count))?)?;
-        let high_at = low_at + (count as usize * low_bits as usize).div_ceil(8);
-        let high_len = u64::from(count) + buckets;
-        let end = high_at + (high_len as usize).div_ceil(8);
-        let high_len = u32::try_from(high_len).ok()?;
-        (end <= data.len()).then_some((
-            Ends { data, count, low_bits, high_len, samples_at: at, low_at, high_at },
-            end,
-        ))
+    pub(super) fn read(data: &'d [u8], at: usize, span: u64, count: u32) -> Option<(Self, usize)> {
+        // They are all different: so their bits are not fewer than they are.
+        if u64::from(count) > span {
+            return None;
+        }
+        let shape = Shape::of(span, count);
+        let lows_at = at + shape.heads();
+        let end = lows_at + count as usize * shape.low_bits as usize;
+        Some((Ends { data, count, shape, heads_at: at, lows_at }, end))
     }
 
     #[inline(always)]
     fn low(&self, index: u32) -> u64 {
-        let at = self.low_at * 8 + index as usize * self.low_bits as usize;
-        bits::get(self.data, at, self.low_bits)
+        let at = self.lows_at + index as usize * self.shape.low_bits as usize;
+        bits::get(self.data, at, self.shape.low_bits)
+    }
+
+    /// How many numbers are before a bucket, or the one behind the last.
+    #[inline(always)]
+    fn head(&self, bucket: u32) -> u32 {
+        if bucket == 0 {
+            return 0;
+        }
+        if bucket >= self.shape.buckets {
+            return self.count;
+        }
+        let width = self.shape.head_width;
+        let at = self.heads_at + (bucket as usize - 1) * width as usize;
+        // Damage could make it anything.
+        (bits::get(self.data, at, width) as u32).min(self.count)
     }
 
     #[inline(always)]
     pub(super) fn get(&self, position: Position) -> u64 {
-        let high = u64::from(position.bit.wrapping_sub(position.index));
-        high << self.low_bits | self.low(position.index)
-    }
-
-    #[inline(always)]
-    fn high_word(&self, index: u32) -> u64 {
-        word(self.data, self.high_at + index as usize * 8)
+        let high = u64::from(position.bucket).checked_shl(self.shape.low_bits).unwrap_or(0);
+        high | self.low(position.index)
     }
 
     pub(super) fn first(&self) -> Option<Position> {
-        self.one_from(0, 0)
+        self.from_bucket(0, 0)
     }
 
     pub(super) fn last(&self) -> Option<Position> {
-        Some(Position { index: self.count.checked_sub(1)?, bit: self.high_len - 1 })
+        self.to_bucket(self.count.checked_sub(1)?, self.shape.buckets - 1)
     }
 
     #[inline(always)]
     pub(super) fn next(&self, position: Position) -> Option<Position> {
-        self.one_from(position.bit + 1, position.index + 1)
+        self.from_bucket(position.index + 1, position.bucket)
     }
 
-    /// The first 1 from `bit` on, `index` of them being before it.
     #[inline(always)]
-    fn one_from(&self, bit: u32, index: u32) -> Option<Position> {
+    pub(super) fn previous(&self, position: Position) -> Option<Position> {
+        self.to_bucket(position.index.checked_sub(1)?, position.bucket)
+    }
+
+    /// The position of an index whose bucket is `bucket` or a later one.
+    #[inline(always)]
+    fn from_bucket(&self, index: u32, bucket: u32) -> Option<Position> {
         if index >= self.count {
             return None;
         }
-        let mut at = bit / 64;
-        let mut ones = self.high_word(at) & (u64::MAX << (bit % 64));
-        while ones == 0 {
-            at += 1;
-            if at * 64 >= self.high_len {
-                return None;
+        if index < self.head(bucket + 1) {
+            return Some(Position { index, bucket });
+        }
+        let (mut low, mut high) = (bucket + 1, self.shape.buckets - 1);
+        // Mostly it is the next one.
+        let mut step = 1;
+        while low < high && self.head((low + step).min(high)) <= index {
+            low = (low + step).min(high);
+            step *= 2;
+        }
+        high = (low + step).min(high);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match index < self.head(middle + 1) {
+                true => high = middle,
+                false => low = middle + 1,
             }
-            ones = self.high_word(at);
         }
-        Some(Position { index, bit: at * 64 + ones.trailing_zeros() })
+        Some(Position { index, bucket: low })
     }
 
-    pub(super) fn previous(&self, position: Position) -> Option<Position> {
-        let index = position.index.checked_sub(1)?;
-        let mut at = position.bit / 64;
-        let mut ones = self.high_word(at) & bits::mask(position.bit % 64);
-        while ones == 0 {
-            at = at.checked_sub(1)?;
-            ones = self.high_word(at);
-        }
-        Some(Position { index, bit: at * 64 + ones.ilog2() })
-    }
-
-    /// The first number that is not below `number`; looked for from `from` on,
-    /// when it is known not to be before that.
+    /// The position of an index, which there is, whose bucket is `bucket` or an
+    /// earlier one.
     #[inline(always)]
-    pub(super) fn at_or_above(&self, number: u64, from: Option<Position>) -> Option<Position> {
-        let high = number >> self.low_bits;
-        let low = number & bits::mask(self.low_bits);
-        let high = u32::try_from(high).ok().filter(|high| *high < self.high_len)?;
-        let start = self.sample_below(high, from);
-        // The bucket begins behind as many zeros as its number.
-        let mut at = start.bit / 64;
-        let mut bits = self.high_word(at);
-        let ones_before = (bits & bits::mask(start.bit % 64)).count_ones();
-        let mut zeros = (at * 64 + ones_before).wrapping_sub(start.index);
-        let mut sums = byte_sums(!bits);
-        loop {
-            let here = (sums >> 56) as u32;
-            if zeros.wrapping_add(here) >= high {
-                break;
-            }
-            zeros = zeros.wrapping_add(here);
-            at += 1;
-            if at * 64 >= self.high_len {
-                return None;
-            }
-            bits = self.high_word(at);
-            sums = byte_sums(!bits);
+    fn to_bucket(&self, index: u32, bucket: u32) -> Option<Position> {
+        if index >= self.head(bucket) {
+            return Some(Position { index, bucket });
         }
-        let bit = at * 64 + behind_ones(!bits, sums, high.wrapping_sub(zeros).min(64));
-        let index = bit.wrapping_sub(high);
-        let (mut index, mut bit) = (index, bit);
-        let found = self.run_of_ones(bit, index);
-        if found > 0 {
-            let skip = self.first_low(index, found, low);
-            index += skip;
-            bit += skip;
+        let (mut low, mut high) = (0, bucket.saturating_sub(1));
+        let mut step = 1;
+        while low < high && self.head(high.saturating_sub(step)) > index {
+            high = high.saturating_sub(step);
+            step *= 2;
         }
-        self.one_from(bit, index)
+        low = high.saturating_sub(step).max(low);
+        while low < high {
+            let middle = high - (high - low) / 2;
+            match index >= self.head(middle) {
+                true => low = middle,
+                false => high = middle - 1,
+            }
+        }
+        Some(Position { index, bucket: low })
     }
 
-    /// The last noted position that is not behind the begin of a bucket; or
-    /// `from`, if that is further on.
+    /// The first number that is not below `number`, and the one before.
     #[inline(always)]
-    fn sample_below(&self, bucket: u32, from: Option<Position>) -> Position {
-        let from = from.unwrap_or(Position { index: 0, bit: 0 });
-        let sample = bucket / SAMPLE;
-        if sample == 0 {
-            return from;
+    pub(super) fn at_or_above(&self, number: u64) -> Option<Found> {
+        let bucket = self.shape.bucket(number);
+        if bucket >= self.shape.buckets.into() {
+            return None;
         }
-        let width = sample_width(self.count);
-        let noted = word(self.data, self.samples_at + (sample as usize - 1) * width) as u32;
-        let index = if width == 2 { noted & 0xffff } else { noted }.min(self.count);
-        let bit = index + sample * SAMPLE;
-        // With damaged samples anything may come out; it ends in an error then.
-        if bit > from.bit && bit < self.high_len { Position { index, bit } } else { from }
+        let bucket = bucket as u32;
+        let low = number & bits::mask(self.shape.low_bits);
+        let (first, behind) = (self.head(bucket), self.head(bucket + 1));
+        let index = self.first_low(first, behind, low);
+        let position = match index < behind {
+            true => Position { index, bucket },
+            false => self.from_bucket(index, bucket)?,
+        };
+        let before = match index {
+            0 => None,
+            _ if index > first => Some(Position { index: index - 1, bucket }),
+            _ => self.to_bucket(index - 1, bucket),
+        };
+        let before = before.map(|before| self.get(before));
+        Some(Found { position, before, number: self.get(position) })
     }
 
-    /// How many 1s follow each other from `bit` on, up to the last number.
+    /// The first index whose low part is not below `low`, of a bucket's.
     #[inline(always)]
-    fn run_of_ones(&self, bit: u32, index: u32) -> u32 {
-        let left = self.count.saturating_sub(index);
-        let mut found = 0;
-        while found < left {
-            let at = bit + found;
-            let ones = (self.high_word(at / 64) >> (at % 64)).trailing_ones();
-            found += ones;
-            if ones < 64 - at % 64 {
-                break;
+    fn first_low(&self, mut first: u32, mut behind: u32, low: u64) -> u32 {
+        // Few: one after the other is quicker then.
+        while behind.saturating_sub(first) > 8 {
+            let middle = first + (behind - first) / 2;
+            match self.low(middle) < low {
+                true => first = middle + 1,
+                false => behind = middle,
             }
         }
-        found.min(left)
-    }
-
-    /// How many of `count` low parts from `index` on are below `low`; they
-    /// increase.
-    #[inline(always)]
-    fn first_low(&self, index: u32, count: u32, low: u64) -> u32 {
-        let (mut start, mut end) = (0, count);
-        while start < end {
-            let middle = start + (end - start) / 2;
-            match self.low(index + middle) < low {
-                true => start = middle + 1,
-                false => end = middle,
-            }
+        while first < behind && self.low(first) < low {
+            first += 1;
         }
-        start
+        first
     }
-}
-
-const LOW: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
-
-/// In byte `i`, how many 1s the bytes up to `i` have. It costs no more than
-/// counting them all, which not every processor has an instruction for.
-#[inline(always)]
-fn byte_sums(word: u64) -> u64 {
-    let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
-    let fours = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
-    ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW)
-}
-
-/// The position behind the first `ones` 1s of a word that has so many; `sums`
-/// are its [`byte_sums`].
-#[inline(always)]
-fn behind_ones(word: u64, sums: u64, ones: u32) -> u32 {
-    if ones == 0 {
-        return 0;
-    }
-    // The first byte up to which there are enough: compares all at once.
-    let enough = ((sums | HIGH) - u64::from(ones) * LOW) & HIGH;
-    let byte = enough.trailing_zeros() & 56;
-    let before = (sums << 8 >> byte) as u8;
-    let mut left = word >> byte;
-    for _ in 1..ones.saturating_sub(before.into()) {
-        left &= left.wrapping_sub(1);
-    }
-    byte + (left.trailing_zeros() + 1).min(64 - byte)
 }
 
 #[cfg(test)]
@@ -288,16 +250,16 @@ mod tests {
 
     use super::*;
 
-    fn check(numbers: &[u64]) -> Result<(), TestCaseError> {
-        let last = numbers.last().copied().unwrap_or(0);
+    fn check(span: u64, numbers: &[u64]) -> Result<(), TestCaseError> {
         let mut out = vec![0xff; 3];
-        write(&mut out, numbers.len() as u32, last, |i| numbers[i]);
+        let mut writer = BitWriter::new(&mut out);
+        writer.put(1, 3);
+        write(&mut writer, span, numbers);
+        writer.finish();
         let end = out.len();
         out.push(0xff);
-        let count = numbers.len() as u32;
-        let read = Ends::read(&out, 3, (count, last, low_bits(count, last)));
-        let (ends, found_end) = read.unwrap();
-        prop_assert_eq!(end, found_end);
+        let (ends, found_end) = Ends::read(&out, 27, span, numbers.len() as u32).unwrap();
+        prop_assert_eq!(end, found_end.div_ceil(8));
 
         let mut at = ends.first();
         let mut all = Vec::new();
@@ -315,16 +277,15 @@ mod tests {
         if let Some(first) = all.first() {
             prop_assert_eq!(ends.previous(*first), None);
         }
-        for (i, number) in numbers.iter().enumerate() {
+        for number in numbers {
             for wanted in [number.saturating_sub(1), *number, number.saturating_add(1)] {
                 let expected = numbers.partition_point(|n| *n < wanted);
-                let expected = all.get(expected).copied();
-                prop_assert_eq!(ends.at_or_above(wanted, None), expected, "{}", wanted);
-                for from in [i / 2, i.saturating_sub(1)] {
-                    if numbers[from] <= wanted {
-                        let from = all.get(from).copied();
-                        prop_assert_eq!(ends.at_or_above(wanted, from), expected);
-                    }
+                let found = ends.at_or_above(wanted);
+                prop_assert_eq!(found.map(|f| f.position), all.get(expected).copied());
+                if let Some(found) = found {
+                    prop_assert_eq!(found.number, numbers[expected]);
+                    let before = expected.checked_sub(1).map(|before| numbers[before]);
+                    prop_assert_eq!(found.before, before);
                 }
             }
         }
@@ -333,7 +294,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_found(steps in prop::collection::vec((0u32..40, any::<u64>()), 0..60)) {
+        fn numbers_are_found(
+            steps in prop::collection::vec((0u32..40, any::<u64>()), 0..60),
+            behind in 1u64..1_000_000,
+        ) {
             let mut at = 0u64;
             let mut numbers = Vec::new();
             for (shift, step) in steps {
@@ -343,24 +307,27 @@ mod tests {
                 }
                 at = next;
             }
-            check(&numbers)?;
+            check(at.saturating_add(behind), &numbers)?;
         }
     }
 
     #[test]
     fn the_whole_range_and_nothing() {
-        check(&[]).unwrap();
-        check(&[0]).unwrap();
-        check(&[u64::MAX]).unwrap();
-        check(&[0, u64::MAX]).unwrap();
-        check(&[0, 1, 2, 3, u64::MAX - 1, u64::MAX]).unwrap();
+        check(0, &[]).unwrap();
+        check(1, &[0]).unwrap();
+        check(u64::MAX, &[u64::MAX - 1]).unwrap();
+        check(u64::MAX, &[0, u64::MAX - 1]).unwrap();
+        check(u64::MAX, &[0, 1, 2, 3, 4, 5, 6, 7, 8, u64::MAX - 2, u64::MAX - 1]).unwrap();
+        check(20, &(0..20).collect::<Vec<_>>()).unwrap();
+        assert!(Ends::read(&[], 0, 3, 4).is_none());
     }
 
     #[test]
-    fn long_runs_use_samples() {
+    fn long_runs_even_and_in_bursts() {
         let even: Vec<u64> = (0..5000).map(|i| i * 1000 + i % 7).collect();
-        check(&even).unwrap();
+        check(5_000_000, &even).unwrap();
         let bursts: Vec<u64> = (0..5000).map(|i| (i / 1500) * 10_000_000_000 + i).collect();
-        check(&bursts).unwrap();
+        check(40_000_000_000, &bursts).unwrap();
+        check(1 << 50, &bursts).unwrap();
     }
 }

@@ -86,6 +86,7 @@ mod rows;
 mod run;
 mod sink;
 mod source;
+mod state;
 mod summary;
 mod symbols;
 
@@ -102,6 +103,7 @@ use crate::value::Value;
 
 /// A value that an attribute has for some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Interval<'a> {
     /// The attribute.
     pub quark: Quark,

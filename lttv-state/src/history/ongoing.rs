@@ -1,9 +1,12 @@
 //! What all attributes are now, and what they were since the last block.
 
-use super::bits::{BitWriter, width_of};
+use hashbrown::HashMap;
+
+use super::bits::BitWriter;
 use super::block::{self, BlockHead};
 use super::code::{Code, Kind, Pool};
-use super::{names, run};
+use super::names;
+use super::run::{self, Record, Span, Widths};
 use crate::tree::{Quark, Tree};
 
 /// An attribute's present state.
@@ -147,28 +150,30 @@ impl Ongoing {
         head.quarks = tree.len() as u32;
         block::write_present(out, &self.touched, tree.len());
 
-        let mut runs = Vec::new();
-        let mut starts = Vec::with_capacity(quarks.len());
+        let mut bodies = Vec::new();
+        let mut records = Vec::with_capacity(quarks.len());
+        let mut tags = Tags::default();
+        let span = Span { base: head.base, len: head.span() };
         let mut at = 0;
         for quark in &quarks {
             let open = &mut self.open[*quark as usize];
             // `sort_log` has counted up to the end of the run.
             let count = open.count as usize - at;
             self.codes[at + count] = Code { kind: open.kind, bits: open.bits };
-            starts.push(runs.len() as u64);
             let (ends, codes) = (&self.ends[at..at + count], &self.codes[at..=at + count]);
-            run::write(&mut runs, head.base, open.run_start, ends, codes);
+            let record = run::write(&mut bodies, span, open.run_start, ends, codes);
+            records.push(Record { tag: tags.place(record.tag), ..record });
             at += count + 1;
             (open.count, open.touched) = (0, false);
         }
-        head.directory_width = width_of(starts.last().copied().unwrap_or(0));
-        let mut directory = BitWriter::new(out);
-        starts.iter().for_each(|start| directory.put(*start, head.directory_width));
-        directory.finish();
-        out.extend_from_slice(&runs);
+        tags.all.iter().for_each(|tag| out.extend_from_slice(&tag.to_le_bytes()));
+        head.widths = Widths::of(&records);
+        head.widths.write(out, &records);
+        out.extend_from_slice(&bodies);
 
-        head.runs = quarks.len() as u32;
-        head.run_bytes = runs.len() as u64;
+        head.runs = records.len() as u32;
+        head.tags = tags.all.len() as u32;
+        head.body_bytes = bodies.len() as u64;
         head.intervals = self.log.len() as u64;
         let mut bytes = Vec::with_capacity(BlockHead::LEN);
         head.write(&mut bytes);
@@ -206,6 +211,22 @@ impl Ongoing {
             self.codes[*place as usize] = Code { kind: ended.kind, bits: ended.bits };
             *place += 1;
         }
+    }
+}
+
+/// The tags of a block's runs, each once.
+#[derive(Debug, Default)]
+struct Tags {
+    all: Vec<u32>,
+    places: HashMap<u32, u32>,
+}
+
+impl Tags {
+    fn place(&mut self, tag: u32) -> u32 {
+        *self.places.entry(tag).or_insert_with(|| {
+            self.all.push(tag);
+            self.all.len() as u32 - 1
+        })
     }
 }
 

@@ -7,58 +7,10 @@ use super::Interval;
 use super::cursor::Cursor;
 use super::error::Error;
 use super::reader::History;
-use super::run::{Place, Run};
 use crate::tree::Quark;
 use crate::value::Value;
 
 impl History {
-    /// All attributes at a time, in ns: an interval each, in the order of quarks.
-    ///
-    /// # Errors
-    ///
-    /// If the time is not in the history.
-    pub fn state_at(&self, t: i64) -> Result<Vec<Interval<'_>>, Error> {
-        self.check_time(t)?;
-        let block = self.block_at(t);
-        let mut state = Vec::with_capacity(self.tree().len());
-        // Most attributes have a run in the block of that time, with it: these are
-        // read one behind the other. For the others it is looked up where they have.
-        let mut runs = match block < self.blocks() {
-            true => Some(self.block(block)?.all_runs()),
-            false => None,
-        };
-        for quark in self.tree().quarks() {
-            let run = runs.as_mut().and_then(|runs| runs.next(quark.index()));
-            let interval = match run {
-                Some(Some(run)) if run.last_end().is_some_and(|last| t <= last) => {
-                    self.interval_in(quark, &run, t, block)?
-                }
-                _ => Cursor::in_block(self, quark, t, block)?.interval()?,
-            };
-            state.push(interval);
-        }
-        Ok(state)
-    }
-
-    /// The interval with time `t`, in a run that has it.
-    #[inline(always)]
-    fn interval_in<'h>(
-        &'h self,
-        quark: Quark,
-        run: &Run<'h>,
-        t: i64,
-        block: usize,
-    ) -> Result<Interval<'h>, Error> {
-        let place = run.find(t, None).map(Place::Ended);
-        let found = place.and_then(|place| Some((run.span(place), run.code(place)?)));
-        match found {
-            Some(((start, Some(end)), code)) if start <= t && t <= end => {
-                Ok(Interval { quark, start, end, value: self.value(code, block)? })
-            }
-            _ => Err(self.damaged(block, "run")),
-        }
-    }
-
     /// The attributes that fit a pattern, at a time in ns: an interval each, in
     /// the order of quarks. See [`tree`](crate::tree) for patterns.
     ///
@@ -111,8 +63,9 @@ impl History {
                 &sorted
             }
         };
+        let times = Times::new(times);
         for quark in quarks {
-            if self.at_sorted(*quark, times.iter().copied(), &mut found)?.is_break() {
+            if self.at_sorted(*quark, &times, &mut found)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -177,20 +130,21 @@ impl History {
     fn at_sorted<'h>(
         &'h self,
         quark: Quark,
-        times: impl IntoIterator<Item = i64>,
+        times: &Times<'_>,
         found: &mut impl FnMut(Interval<'h>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let mut times = times.into_iter();
-        let Some(first) = times.next() else { return Ok(ControlFlow::Continue(())) };
-        let mut cursor = Cursor::new(self, quark, first)?;
+        let Some(first) = times.all.first() else { return Ok(ControlFlow::Continue(())) };
+        let mut cursor = Cursor::new(self, quark, *first)?;
+        let mut at = 0;
         loop {
             if found(cursor.interval()?).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let Some(next) = times.find(|t| *t > cursor.end) else {
+            at = times.behind(at, cursor.end);
+            let Some(next) = times.all.get(at) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            cursor.forward(next)?;
+            cursor.forward(*next)?;
         }
     }
 
@@ -288,6 +242,40 @@ impl History {
     ) -> Result<Option<Interval<'h>>, Error> {
         let mut intervals = self.intervals(quark, range)?.rev();
         intervals.find(|i| i.as_ref().map_or(true, |i| wanted(i.value))).transpose()
+    }
+}
+
+/// Times to ask for, sorted.
+#[derive(Debug)]
+struct Times<'t> {
+    all: &'t [i64],
+    /// How many there are in a ns, on the average.
+    density: f64,
+}
+
+impl<'t> Times<'t> {
+    fn new(all: &'t [i64]) -> Times<'t> {
+        let span = all.last().zip(all.first()).map_or(0, |(last, first)| last.abs_diff(*first));
+        Times { all, density: all.len() as f64 / span.max(1) as f64 }
+    }
+
+    /// The first time after `end`, from `at` on: that one is not after it.
+    #[inline(always)]
+    fn behind(&self, at: usize, end: i64) -> usize {
+        // Times are mostly even, and there may be many in an interval: so it is
+        // guessed, and looked for around there.
+        let passed = end.wrapping_sub(self.all[at]) as u64;
+        let guess = at.saturating_add((passed as f64 * self.density) as usize);
+        let guess = guess.min(self.all.len() - 1);
+        let after = |t: &&i64| **t > end;
+        if self.all[guess] > end {
+            let before = &self.all[at..guess];
+            let few = before.iter().rev().take(8).take_while(after).count();
+            return if few < 8 { guess - few } else { at + before.partition_point(|t| *t <= end) };
+        }
+        let left = &self.all[guess..];
+        let few = left.iter().take(8).take_while(|t| !after(t)).count();
+        guess + if few < 8 { few } else { left.partition_point(|t| *t <= end) }
     }
 }
 

@@ -4,75 +4,159 @@
 //! at `start`, each ends where the next begins, and behind the last is the value
 //! that the attribute had when the block was written: it may have lasted longer.
 //!
+//! What is needed to find a run's parts is in its *record*; all records of a
+//! block are alike, so that any of them is found, and all are read in a row. What
+//! many runs have in common, and no more, is in a table of *tags*.
+//!
 //! ```text
-//! u24     bit 0-5 tag, see `symbols`
-//!         bit 6-7 length of the count: 0, 1, 2 or 4 bytes
-//!         bit 8-11 and 12-15 lengths of the next two in bytes
-//!         bit 16-21 low bits of the ends
-//!         bit 22 is there a summary?
-//! count   of intervals; there may be none, but only the value behind
-//! start   zigzag, from the block's base time
-//! last    end of the last interval − start
-//! head    of the symbols
-//! ends    of the intervals, from `start`: see `ends`
-//! symbols count + 1
-//! summary see `summary`
+//! record   count of intervals; there may be none, but only the value behind
+//!          tag, as its place in the block's table
+//!          the block's base time − start
+//!          byte where its body begins
+//!
+//! body     key of the symbols, in whole bytes: see `symbols`
+//!          ends of the intervals, from the base time: see `ends`
+//!          symbols, count + 1
+//!          list of the symbols
+//!          summary, from a whole byte on: see `summary`
+//!
+//! tag      u32, bit 0-15 see `symbols`, bit 16 is there a summary?
 //! ```
 
-use super::bits::{Bytes, bytes_of, unzigzag, word, zigzag};
+use super::bits::{self, BitWriter, bytes_of, word};
 use super::code::Code;
 use super::ends::{self, Ends, Position};
 use super::summary::{self, Summary};
 use super::symbols::{Plan, Symbols};
 
-/// Appends a run; `codes` has one more than `ends`.
-pub(super) fn write(out: &mut Vec<u8>, base: i64, start: i64, run_ends: &[i64], codes: &[Code]) {
-    let plan = Plan::of(codes);
-    let count = run_ends.len() as u32;
-    let offset = |i: usize| run_ends[i].wrapping_sub(start) as u64;
-    let last = run_ends.len().checked_sub(1).map_or(0, offset);
-    let count_code = match count {
-        0 => 0,
-        1..=0xff => 1,
-        0x100..=0xffff => 2,
-        _ => 3,
-    };
-    let parts = [
-        (u64::from(count), (1 << count_code) >> 1),
-        (zigzag(start.wrapping_sub(base)), bytes_of(zigzag(start.wrapping_sub(base)))),
-        (last, bytes_of(last)),
-    ];
-    let shares = summary::of(start, run_ends, codes);
-    let head = u32::from(plan.tag())
-        | (count_code as u32) << 6
-        | (parts[1].1 as u32) << 8
-        | (parts[2].1 as u32) << 12
-        | ends::low_bits(count, last) << 16
-        | u32::from(shares.is_some()) << SUMMARY_BIT;
-    out.extend_from_slice(&head.to_le_bytes()[..HEAD]);
-    for (number, len) in parts {
-        out.extend_from_slice(&number.to_le_bytes()[..len]);
+const SUMMARY: u32 = 1 << 16;
+
+/// The times of a block: its base, and how long it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) base: i64,
+    pub(super) len: u64,
+}
+
+/// What is noted of a run beside its body.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Record {
+    pub(super) count: u32,
+    /// A tag, or its place in the table of tags.
+    pub(super) tag: u32,
+    /// How long before the block's base it begins, in ns.
+    pub(super) back: u64,
+    pub(super) body: u64,
+}
+
+/// How many bytes the parts of a record have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Widths {
+    pub(super) count: u8,
+    pub(super) tag: u8,
+    pub(super) back: u8,
+    pub(super) body: u8,
+}
+
+impl Widths {
+    /// What these records need.
+    pub(super) fn of(records: &[Record]) -> Widths {
+        let width = |part: fn(&Record) -> u64| {
+            bytes_of(records.iter().map(part).fold(0, |all, part| all | part)) as u8
+        };
+        Widths {
+            count: width(|r| r.count.into()),
+            tag: width(|r| r.tag.into()),
+            back: width(|r| r.back),
+            body: width(|r| r.body),
+        }
     }
-    plan.write_head(out);
-    ends::write(out, count, last, offset);
-    plan.write(out, codes);
-    if let Some(shares) = shares {
-        summary::write(out, &shares, &plan);
+
+    pub(super) fn write(&self, out: &mut Vec<u8>, records: &[Record]) {
+        for Record { count, tag, back, body } in records {
+            let parts = [
+                (u64::from(*count), self.count),
+                (u64::from(*tag), self.tag),
+                (*back, self.back),
+                (*body, self.body),
+            ];
+            for (part, width) in parts {
+                out.extend_from_slice(&part.to_le_bytes()[..width.into()]);
+            }
+        }
     }
 }
 
-/// Bytes of what is at the front.
-const HEAD: usize = 3;
-const SUMMARY_BIT: u32 = 22;
+/// How to read records.
+#[derive(Debug, Clone)]
+pub(super) struct RecordLayout {
+    /// Where each part begins, and the bits that are its own there.
+    parts: [(usize, u64); 4],
+    /// Bytes of a record.
+    pub(super) len: usize,
+}
+
+impl RecordLayout {
+    /// None if there are no such widths.
+    pub(super) fn of(widths: Widths) -> Option<RecordLayout> {
+        let Widths { count, tag, back, body } = widths;
+        if count > 4 || tag > 4 || back > 8 || body > 8 {
+            return None;
+        }
+        let mut len = 0;
+        let parts = [count, tag, back, body].map(|width| {
+            let at = len;
+            len += usize::from(width);
+            (at, bits::mask(u32::from(width) * 8))
+        });
+        Some(RecordLayout { parts, len })
+    }
+
+    /// The record at a byte.
+    #[inline(always)]
+    pub(super) fn read(&self, data: &[u8], at: usize) -> Record {
+        let [count, tag, back, body] = &self.parts;
+        let get = |(part, mask): &(usize, u64)| word(data, at + part) & mask;
+        Record { count: get(count) as u32, tag: get(tag) as u32, back: get(back), body: get(body) }
+    }
+}
+
+/// Appends a run's body; `codes` has one more than `ends`.
+pub(super) fn write(
+    out: &mut Vec<u8>,
+    span: Span,
+    start: i64,
+    run_ends: &[i64],
+    codes: &[Code],
+) -> Record {
+    let plan = Plan::of(codes);
+    let shares = summary::of(start, run_ends, codes);
+    let body = out.len() as u64;
+    let offsets: Vec<u64> = run_ends.iter().map(|end| end.wrapping_sub(span.base) as u64).collect();
+    let mut writer = BitWriter::new(out);
+    plan.write_key(&mut writer);
+    ends::write(&mut writer, span.len, &offsets);
+    plan.write(&mut writer, codes);
+    writer.finish();
+    if let Some(shares) = &shares {
+        summary::write(out, shares, &plan);
+    }
+    let tag = plan.tag() | if shares.is_some() { SUMMARY } else { 0 };
+    let back = span.base.wrapping_sub(start) as u64;
+    Record { count: run_ends.len() as u32, tag, back, body }
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run<'d> {
-    start: i64,
-    /// End of the last interval, from `start`.
-    last: u64,
+    /// When the first interval begins.
+    pub(super) start: i64,
+    /// What the ends count from.
+    base: i64,
     pub(super) ends: Ends<'d>,
     pub(super) symbols: Symbols<'d>,
     data: &'d [u8],
+    /// The bit where its summary begins, or rather the whole byte behind.
+    behind: usize,
     has_summary: bool,
 }
 
@@ -83,45 +167,69 @@ pub(super) enum Place {
     Open,
 }
 
+/// An interval that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) position: Position,
+    pub(super) start: i64,
+    pub(super) end: i64,
+}
+
 impl<'d> Run<'d> {
-    /// The run at byte `at`; None if there is none.
+    /// The run with a record, whose tag is `tag` and whose body is at byte `at`.
+    /// None if there is none.
     #[inline(always)]
-    pub(super) fn read(data: &'d [u8], at: usize, base: i64) -> Option<Run<'d>> {
-        let head = word(data, at);
-        let mut bytes = Bytes::new(data, at.checked_add(HEAD)?);
-        let len = |bit: u32| (head >> bit & 15).min(8) as usize;
-        let count = bytes.number((1 << (head >> 6 & 3)) >> 1) as u32;
-        let start = base.wrapping_add(unzigzag(bytes.number(len(8))));
-        let last = bytes.number(len(12));
-        let mut symbols = Symbols::read_head(head as u8 & 63, &mut bytes)?;
-        let (ends, end) = Ends::read(data, bytes.at, (count, last, (head >> 16 & 63) as u32))?;
-        symbols.set_start(end);
-        let has_summary = head >> SUMMARY_BIT & 1 != 0;
-        Some(Run { start, last, ends, symbols, data, has_summary })
+    pub(super) fn read(
+        data: &'d [u8],
+        at: usize,
+        span: Span,
+        tag: u32,
+        record: &Record,
+    ) -> Option<Run<'d>> {
+        let at = at.checked_mul(8)?;
+        let (mut symbols, at) = Symbols::read_key(data, tag, at)?;
+        let (ends, at) = Ends::read(data, at, span.len, record.count)?;
+        let behind = symbols.place(at, record.count)?;
+        let start = span.base.wrapping_sub(record.back as i64);
+        let run = Run {
+            start,
+            base: span.base,
+            ends,
+            symbols,
+            data,
+            behind,
+            has_summary: tag & SUMMARY != 0,
+        };
+        (behind <= data.len() * 8).then_some(run)
     }
 
     /// How long its values lasted, if that is stored; without what is behind the
     /// last interval.
     pub(super) fn summary(&self) -> Option<Summary<'d>> {
-        let at = self.symbols.end(self.ends.count.saturating_add(1));
+        let at = self.behind.div_ceil(8);
         self.has_summary.then(|| Summary::read(self.data, at, self.symbols))
     }
 
     /// The end of the last interval, if there are any.
-    #[inline(always)]
     pub(super) fn last_end(&self) -> Option<i64> {
-        (self.ends.count > 0).then(|| self.start.wrapping_add(self.last as i64))
+        self.ends.last().map(|last| self.end(last))
     }
 
-    /// The interval with time `t`, for a `t` from the run's start to its last
-    /// end; looked for from `from` on.
+    /// The interval with time `t`; None if it is behind the last end, or before
+    /// the run, which only damage makes.
     #[inline(always)]
-    pub(super) fn find(&self, t: i64, from: Option<Position>) -> Option<Position> {
-        // A time before the first start is in a gap, which only damage makes.
+    pub(super) fn find(&self, t: i64) -> Option<Ended> {
         if t < self.start {
             return None;
         }
-        self.ends.at_or_above(t.wrapping_sub(self.start) as u64, from)
+        // Before the base the first interval is meant, if that has ended.
+        let offset = t.max(self.base).wrapping_sub(self.base) as u64;
+        let found = self.ends.at_or_above(offset)?;
+        let start = match found.before {
+            Some(before) => self.time(before).wrapping_add(1),
+            None => self.start,
+        };
+        Some(Ended { position: found.position, start, end: self.time(found.number) })
     }
 
     /// First and last time of an interval; the last is None for what is behind.
@@ -140,8 +248,13 @@ impl<'d> Run<'d> {
     }
 
     #[inline(always)]
+    fn time(&self, offset: u64) -> i64 {
+        self.base.wrapping_add(offset as i64)
+    }
+
+    #[inline(always)]
     pub(super) fn end(&self, position: Position) -> i64 {
-        self.start.wrapping_add(self.ends.get(position) as i64)
+        self.time(self.ends.get(position))
     }
 
     #[inline(always)]
@@ -192,46 +305,65 @@ mod tests {
         prop_oneof![prop::collection::vec(code(), 1..60), one_kind, few]
     }
 
+    /// The run that comes back of one that is written behind two other bytes.
+    fn written<'o>(
+        out: &'o mut Vec<u8>,
+        span: Span,
+        start: i64,
+        ends: &[i64],
+        codes: &[Code],
+    ) -> Option<Run<'o>> {
+        out.extend([1, 2]);
+        let record = write(out, span, start, ends, codes);
+        assert_eq!(record.body, 2);
+        let widths = Widths::of(&[record]);
+        let mut records = Vec::new();
+        widths.write(&mut records, &[record]);
+        let record = RecordLayout::of(widths).unwrap().read(&records, 0);
+        Run::read(out, 2, span, record.tag, &record)
+    }
+
     #[test]
     fn long_runs_of_few_values_have_summaries() {
         let codes = [Code::NULL, Code { kind: Kind::I32, bits: 7 }, Code::NULL];
         let codes: Vec<Code> = codes.into_iter().cycle().take(301).collect();
         let ends: Vec<i64> = (1..=300).map(|i| i * 10).collect();
+        let span = Span { base: 5, len: 3000 };
         let mut out = Vec::new();
-        write(&mut out, 0, -4, &ends, &codes);
-        let run = Run::read(&out, 0, 0).unwrap();
+        let run = written(&mut out, span, -4, &ends, &codes).unwrap();
         let shares: Vec<_> = run.summary().unwrap().map(Option::unwrap).collect();
         let share = |at: usize, time, count| summary::Share { code: codes[at], time, count };
         assert_eq!(shares, [share(0, 2005, 200), share(1, 1000, 100)]);
 
         // Short runs and those of many values have none.
-        out.clear();
-        write(&mut out, 0, 0, &ends[..20], &codes[..21]);
-        assert!(Run::read(&out, 0, 0).unwrap().summary().is_none());
+        let mut out = Vec::new();
+        let run = written(&mut out, span, 0, &ends[..20], &codes[..21]);
+        assert!(run.unwrap().summary().is_none());
         let many: Vec<Code> = (0..301).map(|i| Code { kind: Kind::U64, bits: i }).collect();
-        out.clear();
-        write(&mut out, 0, 0, &ends, &many);
-        assert!(Run::read(&out, 0, 0).unwrap().summary().is_none());
+        let mut out = Vec::new();
+        let run = written(&mut out, span, 0, &ends, &many);
+        assert!(run.unwrap().summary().is_none());
     }
 
     proptest! {
         #[test]
         fn runs_come_back(
             codes in codes(),
-            start in any::<i64>(),
-            steps in prop::collection::vec(0i64..1000, 60),
             base in any::<i64>(),
+            back in prop_oneof![0u64..1000, any::<u64>()],
+            steps in prop::collection::vec(0i64..1000, 60),
         ) {
-            let start = start.min(i64::MAX - 100_000);
+            let base = base.min(i64::MAX - 100_000);
+            let start = base.checked_sub_unsigned(back).unwrap_or(i64::MIN);
             let mut ends = Vec::new();
-            let mut at = start - 1;
+            let mut at = base - 1;
             for step in &steps[..codes.len() - 1] {
                 at += 1 + step;
                 ends.push(at);
             }
-            let mut out = vec![1, 2];
-            write(&mut out, base, start, &ends, &codes);
-            let run = Run::read(&out, 2, base).unwrap();
+            let span = Span { base, len: (at - base + 1) as u64 };
+            let mut out = Vec::new();
+            let run = written(&mut out, span, start, &ends, &codes).unwrap();
             prop_assert_eq!(run.last_end(), ends.last().copied());
             let mut place = run.ends.first().map_or(Place::Open, Place::Ended);
             let mut from = start;
@@ -239,13 +371,14 @@ mod tests {
                 let end = ends.get(i).copied();
                 prop_assert_eq!(run.span(place), (from, end));
                 prop_assert_eq!(run.code(place), Some(*code));
-                let Place::Ended(position) = place else { break };
-                for t in [from, end.unwrap()] {
-                    prop_assert_eq!(run.find(t, None), Some(position));
+                let (Place::Ended(position), Some(end)) = (place, end) else { break };
+                for t in [from, end] {
+                    prop_assert_eq!(run.find(t), Some(Ended { position, start: from, end }));
                 }
-                from = end.unwrap() + 1;
+                from = end + 1;
                 place = run.ends.next(position).map_or(Place::Open, Place::Ended);
             }
+            prop_assert_eq!(run.find(from), None);
         }
     }
 }

@@ -1,33 +1,36 @@
 //! The values of a run, in few bits each.
 //!
-//! A run is coded in one of three ways, told by the two low bits of its tag:
+//! A run is coded in one of two ways:
 //!
-//! * *one*: all values are the same, which is stored once;
 //! * *packed*: values of one kind, and maybe null: each as its distance from the
-//!   least one, in as many bits as the greatest distance needs. If there are
-//!   nulls, they are 0 and the distances begin at 1;
+//!   least one, in as many bits as the greatest distance needs, which is none if
+//!   all are the same. If there are nulls, they are 0 and the distances begin at 1;
 //! * *listed*: each value that occurs stands in a list, at 9 bytes (kind and
 //!   bits), and what is packed is its place there.
 //!
 //! ```text
-//! tag bit 0-1  coding      bit 2  has nulls      bit 3-5  kind
-//! one          varint key
-//! packed       varint key of the least, u8 width
-//! listed       varint length, (u8 kind, u64 bits) × length
+//! tag   bit 0      0 packed, 1 listed
+//!       bit 1      has nulls
+//!       bit 2-4    kind of what is no null
+//!       bit 5-8    length of the key in bytes
+//!       bit 9-15   width of a symbol
+//! key   packed     the least
+//!       listed     how many are in the list
+//! list  (u8 kind, u64 bits) of each, behind the symbols
 //! ```
-//! A *key* is the bits of a value, in zigzag form if the kind is signed.
+//! A value stands in a key with its bits, in zigzag form if the kind is signed.
 
-use super::bits::{self, BitWriter, Bytes, put_varint, unzigzag, width_of, zigzag};
+use super::bits::{self, BitWriter, bytes_of, unzigzag, width_of, zigzag};
 use super::code::{Code, Kind};
 
-const ONE: u8 = 0;
-const PACKED: u8 = 1;
-const LISTED: u8 = 2;
-const NULLS: u8 = 1 << 2;
-const KIND_SHIFT: u32 = 3;
+const LISTED: u32 = 1;
+const NULLS: u32 = 1 << 1;
+const KIND_SHIFT: u32 = 2;
+const KEY_SHIFT: u32 = 5;
+const WIDTH_SHIFT: u32 = 9;
 
-/// Bytes of a value in a list.
-const ENTRY: usize = 9;
+/// Bits of a value in a list.
+const ENTRY: usize = 72;
 
 /// Packed values up to this width are not tried as a list: it would not be
 /// smaller by much, and sorting takes time.
@@ -36,7 +39,6 @@ const LIST_FROM_WIDTH: u32 = 16;
 /// How to code a run's values.
 #[derive(Debug)]
 pub(super) enum Plan {
-    One(Code),
     Packed { kind: Kind, nulls: bool, least: u64, width: u32 },
     Listed(Vec<Code>),
 }
@@ -61,7 +63,12 @@ impl Plan {
             most = most.max(ordered);
         }
         if same {
-            return Plan::One(first);
+            return Plan::Packed {
+                kind: first.kind,
+                nulls: false,
+                least: ordered(first),
+                width: 0,
+            };
         }
         let span = most.wrapping_sub(least).checked_add(nulls.into());
         let width = span.map_or(65, width_of);
@@ -78,37 +85,41 @@ impl Plan {
         Plan::Packed { kind, nulls, least, width }
     }
 
-    pub(super) fn tag(&self) -> u8 {
-        match self {
-            Plan::One(code) => ONE | (code.kind as u8) << KIND_SHIFT,
+    /// What runs have in common that are coded alike.
+    pub(super) fn tag(&self) -> u32 {
+        let coding = match self {
             Plan::Packed { kind, nulls, .. } => {
-                PACKED | if *nulls { NULLS } else { 0 } | (*kind as u8) << KIND_SHIFT
+                u32::from(*nulls) * NULLS | (*kind as u32) << KIND_SHIFT
             }
             Plan::Listed(_) => LISTED,
+        };
+        coding | (bytes_of(self.key()) as u32) << KEY_SHIFT | self.width() << WIDTH_SHIFT
+    }
+
+    fn key(&self) -> u64 {
+        match self {
+            Plan::Packed { kind, least, .. } => {
+                key(Code { kind: *kind, bits: unordered(*kind, *least) })
+            }
+            Plan::Listed(list) => list.len() as u64,
         }
     }
 
-    pub(super) fn write_head(&self, out: &mut Vec<u8>) {
+    fn width(&self) -> u32 {
         match self {
-            Plan::One(code) => put_varint(out, key(*code)),
-            Plan::Packed { kind, least, width, .. } => {
-                put_varint(out, key(Code { kind: *kind, bits: unordered(*kind, *least) }));
-                out.push(*width as u8);
-            }
-            Plan::Listed(list) => {
-                put_varint(out, list.len() as u64);
-                for code in list {
-                    out.push(code.kind as u8);
-                    out.extend_from_slice(&code.bits.to_le_bytes());
-                }
-            }
+            Plan::Packed { width, .. } => *width,
+            Plan::Listed(list) => width_of(list.len() as u64 - 1),
         }
+    }
+
+    pub(super) fn write_key(&self, writer: &mut BitWriter<'_>) {
+        writer.put(self.key(), bytes_of(self.key()) as u32 * 8);
     }
 
     /// The number that stands for a value.
     pub(super) fn symbol(&self, code: Code) -> u64 {
         match self {
-            Plan::One(_) => 0,
+            Plan::Packed { width: 0, .. } => 0,
             Plan::Packed { .. } if code.kind == Kind::Null => 0,
             Plan::Packed { nulls, least, .. } => {
                 ordered(code).wrapping_sub(least.wrapping_sub((*nulls).into()))
@@ -117,15 +128,18 @@ impl Plan {
         }
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>, codes: &[Code]) {
-        let mut writer = BitWriter::new(out);
-        let width = match self {
-            Plan::One(_) => return,
-            Plan::Packed { width, .. } => *width,
-            Plan::Listed(list) => width_of(list.len() as u64 - 1),
-        };
-        codes.iter().for_each(|code| writer.put(self.symbol(*code), width));
-        writer.finish();
+    /// Appends the symbols, and the list if there is one.
+    pub(super) fn write(&self, writer: &mut BitWriter<'_>, codes: &[Code]) {
+        let width = self.width();
+        if width > 0 {
+            codes.iter().for_each(|code| writer.put(self.symbol(*code), width));
+        }
+        if let Plan::Listed(list) = self {
+            for code in list {
+                writer.put(code.kind as u64, 8);
+                writer.put(code.bits, 64);
+            }
+        }
     }
 }
 
@@ -154,72 +168,80 @@ pub(super) struct Symbols<'d> {
     /// The bit where the symbols begin.
     at: usize,
     width: u32,
-    coding: Coding,
+    kind: Kind,
+    nulls: bool,
+    /// What a symbol is added to.
+    base: u64,
+    list: Option<List>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Coding {
-    One(Code),
-    Packed { kind: Kind, nulls: bool, base: u64 },
-    Listed { at: usize, len: usize },
+struct List {
+    /// The bit where it begins.
+    at: usize,
+    len: usize,
 }
 
 impl<'d> Symbols<'d> {
-    /// Reads what [`Plan::write_head`] wrote. None if it did not write that.
+    /// Reads the key at bit `at`, as the tag tells, and tells where it ends. None
+    /// if there is no such coding.
     #[inline(always)]
-    pub(super) fn read_head(tag: u8, bytes: &mut Bytes<'d>) -> Option<Symbols<'d>> {
-        let kind = Kind::from_number(tag >> KIND_SHIFT)?;
+    pub(super) fn read_key(data: &'d [u8], tag: u32, at: usize) -> Option<(Symbols<'d>, usize)> {
+        let kind = Kind::from_number((tag >> KIND_SHIFT & 7) as u8)?;
         let nulls = tag & NULLS != 0;
-        let (coding, width) = match tag & 3 {
-            ONE => (Coding::One(Code { kind, bits: unkey(kind, bytes.varint()) }), 0),
-            PACKED => {
-                let least = unkey(kind, bytes.varint());
-                let width = u32::from(bytes.u8());
-                (Coding::Packed { kind, nulls, base: least.wrapping_sub(nulls.into()) }, width)
-            }
-            LISTED => {
-                let len = usize::try_from(bytes.varint()).ok()?;
-                let at = bytes.at;
-                bytes.take(len.checked_mul(ENTRY)?)?;
-                (Coding::Listed { at, len }, width_of(len.checked_sub(1)? as u64))
-            }
-            _ => return None,
+        let width = tag >> WIDTH_SHIFT & 127;
+        let key_bits = (tag >> KEY_SHIFT & 15) * 8;
+        if width > 64 || key_bits > 64 {
+            return None;
+        }
+        let key = bits::get(data, at, key_bits);
+        let list = match tag & LISTED {
+            0 => None,
+            _ => Some(List { at: 0, len: usize::try_from(key).ok()? }),
         };
-        (width <= 64).then_some(Symbols { data: bytes.data, at: 0, width, coding })
+        let base = unkey(kind, key).wrapping_sub(nulls.into());
+        Some((Symbols { data, at: 0, width, kind, nulls, base, list }, at + key_bits as usize))
     }
 
-    /// Where the symbols themselves begin: at byte `at`.
-    pub(super) fn set_start(&mut self, at: usize) {
-        self.at = at * 8;
+    /// The symbols begin at a bit, one more than `ends`. Tells where they, and the
+    /// list, end. None if there cannot be so many.
+    #[inline(always)]
+    pub(super) fn place(&mut self, at: usize, ends: u32) -> Option<usize> {
+        self.at = at;
+        let behind = at + (ends as usize + 1) * self.width as usize;
+        match &mut self.list {
+            None => Some(behind),
+            Some(list) => {
+                list.at = behind;
+                behind.checked_add(list.len.checked_mul(ENTRY)?)
+            }
+        }
     }
 
-    /// The byte behind so many symbols.
-    pub(super) fn end(&self, count: u32) -> usize {
-        (self.at + count as usize * self.width as usize).div_ceil(8)
-    }
-
-    /// The number that stands for a value of this run, for counting by it.
-    pub(super) fn symbol(&self, index: u32) -> u64 {
+    #[inline(always)]
+    fn symbol(&self, index: u32) -> u64 {
         bits::get(self.data, self.at + index as usize * self.width as usize, self.width)
     }
 
     /// The value that a number stands for.
     #[inline(always)]
     pub(super) fn decode(&self, symbol: u64) -> Option<Code> {
-        match self.coding {
-            Coding::One(code) => Some(code),
-            Coding::Packed { nulls: true, .. } if symbol == 0 => Some(Code::NULL),
-            // Adding is the same in both orders.
-            Coding::Packed { kind, base, .. } => {
-                Some(Code { kind, bits: base.wrapping_add(symbol) })
-            }
-            Coding::Listed { at, len } => {
-                let place = usize::try_from(symbol).ok().filter(|place| *place < len)?;
-                let at = at + place * ENTRY;
-                let kind = Kind::from_number(*self.data.get(at)?)?;
-                Some(Code { kind, bits: bits::word(self.data, at + 1) })
-            }
+        if let Some(list) = self.list {
+            return self.listed(list, symbol);
         }
+        if self.nulls && symbol == 0 {
+            return Some(Code::NULL);
+        }
+        // Adding is the same for signed and unsigned numbers.
+        Some(Code { kind: self.kind, bits: self.base.wrapping_add(symbol) })
+    }
+
+    #[inline]
+    fn listed(&self, list: List, symbol: u64) -> Option<Code> {
+        let place = usize::try_from(symbol).ok().filter(|place| *place < list.len)?;
+        let at = list.at + place * ENTRY;
+        let kind = Kind::from_number(bits::get(self.data, at, 8) as u8)?;
+        Some(Code { kind, bits: bits::get(self.data, at + 8, 64) })
     }
 
     #[inline(always)]

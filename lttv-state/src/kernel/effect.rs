@@ -31,6 +31,7 @@ pub struct Effect {
 
 /// A system call, interrupt or exception that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ended {
     /// Who was in it.
     pub process: ProcessIx,
@@ -48,6 +49,7 @@ pub struct Ended {
 
 /// A process runs again: how long it did not. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Waited {
     /// Who waited.
     pub process: ProcessIx,
@@ -62,6 +64,7 @@ pub struct Waited {
 
 /// What became of a request to a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Request {
     /// Index of the device in [`TraceState::devices`](super::TraceState::devices).
     pub device: usize,

@@ -27,6 +27,7 @@ pub enum Target<'p> {
 
 /// A history, and what could not be read of the traces.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Recorded {
     /// The history of all traces.
     pub history: History,

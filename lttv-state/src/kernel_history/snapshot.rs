@@ -10,6 +10,7 @@ use crate::kernel::{
 /// Taken from a state that events have been applied to, or
 /// [read](Snapshot::read) from a history: they are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// By number.
     pub cpus: Vec<CpuState>,
@@ -28,6 +29,7 @@ pub struct Snapshot {
 
 /// A CPU at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CpuState {
     /// Its number.
     pub number: u32,
@@ -45,6 +47,7 @@ pub struct CpuState {
 
 /// A thread at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThreadState {
     /// Its id; 0 for the idle thread of each CPU.
     pub tid: Tid,
@@ -73,6 +76,7 @@ pub struct ThreadState {
 
 /// An interrupt or exception at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SourceState {
     /// What it is.
     pub kind: SourceKind,
@@ -86,6 +90,7 @@ pub struct SourceState {
 
 /// A block device at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceState {
     /// Its number.
     pub number: DeviceNumber,

@@ -9,6 +9,7 @@ use crate::kernel::{DeviceNumber, ProcessType, Request, RequestKind, RequestStep
 
 /// A process, as it was last. Times are in ns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ProcessFacts {
     /// Its id; `None` for a CPU's time of which it is not known who ran.
     pub tid: Option<Tid>,
@@ -95,6 +96,7 @@ const MAX_NAMES: usize = 64;
 
 /// A block device. Times are in ns.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceFacts {
     /// Its number.
     pub number: DeviceNumber,

@@ -28,6 +28,7 @@ pub struct LeafKey {
 /// Parts of a trace may be counted apart and added: numbers wrap, so that a part may
 /// take back what another had counted before it was known better.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Counts {
     /// How long a CPU was on exactly this.
     pub cpu_time: u64,

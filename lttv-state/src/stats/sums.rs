@@ -9,6 +9,7 @@ use crate::kernel::{ExecutionMode, Serial};
 
 /// What a CPU did. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct CpuSum {
     /// Its number.
     pub number: u32,
@@ -27,6 +28,7 @@ pub struct CpuSum {
 
 /// What a process did. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProcessSum {
     /// Which.
     pub process: Serial,

@@ -227,6 +227,17 @@ impl TraceState {
         !all
     }
 
+    /// The processes that the last event which changes states changed, or may have;
+    /// some more than once. Those that it removed are here too: there may be nobody
+    /// any more at that place, or somebody else.
+    ///
+    /// For hooks after [`Priority::STATE`](lttv_hooks::Priority::STATE), as
+    /// [`effect`](Self::effect) is.
+    #[inline]
+    pub fn touched(&self) -> &[ProcessIx] {
+        self.processes.journal.of_event()
+    }
+
     /// The time of the trace's first event.
     pub fn begin_time(&self) -> Timestamp {
         Timestamp::from_ns(self.begin)
@@ -247,6 +258,8 @@ impl TraceState {
     /// CPU cannot be.
     #[inline]
     pub(super) fn begin(&mut self, at: At) -> bool {
+        self.processes.journal.begin_event();
+        self.journal.begin_event();
         if self.cpus.get(at.cpu as usize).is_none_or(|cpu| !cpu.known) && !self.add_cpu(at.cpu) {
             return false;
         }
