@@ -58,23 +58,33 @@ fn legacy(c: &mut Criterion) {
     }
 }
 
-/// Going to a time with the state there: from the nearest checkpoint on.
+/// Going to a time with the state there: from the nearest checkpoint on, or from the
+/// begin.
 fn seek(c: &mut Criterion) {
     let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
     let traceset = Traceset::open(dir.expect("a trace")).expect("a trace");
-    let mut context = TracesetContext::new(&traceset);
-    context.attach(KernelState::new());
-    context.save_checkpoints(Saving::default());
-    let _ = context.replay(&Bounds::all());
     let (begin, end) = lttv_benches::time_range(&traceset.traces()[0]).expect("events");
-    let mut random = lttv_benches::Random::new(1);
-    c.bench_function("go to a time, with checkpoints every 50000 events", |b| {
-        b.iter(|| {
-            let span = end.ns().abs_diff(begin.ns());
-            let time = begin.ns() + (random.below(span.max(1))) as i64;
-            context.seek_time_with_state(ltt_read::Timestamp::from_ns(time))
+    let span = end.ns().abs_diff(begin.ns()).max(1);
+    let mut group = c.benchmark_group("go to a time");
+    group.sample_size(20);
+    let ways = [
+        ("by checkpoints every 50000 events", Saving::default()),
+        ("by all events", Saving::never()),
+    ];
+    for (name, saving) in ways {
+        let mut context = TracesetContext::new(&traceset);
+        context.attach(KernelState::new());
+        context.save_checkpoints(saving);
+        let _ = context.replay(&Bounds::all());
+        // The same times for both.
+        let mut random = lttv_benches::Random::new(1);
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let time = begin.ns().saturating_add_unsigned(random.below(span));
+                context.seek_time_with_state(ltt_read::Timestamp::from_ns(time))
+            });
         });
-    });
+    }
 }
 
 criterion_group!(benches, generated, legacy, seek);
