@@ -27,8 +27,11 @@ fn context<'h>() -> (TracesetContext<'h>, Handle<KernelState>) {
 
 /// All of the trace, and a part from its middle.
 fn windows() -> [TimeWindow; 2] {
-    let span = context().0.contexts().time_span().unwrap();
-    let all = TimeWindow::of(span);
+    let mut context = context().0;
+    let span = context.contexts().time_span().unwrap();
+    // The first packet begins long before the first event.
+    let first = context.position().time().unwrap();
+    let all = TimeWindow::new(first, TimeWindow::of(span).end()).unwrap();
     let at = |part: u64| {
         Timestamp::from_ns(all.begin().ns().saturating_add_unsigned(all.width() / 10 * part))
     };
@@ -235,4 +238,75 @@ fn another_window_stops_what_filled_the_first() {
     }
     assert!(read < 2 * 6087 * 2 / 3);
     check_fine(&view.timeline(), &history(part, processes));
+}
+
+/// What a timeline shows from a time on.
+fn shown<K, S>(timeline: &Timeline<K, S>, from: Timestamp) -> HashMap<K, Vec<Segment<S>>>
+where
+    K: Copy + Eq + Hash,
+    S: Copy + PartialEq,
+{
+    let rows = timeline.rows().iter().map(|row| {
+        let mut segments = drawn(row);
+        segments.retain(|segment| segment.end > from);
+        segments.iter_mut().for_each(|segment| segment.begin = segment.begin.max(from));
+        (*row.key(), segments)
+    });
+    rows.filter(|(_, segments)| !segments.is_empty()).collect()
+}
+
+#[test]
+fn scrolling_reads_only_what_comes_into_sight() {
+    let [all, _] = windows();
+    for resolution in [1, all.width() / 500] {
+        let step = all.width() / 10 / resolution * resolution;
+        let at = |steps: u64| {
+            let begin = all.begin().ns().saturating_add_unsigned(step * steps);
+            let at = |offset| Timestamp::from_ns(begin.saturating_add_unsigned(offset));
+            TimeWindow::new(at(0), at(4 * step)).unwrap()
+        };
+        let (context, state) = context();
+        let mut scheduler = Scheduler::new(context);
+        let processes = ControlFlow::new(at(2), resolution);
+        let resources = Resources::new(at(2), resolution);
+        let fill = |scheduler: &mut Scheduler<'_>, calls: usize| {
+            scheduler.submit(processes.request(Owner::fresh(), state)).unwrap();
+            scheduler.submit(resources.request(Owner::fresh(), state)).unwrap();
+            let chunks = (0..calls).map(|_| scheduler.service_chunk(Budget::events(200)));
+            chunks.map(|chunk| chunk.read).sum::<u64>()
+        };
+        let all_calls = 100;
+        fill(&mut scheduler, all_calls);
+        // Forward, back, back a little, forward before that is done, and zoomed out.
+        for (to, calls) in [(5, 100), (3, 100), (2, 1), (3, 100), (2, 100), (6, 1), (5, 100)] {
+            let to = at(to);
+            processes.show(to, resolution);
+            resources.show(to, resolution);
+            let missing = processes.missing();
+            assert_eq!(resources.missing(), missing);
+            let read = fill(&mut scheduler, calls);
+            if calls < all_calls {
+                continue;
+            }
+            let fresh = (ControlFlow::new(to, resolution), Resources::new(to, resolution));
+            scheduler.submit(fresh.0.request(Owner::fresh(), state)).unwrap();
+            scheduler.submit(fresh.1.request(Owner::fresh(), state)).unwrap();
+            let chunks = (0..all_calls).map(|_| scheduler.service_chunk(Budget::events(200)));
+            let read_anew: u64 = chunks.map(|chunk| chunk.read).sum();
+            let is_scrolled = missing.is_none_or(|m| m.width() < to.width());
+            assert_eq!(read < read_anew, is_scrolled, "{read} and {read_anew} of {to:?}");
+            assert_eq!(processes.missing(), None);
+            // What changed within the first column, only who was there before knows.
+            let from = Timestamp::from_ns(to.begin().ns().saturating_add_unsigned(resolution));
+            assert_eq!(shown(&processes.timeline(), from), shown(&fresh.0.timeline(), from));
+            assert_eq!(shown(&resources.timeline(), from), shown(&fresh.1.timeline(), from));
+            assert_eq!(processes.timeline().rows().len(), processes.labels().len());
+            for (label, row) in processes.labels().iter().zip(processes.timeline().rows()) {
+                let others = fresh.0.timeline();
+                let same = others.rows().iter().position(|other| other.key() == row.key());
+                let tid = same.map(|at| fresh.0.labels()[at].tid);
+                assert!(tid.is_none_or(|tid| tid == label.tid));
+            }
+        }
+    }
 }

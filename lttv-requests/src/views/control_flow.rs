@@ -4,14 +4,14 @@ use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
 use ltt_read::Timestamp;
-use lttv_context::{Handle, Level};
+use lttv_context::Handle;
 use lttv_state::kernel::{
-    ExecutionMode, KernelState, NameId, Process, ProcessIx, ProcessStatus, Serial, Tid, TraceState,
+    ExecutionMode, KernelState, NameId, Process, ProcessIx, ProcessStatus, Serial, Tid, Transition,
 };
 
+use super::chart::{Chart, Drawn, Place, Rows};
 use super::color::Color;
 use super::timeline::Timeline;
-use crate::finish::FinishReason;
 use crate::identity::Owner;
 use crate::request::EventsRequest;
 use crate::window::TimeWindow;
@@ -43,7 +43,7 @@ use crate::window::TimeWindow;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ControlFlow {
-    inner: Rc<RefCell<Inner>>,
+    inner: Rc<RefCell<Chart<Processes>>>,
 }
 
 /// Which process a row is of.
@@ -109,16 +109,9 @@ impl ProcessState {
     }
 }
 
-#[derive(Debug)]
-struct Inner {
-    timeline: Timeline<ProcessKey, ProcessState>,
-    /// Of each row.
-    labels: Vec<ProcessLabel>,
-    /// Of each trace, who is at each place of the table of processes.
-    places: Vec<Vec<Option<Shown>>>,
-    latest: Timestamp,
-    epoch: u64,
-}
+/// Of each trace, who is at each place of the table of processes.
+#[derive(Debug, Default)]
+struct Processes(Vec<Vec<Option<Shown>>>);
 
 /// A process that has a row.
 #[derive(Debug, Clone, Copy)]
@@ -133,30 +126,23 @@ struct Shown {
 impl ControlFlow {
     /// No rows yet. The resolution is in ns: the time that a pixel stands for.
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
-        let inner = Inner {
-            timeline: Timeline::new(window, resolution),
-            labels: Vec::new(),
-            places: Vec::new(),
-            latest: window.begin(),
-            epoch: 0,
-        };
-        ControlFlow { inner: Rc::new(RefCell::new(inner)) }
+        ControlFlow { inner: Chart::new(window, resolution) }
     }
 
     /// Its rows. To be let go before the scheduler works again.
     pub fn timeline(&self) -> Ref<'_, Timeline<ProcessKey, ProcessState>> {
-        Ref::map(self.inner.borrow(), |inner| &inner.timeline)
+        Ref::map(self.inner.borrow(), |inner| &inner.drawn.timeline)
     }
 
     /// What is written beside the rows; as [`timeline`](Self::timeline).
     pub fn labels(&self) -> Ref<'_, [ProcessLabel]> {
-        Ref::map(self.inner.borrow(), |inner| inner.labels.as_slice())
+        Ref::map(self.inner.borrow(), |inner| inner.drawn.labels.as_slice())
     }
 
     /// The rows in LTTV's order: by id, those of idle processes by CPU, then by
     /// birth and trace.
     pub fn order(&self) -> Vec<usize> {
-        let inner = self.inner.borrow();
+        let inner = &self.inner.borrow().drawn;
         let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
         rows.sort_by_key(|row| {
             let (label, key) = (&inner.labels[*row], inner.timeline.rows()[*row].key());
@@ -166,81 +152,59 @@ impl ControlFlow {
         rows
     }
 
-    /// Shows another window. Requests of before stop.
+    /// Shows another window. Requests of before stop. If the resolution stays the
+    /// same and the window moves by whole columns, what is known of it is kept:
+    /// scrolling costs no more than what comes into sight.
     pub fn show(&self, window: TimeWindow, resolution: u64) {
-        let mut inner = self.inner.borrow_mut();
-        let epoch = inner.epoch + 1;
-        inner.timeline = Timeline::new(window, resolution);
-        inner.labels.clear();
-        inner.places.clear();
-        (inner.latest, inner.epoch) = (window.begin(), epoch);
+        self.inner.borrow_mut().show(window, resolution);
+    }
+
+    /// The stretch of time that is not known: what a [`request`](Self::request)
+    /// is for. `None` if all is known.
+    pub fn missing(&self) -> Option<TimeWindow> {
+        self.inner.borrow().drawn.timeline.missing()
     }
 
     /// The request that fills it, by the state that is attached to the scheduler's
     /// context.
     pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
-        let epoch = self.inner.borrow().epoch;
-        let window = self.timeline().window();
-        let [at_begin, at_event, at_chunk, at_end] = [(); 4].map(|()| self.inner.clone());
-        EventsRequest::new(owner)
-            .from(window.begin())
-            .until(window.end())
-            .before_request(move |call, _| {
-                let (mut inner, state) = (at_begin.borrow_mut(), call.extensions.get(state));
-                if inner.epoch != epoch {
-                    return;
-                }
-                let Some(state) = state else { return };
-                inner.places.resize_with(state.traces().len(), Vec::new);
-                for (trace, machine) in state.traces().enumerate() {
-                    for (ix, _) in machine.processes() {
-                        inner.look_at(trace, machine, ix, window.begin());
-                    }
-                }
-            })
-            .on_every_event(move |call, request| {
-                let trace = call.trace.index();
-                let Some(state) = call.extensions.get(state) else { return };
-                let changes_state = state.transition(trace, call.event.type_id()).is_some();
-                let mut inner = at_event.borrow_mut();
-                if inner.epoch != epoch {
-                    return request.stop();
-                }
-                inner.latest = call.time();
-                if let Some(machine) = state.trace(trace).filter(|_| changes_state) {
-                    for ix in machine.touched() {
-                        inner.look_at(trace, machine, *ix, call.time());
-                    }
-                }
-            })
-            .after_chunk(Level::Traceset, move |_, _| {
-                let mut inner = at_chunk.borrow_mut();
-                if inner.epoch == epoch {
-                    let latest = inner.latest;
-                    inner.timeline.know(latest);
-                }
-            })
-            .after_request(move |_, _, reason| {
-                let mut inner = at_end.borrow_mut();
-                let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);
-                if is_all && inner.epoch == epoch {
-                    inner.timeline.know(window.end());
-                }
-            })
+        Chart::request(&self.inner, owner, state)
     }
 }
 
-impl Inner {
+impl Rows for Processes {
+    type Key = ProcessKey;
+    type State = ProcessState;
+    type Label = ProcessLabel;
+
+    fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>) {
+        for (ix, _) in at.state.processes() {
+            self.look_at(drawn, at, ix);
+        }
+    }
+
+    fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, _: Transition) {
+        for ix in at.state.touched() {
+            self.look_at(drawn, at, *ix);
+        }
+    }
+}
+
+impl Processes {
     /// Puts a process's row right.
-    fn look_at(&mut self, trace: usize, state: &TraceState, ix: ProcessIx, time: Timestamp) {
-        let Some(places) = self.places.get_mut(trace) else { return };
+    fn look_at(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, ix: ProcessIx) {
+        let (Place { trace, state, time }, Drawn { timeline, labels }) = (at, drawn);
+        if self.0.len() <= trace {
+            self.0.resize_with(trace + 1, Vec::new);
+        }
+        let places = &mut self.0[trace];
         if places.len() <= ix.index() {
             places.resize(ix.index() + 1, None);
         }
         let place = &mut places[ix.index()];
         let process = state.process(ix);
         if let Some(old) = place.filter(|old| process.is_none_or(|p| p.serial() != old.serial)) {
-            self.timeline.end_at(old.row, time);
+            timeline.end_at(old.row, time);
             *place = None;
         }
         // What stands in for an unknown process has no id, and no row.
@@ -248,11 +212,11 @@ impl Inner {
         let (serial, name, brand) = (process.serial(), process.name(), process.brand());
         let known = place.is_some();
         let shown = place.get_or_insert_with(|| {
-            let row = self.timeline.place(ProcessKey { trace, serial });
+            let row = timeline.place(ProcessKey { trace, serial });
             Shown { serial, row, name, brand }
         });
-        self.timeline.set_at(shown.row, time, ProcessState::of(process));
-        if let Some(label) = self.labels.get_mut(shown.row) {
+        timeline.set_at(shown.row, time, ProcessState::of(process));
+        if let Some(label) = labels.get_mut(shown.row) {
             (label.tid, label.pid, label.cpu) = (tid, process.pid(), process.cpu());
             label.parent = process.parent();
             // Texts are copied only when they change.
@@ -265,7 +229,7 @@ impl Inner {
             (shown.name, shown.brand) = (name, brand);
             return;
         }
-        self.labels.push(ProcessLabel {
+        labels.push(ProcessLabel {
             name: state.name(name).to_owned(),
             brand: state.name(brand).to_owned(),
             tid,

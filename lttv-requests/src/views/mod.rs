@@ -18,6 +18,8 @@
 //!
 //! [`ViewerKinds`] is where an application learns which viewers it can open.
 
+#[cfg(feature = "state")]
+mod chart;
 mod color;
 #[cfg(feature = "state")]
 mod control_flow;

@@ -3,16 +3,15 @@
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
-use ltt_read::Timestamp;
-use lttv_context::{Handle, Level};
+use lttv_context::Handle;
 use lttv_state::kernel::{
     Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, IrqMode, KernelState, SourceKind,
     TraceState, Transition,
 };
 
+use super::chart::{Chart, Drawn, Place, Rows};
 use super::color::Color;
 use super::timeline::Timeline;
-use crate::finish::FinishReason;
 use crate::identity::Owner;
 use crate::request::EventsRequest;
 use crate::window::TimeWindow;
@@ -39,7 +38,7 @@ use crate::window::TimeWindow;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Resources {
-    inner: Rc<RefCell<Inner>>,
+    inner: Rc<RefCell<Chart<Machines>>>,
 }
 
 /// Which resource a row is of.
@@ -133,146 +132,102 @@ impl ResourceState {
     }
 }
 
-#[derive(Debug)]
-struct Inner {
-    timeline: Timeline<ResourceKey, ResourceState>,
-    labels: Vec<String>,
-    anomalies: Vec<Anomalies>,
-    latest: Timestamp,
-    epoch: u64,
-}
+/// Of each trace, what was odd when all of it was looked at last.
+#[derive(Debug, Default)]
+struct Machines(Vec<Anomalies>);
 
 impl Resources {
     /// No rows yet. The resolution is in ns: the time that a pixel stands for.
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
-        let inner = Inner {
-            timeline: Timeline::new(window, resolution),
-            labels: Vec::new(),
-            anomalies: Vec::new(),
-            latest: window.begin(),
-            epoch: 0,
-        };
-        Resources { inner: Rc::new(RefCell::new(inner)) }
+        Resources { inner: Chart::new(window, resolution) }
     }
 
     /// Its rows. To be let go before the scheduler works again.
     pub fn timeline(&self) -> Ref<'_, Timeline<ResourceKey, ResourceState>> {
-        Ref::map(self.inner.borrow(), |inner| &inner.timeline)
+        Ref::map(self.inner.borrow(), |inner| &inner.drawn.timeline)
     }
 
     /// What is written beside the rows; as [`timeline`](Self::timeline).
     pub fn labels(&self) -> Ref<'_, [String]> {
-        Ref::map(self.inner.borrow(), |inner| inner.labels.as_slice())
+        Ref::map(self.inner.borrow(), |inner| inner.drawn.labels.as_slice())
     }
 
     /// The rows in order: by trace, CPUs first.
     pub fn order(&self) -> Vec<usize> {
-        let inner = self.inner.borrow();
+        let inner = &self.inner.borrow().drawn;
         let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
         rows.sort_by_key(|row| *inner.timeline.rows()[*row].key());
         rows
     }
 
-    /// Shows another window. Requests of before stop.
+    /// Shows another window. Requests of before stop. If the resolution stays the
+    /// same and the window moves by whole columns, what is known of it is kept:
+    /// scrolling costs no more than what comes into sight.
     pub fn show(&self, window: TimeWindow, resolution: u64) {
-        let mut inner = self.inner.borrow_mut();
-        inner.timeline = Timeline::new(window, resolution);
-        inner.labels.clear();
-        inner.latest = window.begin();
-        inner.epoch += 1;
+        self.inner.borrow_mut().show(window, resolution);
+    }
+
+    /// The stretch of time that is not known: what a [`request`](Self::request)
+    /// is for. `None` if all is known.
+    pub fn missing(&self) -> Option<TimeWindow> {
+        self.inner.borrow().drawn.timeline.missing()
     }
 
     /// The request that fills it, by the state that is attached to the scheduler's
     /// context.
     pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
-        let epoch = self.inner.borrow().epoch;
-        let window = self.timeline().window();
-        let [at_begin, at_event, at_chunk, at_end] = [(); 4].map(|()| self.inner.clone());
-        EventsRequest::new(owner)
-            .from(window.begin())
-            .until(window.end())
-            .before_request(move |call, _| {
-                let (mut inner, state) = (at_begin.borrow_mut(), call.extensions.get(state));
-                if inner.epoch != epoch {
-                    return;
-                }
-                let Some(state) = state else { return };
-                inner.anomalies = state.traces().map(|trace| *trace.anomalies()).collect();
-                for (trace, machine) in state.traces().enumerate() {
-                    inner.look_at_all(trace, machine, window.begin());
-                }
-            })
-            .on_every_event(move |call, request| {
-                let trace = call.trace.index();
-                let Some(state) = call.extensions.get(state) else { return };
-                let transition = state.transition(trace, call.event.type_id());
-                let mut inner = at_event.borrow_mut();
-                if inner.epoch != epoch {
-                    return request.stop();
-                }
-                inner.latest = call.time();
-                if let (Some(transition), Some(machine)) = (transition, state.trace(trace)) {
-                    inner.follow(trace, machine, transition, call.time());
-                }
-            })
-            .after_chunk(Level::Traceset, move |_, _| {
-                let mut inner = at_chunk.borrow_mut();
-                if inner.epoch == epoch {
-                    let latest = inner.latest;
-                    inner.timeline.know(latest);
-                }
-            })
-            .after_request(move |_, _, reason| {
-                let mut inner = at_end.borrow_mut();
-                let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);
-                if is_all && inner.epoch == epoch {
-                    inner.timeline.know(window.end());
-                }
-            })
+        Chart::request(&self.inner, owner, state)
     }
 }
 
-impl Inner {
-    /// An event changed a machine's state.
-    fn follow(&mut self, trace: usize, state: &TraceState, what: Transition, time: Timestamp) {
-        let effect = state.effect();
-        let Some(cpu) = effect.cpu() else { return };
-        let Some(anomalies) = self.anomalies.get_mut(trace) else { return };
-        if *anomalies != *state.anomalies() || effect.lost_since().is_some() {
-            *anomalies = *state.anomalies();
-            return self.look_at_all(trace, state, time);
+impl Rows for Machines {
+    type Key = ResourceKey;
+    type State = ResourceState;
+    type Label = String;
+
+    fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>) {
+        if self.0.len() <= at.trace {
+            self.0.resize(at.trace + 1, Anomalies::default());
         }
-        self.look_at_cpu(trace, state, cpu, time);
+        self.0[at.trace] = *at.state.anomalies();
+        drawn.look_at_machine(at);
+    }
+
+    fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, what: Transition) {
+        let effect = at.state.effect();
+        let Some(cpu) = effect.cpu() else { return };
+        let Some(anomalies) = self.0.get(at.trace) else { return };
+        if *anomalies != *at.state.anomalies() || effect.lost_since().is_some() {
+            return self.look_at_all(drawn, at);
+        }
+        drawn.look_at_cpu(at, cpu);
         match kind_of(what) {
             Touched::Cpu => {}
-            Touched::Source(kind) => self.look_at_sources(trace, state, kind, time),
-            Touched::Devices => self.look_at_devices(trace, state, time),
-            Touched::All => self.look_at_all(trace, state, time),
+            Touched::Source(kind) => drawn.look_at_sources(at, kind),
+            Touched::Devices => drawn.look_at_devices(at),
+            Touched::All => drawn.look_at_machine(at),
         }
     }
+}
 
-    fn look_at_all(&mut self, trace: usize, state: &TraceState, time: Timestamp) {
-        for (number, _) in state.cpus() {
-            self.look_at_cpu(trace, state, number, time);
+impl Drawn<Machines> {
+    fn look_at_machine(&mut self, at: Place<'_>) {
+        for (number, _) in at.state.cpus() {
+            self.look_at_cpu(at, number);
         }
         for kind in SourceKind::ALL {
-            self.look_at_sources(trace, state, kind, time);
+            self.look_at_sources(at, kind);
         }
-        self.look_at_devices(trace, state, time);
+        self.look_at_devices(at);
     }
 
-    fn look_at_cpu(&mut self, trace: usize, state: &TraceState, number: u32, time: Timestamp) {
-        let mode = ResourceState::Cpu(state.cpu_mode(number));
-        self.set(trace, Resource::Cpu(number), time, mode, || format!("CPU {number}"));
+    fn look_at_cpu(&mut self, at: Place<'_>, number: u32) {
+        let mode = ResourceState::Cpu(at.state.cpu_mode(number));
+        self.set(at, Resource::Cpu(number), mode, || format!("CPU {number}"));
     }
 
-    fn look_at_sources(
-        &mut self,
-        trace: usize,
-        state: &TraceState,
-        kind: SourceKind,
-        time: Timestamp,
-    ) {
+    fn look_at_sources(&mut self, at: Place<'_>, kind: SourceKind) {
+        let state = at.state;
         for (number, source) in (0..).zip(state.sources(kind)) {
             let Some(mode) = ResourceState::of_source(state, kind, number) else { continue };
             let is_unknown = matches!(
@@ -285,32 +240,31 @@ impl Inner {
                 continue; // it has no row before it comes
             }
             let label = || format!("{kind:?} {number} [{}]", state.name(source.name()));
-            self.set(trace, Resource::Source(kind, number), time, mode, label);
+            self.set(at, Resource::Source(kind, number), mode, label);
         }
     }
 
-    fn look_at_devices(&mut self, trace: usize, state: &TraceState, time: Timestamp) {
-        for device in state.devices() {
+    fn look_at_devices(&mut self, at: Place<'_>) {
+        for device in at.state.devices() {
             let number = device.number();
-            let label = || match state.name(device.name()) {
+            let label = || match at.state.name(device.name()) {
                 "" => format!("Block {number}"),
                 name => format!("Block {number} [{name}]"),
             };
             let mode = ResourceState::Block(device.mode());
-            self.set(trace, Resource::Block(number), time, mode, label);
+            self.set(at, Resource::Block(number), mode, label);
         }
     }
 
     fn set(
         &mut self,
-        trace: usize,
+        at: Place<'_>,
         resource: Resource,
-        time: Timestamp,
         state: ResourceState,
         label: impl FnOnce() -> String,
     ) {
-        let row = self.timeline.place(ResourceKey { trace, resource });
-        self.timeline.set_at(row, time, state);
+        let row = self.timeline.place(ResourceKey { trace: at.trace, resource });
+        self.timeline.set_at(row, at.time, state);
         if row == self.labels.len() {
             self.labels.push(label());
         }

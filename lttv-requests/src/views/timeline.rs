@@ -39,6 +39,9 @@ pub struct Timeline<K, S> {
     rows: Vec<Row<K, S>>,
     by_key: HashMap<K, usize>,
     known: Timestamp,
+    /// Where what was known before it scrolled back begins; the window's end if
+    /// there is no such thing.
+    later: Timestamp,
 }
 
 /// A row of a [`Timeline`].
@@ -48,6 +51,8 @@ pub struct Row<K, S> {
     closed: Vec<Segment<S>>,
     /// Its end is not known yet.
     open: Option<Segment<S>>,
+    /// What was known before the timeline scrolled back.
+    later: Vec<Segment<S>>,
     /// How far all of the timeline is known.
     known: Timestamp,
 }
@@ -74,6 +79,7 @@ impl<K: Clone + Eq + Hash, S: Copy + PartialEq> Timeline<K, S> {
             rows: Vec::new(),
             by_key: HashMap::new(),
             known: window.begin(),
+            later: window.end(),
         }
     }
 
@@ -87,7 +93,7 @@ impl<K: Clone + Eq + Hash, S: Copy + PartialEq> Timeline<K, S> {
         self.resolution
     }
 
-    /// How far it is known.
+    /// How far it is known. After scrolling back there may be more behind a gap.
     pub fn known_until(&self) -> Timestamp {
         self.known
     }
@@ -118,15 +124,71 @@ impl<K: Clone + Eq + Hash, S: Copy + PartialEq> Timeline<K, S> {
 
     /// All is known up to a time: so far segments reach that did not end.
     pub fn know(&mut self, time: Timestamp) {
-        self.known = time.clamp(self.known, self.window.end());
+        self.known = time.clamp(self.known, self.later);
+        if self.known == self.later && self.later < self.window.end() {
+            self.known = self.window.end();
+            self.rows.iter_mut().for_each(|row| row.join(self.later));
+            self.later = self.window.end();
+        }
         let known = self.known;
         self.rows.iter_mut().for_each(|row| row.known = known);
+    }
+
+    /// The stretch that is to be filled; `None` if there is none.
+    pub(super) fn missing(&self) -> Option<TimeWindow> {
+        TimeWindow::new(self.known, self.later)
+    }
+
+    /// Moves the window by whole columns, and keeps what is known of it. Rows of
+    /// which nothing is left go: tells for each whether it stays. `None` if nothing
+    /// can be kept.
+    pub(super) fn scroll(&mut self, window: TimeWindow, resolution: u64) -> Option<Vec<bool>> {
+        let (old, new) = (self.window, window);
+        let by = old.begin().ns().abs_diff(new.begin().ns());
+        let is_filling_gap = self.later < old.end();
+        if resolution.max(1) != self.resolution || by % self.resolution != 0 || is_filling_gap {
+            return None;
+        }
+        let known = self.known;
+        let (begin, end) = if new.begin() >= old.begin() {
+            (new.begin(), known.min(new.end()))
+        } else {
+            // In the first column, changes of before it began are not known.
+            let begin = old.begin().ns().saturating_add_unsigned(self.resolution);
+            (Timestamp::from_ns(begin), new.end())
+        };
+        if begin >= end || end > known {
+            return None;
+        }
+        for row in &mut self.rows {
+            row.close(known);
+            row.closed.retain(|segment| segment.begin < end && segment.end > begin);
+            for segment in &mut row.closed {
+                segment.begin = segment.begin.max(begin);
+                segment.end = segment.end.min(end);
+            }
+        }
+        let stays: Vec<bool> = self.rows.iter().map(|row| !row.closed.is_empty()).collect();
+        self.rows.retain(|row| !row.closed.is_empty());
+        self.by_key = (0..).zip(&self.rows).map(|(at, row)| (row.key.clone(), at)).collect();
+        self.window = new;
+        (self.known, self.later) = (end, new.end());
+        if begin > new.begin() {
+            (self.known, self.later) = (new.begin(), begin);
+            self.rows.iter_mut().for_each(|row| row.later = std::mem::take(&mut row.closed));
+            // Up to its end all is known already, then.
+            debug_assert!(end == new.end());
+        }
+        let known = self.known;
+        self.rows.iter_mut().for_each(|row| row.known = known);
+        Some(stays)
     }
 
     /// The place of the row of a key among all; it is made if it is new.
     pub(crate) fn place(&mut self, key: K) -> usize {
         *self.by_key.entry(key.clone()).or_insert_with(|| {
-            self.rows.push(Row { key, closed: Vec::new(), open: None, known: self.known });
+            let (closed, later) = (Vec::new(), Vec::new());
+            self.rows.push(Row { key, closed, open: None, later, known: self.known });
             self.rows.len() - 1
         })
     }
@@ -137,7 +199,9 @@ impl<K: Clone + Eq + Hash, S: Copy + PartialEq> Timeline<K, S> {
         let Some(row) = self.rows.get_mut(row) else { return };
         let fresh = Segment { begin: time, end: time, state, crowded: false };
         let Some(open) = &mut row.open else {
-            row.open = Some(fresh);
+            // Perhaps it only goes on.
+            let last = row.closed.pop_if(|last| last.end == time && last.state == state);
+            row.open = Some(last.unwrap_or(fresh));
             return;
         };
         if open.state == state {
@@ -190,6 +254,27 @@ impl<K, S: Copy> Row<K, S> {
     pub fn segments(&self) -> impl Iterator<Item = Segment<S>> + '_ {
         let open = self.open.filter(|open| open.begin < self.known);
         let open = open.map(|open| Segment { end: self.known, ..open });
-        self.closed.iter().copied().chain(open)
+        self.closed.iter().copied().chain(open).chain(self.later.iter().copied())
+    }
+
+    /// What is open ends here.
+    fn close(&mut self, end: Timestamp) {
+        let open = self.open.take().filter(|open| open.begin < end);
+        self.closed.extend(open.map(|open| Segment { end, ..open }));
+    }
+
+    /// All is known up to where the later segments begin.
+    fn join(&mut self, later: Timestamp)
+    where
+        S: PartialEq,
+    {
+        self.close(later);
+        let mut rest = std::mem::take(&mut self.later).into_iter().peekable();
+        if let Some(last) = self.closed.last_mut()
+            && let Some(next) = rest.next_if(|n| n.begin == last.end && n.state == last.state)
+        {
+            *last = Segment { begin: last.begin, crowded: last.crowded || next.crowded, ..next };
+        }
+        self.closed.extend(rest);
     }
 }
