@@ -48,10 +48,16 @@ pub(crate) fn read_le_within_word(data: &[u8], pos: u64, bits: u32) -> u64 {
     word_le(data, pos) & mask(bits)
 }
 
+/// The little-endian word at `byte`, zero-extended past the end of the data.
+#[inline(always)]
+pub(crate) fn word(data: &[u8], byte: usize) -> u64 {
+    u64::from_le_bytes(load(data, byte))
+}
+
 /// The little-endian bits from `pos` on, 57 of them at least.
 #[inline(always)]
 pub(crate) fn word_le(data: &[u8], pos: u64) -> u64 {
-    u64::from_le_bytes(load(data, (pos >> 3) as usize)) >> (pos & 7)
+    word(data, (pos >> 3) as usize) >> (pos & 7)
 }
 
 /// The index of the first zero byte. Most strings are short: eight bytes are

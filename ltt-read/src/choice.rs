@@ -4,10 +4,13 @@
 //! need not know more: what cannot be chosen is neither decoded nor, if its packet
 //! has nothing else, visited.
 
+use std::sync::Arc;
+
 use crate::event::Event;
 use crate::merge::Merge;
 use crate::schema::EventTypeId;
 use crate::time::Timestamp;
+use crate::trace::Trace;
 
 /// Which events of some traces are wanted. Only what an event decides must be
 /// told; all else is what can be known without looking at it.
@@ -89,6 +92,63 @@ pub enum Verdict {
     Never,
     /// Each has to be looked at.
     Depends,
+}
+
+/// What a choice knows of all types of events, as a table.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// # let traces = ltt_read::open_all(path)?;
+/// use ltt_read::choice::{Choice, Verdict, Verdicts};
+///
+/// struct None;
+///
+/// impl Choice for None {
+///     fn chooses(&self, _: &ltt_read::Event<'_>) -> bool {
+///         false
+///     }
+///
+///     fn verdict(&self, _: usize, _: ltt_read::schema::EventTypeId) -> Verdict {
+///         Verdict::Never
+///     }
+/// }
+///
+/// let verdicts = Verdicts::new(&None, &traces);
+/// assert!(verdicts.are_all(Verdict::Never));
+/// let mut merge = ltt_read::Merge::new(&traces);
+/// assert!(merge.next().is_some_and(|event| verdicts.of(&event) == Verdict::Never));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Verdicts {
+    all: Box<[Verdict]>,
+    /// Where those of each trace begin.
+    bases: Box<[usize]>,
+}
+
+impl Verdicts {
+    /// Asks a choice for those of the event types of some traces.
+    pub fn new(choice: &(impl Choice + ?Sized), traces: &[Arc<Trace>]) -> Self {
+        let (mut all, mut bases) = (Vec::new(), Vec::with_capacity(traces.len()));
+        for (number, trace) in traces.iter().enumerate() {
+            bases.push(all.len());
+            let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
+            all.extend(types.map(|id| choice.verdict(number, id)));
+        }
+        Verdicts { all: all.into(), bases: bases.into() }
+    }
+
+    /// That of an event of a merge of the traces; of others, they are not wanted.
+    #[inline(always)]
+    pub fn of(&self, event: &Event<'_>) -> Verdict {
+        let Some(base) = self.bases.get(event.trace_index()) else { return Verdict::Never };
+        self.all.get(base + event.type_id().index()).copied().unwrap_or(Verdict::Never)
+    }
+
+    /// Whether they are all the same.
+    pub fn are_all(&self, verdict: Verdict) -> bool {
+        self.all.iter().all(|known| *known == verdict)
+    }
 }
 
 /// A stretch of time, both ends included.

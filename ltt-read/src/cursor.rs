@@ -350,21 +350,19 @@ impl Cursor {
     /// out of the ordinary; otherwise leaves everything as it is.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
-        if self.table.as_deref()?.quick.is_none() {
+        let Some(quick) = &self.table.as_deref()?.quick else {
             return self.advance_legacy_quickly();
-        }
-        self.advance_by(|table, _, data, next, clock| table.quick.as_ref()?.read(data, next, clock))
+        };
+        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let header = quick.read(data, self.next, self.clock)?;
+        self.step_to(header)
     }
 
-    /// Steps to the next event, of which `read` finds the header.
+    /// Steps to the next event, which has this header.
     #[inline(always)]
-    fn advance_by(
-        &mut self,
-        read: impl FnOnce(&StreamTable, &Packet, &[u8], u64, u64) -> Option<QuickValues>,
-    ) -> Option<()> {
+    fn step_to(&mut self, header: QuickValues) -> Option<()> {
         let table = self.table.as_deref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
-        let header = read(table, &self.packet, data, self.next, self.clock)?;
         let entry = table.event_ids.entry(header.id)?;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {

@@ -21,6 +21,7 @@ impl Merge {
     #[inline]
     pub fn put_back(&mut self) {
         self.current = NOBODY;
+        self.tree.open_winner();
     }
 
     /// The event given last, once more; `None` after the last, after a seek and

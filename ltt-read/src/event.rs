@@ -8,6 +8,7 @@ use crate::field::Field;
 use crate::layout::region::Region;
 use crate::layout::walk::{scalar, visit};
 use crate::packet::Packet;
+use crate::range_test::RangeTests;
 use crate::schema::{EventType, EventTypeId, Scope};
 use crate::time::Timestamp;
 use crate::trace::Trace;
@@ -195,6 +196,14 @@ impl<'a> Event<'a> {
         }
         let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
         Some(read.value(self.cursor.window().data, pos))
+    }
+
+    /// Whether all tests hold, which have to be of fields of this event's type:
+    /// faster than reading them. Without tests they do.
+    #[inline]
+    pub fn all_in_range(&self, tests: &RangeTests) -> bool {
+        debug_assert!(tests.event_type().is_none_or(|of| of == self.type_id()));
+        tests.hold(self.cursor.window().data, &self.cursor.scratch().slots)
     }
 
     /// The value of the first root member of this name in payload, specific

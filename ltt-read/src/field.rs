@@ -97,6 +97,12 @@ impl Field {
         &self.info
     }
 
+    /// Whether each event has it, at a place that needs no searching. (The header
+    /// has been read only as far as reading in order takes it.)
+    pub(crate) fn is_always_there(&self) -> bool {
+        self.rest.is_empty() && self.gates.is_empty() && self.scope != Scope::EventHeader
+    }
+
     /// Whether [`Event::integer`](crate::Event::integer) can read it: it is an
     /// integer of fixed length, and its place needs no searching in the event.
     pub fn is_plain_integer(&self) -> bool {
@@ -157,17 +163,18 @@ pub(crate) fn find(
         NodeKind::Uint(read) | NodeKind::Sint(read) => Some(read),
         _ => None,
     };
-    let always = rest.is_empty() && at.gates.is_empty() && scope != Scope::EventHeader;
-    Some(Field {
+    let field = Field {
         event_type,
         scope,
         node: at.node as u32,
         place: FieldPlace { anchor, offset: base + node.offset, integer },
-        plain: integer.filter(|_| always).and_then(WordRead::new),
+        plain: None,
         gates: at.gates,
         rest: rest.to_vec(),
         info: node.info.clone(),
-    })
+    };
+    let always = integer.filter(|_| field.is_always_there());
+    Some(Field { plain: always.and_then(WordRead::new), ..field })
 }
 
 /// Whether there may be a field at the end of the steps from a node.

@@ -1,5 +1,6 @@
 //! All tracefiles of several traces, in time order.
 
+use std::mem;
 use std::sync::Arc;
 
 use crate::cursor::Cursor;
@@ -33,7 +34,7 @@ use crate::trace::Trace;
 #[derive(Debug)]
 pub struct Merge {
     pub(crate) cursors: Vec<Cursor>,
-    tree: Tournament,
+    pub(crate) tree: Tournament,
     /// The cursor whose event was given last, to be advanced first.
     pub(crate) current: u32,
     /// Whether each cursor stands on its next event, or has none.
@@ -120,37 +121,59 @@ impl Merge {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     #[inline]
-    pub fn next_where(&mut self, wanted: impl FnMut(&Event<'_>) -> bool) -> Option<Event<'_>> {
-        self.advance_where(wanted).then(|| self.cursors[self.current as usize].event())
+    pub fn next_where(&mut self, mut wanted: impl FnMut(&Event<'_>) -> bool) -> Option<Event<'_>> {
+        self.next_taken(|event| if wanted(event) { Look::Stop } else { Look::Leave })
+    }
+
+    /// As [`next_where`](Self::next_where), but what was taken once stays taken,
+    /// and is not looked at again when its turn comes. Going anywhere else forgets
+    /// that; so does [`next`](Self::next) for the events that it gives.
+    #[inline]
+    pub fn next_taken(&mut self, look: impl FnMut(&Event<'_>) -> Look) -> Option<Event<'_>> {
+        self.advance_taken(look).then(|| self.cursors[self.current as usize].event())
     }
 
     #[inline]
-    fn advance_where(&mut self, mut wanted: impl FnMut(&Event<'_>) -> bool) -> bool {
-        loop {
-            let number = self.current;
-            if (number as usize) < self.cursors.len() {
-                let key = loop {
-                    let cursor = &mut self.cursors[number as usize];
-                    let key = match cursor.advance_quickly() {
-                        Some(()) => key(cursor, number),
-                        None => self.advance_any(number),
-                    };
-                    if key == END || wanted(&self.cursors[number as usize].event()) {
-                        break key;
-                    }
-                };
-                if key < self.tree.runner_up {
-                    return true;
-                }
-                self.tree.replay(number as usize, key);
-            } else if !self.loaded {
+    fn advance_taken(&mut self, mut look: impl FnMut(&Event<'_>) -> Look) -> bool {
+        // Whether the current cursor stands on an event that was not looked at.
+        let mut stands = false;
+        if self.current().is_none() {
+            if !self.loaded {
                 self.load_all();
             }
+            if self.winner().is_none() {
+                return false;
+            }
+            stands = self.tree.winner() & OPEN != 0;
+            if !stands {
+                return true;
+            }
+        }
+        loop {
+            let number = self.current;
+            let mut cursor = &mut self.cursors[number as usize];
+            let key = loop {
+                if !mem::take(&mut stands) && cursor.advance_quickly().is_none() {
+                    if self.advance_any(number) == END {
+                        break END;
+                    }
+                    cursor = &mut self.cursors[number as usize];
+                }
+                match look(&cursor.event()) {
+                    Look::Leave => {}
+                    Look::Take => break key(cursor, number) & !OPEN,
+                    Look::Stop => break key(cursor, number),
+                }
+            };
+            if key < self.tree.runner_up {
+                return true;
+            }
+            self.tree.replay(number as usize, key);
             // Whose turn it is may have been loaded by other means than this.
-            match self.winner() {
-                None => return false,
-                Some(event) if wanted(&event) => return true,
-                Some(_) => {}
+            stands = self.tree.winner() & OPEN != 0;
+            let winner = self.winner();
+            if winner.is_none() || !stands {
+                return winner.is_some();
             }
         }
     }
@@ -178,7 +201,7 @@ impl Merge {
             self.current = NOBODY;
             return None;
         }
-        self.current = winner as u32;
+        self.current = number_of(winner);
         Some(self.cursors[self.current as usize].event())
     }
 
@@ -186,7 +209,7 @@ impl Merge {
     /// or later. Backwards is as good as forwards. Events without a time come
     /// before all times but [`Timestamp::MIN`].
     pub fn seek(&mut self, time: Timestamp) {
-        let first = !std::mem::replace(&mut self.sought, true);
+        let first = !mem::replace(&mut self.sought, true);
         for (number, cursor) in self.cursors.iter_mut().enumerate() {
             if self.left_out.get(number) == Some(&true) {
                 continue;
@@ -210,12 +233,12 @@ impl Merge {
 
     /// Takes the [`errors`](Self::errors) met since the last call.
     pub fn drain_errors(&mut self) -> Vec<Error> {
-        std::mem::take(&mut self.errors)
+        mem::take(&mut self.errors)
     }
 
     /// Takes the notices of all tracefiles that came up since the last call.
     pub fn drain_notices(&mut self) -> Vec<Notice> {
-        let mut notices = std::mem::take(&mut self.notices);
+        let mut notices = mem::take(&mut self.notices);
         for cursor in &mut self.cursors {
             notices.append(&mut cursor.take_notices());
         }
@@ -238,6 +261,7 @@ impl Merge {
             self.tree.set(number, END);
         }
         self.tree.play_all();
+        self.tree.open_winner();
     }
 
     /// To be called when cursors have been moved.
@@ -300,12 +324,33 @@ pub(crate) const NOBODY: u32 = u32::MAX;
 /// Greater than every key of an event.
 const END: u128 = u128::MAX;
 
-/// Time, then number, as one integer that compares in two instructions.
+/// Set in the key of an event of which is not known that it was taken.
+const OPEN: u128 = 1;
+
+/// Time, then number, as one integer that compares in two instructions. What is
+/// to be known of the event comes last, and orders nothing.
 #[inline(always)]
 fn key(cursor: &Cursor, number: u32) -> u128 {
     let ns = cursor.current().timestamp.map_or(i64::MIN, Timestamp::ns);
     let ordered = (ns as u64) ^ 1 << 63;
-    u128::from(ordered) << 64 | u128::from(number)
+    u128::from(ordered) << 64 | u128::from(number) << 1 | OPEN
+}
+
+/// The number in a key.
+#[inline(always)]
+fn number_of(key: u128) -> u32 {
+    (key as u64 >> 1) as u32
+}
+
+/// What to do with an event that a merge has come to: see [`Merge::next_taken`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Pass over it.
+    Leave,
+    /// Give it when its turn comes.
+    Take,
+    /// Give it when its turn comes, if it is not left then: it is looked at again.
+    Stop,
 }
 
 /// A tournament tree: the least of k keys, replacing it in log₂ k steps.
@@ -313,7 +358,7 @@ fn key(cursor: &Cursor, number: u32) -> u128 {
 /// Streams are bursty, so the least other key is kept as well: as long as the
 /// winner's next key stays below it, nothing is played at all.
 #[derive(Debug)]
-struct Tournament {
+pub(crate) struct Tournament {
     /// Who plays whom. Match 1 is the final; the winners of the matches `2 m`
     /// and `2 m + 1` meet in match `m`, the keys `2 i` and `2 i + 1` in match
     /// `(leaves + 2 i) / 2`.
@@ -344,6 +389,13 @@ impl Tournament {
         self.find_runner_up();
     }
 
+    /// Forgets whether the winner's event was taken: what is kept of its key may
+    /// be of an event before it.
+    #[inline]
+    pub(crate) fn open_winner(&mut self) {
+        self.winner |= OPEN;
+    }
+
     #[inline(always)]
     fn winner(&self) -> u128 {
         self.winner
@@ -351,6 +403,7 @@ impl Tournament {
 
     /// Gives a leaf, the last winner's, a new key. (A key below the runner-up
     /// keeps it the winner; then this is not necessary.)
+    #[inline(always)]
     fn replay(&mut self, leaf: usize, key: u128) {
         let mut i = self.leaves + leaf;
         let mut least = key;
@@ -369,7 +422,7 @@ impl Tournament {
     fn find_runner_up(&mut self) {
         let mut runner_up = END;
         if self.winner != END {
-            let mut i = self.leaves + (self.winner as u32) as usize;
+            let mut i = self.leaves + number_of(self.winner) as usize;
             while i > 1 {
                 runner_up = runner_up.min(self.matches[i / 2][(i % 2) ^ 1]);
                 i /= 2;
@@ -384,7 +437,7 @@ mod tests {
     use super::*;
 
     fn key_of(ns: u64, number: u32) -> u128 {
-        u128::from(ns) << 64 | u128::from(number)
+        u128::from(ns) << 64 | u128::from(number) << 1 | OPEN
     }
 
     /// Against sorting everything, for many shapes of input.
@@ -417,7 +470,7 @@ mod tests {
             let mut merged = Vec::new();
             while tree.winner() != END {
                 merged.push(tree.winner());
-                let n = tree.winner() as u32 as usize;
+                let n = number_of(tree.winner()) as usize;
                 let key = streams[n].get(next[n]).map_or(END, |t| key_of(*t, n as u32));
                 next[n] += 1;
                 if key >= tree.runner_up {

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use ltt_read::choice::{Choice, Verdict, Windows};
-use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Merge, Timestamp};
+use ltt_read::choice::{Choice, Verdict, Verdicts, Windows};
+use ltt_read::{Event, Look, Merge, Timestamp};
 
 use crate::context::TracesetContext;
 use crate::contexts::Contexts;
@@ -17,9 +16,7 @@ type Asked<'h> = dyn FnMut(&Event<'_>, &Extensions) -> bool + 'h;
 pub(crate) struct Check<'h> {
     /// By number of the tracefile.
     tracefiles: Box<[bool]>,
-    verdicts: Box<[Verdict]>,
-    /// Where those of each trace begin.
-    bases: Box<[usize]>,
+    verdicts: Verdicts,
     windows: Windows,
     asked: Box<Asked<'h>>,
 }
@@ -119,16 +116,9 @@ impl<'h> TracesetContext<'h> {
 impl<'h> Check<'h> {
     fn new(contexts: &Contexts, choice: &impl Choice) -> Self {
         let tracefiles = contexts.tracefiles().iter();
-        let (mut verdicts, mut bases) = (Vec::new(), Vec::new());
-        for trace in contexts.traces() {
-            bases.push(verdicts.len());
-            let types = (0..trace.trace().schema().event_types.len() as u32).map(EventTypeId);
-            verdicts.extend(types.map(|id| choice.verdict(trace.index(), id)));
-        }
         Check {
             tracefiles: tracefiles.map(|t| choice.may_choose(t.trace_index(), t.index())).collect(),
-            verdicts: verdicts.into(),
-            bases: bases.into(),
+            verdicts: Verdicts::new(choice, contexts.traceset().traces()),
             windows: Windows::new(choice.windows()),
             asked: Box::new(|_, _| false),
         }
@@ -136,17 +126,16 @@ impl<'h> Check<'h> {
 
     /// Whether it is known in advance that everything passes.
     fn is_idle(&self) -> bool {
-        self.verdicts.iter().all(|verdict| *verdict == Verdict::Always)
+        self.verdicts.are_all(Verdict::Always)
     }
 
     /// Whether hooks are called for an event.
     #[inline(always)]
     pub(crate) fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool {
-        let base = self.bases.get(event.trace_index()).copied().unwrap_or_default();
-        match self.verdicts.get(base + event.type_id().index()) {
-            Some(Verdict::Always) => true,
-            Some(Verdict::Depends) => (self.asked)(event, extensions),
-            Some(Verdict::Never) | None => false,
+        match self.verdicts.of(event) {
+            Verdict::Always => true,
+            Verdict::Depends => (self.asked)(event, extensions),
+            Verdict::Never => false,
         }
     }
 
@@ -169,8 +158,10 @@ impl<'h> Check<'h> {
     ) -> bool {
         while let Some(last) = self.windows.last().map(Timestamp::ns) {
             let stop = limit.min(last.saturating_add(1));
-            let found = merge.next_where(|event| {
-                time_of(event) >= stop || looks.are_spent() || self.passes(event, extensions)
+            let found = merge.next_taken(|event| match () {
+                () if time_of(event) >= stop || looks.are_spent() => Look::Stop,
+                () if self.passes(event, extensions) => Look::Take,
+                () => Look::Leave,
             });
             let Some(event) = found else { return false };
             let time = time_of(&event);
@@ -193,8 +184,10 @@ pub(crate) struct Looks {
 impl Looks {
     #[inline(always)]
     fn are_spent(&mut self) -> bool {
-        self.spent |= self.left == 0;
-        self.left = self.left.saturating_sub(1);
+        match self.left.checked_sub(1) {
+            Some(left) => self.left = left,
+            None => self.spent = true,
+        }
         self.spent
     }
 }

@@ -11,6 +11,7 @@ use crate::compiled::Compiled;
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
 use crate::expression::Expression;
+use crate::quick::Quick;
 use crate::ranges::Ranges;
 use crate::syntax::{Expr, ExprKind, LiteralKind};
 use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, TraceRecord};
@@ -39,8 +40,12 @@ use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, Trac
 /// ```
 #[derive(Debug)]
 pub struct Filter {
+    /// By event type.
+    verdicts: Box<[Verdict]>,
+    /// By event type, for those of which each event has to be looked at.
+    quick: Box<[Quick]>,
+    /// For what these leave open.
     compiled: Compiled<TraceField>,
-    types: u32,
     windows: Vec<TimeWindow>,
     tracefiles: Box<[bool]>,
 }
@@ -88,15 +93,14 @@ impl Filter {
     ) -> (Filter, Vec<Fault>) {
         let model = TraceModel { trace, state };
         let Checked { trees, faults } = compile::check(tree, &model, environment);
-        let filter = Filter {
-            compiled: Compiled::of(&trees),
-            types: trees.len() as u32,
-            windows: time_windows(&trees),
-            tracefiles: (0..trace.tracefiles().len() as i128)
-                .map(|number| trees.iter().any(|tree| can_hold(tree, &is_tracefile, number)))
-                .collect(),
-        };
-        (filter, faults)
+        let verdicts = trees.iter().map(Node::verdict).collect();
+        let windows = time_windows(&trees);
+        let tracefiles = (0..trace.tracefiles().len() as i128)
+            .map(|number| trees.iter().any(|tree| can_hold(tree, &is_tracefile, number)))
+            .collect();
+        let (quick, rest): (Vec<_>, Vec<_>) = trees.into_iter().map(Quick::split).unzip();
+        let compiled = Compiled::of(&rest);
+        (Filter { verdicts, quick: quick.into(), compiled, windows, tracefiles }, faults)
     }
 
     /// Whether an event of the trace passes; what state it may ask for is absent.
@@ -108,18 +112,34 @@ impl Filter {
     /// Whether an event of the trace passes, with the state at it.
     #[inline(always)]
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
-        self.compiled.matches(&TraceRecord { event: *event, state })
+        match self.verdicts.get(event.type_id().index()) {
+            Some(Verdict::Always) => true,
+            Some(Verdict::Depends) => self.looks_at(event, state),
+            Some(Verdict::Never) | None => false,
+        }
+    }
+
+    /// Whether an event passes whose type leaves that open.
+    #[inline]
+    pub(crate) fn looks_at<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
+        match self.quick.get(event.type_id().index()).map(|quick| quick.verdict(event)) {
+            Some(Verdict::Always) => true,
+            Some(Verdict::Depends) => self.compiled.matches(&TraceRecord { event: *event, state }),
+            Some(Verdict::Never) | None => false,
+        }
     }
 
     /// What is known of all events of a type.
     #[inline]
     pub fn verdict(&self, event_type: EventTypeId) -> Verdict {
-        self.compiled.verdict(event_type.0)
+        self.verdicts.get(event_type.index()).copied().unwrap_or(Verdict::Never)
     }
 
     /// The types of events that may pass.
     pub fn event_types(&self) -> impl Iterator<Item = EventTypeId> + '_ {
-        (0..self.types).map(EventTypeId).filter(|id| self.verdict(*id) != Verdict::Never)
+        (0..self.verdicts.len() as u32)
+            .map(EventTypeId)
+            .filter(|id| self.verdict(*id) != Verdict::Never)
     }
 
     /// Whether an event of the trace may pass at all.

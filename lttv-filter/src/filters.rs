@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::choice::{Choice, TimeWindow, Verdict, Verdicts};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, Trace};
 
@@ -49,6 +49,7 @@ pub struct Filters {
     traces: Vec<Arc<Trace>>,
     /// One for each trace.
     filters: Vec<Filter>,
+    verdicts: Verdicts,
     /// What made no sense for each trace.
     faults: Vec<Vec<Fault>>,
 }
@@ -81,6 +82,7 @@ impl Filters {
             day: None,
             traces: Vec::new(),
             filters: Vec::new(),
+            verdicts: Verdicts::default(),
             faults: Vec::new(),
         };
         filters.set_traces(traces, state)?;
@@ -135,6 +137,7 @@ impl Filters {
             filter.unwrap_or_else(|| Filter::checked(tree, trace, &environment, state).0)
         };
         self.filters = traces.iter().zip(filters).map(compile).collect();
+        self.verdicts = Verdicts::new(self, traces);
         (self.traces, self.faults, self.day) = (traces.to_vec(), faults, day);
         Ok(())
     }
@@ -164,8 +167,14 @@ impl Filters {
     /// Whether an event passes, with the state at it.
     #[inline(always)]
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
-        let filter = self.filters.get(event.trace_index());
-        filter.is_some_and(|filter| filter.matches_in(event, state))
+        match self.verdicts.of(event) {
+            Verdict::Always => true,
+            Verdict::Never => false,
+            Verdict::Depends => {
+                let filter = self.filters.get(event.trace_index());
+                filter.is_some_and(|filter| filter.looks_at(event, state))
+            }
+        }
     }
 
     /// Whether an event of a tracefile of a trace may pass.
@@ -182,6 +191,11 @@ impl Filters {
         let time = |ns: i128| Timestamp::from_ns(ns as i64); // from 64 bits, above
         let window = |(a, b): &(i128, i128)| TimeWindow { first: time(*a), last: time(*b) };
         Ranges::union_of(ranges.collect()).as_slice().iter().map(window).collect()
+    }
+
+    /// Whether it is known in advance that all events pass.
+    pub fn match_all(&self) -> bool {
+        self.verdicts.are_all(Verdict::Always)
     }
 
     /// Reads the events that pass, in time order, and as little else as possible.

@@ -274,6 +274,7 @@ mod filter;
 mod filters;
 mod glob;
 pub mod model;
+mod quick;
 mod ranges;
 mod read;
 #[cfg(feature = "render")]

@@ -1,7 +1,7 @@
 //! Reading what passes a filter, and as little else as possible.
 
 use ltt_read::choice::Windows;
-use ltt_read::{Event, Merge, Timestamp};
+use ltt_read::{Event, Look, Merge};
 
 use crate::filters::Filters;
 
@@ -19,6 +19,8 @@ pub struct Matches<'f> {
     filters: &'f Filters,
     merge: Merge,
     windows: Windows,
+    /// Whether nothing needs to be asked.
+    all: bool,
 }
 
 impl<'f> Matches<'f> {
@@ -27,20 +29,23 @@ impl<'f> Matches<'f> {
         let mut merge = Merge::of_tracefiles(filters.traces(), wanted);
         let mut windows = Windows::new(filters.windows());
         windows.enter(&mut merge, None);
-        Matches { filters, merge, windows }
+        Matches { filters, merge, windows, all: filters.match_all() }
     }
 
     /// The next event that passes; `None` after the last.
     #[allow(clippy::should_implement_trait)] // events borrow the merge
     pub fn next(&mut self) -> Option<Event<'_>> {
+        if self.all {
+            return self.merge.next();
+        }
         let filters = self.filters;
         while let Some(last) = self.windows.last() {
-            if last == Timestamp::MAX {
-                return self.merge.next_where(|event| filters.matches(event));
-            }
             let past = |event: &Event<'_>| event.timestamp().is_some_and(|time| time > last);
-            let wanted = |event: &Event<'_>| past(event) || filters.matches(event);
-            let event = self.merge.next_where(wanted)?;
+            let event = self.merge.next_taken(|event| match () {
+                () if filters.matches(event) => Look::Take,
+                () if past(event) => Look::Stop,
+                () => Look::Leave,
+            })?;
             match event.timestamp().filter(|_| past(&event)) {
                 // It may be in a window that comes later.
                 Some(time) => self.windows.move_on(&mut self.merge, time),

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use ltt_read::Merge;
 use lttv_context::{Bounds, Parallel, Subscription, Traceset, TracesetContext};
+use lttv_filter::{Expression, FilterError, Filters};
 
 #[derive(Parser)]
 #[command(about)]
@@ -27,6 +28,9 @@ struct Cli {
     /// Hooks of every event.
     #[arg(long, default_value_t = 1)]
     hooks: u32,
+    /// What filters choose.
+    #[arg(long, default_value = "")]
+    filter: String,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -43,6 +47,12 @@ enum Way {
     Every,
     /// Counting the events of one type on several threads.
     Parallel,
+    /// Ordered iteration, a filter asked of each event.
+    Asked,
+    /// Ordered iteration of what a filter chooses.
+    Chosen,
+    /// A context with one hook for what a filter chooses.
+    ChosenInContext,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -50,6 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let traceset = Traceset::open(&cli.trace)?;
     let (mut events, mut sum) = (0u64, 0u64);
     let fields = || Subscription::to(&cli.event).fields(cli.fields.iter().map(String::as_str));
+    let filters = || -> Result<Filters, FilterError> {
+        Filters::new(&Expression::parse(&cli.filter)?, traceset.traces())
+    };
     match cli.way {
         Way::Bare => {
             let mut merge = Merge::new(traceset.traces());
@@ -100,6 +113,28 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
             events = read.events;
             sum = read.results.iter().sum();
+        }
+        Way::Asked => {
+            let filters = filters()?;
+            let mut merge = Merge::new(traceset.traces());
+            while let Some(event) = merge.next() {
+                events += 1;
+                sum += u64::from(filters.matches(&event));
+            }
+        }
+        Way::Chosen => {
+            let filters = filters()?;
+            let mut chosen = filters.read();
+            while chosen.next().is_some() {
+                sum += 1;
+            }
+        }
+        Way::ChosenInContext => {
+            let filters = filters()?;
+            let mut context = TracesetContext::new(&traceset);
+            context.choose(&filters);
+            context.on_event(Subscription::to_every_event(), |_| sum += 1);
+            events = context.middle(&Bounds::all())?.events;
         }
     }
     println!("{events} events, {sum}");

@@ -27,7 +27,10 @@ impl Cursor {
     /// [`advance_quickly`](Cursor::advance_quickly), of a legacy trace.
     #[inline(never)] // keeps the way of CTF short
     pub(super) fn advance_legacy_quickly(&mut self) -> Option<()> {
-        self.advance_by(quick_header)
+        let table = self.table.as_deref()?;
+        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let header = quick_header(table, &self.packet, data, self.next, self.clock)?;
+        self.step_to(header)
     }
 
     /// The decoder and the packing of the current packet.

@@ -21,6 +21,7 @@ use leaf::{Leaf, Leaves};
 
 pub(crate) use node::Node;
 pub(crate) use reach::{can_hold, windows};
+pub(crate) use test::Test;
 
 /// What came of checking an expression against a model.
 #[derive(Debug)]

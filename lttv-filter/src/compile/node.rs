@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use ltt_read::choice::Verdict;
+
 use super::test::{Test, What};
 use crate::ranges::Ranges;
 
@@ -92,6 +94,15 @@ impl<F: Clone> Node<F> {
             Node::All(terms) => Node::any(terms.into_iter().map(Node::negate).collect()),
             Node::Any(terms) => Node::all(terms.into_iter().map(Node::negate).collect()),
             Node::Odd { terms, even } => Node::Odd { terms, even: !even },
+        }
+    }
+
+    /// What is known of it without looking at a record.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self {
+            Node::Constant(true) => Verdict::Always,
+            Node::Constant(false) => Verdict::Never,
+            _ => Verdict::Depends,
         }
     }
 

@@ -31,13 +31,12 @@ struct Op<F> {
 
 #[derive(Debug)]
 enum Kind<F> {
-    /// An integer between two numbers (or, if negated, outside of them): both
-    /// sorts of integers compare right if the lower bound is subtracted first.
+    /// An integer from a number up to another, maybe around: both sorts of
+    /// integers compare right if the first is subtracted.
     Range {
         field: F,
         low: u64,
         size: u64,
-        negated: bool,
         absent: bool,
     },
     /// An integer in one of these ranges, which are sorted. `flip` makes signed
@@ -107,9 +106,9 @@ impl<F> Programs<F> {
     #[inline(always)]
     fn test<R: Record<F>>(&self, test: &Kind<F>, record: &R) -> bool {
         match test {
-            Kind::Range { field, low, size, negated, absent } => {
+            Kind::Range { field, low, size, absent } => {
                 let value = record.integer(field);
-                value.map_or(*absent, |value| (value.wrapping_sub(*low) <= *size) != *negated)
+                value.map_or(*absent, |value| value.wrapping_sub(*low) <= *size)
             }
             test => self.slow_test(test, record),
         }
@@ -168,22 +167,17 @@ fn emit<F: Clone>(tree: &Node<F>, yes: Place, no: Place, ops: &mut Vec<Op<F>>) -
 fn kind<F: Clone>(test: &Test<F>) -> Kind<F> {
     let (field, absent) = (test.field.clone(), test.absent);
     match &test.what {
-        What::Integer { set, low, high } => {
-            let outside = set.complement(*low, *high);
-            let range = |field, (low, high): &(i128, i128), negated| {
-                let size = (high - low) as u64;
-                Kind::Range { field, low: *low as u64, size, negated, absent }
-            };
-            match (set.as_slice(), outside.as_slice()) {
-                ([inside], _) => range(field, inside, false),
-                (_, [outside]) => range(field, outside, true),
-                (ranges, _) => {
-                    let flip = if *low < 0 { 1 << 63 } else { 0 };
-                    let ranges = ranges.iter().map(|(l, h)| (*l as u64 ^ flip, *h as u64 ^ flip));
-                    Kind::Ranges { field, flip, ranges: ranges.collect(), absent }
-                }
+        What::Integer { set, low, .. } => match test.range() {
+            Some((first, last)) => {
+                Kind::Range { field, low: first as u64, size: (last - first) as u64, absent }
             }
-        }
+            None => {
+                let flip = if *low < 0 { 1 << 63 } else { 0 };
+                let range = |(l, h): &(i128, i128)| (*l as u64 ^ flip, *h as u64 ^ flip);
+                let ranges = set.as_slice().iter().map(range).collect();
+                Kind::Ranges { field, flip, ranges, absent }
+            }
+        },
         What::Other { what, negated } => {
             let (what, negated) = (what.clone(), *negated);
             match what {

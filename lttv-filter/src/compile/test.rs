@@ -64,6 +64,17 @@ impl<F> Test<F> {
         (self.always || self.absent == of_value).then_some(of_value)
     }
 
+    /// The range of integers that hold, if it is one: from the first to the second,
+    /// around from the greatest to the least if the first is greater.
+    pub(crate) fn range(&self) -> Option<(i128, i128)> {
+        let What::Integer { set, low, high } = &self.what else { return None };
+        match *set.as_slice() {
+            [range] => Some(range),
+            [(first, end), (begin, last)] if first == *low && last == *high => Some((begin, end)),
+            _ => None,
+        }
+    }
+
     /// How long it takes, about, in units of the fastest.
     pub(crate) fn cost(&self) -> u32 {
         match &self.what {
