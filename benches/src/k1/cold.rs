@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use lttv_state::history::History;
-use rustix::fs::{Advice, fadvise};
 
 use super::measure::MeasureError;
 use super::{Query, Questions, Workload};
@@ -16,6 +15,18 @@ fn pages_waited_for() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The name may have blanks; behind it, the number is the tenth.
     text.rsplit_once(')')?.1.split_ascii_whitespace().nth(9)?.parse().ok()
+}
+
+/// Asks the system to drop what it has of a file. It may do otherwise.
+#[cfg(target_os = "linux")]
+fn forget(file: &File) -> std::io::Result<()> {
+    Ok(rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?)
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+fn forget(_: &File) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Opens the file and asks the first question of each kind, when the system has
@@ -31,7 +42,7 @@ pub(super) fn cold(
     for query in Query::ALL {
         let file = File::open(path)?;
         file.sync_all()?;
-        fadvise(&file, 0, None, Advice::DontNeed).map_err(std::io::Error::from)?;
+        forget(&file)?;
         let before = pages_waited_for();
         let timer = Instant::now();
         let history = History::open(path)?;
