@@ -7,7 +7,9 @@
 
 use std::time::Duration;
 
+mod cold;
 mod digest;
+mod faults;
 mod measure;
 mod queries;
 mod simulation;

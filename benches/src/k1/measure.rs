@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use lttv_state::history::{Builder, Error, History, Settings};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Digest, Limits, Query, Questions, START, Workload};
+use super::cold::cold;
+use super::{Digest, Limits, Query, Questions, START, Workload, faults};
 
 /// Why a workload cannot be measured.
 #[derive(Debug)]
@@ -105,7 +106,10 @@ pub fn measure(workload: &Workload, dir: &Path, out: &mut impl Write) -> Result<
     build(workload, &path, out, &mut wrong)?;
     open(&path, &workload.limits, out)?;
     flips(&path, out, &mut wrong)?;
+    faults::crash(workload, &History::open(&path)?, &path, out, &mut wrong)?;
+    faults::edges(&path, out, &mut wrong)?;
     ask(workload, &path, out, &mut wrong)?;
+    cold(workload, &path, out)?;
     wrong.map_or(Ok(()), |what| Err(MeasureError::Wrong { what }))
 }
 

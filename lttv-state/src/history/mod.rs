@@ -33,8 +33,8 @@
 //! # Storage
 //!
 //! Intervals are stored in *blocks* of many, in the order in which they end. In
-//! a block each attribute has a *run* of its own: its ends as small differences,
-//! its values in as many bits as they need. An index tells which blocks have an
+//! a block each attribute has a *run* of its own: its ends sorted into buckets of
+//! time, its values in as many bits as they need. An index tells which blocks have an
 //! attribute. So one attribute at one time is found in one block, or two, and
 //! neither time nor attribute needs more than a few steps to find. Files are
 //! mapped and read in place: there is nothing to unpack, and no cache.

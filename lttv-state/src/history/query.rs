@@ -339,3 +339,28 @@ impl DoubleEndedIterator for Intervals<'_> {
 }
 
 impl FusedIterator for Intervals<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn times_are_found_however_they_lie(
+            mut all in prop::collection::vec(
+                prop_oneof![-50i64..50, any::<i64>(), (0i64..900).prop_map(|i| i * 1000)],
+                1..300,
+            ),
+            from in any::<prop::sample::Index>(),
+            end in prop_oneof![-50i64..50, any::<i64>(), 0i64..900_000],
+        ) {
+            all.sort_unstable();
+            let from = from.index(all.len());
+            let end = end.max(all[from]);
+            let expected = all.partition_point(|t| *t <= end);
+            prop_assert_eq!(Times::new(&all).behind(from, end), expected);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What comes of crashes, of odd or wrong input, and of files of something else.
+
+use std::io::Write;
+use std::path::Path;
+
+use lttv_state::history::{Builder, Error, History, Identity, Settings};
+use lttv_state::tree::Quark;
+use lttv_state::value::Value;
+
+use super::measure::MeasureError;
+use super::{Digest, START, Sink, Workload};
+
+/// Tells a row of the table, and notes if it is not as it should be.
+fn row(
+    out: &mut impl Write,
+    what: &'static str,
+    right: bool,
+    told: &str,
+    wrong: &mut Option<&'static str>,
+) -> Result<(), MeasureError> {
+    if !right {
+        wrong.get_or_insert(what);
+    }
+    let verdict = if right { "yes" } else { "NO" };
+    writeln!(out, "  {what}: {told}: {verdict}")?;
+    Ok(())
+}
+
+/// Makes changes from a time on, up to the one where it is to stop.
+struct Part<'b> {
+    builder: &'b mut Builder,
+    from: i64,
+    left: u64,
+}
+
+/// Why a [`Part`] makes no more changes.
+enum Stop {
+    Enough,
+    Error(Error),
+}
+
+impl Sink for Part<'_> {
+    type Error = Stop;
+    fn change(&mut self, quark: u32, t: i64, value: Value<'_>) -> Result<(), Stop> {
+        self.left = self.left.checked_sub(1).ok_or(Stop::Enough)?;
+        if t < self.from {
+            return Ok(());
+        }
+        self.builder.set(Quark::from_index(quark), t, value).map_err(Stop::Error)
+    }
+}
+
+/// Ends a build in the middle, reads what is there, and goes on.
+pub(super) fn crash(
+    workload: &Workload,
+    whole: &History,
+    path: &Path,
+    out: &mut impl Write,
+    wrong: &mut Option<&'static str>,
+) -> Result<(), MeasureError> {
+    let path = path.with_extension("crashed");
+    let mut builder = Builder::create(&path, START, Settings::default())?;
+    workload.k1.add_attributes(&mut builder)?;
+    let left = workload.expected.changes / 2;
+    let mut part = Part { builder: &mut builder, from: START, left };
+    if let Err(Stop::Error(error)) = workload.k1.run(&mut part) {
+        return Err(error.into());
+    }
+    drop(builder);
+
+    let recovered = History::recover(&path)?;
+    let mut same = true;
+    for t in [recovered.start(), recovered.start().midpoint(recovered.end()), recovered.end()] {
+        let (found, expected) = (recovered.state_at(t)?, whole.state_at(t)?);
+        same &= found.len() == expected.len();
+        // What goes on at the end was not over yet.
+        let ends = |end: i64| end.min(recovered.end());
+        same &= found.iter().zip(&expected).all(|(found, expected)| {
+            (found.start, found.value) == (expected.start, expected.value)
+                && found.end == ends(expected.end)
+        });
+    }
+    let told = format!(
+        "given up in the middle; {} blocks, {} intervals are read, as in the whole",
+        recovered.blocks(),
+        recovered.intervals_count()
+    );
+    row(out, "crash", same, &told, wrong)?;
+    drop(recovered);
+
+    let mut builder = Builder::resume(&path, Settings::default())?;
+    let from = builder.earliest();
+    let mut part = Part { builder: &mut builder, from, left: u64::MAX };
+    match workload.k1.run(&mut part) {
+        Ok((_, end)) => {
+            let resumed = builder.close(end)?;
+            let digest = |history: &History| -> Result<Digest, Error> {
+                let mut digest = Digest::default();
+                for quark in history.tree().quarks() {
+                    for interval in history.intervals(quark, history.start()..=history.end())? {
+                        digest.add(&interval?);
+                    }
+                }
+                Ok(digest)
+            };
+            let same = digest(&resumed)? == digest(whole)?;
+            row(out, "resumed", same, "gone on from there, it is the same as the whole", wrong)?;
+        }
+        Err(Stop::Error(error)) => return Err(error.into()),
+        Err(Stop::Enough) => {}
+    }
+    std::fs::remove_file(&path)?;
+    Ok(())
+}
+
+/// Names and values that are odd, and changes that cannot be.
+pub(super) fn edges(
+    path: &Path,
+    out: &mut impl Write,
+    wrong: &mut Option<&'static str>,
+) -> Result<(), MeasureError> {
+    let path = path.with_extension("edges");
+    let long = "x".repeat(40_000);
+    let names = ["*", "**", "19/ahci", "two\nlines", "čas"];
+    let values = [
+        Value::Str(&long),
+        Value::F64(-0.0),
+        Value::I64(i64::MIN),
+        Value::U64(u64::MAX),
+        Value::Blob(&[0, 255]),
+    ];
+    let mut builder = Builder::create(&path, -100, Settings::default())?;
+    for (name, value) in names.into_iter().zip(values) {
+        let quark = builder.add_child(Quark::ROOT, name)?;
+        builder.set(quark, 100, value)?;
+    }
+    let early = builder.set(Quark::from_index(0), 50, 1);
+    row(
+        out,
+        "time regression",
+        matches!(early, Err(Error::TimeRegress { t: 50, earliest: 100 })),
+        "an error with the times",
+        wrong,
+    )?;
+    builder.close(200)?;
+    let history = History::open(&path)?;
+    let mut same = true;
+    for (i, (name, value)) in names.into_iter().zip(values).enumerate() {
+        let quark = Quark::from_index(i as u32);
+        same &= history.tree().name(quark) == Some(name) && history.at(quark, 150)?.value == value;
+    }
+    let told = "attributes *, 19/ahci, of two lines; a text of 40 000 bytes, -0.0, ends of ranges";
+    row(out, "odd names and values", same, told, wrong)?;
+
+    let other = Identity { version: 1, ..Identity::default() };
+    let stale = matches!(History::open_for(&path, &other), Err(Error::Stale { .. }));
+    let fresh = History::open_for(&path, &Identity::default()).is_ok();
+    let told = "what was built from something else is refused, the same is not";
+    row(out, "stale", stale && fresh, told, wrong)?;
+    std::fs::remove_file(&path)?;
+
+    let mut builder = Builder::in_memory(0);
+    let quark = builder.add("a")?;
+    builder.set(quark, 100, 1)?;
+    let closed = builder.close(50);
+    let refused = matches!(closed, Err(Error::EndsTooEarly { end: 50, last: 100 }));
+    row(out, "end before a change", refused, "an error with the times", wrong)?;
+    Ok(())
+}

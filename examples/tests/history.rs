@@ -1,0 +1,130 @@
+//! `history` on the bundled kernel trace, against what the library answers.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lttv_context::Traceset;
+use lttv_state::history::{History, Interval};
+use lttv_state::kernel_history::{Target, record};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn trace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel")
+}
+
+/// What the program prints; it must succeed.
+fn history(args: &[&str]) -> String {
+    let run = support::run(&support::example("history"), args, None, LIMIT);
+    assert_eq!(run.status, Some(0), "{args:?}: {}", run.stderr);
+    String::from_utf8(run.stdout).expect("UTF-8")
+}
+
+/// The words of each line.
+fn words(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split_ascii_whitespace().collect()).collect()
+}
+
+/// How an interval is printed.
+fn printed(history: &History, interval: &Interval<'_>) -> Vec<String> {
+    let path = history.tree().path(interval.quark);
+    let line = format!("{} {} {path} {}", interval.start, interval.end, interval.value);
+    line.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn what_is_built_is_shown() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (trace, file) = (trace(), dir.path().join("kernel.history"));
+    let (trace, file) = (trace.to_str().unwrap(), file.to_str().unwrap());
+    let traceset = Traceset::open(Path::new(trace)).expect("the bundled trace");
+    let expected = record(&traceset, Target::Memory, |_| std::ops::ControlFlow::Continue(()));
+    let expected = expected.expect("its states").history;
+
+    let built = history(&["build", trace, file]);
+    let count = |of: &str| {
+        let line = built.lines().find(|line| line.starts_with(of)).expect("a line of it");
+        line.split_ascii_whitespace().nth(1).unwrap().trim_end_matches(',').to_owned()
+    };
+    assert_eq!(count("attributes"), expected.tree().len().to_string());
+    assert_eq!(count("intervals"), expected.intervals_count().to_string());
+    assert_eq!(count("file"), std::fs::metadata(file).unwrap().len().to_string());
+    // The same once more is not needed, unless it is wanted.
+    assert!(history(&["build", trace, file]).contains("has all of that trace already"));
+    assert_eq!(history(&["build", "--force", trace, file]).lines().next(), built.lines().next());
+
+    let info = history(&["info", file]);
+    for line in [
+        format!("from       {} ns", expected.start()),
+        format!("to         {} ns", expected.end()),
+        format!("intervals  {}", expected.intervals_count()),
+    ] {
+        assert!(info.lines().any(|told| told == line), "{line:?} in {info}");
+    }
+
+    let middle = expected.start().midpoint(expected.end());
+    let state: Vec<_> = expected.state_at(middle).unwrap();
+    let state: Vec<_> = state.iter().map(|interval| printed(&expected, interval)).collect();
+    assert_eq!(words(&history(&["at", file, &middle.to_string()])), state);
+    // A trace will do as well as a file.
+    assert_eq!(words(&history(&["at", trace, &middle.to_string()])), state);
+}
+
+#[test]
+fn changes_and_ranges_tile_the_time() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (trace, file) = (trace(), dir.path().join("kernel.history"));
+    let (trace, file) = (trace.to_str().unwrap(), file.to_str().unwrap());
+    history(&["build", trace, file]);
+    let stored = History::open(file).expect("what was built");
+    let whole = stored.start()..=stored.end();
+    let busiest = stored.tree().quarks().max_by_key(|quark| {
+        stored.intervals(*quark, whole.clone()).expect("in the history").count()
+    });
+    let path = stored.tree().path(busiest.expect("attributes"));
+
+    let changes = history(&["changes", file, &path]);
+    let (changes, sums) = changes.split_once("\nin all\n").expect("sums");
+    let changes = words(changes);
+    assert!(changes.len() > 10, "{path} changes often");
+    let times: Vec<(i64, i64)> =
+        changes.iter().map(|line| (line[0].parse().unwrap(), line[1].parse().unwrap())).collect();
+    assert_eq!((times[0].0, times.last().unwrap().1), (stored.start(), stored.end()));
+    assert!(times.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0), "no gap, no overlap");
+    let sum = |word: usize| -> u64 {
+        words(sums).iter().map(|line| line[word].parse::<u64>().unwrap()).sum()
+    };
+    assert_eq!(sum(0), stored.end().abs_diff(stored.start()) + 1);
+    assert_eq!(sum(2), changes.len() as u64);
+
+    let back = history(&["changes", file, &path, "--reverse"]);
+    let mut back = words(back.split_once("\nin all\n").expect("sums").0);
+    back.reverse();
+    assert_eq!(back, changes);
+
+    // A part of it; and no more than one in a while.
+    let (from, to) = (times[3].0.to_string(), times[6].1.to_string());
+    let range = history(&["range", file, &path, "--from", &from, "--to", &to]);
+    assert_eq!(words(&range), changes[3..=6]);
+    let each = (stored.end().abs_diff(stored.start()) / 5).to_string();
+    let seldom = history(&["range", file, &path, "--each", &each]);
+    assert!((1..=6).contains(&seldom.lines().count()), "{seldom}");
+    assert!(words(&seldom).iter().all(|line| changes.contains(line)));
+}
+
+#[test]
+fn what_is_no_history_is_told() {
+    let run = |args: &[&str]| support::run(&support::example("history"), args, None, LIMIT);
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("other");
+    std::fs::write(&file, "not a history").unwrap();
+    let (trace, file) = (trace(), file.to_str().unwrap().to_owned());
+    for args in [["info", &file].as_slice(), &["build", trace.to_str().unwrap(), &file]] {
+        let run = run(args);
+        assert_eq!(run.status, Some(1), "{args:?}");
+        assert!(run.stderr.starts_with("history: error: "), "{}", run.stderr);
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), b"not a history", "left as it was");
+}
