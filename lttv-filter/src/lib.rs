@@ -248,7 +248,9 @@
 //! Evaluating allocates nothing (but where text in UTF-16 or UTF-32 has to be
 //! converted). An event whose type decides costs a look-up in a table. For others a
 //! program is run whose tests are in order of their cost, comparisons of one field
-//! merged into one set of ranges; nothing is hashed, no name compared.
+//! merged into one set of ranges; nothing is hashed, no name compared. Integers that
+//! all events of the type have are tested before that, a load and a comparison each,
+//! as far as `&&` or `||` joins them at the top.
 //!
 //! Results are not cached.
 //!
