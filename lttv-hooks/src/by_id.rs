@@ -418,11 +418,8 @@ impl<F: ?Sized> HookRun<'_, F> {
     /// Has a function call every hook. The result is to stop if any said so.
     #[inline(always)]
     pub fn call_each(self, mut call: impl FnMut(&mut F) -> Flow) -> Flow {
-        let mut flow = ControlFlow::Continue(());
-        for hook in self.hooks.iter_mut().flatten() {
-            flow = either(flow, call(hook));
-        }
-        flow
+        let hooks = self.hooks.iter_mut().flatten();
+        hooks.fold(ControlFlow::Continue(()), |flow, hook| either(flow, call(hook)))
     }
 }
 

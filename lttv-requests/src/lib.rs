@@ -60,6 +60,11 @@
 //! request was interrupted, and replays from there. Replaying counts as work: it is
 //! done in chunks, too, and [`Chunk::replay`] tells how far it is.
 //!
+//! A state is kept for each place where requests wait, not one for all as LTTV meant
+//! to: in a test with random interruptions (`benches/responsiveness.rs`, half a
+//! million events) 1.04 million events were read again to bring state to where
+//! requests were; with a single state 1.34 million, without any 28 million.
+//!
 //! # In the background
 //!
 //! A [`Background`] computes over the whole traceset, while nobody waits for
