@@ -350,19 +350,18 @@ impl Cursor {
     /// out of the ordinary; otherwise leaves everything as it is.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
-        let Some(quick) = &self.table.as_deref()?.quick else {
+        if self.table.as_deref()?.quick.is_none() {
             return self.advance_legacy_quickly();
-        };
-        let data = self.source.bytes().get(self.packet.offset as usize..)?;
-        let header = quick.read(data, self.next, self.clock)?;
-        self.step_to(header)
+        }
+        self.advance_by::<Quick>()
     }
 
-    /// Steps to the next event, which has this header.
+    /// Steps to the next event, whose header is of one of the forms.
     #[inline(always)]
-    fn step_to(&mut self, header: QuickValues) -> Option<()> {
+    fn advance_by<F: Form>(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let header = F::header(table, &self.packet, data, self.next, self.clock)?;
         let entry = table.event_ids.entry(header.id)?;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {
@@ -750,7 +749,7 @@ impl Cursor {
         let (mut next, mut clock) = (self.next, self.clock);
         let read = |next, clock| match &table.quick {
             Some(quick) => quick.read(data, next, clock),
-            None => legacy::quick_header(table, &self.packet, data, next, clock),
+            None => legacy::Quick::header(table, &self.packet, data, next, clock),
         };
         while let Some(header) = read(next, clock)
             && header.time < time
@@ -804,5 +803,34 @@ impl Cursor {
         let before: u64 =
             files[..self.file as usize].iter().map(|f| f.source.bytes().len() as u64).sum();
         before + self.packet.offset + self.next / 8
+    }
+}
+
+/// A form that headers of events have, nearly always. (Not a closure, as those are
+/// not always inlined.)
+trait Form {
+    /// The header at a place of a packet, if it has the form.
+    fn header(
+        table: &StreamTable,
+        packet: &Packet,
+        data: &[u8],
+        next: u64,
+        clock: u64,
+    ) -> Option<QuickValues>;
+}
+
+/// The quick form of CTF's headers.
+struct Quick;
+
+impl Form for Quick {
+    #[inline(always)]
+    fn header(
+        table: &StreamTable,
+        _: &Packet,
+        data: &[u8],
+        next: u64,
+        clock: u64,
+    ) -> Option<QuickValues> {
+        table.quick.as_ref()?.read(data, next, clock)
     }
 }

@@ -1,7 +1,7 @@
 //! Reading blocks of the formats before CTF: headers by the trace's decoder,
 //! bodies by their layouts like any others.
 
-use super::{Current, Cursor};
+use super::{Current, Cursor, Form};
 use crate::error::DecodeError;
 use crate::layout::header::QuickValues;
 use crate::layout::program::Window;
@@ -10,27 +10,28 @@ use crate::legacy::{Decoder, Packing};
 use crate::notice::NoticeKind;
 use crate::packet::Packet;
 
-/// The header at a place of a packet, if it has the common form.
-#[inline(always)]
-pub(super) fn quick_header(
-    table: &StreamTable,
-    packet: &Packet,
-    data: &[u8],
-    next: u64,
-    clock: u64,
-) -> Option<QuickValues> {
-    let (decoder, packing) = (table.legacy.as_deref()?, packet.packing?);
-    decoder.quick(packing, &table.event_ids, data, next, clock)
+/// The common form of headers of legacy traces.
+pub(super) struct Quick;
+
+impl Form for Quick {
+    #[inline(always)]
+    fn header(
+        table: &StreamTable,
+        packet: &Packet,
+        data: &[u8],
+        next: u64,
+        clock: u64,
+    ) -> Option<QuickValues> {
+        let (decoder, packing) = (table.legacy.as_deref()?, packet.packing?);
+        decoder.quick(packing, &table.event_ids, data, next, clock)
+    }
 }
 
 impl Cursor {
     /// [`advance_quickly`](Cursor::advance_quickly), of a legacy trace.
     #[inline(never)] // keeps the way of CTF short
     pub(super) fn advance_legacy_quickly(&mut self) -> Option<()> {
-        let table = self.table.as_deref()?;
-        let data = self.source.bytes().get(self.packet.offset as usize..)?;
-        let header = quick_header(table, &self.packet, data, self.next, self.clock)?;
-        self.step_to(header)
+        self.advance_by::<Quick>()
     }
 
     /// The decoder and the packing of the current packet.
