@@ -26,6 +26,8 @@ pub struct Field {
     pub(crate) place: FieldPlace,
     /// How to read an integer that is always there, by a word's load.
     pub(crate) plain: Option<WordRead>,
+    /// Length in bytes of a text or blob that is always there and always as long.
+    pub(crate) bytes: Option<u64>,
     /// Conditions under which the event has it.
     pub(crate) gates: SmallVec<[Gate; 1]>,
     /// Steps that have to be taken in each event anew.
@@ -157,13 +159,19 @@ pub(crate) fn find(
         NodeKind::Uint(read) | NodeKind::Sint(read) => Some(read),
         _ => None,
     };
+    let length = match node.kind {
+        NodeKind::Text { len, .. } | NodeKind::Blob { len } => len.constant(),
+        _ => None,
+    };
+    let align = node.info.class().align;
     let always = rest.is_empty() && at.gates.is_empty() && scope != Scope::EventHeader;
     Some(Field {
         event_type,
         scope,
         node: at.node as u32,
         place: FieldPlace { anchor, offset: base + node.offset, integer },
-        plain: integer.filter(|_| always).and_then(WordRead::new),
+        plain: integer.filter(|_| always).and_then(|read| WordRead::new(read, align)),
+        bytes: length.filter(|_| always),
         gates: at.gates,
         rest: rest.to_vec(),
         info: node.info.clone(),

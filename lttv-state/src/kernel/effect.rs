@@ -96,6 +96,15 @@ impl Effect {
         self.gone.clear();
     }
 
+    /// Whether it is no more than who runs, in what, and what they waited for.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.transferred.is_none()
+            && self.request.is_none()
+            && self.renamed.is_empty()
+            && self.gone.is_empty()
+    }
+
     /// The CPU of the event; `None` before the first.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu

@@ -63,6 +63,7 @@ mod switched_out;
 mod syscalls;
 mod table;
 mod tid_map;
+mod told_names;
 mod transition;
 
 pub use anomalies::Anomalies;
