@@ -116,10 +116,7 @@ impl Transition {
     #[inline]
     pub(crate) const fn is_rare(self) -> bool {
         use Transition::*;
-        matches!(
-            self,
-            Migrate | Fork | KernelThread | Exit | Exec | Brand | ProcessState | DumpEnd
-        )
+        matches!(self, Migrate | Fork | KernelThread | Exit | Exec | Brand | ProcessState | DumpEnd)
     }
 
     /// What its fields mean, and whether it needs them.

@@ -5,7 +5,8 @@ use ltt_read::schema::EventTypeId;
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
 use crate::kernel::{
-    Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition, Waited,
+    Effect, Frame, Process, RequestKind, RequestStep, Serial, Step, TraceState, Transfer,
+    Transition, Waited,
 };
 
 /// The statistics of a trace while they are collected.
@@ -24,8 +25,10 @@ pub(super) struct Collector {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnCpu {
     on: Place,
-    /// What it was on before that: it often goes back to it.
-    before: Place,
+    /// Of the frame around it, if that is known.
+    outer: Option<Place>,
+    /// What was entered last: it is often entered again.
+    entered: Place,
     since: i64,
     /// Whether the process is described.
     is_described: bool,
@@ -41,7 +44,7 @@ struct Place {
 impl OnCpu {
     fn new(key: LeafKey, leaf: u32, since: i64) -> Self {
         let on = Place { key, leaf };
-        OnCpu { on, before: on, since, is_described: false }
+        OnCpu { on, outer: None, entered: on, since, is_described: false }
     }
 
     /// Counts the time since it has been on its leaf. (Not with each event: that
@@ -53,12 +56,64 @@ impl OnCpu {
     }
 
     /// Goes over to another leaf.
-    #[inline]
     fn go_to(&mut self, leaves: &mut Leaves, key: LeafKey, time: i64) {
         self.charge(leaves, time);
-        let leaf = if key == self.before.key { self.before.leaf } else { leaves.place(key) };
         self.is_described &= key.process == self.on.key.process;
-        self.before = std::mem::replace(&mut self.on, Place { key, leaf });
+        self.outer = None;
+        self.on = Place { key, leaf: leaves.place(key) };
+    }
+
+    /// Follows who runs into something, or out of it, as most events have it: by what
+    /// is known from before, without looking for leaves. False if it was not as simple
+    /// as that; nothing has been counted then.
+    #[inline]
+    fn follow(
+        &mut self,
+        leaves: &mut Leaves,
+        running: &Process,
+        effect: &Effect,
+        time: i64,
+    ) -> bool {
+        let LeafKey { process, function, .. } = self.on.key;
+        if running.serial() != process
+            || running.function() != function
+            || effect.lost_since().is_some()
+        {
+            return false;
+        }
+        match (effect.step(), effect.ended(), running.stack()) {
+            (Step::Entered, [], [.., below, top]) if self.on.is(below) => {
+                self.charge(leaves, time);
+                self.outer = Some(self.on);
+                let key = LeafKey { mode: top.mode(), submode: top.submode(), ..self.on.key };
+                if key != self.entered.key {
+                    self.entered = Place { key, leaf: leaves.place(key) };
+                }
+                self.on = self.entered;
+                true
+            }
+            (Step::Left, [ended], [.., top]) => {
+                let LeafKey { mode, submode, .. } = self.on.key;
+                let Some(outer) = self.outer.filter(|outer| outer.is(top)) else { return false };
+                if (ended.mode, ended.submode) != (mode, submode) {
+                    return false;
+                }
+                let counts = leaves.at(self.on.leaf);
+                counts.charge(self.since, time);
+                counts.ended(ended);
+                (self.on, self.outer, self.since) = (outer, None, time);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Place {
+    /// Whether it has a frame's mode and submode.
+    #[inline]
+    fn is(&self, frame: &Frame) -> bool {
+        (self.key.mode, self.key.submode) == (frame.mode(), frame.submode())
     }
 }
 
@@ -107,25 +162,18 @@ impl Collector {
                 of.since = time;
             }
         }
-        for ended in effect.ended() {
-            let Some(process) = state.process(ended.process) else { continue };
-            let key = LeafKey {
-                process: process.serial(),
-                cpu,
-                function: process.function(),
-                mode: ended.mode,
-                submode: ended.submode,
-            };
-            // Mostly what the CPU was on.
-            let place = if key == of.on.key { of.on.leaf } else { self.leaves.place(key) };
-            let counts = self.leaves.at(place);
-            counts.durations.count(ended.elapsed);
-            counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+        let running = state.running(cpu);
+        let is_followed =
+            running.is_some_and(|running| of.follow(&mut self.leaves, running, effect, time));
+        if !is_followed {
+            ended(&mut self.leaves, of.on, state, cpu);
         }
-        // Who runs may do something else now, or be another one.
-        if let Some(running) = state.running(cpu) {
-            let key = key(running, cpu);
-            if key != of.on.key {
+        if let Some(running) = running {
+            // Who runs may do something else now, or be another one.
+            if !is_followed
+                && let key = key(running, cpu)
+                && key != of.on.key
+            {
                 of.go_to(&mut self.leaves, key, time);
             }
             if !of.is_described {
@@ -259,7 +307,8 @@ impl Collector {
             let key = key(running, cpu);
             let time = self.last;
             match self.cpus.get_mut(cpu as usize) {
-                Some(of) if of.on.key == key => {}
+                // What it was on before, others may have changed.
+                Some(of) if of.on.key == key => of.outer = None,
                 Some(of) => of.go_to(&mut self.leaves, key, time),
                 None => {
                     let leaf = self.leaves.place(key);
@@ -339,11 +388,26 @@ fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
     LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
 }
 
-/// Counts the time from one point to another. If that is before, it is taken back.
+/// Counts the time from one point to another.
 #[inline]
 fn charge(leaves: &mut Leaves, leaf: u32, from: i64, to: i64) {
-    let counts = leaves.at(leaf);
-    counts.cpu_time = counts.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
+    leaves.at(leaf).charge(from, to);
+}
+
+/// Counts what ended while a CPU was on a place.
+fn ended(leaves: &mut Leaves, on: Place, state: &TraceState, cpu: u32) {
+    for ended in state.effect().ended() {
+        let Some(process) = state.process(ended.process) else { continue };
+        let key = LeafKey {
+            process: process.serial(),
+            cpu,
+            function: process.function(),
+            mode: ended.mode,
+            submode: ended.submode,
+        };
+        let place = if key == on.key { on.leaf } else { leaves.place(key) };
+        leaves.at(place).ended(ended);
+    }
 }
 
 fn facts(processes: &mut Vec<ProcessFacts>, serial: Serial) -> &mut ProcessFacts {

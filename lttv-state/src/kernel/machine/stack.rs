@@ -2,7 +2,7 @@
 //! exceptions.
 
 use super::{At, TraceState};
-use crate::kernel::effect::Ended;
+use crate::kernel::effect::{Ended, Step};
 use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, since};
@@ -22,13 +22,16 @@ impl TraceState {
         if process.tid == Some(0) {
             return; // LTTV's rule; the idle process calls nothing
         }
-        if process.stack.len() > 1 {
+        let is_nested = process.stack.len() > 1;
+        if is_nested {
             self.unwind(ix, 1, at.time);
         }
         let process = self.processes.get_mut(ix);
         let base = process.top_mut();
         if base.mode == ExecutionMode::Unknown {
             (base.mode, base.submode) = (ExecutionMode::User, NameId::NONE);
+        } else {
+            self.effect.step = if is_nested { Step::Other } else { Step::Entered };
         }
         process.enter(ExecutionMode::Syscall, name, 0, at.time);
     }
@@ -65,6 +68,8 @@ impl TraceState {
         let ix = self.current(at);
         if self.processes.get(ix).stack.len() >= MAX_DEPTH {
             self.unwind(ix, 1, at.time);
+        } else {
+            self.effect.step = Step::Entered;
         }
         self.processes.get_mut(ix).enter(mode, submode, source, at.time);
     }
@@ -75,7 +80,7 @@ impl TraceState {
     pub(super) fn pop(&mut self, at: At, mode: ExecutionMode) -> Option<NameId> {
         let ix = self.current(at);
         match self.processes.get(ix).stack.as_slice() {
-            [.., _, top] if top.mode == mode => {}
+            [.., _, top] if top.mode == mode => self.effect.step = Step::Left,
             _ => self.unwind_to(ix, mode, at.time)?,
         }
         let frame = self.processes.get_mut(ix).leave(at.time)?;
