@@ -189,7 +189,7 @@ impl Threads {
         };
         for number in 0..THREADS as u32 {
             let cpu = number as usize % cpus;
-            let is_ready = number as usize / cpus % 2 == 0;
+            let is_ready = (number as usize / cpus).is_multiple_of(2);
             let lists = if is_ready { &mut threads.ready } else { &mut threads.blocked };
             lists[cpu].push(FIRST_TID + number);
         }
