@@ -1,91 +1,149 @@
 //! What it costs to follow the state of a machine, and to account for it, over
-//! reading alone. Times are per event.
+//! reading alone: a table, in processor time of this thread. Each row is a trace, each
+//! figure the best of several passes, which take turns so that all have the same luck.
+//!
+//! Measured are a generated kernel trace (`LTTV_BENCH_EVENTS`, half a million by
+//! default), real recordings where they are at hand, and traces named as arguments.
+//! `--once read|state|statistics TRACE` makes one pass and prints nothing, for
+//! profilers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lttv_benches::{Input, Kind, bench_events};
+use ltt_read::Timestamp;
+use lttv_benches::{Input, Kind, Random, bench_events, time_range};
 use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
+use rustix::time::{ClockId, clock_gettime};
+
+const ROUNDS: usize = 7;
 
 /// How much is done for each event.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
+    /// A hook that counts gets it.
     Read,
     State,
     Statistics,
 }
 
+const WORKS: [(&str, Work); 3] =
+    [("read", Work::Read), ("state", Work::State), ("statistics", Work::Statistics)];
+
+fn main() -> ExitCode {
+    // Cargo adds an option of its own.
+    let args: Vec<_> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [once, work, path] = args.as_slice()
+        && once == "--once"
+        && let Some((_, work)) = WORKS.iter().find(|(name, _)| name == work)
+    {
+        pass(&open(Path::new(path)), *work);
+        return ExitCode::SUCCESS;
+    }
+    println!(
+        "{:44} {:>9} {:>8} {:>8} {:>8} {:>9}",
+        "processor time in ns an event", "events", "read", "+ state", "+ stats", "M events/s"
+    );
+    let generated = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
+    let generated = open(&generated.expect("a trace"));
+    measure("generated", &generated);
+    for (name, path) in recorded() {
+        match path {
+            Some(path) => measure(name, &open(&path)),
+            None => println!("{name:44} is not there"),
+        }
+    }
+    args.iter().for_each(|path| measure(path, &open(Path::new(path))));
+    seek(&generated);
+    ExitCode::SUCCESS
+}
+
+fn open(path: &Path) -> Traceset {
+    Traceset::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
 /// Reads everything; gives the number of events.
 fn pass(traceset: &Traceset, work: Work) -> u64 {
+    let mut events = 0;
     let mut context = TracesetContext::new(traceset);
-    if !matches!(work, Work::Read) {
-        let kernel = context.attach(KernelState::new());
-        if matches!(work, Work::Statistics) {
+    match work {
+        Work::Read => _ = context.on_event("*", |_| events += 1),
+        Work::State => _ = context.attach(KernelState::new()),
+        Work::Statistics => {
+            let kernel = context.attach(KernelState::new());
             Statistics::attach(&mut context, kernel);
         }
     }
     context.middle(&Bounds::all()).map_or(0, |read| read.events)
 }
 
-fn measure(c: &mut Criterion, name: &str, traceset: &Traceset) {
+fn measure(name: &str, traceset: &Traceset) {
     let events = pass(traceset, Work::Read);
-    let mut group = c.benchmark_group(name);
-    group.sample_size(20).throughput(Throughput::Elements(events));
-    for (name, work) in [
-        ("read", Work::Read),
-        ("read and follow the state", Work::State),
-        ("read, follow the state, account", Work::Statistics),
-    ] {
-        group.bench_function(name, |b| b.iter(|| pass(traceset, work)));
+    let mut best = WORKS.map(|_| Duration::MAX);
+    for _ in 0..ROUNDS {
+        for (best, (_, work)) in best.iter_mut().zip(WORKS) {
+            let begin = cpu_time();
+            pass(traceset, work);
+            *best = (*best).min(cpu_time() - begin);
+        }
     }
+    let [read, state, statistics] = best.map(|time| time.as_nanos() as f64 / events as f64);
+    println!(
+        "{name:44} {events:>9} {read:>8.1} {:>8.1} {:>8.1} {:>9.2}",
+        state - read,
+        statistics - state,
+        1e3 / statistics
+    );
 }
 
-fn generated(c: &mut Criterion) {
-    let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
-    measure(c, "generated", &Traceset::open(dir.expect("a trace")).expect("a trace"));
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A real recording of format 2.3, 618 339 events, if it is at hand.
-fn legacy(c: &mut Criterion) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/traces/legacy/trace-618339events-1293lost-1cpu");
-    if path.is_dir() {
-        measure(c, "real, format 2.3", &Traceset::open(path).expect("a trace"));
-    } else {
-        eprintln!("skipped: {} is not there", path.display());
+/// Real recordings: of format 2.3, and of LTTng 2.x, which has to be unpacked.
+fn recorded() -> [(&'static str, Option<PathBuf>); 2] {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
+    let legacy = shared.join("legacy/trace-618339events-1293lost-1cpu");
+    let unpacked = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kbig");
+    let archive = shared.join("perf/kbig-ctf1.8.tar.zst");
+    if !unpacked.is_dir() && archive.is_file() && unpack(&archive, &unpacked).is_none() {
+        let _ = std::fs::remove_dir_all(&unpacked);
     }
+    [
+        ("recorded, format 2.3", legacy.is_dir().then_some(legacy)),
+        ("recorded, CTF 1.8", unpacked.is_dir().then_some(unpacked)),
+    ]
 }
 
-/// Going to a time with the state there: from the nearest checkpoint on, or from the
-/// begin.
-fn seek(c: &mut Criterion) {
-    let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
-    let traceset = Traceset::open(dir.expect("a trace")).expect("a trace");
-    let (begin, end) = lttv_benches::time_range(&traceset.traces()[0]).expect("events");
-    let span = end.ns().abs_diff(begin.ns()).max(1);
-    let mut group = c.benchmark_group("go to a time");
-    group.sample_size(20);
-    let ways = [
-        ("by checkpoints every 50000 events", Saving::default()),
-        ("by all events", Saving::never()),
-    ];
-    for (name, saving) in ways {
-        let mut context = TracesetContext::new(&traceset);
-        context.attach(KernelState::new());
-        context.save_checkpoints(saving);
-        let _ = context.replay(&Bounds::all());
-        // The same times for both.
-        let mut random = lttv_benches::Random::new(1);
-        group.bench_function(name, |b| {
-            b.iter(|| {
-                let time = begin.ns().saturating_add_unsigned(random.below(span));
-                context.seek_time_with_state(ltt_read::Timestamp::from_ns(time))
-            });
-        });
-    }
+fn unpack(archive: &Path, into: &Path) -> Option<()> {
+    std::fs::create_dir_all(into).ok()?;
+    let tar = Command::new("tar").args(["--zstd", "-C"]).arg(into).arg("-xf").arg(archive).status();
+    tar.is_ok_and(|status| status.success()).then_some(())
 }
 
-criterion_group!(benches, generated, legacy, seek);
-criterion_main!(benches);
+/// Going to a time with the state there: from the nearest checkpoint on.
+fn seek(traceset: &Traceset) {
+    let mut context = TracesetContext::new(traceset);
+    context.attach(KernelState::new());
+    context.save_checkpoints(Saving::default());
+    let _ = context.replay(&Bounds::all());
+    let (begin, end) = time_range(&traceset.traces()[0]).expect("events");
+    let mut random = Random::new(1);
+    let mut times: Vec<_> = (0..100)
+        .map(|_| {
+            let time = begin.ns() + random.below(end.ns().abs_diff(begin.ns()).max(1)) as i64;
+            let begin = cpu_time();
+            context.seek_time_with_state(Timestamp::from_ns(time));
+            cpu_time() - begin
+        })
+        .collect();
+    times.sort_unstable();
+    let [median, longest] = [times[50], times[99]].map(|time| time.as_secs_f64() * 1e3);
+    println!(
+        "\nto a time in the generated one, with checkpoints every 50000 events: \
+         {median:.2} ms, longest of 100 {longest:.2} ms"
+    );
+}

@@ -17,7 +17,9 @@ const RARE_ID: u64 = 40;
 
 /// Writes a kernel trace: compact event headers, about 40 bytes an event.
 ///
-/// Threads enter and leave system calls and interrupts in proper pairs.
+/// Threads enter and leave system calls in proper pairs, CPUs interrupts. A thread runs
+/// on one CPU at a time, mostly on the same one; one that blocked does not run before
+/// it is woken up.
 ///
 /// # Errors
 ///
@@ -33,11 +35,12 @@ pub fn kernel_like(
     let mut streams = Cpus::create(dir, schema, "channel0", cpus, options)?;
     let mut random = Random::new(options.seed);
     let mut states: Vec<Cpu> = (0..cpus.max(1)).map(Cpu::new).collect();
+    let mut threads = Threads::new(states.len());
     let mut body = Vec::with_capacity(128);
     for _ in 0..events {
         let (cpu, now) = streams.advance(&mut random);
         body.clear();
-        let event = states[cpu].step(&types, &mut random, now, &mut body);
+        let event = states[cpu].step(&mut threads, &types, &mut random, now, &mut body);
         streams.streams[cpu].encoded_event(event, now, 8, &body)?;
     }
     streams.finish()
@@ -163,9 +166,45 @@ impl Types {
 /// What a CPU does.
 struct Cpu {
     number: u32,
+    /// 0 while it is idle.
     tid: u32,
-    syscall: Option<Syscall>,
     interrupt: Option<Interrupt>,
+}
+
+/// The threads that do not run, and what each was doing.
+struct Threads {
+    /// By number: the system call that it is in.
+    syscalls: Vec<Option<Syscall>>,
+    /// By CPU.
+    ready: Vec<Vec<u32>>,
+    blocked: Vec<Vec<u32>>,
+}
+
+impl Threads {
+    fn new(cpus: usize) -> Self {
+        let mut threads = Threads {
+            syscalls: vec![None; THREADS as usize],
+            ready: vec![Vec::new(); cpus],
+            blocked: vec![Vec::new(); cpus],
+        };
+        for number in 0..THREADS as u32 {
+            let cpu = number as usize % cpus;
+            let is_ready = (number as usize / cpus).is_multiple_of(2);
+            let lists = if is_ready { &mut threads.ready } else { &mut threads.blocked };
+            lists[cpu].push(FIRST_TID + number);
+        }
+        threads
+    }
+
+    fn syscall(&mut self, tid: u32) -> &mut Option<Syscall> {
+        &mut self.syscalls[(tid - FIRST_TID) as usize]
+    }
+}
+
+/// Takes one of them.
+fn take(random: &mut Random, from: &mut Vec<u32>) -> Option<u32> {
+    let last = from.len().checked_sub(1)?;
+    Some(from.swap_remove(random.below(last as u64 + 1) as usize))
 }
 
 #[derive(Clone, Copy)]
@@ -184,33 +223,50 @@ enum Interrupt {
 
 impl Cpu {
     fn new(number: u32) -> Self {
-        Cpu { number, tid: 0, syscall: None, interrupt: None }
+        Cpu { number, tid: 0, interrupt: None }
     }
 
     /// Encodes the next event's payload.
     fn step(
         &mut self,
+        threads: &mut Threads,
         types: &Types,
         random: &mut Random,
         now: u64,
         body: &mut Vec<u8>,
     ) -> EventTypeId {
+        let cpu = self.number as usize;
         if let Some(interrupt) = self.interrupt {
             return self.interrupted(interrupt, types, random, body);
         }
         match random.below(100) {
             0..38 => {
-                let next = random_tid(random);
+                let next = match random.below(5) {
+                    0 if self.tid != 0 => 0,
+                    _ => match take(random, &mut threads.ready[cpu]) {
+                        Some(next) => next,
+                        None if self.tid != 0 => 0,
+                        None => return page_alloc(types, random, body),
+                    },
+                };
+                let state = if self.tid == 0 { 0 } else { random.below(5).saturating_sub(2) };
+                let lists = if state == 0 { &mut threads.ready } else { &mut threads.blocked };
+                if self.tid != 0 {
+                    lists[cpu].push(self.tid);
+                }
                 comm(body, self.tid);
                 words(body, [self.tid, 20]);
-                longs(body, [random.below(3)]);
+                longs(body, [state]);
                 comm(body, next);
                 words(body, [next, 20]);
                 self.tid = next;
                 types.switch
             }
             38..54 => {
-                let tid = random_tid(random);
+                let Some(tid) = take(random, &mut threads.blocked[cpu]) else {
+                    return page_alloc(types, random, body);
+                };
+                threads.ready[cpu].push(tid);
                 comm(body, tid);
                 words(body, [tid, 20, self.number]);
                 types.wakeup
@@ -234,18 +290,18 @@ impl Cpu {
                 words(body, [0]);
                 types.timer_start
             }
-            73..79 => {
-                longs(body, [pointer(random), random.below(1 << 24)]);
-                words(body, [0, 0x0cc0, 1]);
-                types.page_alloc
-            }
             79 => {
-                let tid = random_tid(random);
+                let Some(tid) = take(random, &mut threads.ready[cpu]) else {
+                    return page_alloc(types, random, body);
+                };
+                let to = random.below(threads.ready.len() as u64) as u32;
+                threads.ready[to as usize].push(tid);
                 comm(body, tid);
-                words(body, [tid, 20, self.number, 0]);
+                words(body, [tid, 20, self.number, to]);
                 types.migrate
             }
-            _ => self.syscall(types, random, body),
+            80.. if self.tid != 0 => syscall(threads.syscall(self.tid), types, random, body),
+            _ => page_alloc(types, random, body),
         }
     }
 
@@ -268,52 +324,60 @@ impl Cpu {
         self.interrupt = next;
         event
     }
+}
 
-    fn syscall(&mut self, types: &Types, random: &mut Random, body: &mut Vec<u8>) -> EventTypeId {
-        match self.syscall.take() {
-            Some(Syscall::Read) => {
-                longs(body, [random.below(4096), pointer(random)]);
-                types.read_exit
-            }
-            Some(Syscall::Futex) => {
-                longs(body, [0, pointer(random), 0]);
-                types.futex_exit
-            }
-            Some(Syscall::Openat) => {
-                longs(body, [random.below(64)]);
-                types.openat_exit
-            }
-            None => match random.below(10) {
-                0..5 => {
-                    self.syscall = Some(Syscall::Read);
-                    words(body, [random.below(64) as u32]);
-                    longs(body, [4096]);
-                    types.read_entry
-                }
-                5..9 => {
-                    self.syscall = Some(Syscall::Futex);
-                    longs(body, [pointer(random)]);
-                    words(body, [128, 1]);
-                    longs(body, [0, 0]);
-                    words(body, [0]);
-                    types.futex_entry
-                }
-                _ => {
-                    self.syscall = Some(Syscall::Openat);
-                    words(body, [-100i32 as u32]);
-                    let paths = [b"/etc/ld.so.cache\0" as &[u8], b"/proc/self/maps\0", b"log\0"];
-                    body.extend_from_slice(random.pick(&paths));
-                    words(body, [0o100_000]);
-                    body.extend_from_slice(&0u16.to_le_bytes());
-                    types.openat_entry
-                }
-            },
+/// A thread enters a system call, or leaves the one that it is in.
+fn syscall(
+    of: &mut Option<Syscall>,
+    types: &Types,
+    random: &mut Random,
+    body: &mut Vec<u8>,
+) -> EventTypeId {
+    match of.take() {
+        Some(Syscall::Read) => {
+            longs(body, [random.below(4096), pointer(random)]);
+            types.read_exit
         }
+        Some(Syscall::Futex) => {
+            longs(body, [0, pointer(random), 0]);
+            types.futex_exit
+        }
+        Some(Syscall::Openat) => {
+            longs(body, [random.below(64)]);
+            types.openat_exit
+        }
+        None => match random.below(10) {
+            0..5 => {
+                *of = Some(Syscall::Read);
+                words(body, [random.below(64) as u32]);
+                longs(body, [4096]);
+                types.read_entry
+            }
+            5..9 => {
+                *of = Some(Syscall::Futex);
+                longs(body, [pointer(random)]);
+                words(body, [128, 1]);
+                longs(body, [0, 0]);
+                words(body, [0]);
+                types.futex_entry
+            }
+            _ => {
+                *of = Some(Syscall::Openat);
+                words(body, [-100i32 as u32]);
+                let paths = [b"/etc/ld.so.cache\0" as &[u8], b"/proc/self/maps\0", b"log\0"];
+                body.extend_from_slice(random.pick(&paths));
+                words(body, [0o100_000]);
+                body.extend_from_slice(&0u16.to_le_bytes());
+                types.openat_entry
+            }
+        },
     }
 }
 
-fn random_tid(random: &mut Random) -> u32 {
-    FIRST_TID + random.below(THREADS) as u32
+fn page_alloc(types: &Types, random: &mut Random, body: &mut Vec<u8>) -> EventTypeId {
+    longs(body, [pointer(random), random.below(1 << 24)]);
+    words(body, [0, 0x0cc0, 1]);
+    types.page_alloc
 }
 
 fn pointer(random: &mut Random) -> u64 {

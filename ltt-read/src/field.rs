@@ -26,6 +26,8 @@ pub struct Field {
     pub(crate) place: FieldPlace,
     /// How to read an integer that is always there, by a word's load.
     pub(crate) plain: Option<WordRead>,
+    /// Length in bytes of a text or blob that is always there and always as long.
+    pub(crate) bytes: Option<u64>,
     /// Conditions under which the event has it.
     pub(crate) gates: SmallVec<[Gate; 1]>,
     /// Steps that have to be taken in each event anew.
@@ -163,18 +165,27 @@ pub(crate) fn find(
         NodeKind::Uint(read) | NodeKind::Sint(read) => Some(read),
         _ => None,
     };
+    let length = match node.kind {
+        NodeKind::Text { len, .. } | NodeKind::Blob { len } => len.constant(),
+        _ => None,
+    };
     let field = Field {
         event_type,
         scope,
         node: at.node as u32,
         place: FieldPlace { anchor, offset: base + node.offset, integer },
         plain: None,
+        bytes: None,
         gates: at.gates,
         rest: rest.to_vec(),
         info: node.info.clone(),
     };
-    let always = integer.filter(|_| field.is_always_there());
-    Some(Field { plain: always.and_then(WordRead::new), ..field })
+    if !field.is_always_there() {
+        return Some(field);
+    }
+    let align = node.info.class().align;
+    let plain = integer.and_then(|read| WordRead::new(read, align));
+    Some(Field { plain, bytes: length, ..field })
 }
 
 /// Whether there may be a field at the end of the steps from a node.

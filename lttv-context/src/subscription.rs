@@ -179,7 +179,17 @@ impl Subscription {
         {
             return Vec::new();
         }
-        let types = (0..).map(EventTypeId).zip(&schema.event_types);
+        // Analyses may have a subscription for each type: that must not take time for
+        // all types each.
+        let places = match self.what {
+            What::Type { trace, event_type } if trace == index => {
+                event_type.index()..event_type.index() + 1
+            }
+            What::Type { .. } => 0..0,
+            What::Everything | What::Named(_) => 0..schema.event_types.len(),
+        };
+        let types = schema.event_types.get(places.clone()).unwrap_or_default();
+        let types = (places.start as u32..).map(EventTypeId).zip(types);
         let wanted = types.filter(|(id, event_type)| self.wants(index, *id, event_type));
         wanted.filter_map(|(id, _)| Some((id, self.find_fields(trace, id)?))).collect()
     }

@@ -418,8 +418,9 @@ impl<F: ?Sized> HookRun<'_, F> {
     /// Has a function call every hook. The result is to stop if any said so.
     #[inline(always)]
     pub fn call_each(self, mut call: impl FnMut(&mut F) -> Flow) -> Flow {
-        let hooks = self.hooks.iter_mut().flatten();
-        hooks.fold(ControlFlow::Continue(()), |flow, hook| either(flow, call(hook)))
+        let mut flow = ControlFlow::Continue(());
+        self.hooks.iter_mut().flatten().for_each(|hook| flow = either(flow, call(hook)));
+        flow
     }
 }
 

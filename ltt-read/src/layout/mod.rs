@@ -140,8 +140,8 @@ impl FixedRead {
     }
 }
 
-/// How to read a little-endian integer of up to 57 bits, which one load of 64
-/// bits holds wherever it begins.
+/// How to read a little-endian integer that one load of 64 bits holds: of up to 57
+/// bits wherever it begins, of 64 bits at the begin of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WordRead {
     /// Bits of the word above the integer.
@@ -150,8 +150,10 @@ pub(crate) struct WordRead {
 }
 
 impl WordRead {
-    pub(crate) fn new(read: FixedRead) -> Option<Self> {
-        let word = read.is_little_endian() && read.bits() <= 57;
+    /// `None` if it takes more. `align` is its class's, in bits.
+    pub(crate) fn new(read: FixedRead, align: u32) -> Option<Self> {
+        let holds = read.bits() <= 57 || read.bits() == 64 && align.is_multiple_of(8);
+        let word = read.is_little_endian() && holds;
         word.then(|| WordRead { above: 64 - read.bits() as u8, signed: read.signed })
     }
 

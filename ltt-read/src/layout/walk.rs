@@ -324,7 +324,7 @@ pub(crate) fn scalar<'a>(node: &Node, pos: u64, window: Window<'a>, slots: &[u64
 }
 
 #[inline(always)]
-fn bytes(data: &[u8], pos: u64, len: u64) -> &[u8] {
+pub(crate) fn bytes(data: &[u8], pos: u64, len: u64) -> &[u8] {
     let first = (pos / 8) as usize;
     let end = first.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
     data.get(first..end).unwrap_or(&[])

@@ -104,8 +104,8 @@ fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
             previous,
             next,
             out: rule.encoding.decode(out),
-            previous_name: rule.text(event, 3),
-            next_name: rule.text(event, 4),
+            previous_name: rule.field_of_text(event, 3),
+            next_name: rule.field_of_text(event, 4),
         },
     );
 }

@@ -20,6 +20,7 @@ pub struct Effect {
     pub(super) cpu: Option<u32>,
     pub(super) time: i64,
     pub(super) lost_since: Option<i64>,
+    pub(super) step: Step,
     pub(super) ended: Vec<Ended>,
     pub(super) waited: Option<Waited>,
     pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
@@ -27,6 +28,18 @@ pub struct Effect {
     pub(super) target: Option<ProcessIx>,
     pub(super) renamed: Vec<(Serial, NameId)>,
     pub(super) gone: Vec<Process>,
+}
+
+/// How the stack of who runs changed, where that is simple: as most events do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Step {
+    /// Not at all, or in another way, or somebody else runs.
+    #[default]
+    Other,
+    /// A frame came on top of those that there were, and stayed as they were.
+    Entered,
+    /// The innermost frame went, as [`Effect::ended`] tells.
+    Left,
 }
 
 /// A system call, interrupt or exception that ended.
@@ -90,6 +103,7 @@ impl Effect {
         self.cpu = Some(cpu);
         self.time = time;
         self.lost_since = None;
+        self.step = Step::Other;
         self.ended.clear();
         self.waited = None;
         self.transferred = None;
@@ -97,6 +111,15 @@ impl Effect {
         self.target = None;
         self.renamed.clear();
         self.gone.clear();
+    }
+
+    /// Whether it is no more than who runs, in what, and what they waited for.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.transferred.is_none()
+            && self.request.is_none()
+            && self.renamed.is_empty()
+            && self.gone.is_empty()
     }
 
     /// The CPU of the event; `None` before the first.
@@ -113,6 +136,12 @@ impl Effect {
     /// now.
     pub fn lost_since(&self) -> Option<i64> {
         self.lost_since
+    }
+
+    /// What became of the stack of who runs.
+    #[inline]
+    pub(crate) fn step(&self) -> Step {
+        self.step
     }
 
     /// What ended.

@@ -69,10 +69,12 @@ mod switched_out;
 mod syscalls;
 mod table;
 mod tid_map;
+mod told_names;
 mod transition;
 
 pub use anomalies::Anomalies;
 pub use cpu::Cpu;
+pub(crate) use effect::Step;
 pub use effect::{Effect, Ended, Request, RequestStep, Waited};
 pub use extension::{KernelState, SavedKernelState};
 pub(crate) use machine::Changed;

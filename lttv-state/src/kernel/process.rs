@@ -100,6 +100,7 @@ impl Frame {
     }
 
     /// Counts the time since the last change as spent on a CPU.
+    #[inline]
     pub(super) fn charge(&mut self, time: i64) {
         self.cpu_time = self.cpu_time.wrapping_add(since(self.change, time));
         self.change = time;
@@ -182,12 +183,35 @@ impl Process {
         }
     }
 
+    #[inline]
     pub(super) fn top_mut(&mut self) -> &mut Frame {
         if self.stack.is_empty() {
             self.stack.push(Frame::unknown(self.insertion));
         }
         let last = self.stack.len() - 1;
         &mut self.stack[last]
+    }
+
+    /// Enters something, while it runs.
+    #[inline]
+    pub(super) fn enter(&mut self, mode: ExecutionMode, submode: NameId, source: u32, time: i64) {
+        let top = self.top_mut();
+        top.charge(time);
+        let status = top.status;
+        self.stack.push(Frame { source, ..Frame::new(mode, submode, status, time) });
+    }
+
+    /// Leaves the innermost frame, while it runs. `None`, and nothing happens, if that
+    /// is the outermost one.
+    #[inline]
+    pub(super) fn leave(&mut self, time: i64) -> Option<Frame> {
+        let [.., outer, top] = self.stack.as_mut_slice() else { return None };
+        top.charge(time);
+        let frame = *top;
+        outer.cpu_time = outer.cpu_time.wrapping_add(frame.cpu_time);
+        outer.change = time;
+        self.stack.truncate(self.stack.len() - 1);
+        Some(frame)
     }
 
     /// Its id; `None` for the unknown process that stands in on a CPU until it is
@@ -248,6 +272,7 @@ impl Process {
     }
 
     /// What it executes now.
+    #[inline]
     pub fn top(&self) -> &Frame {
         // The stack is never empty.
         self.stack.last().unwrap_or(const { &Frame::NOTHING })

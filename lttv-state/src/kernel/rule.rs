@@ -98,6 +98,13 @@ impl Rule {
         }
     }
 
+    /// The text in a slot; if the field is of constant length, all of that. To be
+    /// compared with another one, that costs less.
+    #[inline]
+    pub(super) fn field_of_text<'e>(&self, event: &Event<'e>, slot: usize) -> Option<&'e [u8]> {
+        event.bytes(self.fields[slot].as_ref()?).or_else(|| self.text(event, slot))
+    }
+
     /// The label of the value in a slot, if that is an enumeration.
     pub(super) fn label(&self, event: &Event<'_>, slot: usize) -> Option<&str> {
         let field = self.fields[slot].as_ref()?;

@@ -112,6 +112,13 @@ pub(super) struct Row {
 pub(super) const MAX_SLOTS: usize = 8;
 
 impl Transition {
+    /// Whether it is none of those that make up most of a trace.
+    #[inline]
+    pub(crate) const fn is_rare(self) -> bool {
+        use Transition::*;
+        matches!(self, Migrate | Fork | KernelThread | Exit | Exec | Brand | ProcessState | DumpEnd)
+    }
+
     /// What its fields mean, and whether it needs them.
     pub(super) const fn slots(self) -> &'static [(&'static str, bool)] {
         use Transition::*;

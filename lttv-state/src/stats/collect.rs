@@ -4,7 +4,10 @@ use ltt_read::schema::EventTypeId;
 
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
-use crate::kernel::{Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition};
+use crate::kernel::{
+    Effect, Frame, Process, RequestKind, RequestStep, Serial, Step, TraceState, Transfer,
+    Transition, Waited,
+};
 
 /// The statistics of a trace while they are collected.
 #[derive(Debug, Clone, Default)]
@@ -21,9 +24,97 @@ pub(super) struct Collector {
 /// What a CPU is on, and since when.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnCpu {
+    on: Place,
+    /// Of the frame around it, if that is known.
+    outer: Option<Place>,
+    /// What was entered last: it is often entered again.
+    entered: Place,
+    since: i64,
+    /// Whether the process is described.
+    is_described: bool,
+}
+
+/// A leaf, and where it is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
     key: LeafKey,
     leaf: u32,
-    since: i64,
+}
+
+impl OnCpu {
+    fn new(key: LeafKey, leaf: u32, since: i64) -> Self {
+        let on = Place { key, leaf };
+        OnCpu { on, outer: None, entered: on, since, is_described: false }
+    }
+
+    /// Counts the time since it has been on its leaf. (Not with each event: that
+    /// would be the same sum.)
+    #[inline]
+    fn charge(&mut self, leaves: &mut Leaves, time: i64) {
+        charge(leaves, self.on.leaf, self.since, time);
+        self.since = time;
+    }
+
+    /// Goes over to another leaf.
+    fn go_to(&mut self, leaves: &mut Leaves, key: LeafKey, time: i64) {
+        self.charge(leaves, time);
+        self.is_described &= key.process == self.on.key.process;
+        self.outer = None;
+        self.on = Place { key, leaf: leaves.place(key) };
+    }
+
+    /// Follows who runs into something, or out of it, as most events have it: by what
+    /// is known from before, without looking for leaves. False if it was not as simple
+    /// as that; nothing has been counted then.
+    #[inline]
+    fn follow(
+        &mut self,
+        leaves: &mut Leaves,
+        running: &Process,
+        effect: &Effect,
+        time: i64,
+    ) -> bool {
+        let LeafKey { process, function, .. } = self.on.key;
+        if running.serial() != process
+            || running.function() != function
+            || effect.lost_since().is_some()
+        {
+            return false;
+        }
+        match (effect.step(), effect.ended(), running.stack()) {
+            (Step::Entered, [], [.., below, top]) if self.on.is(below) => {
+                self.charge(leaves, time);
+                self.outer = Some(self.on);
+                let key = LeafKey { mode: top.mode(), submode: top.submode(), ..self.on.key };
+                if key != self.entered.key {
+                    self.entered = Place { key, leaf: leaves.place(key) };
+                }
+                self.on = self.entered;
+                true
+            }
+            (Step::Left, [ended], [.., top]) => {
+                let LeafKey { mode, submode, .. } = self.on.key;
+                let Some(outer) = self.outer.filter(|outer| outer.is(top)) else { return false };
+                if (ended.mode, ended.submode) != (mode, submode) {
+                    return false;
+                }
+                let counts = leaves.at(self.on.leaf);
+                counts.charge(self.since, time);
+                counts.ended(ended);
+                (self.on, self.outer, self.since) = (outer, None, time);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Place {
+    /// Whether it has a frame's mode and submode.
+    #[inline]
+    fn is(&self, frame: &Frame) -> bool {
+        (self.key.mode, self.key.submode) == (frame.mode(), frame.submode())
+    }
 }
 
 impl Collector {
@@ -37,87 +128,87 @@ impl Collector {
         self.follow_all(state);
     }
 
-    /// Counts an event of a CPU, for what that is on now.
+    /// Counts an event of a CPU that changes nothing.
     #[inline]
-    pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId) {
-        if let Some(on) = self.cpus.get(cpu as usize) {
-            self.leaves.at(on.leaf).events.count(event_type);
+    pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
+        self.last = time;
+        if let Some(of) = self.cpus.get(cpu as usize) {
+            self.leaves.at(of.on.leaf).events.count(event_type);
         }
     }
 
     /// An event of a CPU has been applied to the state.
+    #[inline]
     pub(super) fn transition(
         &mut self,
         state: &TraceState,
         transition: Transition,
         cpu: u32,
+        event_type: EventTypeId,
         time: i64,
     ) {
         self.last = time;
         if self.cpus.len() <= cpu as usize {
             self.follow_all(state);
         }
-        let Some(on) = self.cpus.get_mut(cpu as usize) else { return };
+        let Some(of) = self.cpus.get_mut(cpu as usize) else { return };
         let effect = state.effect();
-        let mut leaf = on.leaf;
         if let Some(lost) = effect.lost_since() {
             // What ran was supposed to run on until now; nobody knows.
-            charge(&mut self.leaves, leaf, on.since, lost);
-            on.since = lost;
+            of.charge(&mut self.leaves, lost);
             if let Some(nobody) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
-                leaf = self.leaves.place(unknown(nobody, cpu));
+                let unknown = self.leaves.place(unknown(nobody, cpu));
+                charge(&mut self.leaves, unknown, lost, time);
+                of.since = time;
             }
         }
-        charge(&mut self.leaves, leaf, on.since, time);
-        on.since = time;
-        for ended in effect.ended() {
-            let Some(process) = state.process(ended.process) else { continue };
-            let key = LeafKey {
-                process: process.serial(),
-                cpu,
-                function: process.function(),
-                mode: ended.mode,
-                submode: ended.submode,
-            };
-            // Mostly what the CPU was on.
-            let place = if key == on.key { on.leaf } else { self.leaves.place(key) };
-            let counts = self.leaves.at(place);
-            counts.durations.count(ended.elapsed);
-            counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+        let running = state.running(cpu);
+        let is_followed =
+            running.is_some_and(|running| of.follow(&mut self.leaves, running, effect, time));
+        if !is_followed {
+            ended(&mut self.leaves, of.on, state, cpu);
         }
-        // Who runs may do something else now, or be another one.
-        if let Some(running) = state.running(cpu) {
-            let key = key(running, cpu);
-            if key != on.key {
-                (on.leaf, on.key) = (self.leaves.place(key), key);
+        if let Some(running) = running {
+            // Who runs may do something else now, or be another one.
+            if !is_followed
+                && let key = key(running, cpu)
+                && key != of.on.key
+            {
+                of.go_to(&mut self.leaves, key, time);
+            }
+            if !of.is_described {
+                of.is_described = true;
+                self.describe_once(state, running);
             }
         }
-        if let Some(waited) = effect.waited()
-            && let Some(process) = state.process(waited.process)
-        {
-            // It is what the CPU is on now.
-            let counts = self.leaves.at(on.leaf);
-            let time = waited.blocked.wrapping_add(waited.ready);
-            counts.wait_time = counts.wait_time.wrapping_add(time);
-            let facts = facts(&mut self.processes, process.serial());
-            facts.blocked_time = facts.blocked_time.wrapping_add(waited.blocked);
-            facts.ready_time = facts.ready_time.wrapping_add(waited.ready);
-            facts.times_scheduled += 1;
-            if let Some(latency) = waited.since_wakeup {
-                facts.wakeup_latency.count(latency);
-            }
+        let leaf = self.cpus[cpu as usize].on.leaf;
+        if let Some(waited) = effect.waited() {
+            self.waited(state, waited, leaf);
         }
-        let process = on.key.process.index();
-        if self.processes.get(process).is_none_or(|process| !process.seen)
-            && let Some(running) = state.running(cpu)
-        {
-            self.describe(state, running);
+        if transition.is_rare() || !effect.is_plain() {
+            self.rare(state, transition);
         }
-        self.rare(state, transition);
+        // What is rare may have gone over to another leaf.
+        self.count(cpu, event_type, time);
+    }
+
+    /// The process that a CPU is on now has waited until then.
+    #[inline]
+    fn waited(&mut self, state: &TraceState, waited: Waited, leaf: u32) {
+        let Some(process) = state.process(waited.process) else { return };
+        let counts = self.leaves.at(leaf);
+        let time = waited.blocked.wrapping_add(waited.ready);
+        counts.wait_time = counts.wait_time.wrapping_add(time);
+        let facts = facts(&mut self.processes, process.serial());
+        facts.blocked_time = facts.blocked_time.wrapping_add(waited.blocked);
+        facts.ready_time = facts.ready_time.wrapping_add(waited.ready);
+        facts.times_scheduled += 1;
+        if let Some(latency) = waited.since_wakeup {
+            facts.wakeup_latency.count(latency);
+        }
     }
 
     /// What is seldom: names, births and ends, input and output.
-    #[inline]
     fn rare(&mut self, state: &TraceState, transition: Transition) {
         use Transition::*;
         let effect = state.effect();
@@ -188,6 +279,14 @@ impl Collector {
         }
     }
 
+    /// Describes a process, unless that has been done.
+    #[cold]
+    fn describe_once(&mut self, state: &TraceState, process: &Process) {
+        if self.processes.get(process.serial().index()).is_none_or(|process| !process.seen) {
+            self.describe(state, process);
+        }
+    }
+
     fn describe(&mut self, state: &TraceState, process: &Process) {
         let facts = facts(&mut self.processes, process.serial());
         facts.seen = true;
@@ -208,14 +307,12 @@ impl Collector {
             let key = key(running, cpu);
             let time = self.last;
             match self.cpus.get_mut(cpu as usize) {
-                Some(on) if on.key == key => {}
-                Some(on) => {
-                    charge(&mut self.leaves, on.leaf, on.since, time);
-                    *on = OnCpu { key, leaf: self.leaves.place(key), since: time };
-                }
+                // What it was on before, others may have changed.
+                Some(of) if of.on.key == key => of.outer = None,
+                Some(of) => of.go_to(&mut self.leaves, key, time),
                 None => {
                     let leaf = self.leaves.place(key);
-                    self.cpus.push(OnCpu { key, leaf, since: self.begin });
+                    self.cpus.push(OnCpu::new(key, leaf, self.begin));
                 }
             }
         }
@@ -231,10 +328,7 @@ impl Collector {
     /// Everything up to a time has been told.
     pub(super) fn finish(&mut self, state: &TraceState, time: i64) {
         self.last = time;
-        for on in &mut self.cpus {
-            charge(&mut self.leaves, on.leaf, on.since, time);
-            on.since = time;
-        }
+        self.cpus.iter_mut().for_each(|of| of.charge(&mut self.leaves, time));
         for (facts, device) in self.devices.iter_mut().zip(state.devices()) {
             facts.until(time);
             facts.name = state.name(device.name()).into();
@@ -294,11 +388,26 @@ fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
     LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
 }
 
-/// Counts the time from one point to another. If that is before, it is taken back.
+/// Counts the time from one point to another.
 #[inline]
 fn charge(leaves: &mut Leaves, leaf: u32, from: i64, to: i64) {
-    let counts = leaves.at(leaf);
-    counts.cpu_time = counts.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
+    leaves.at(leaf).charge(from, to);
+}
+
+/// Counts what ended while a CPU was on a place.
+fn ended(leaves: &mut Leaves, on: Place, state: &TraceState, cpu: u32) {
+    for ended in state.effect().ended() {
+        let Some(process) = state.process(ended.process) else { continue };
+        let key = LeafKey {
+            process: process.serial(),
+            cpu,
+            function: process.function(),
+            mode: ended.mode,
+            submode: ended.submode,
+        };
+        let place = if key == on.key { on.leaf } else { leaves.place(key) };
+        leaves.at(place).ended(ended);
+    }
 }
 
 fn facts(processes: &mut Vec<ProcessFacts>, serial: Serial) -> &mut ProcessFacts {

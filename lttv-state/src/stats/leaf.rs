@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::durations::Durations;
 use super::tally::Tally;
-use crate::kernel::{ExecutionMode, NameId, Serial};
+use crate::kernel::{Ended, ExecutionMode, NameId, Serial};
 
 /// For what is counted: the finest division.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +48,20 @@ impl Counts {
     /// From begin to end, or to the end of the trace.
     pub fn elapsed_time(&self) -> u64 {
         self.durations.total().wrapping_add(self.open_time)
+    }
+
+    /// Counts the time from one point to another as that of a CPU. If the other is
+    /// before the one, it is taken back.
+    #[inline]
+    pub(super) fn charge(&mut self, from: i64, to: i64) {
+        self.cpu_time = self.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
+    }
+
+    /// Counts a time that this lasted.
+    #[inline]
+    pub(super) fn ended(&mut self, ended: &Ended) {
+        self.durations.count(ended.elapsed);
+        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(ended.cpu_time);
     }
 
     /// Adds others.

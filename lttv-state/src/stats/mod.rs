@@ -142,11 +142,10 @@ impl Statistics {
                     let Some(cpu) = kernel.cpu_of_tracefile(tracefile) else { return };
                     match transition.zip(kernel.trace(index)) {
                         Some((transition, state)) => {
-                            of.collector.transition(state, transition, cpu, time);
+                            of.collector.transition(state, transition, cpu, event_type, time);
                         }
-                        None => of.collector.last = time,
+                        None => of.collector.count(cpu, event_type, time),
                     }
-                    of.collector.count(cpu, event_type);
                 });
             }
         }

@@ -19,9 +19,14 @@ pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    let line = format!("skipped: {} is not there\n", path.display());
-    _ = std::io::stderr().write_all(line.as_bytes());
+    tell(&format!("skipped: {} is not there", path.display()));
     None
+}
+
+/// Tells something even if the test passes: what `println!` writes is shown of
+/// failed tests only.
+pub(crate) fn tell(line: &str) {
+    _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Real kernel traces: the bundled one, and those of the shared folder that are

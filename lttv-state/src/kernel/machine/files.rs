@@ -30,9 +30,13 @@ impl TraceState {
     }
 
     /// A system call has ended: what it did to files, and what it moved.
+    #[inline]
     pub(in crate::kernel) fn syscall_result(&mut self, at: At, name: NameId, result: i64) {
         let ix = self.current(at);
-        let opening = std::mem::take(&mut self.processes.get_mut(ix).opening);
+        let mut opening = self.processes.get(ix).opening;
+        if opening != NameId::EMPTY {
+            opening = std::mem::take(&mut self.processes.get_mut(ix).opening);
+        }
         let Some(syscall) = name.known_syscall().map(|at| &SYSCALLS[at]) else { return };
         if let Some(transfer) = syscall.transfer
             && result > 0

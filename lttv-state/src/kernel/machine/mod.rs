@@ -29,6 +29,7 @@ use super::process::{Frame, Process, TID_END, Tid};
 use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind, unpack};
 use super::saved_names::SavedNames;
 use super::table::{ProcessIx, ProcessTable, SavedTable};
+use super::told_names::{self, ToldNames};
 
 pub(super) use dump::Dumped;
 #[cfg(feature = "checkpoint-files")]
@@ -52,6 +53,7 @@ pub struct TraceState {
     /// As the last checkpoint has them.
     saved_names: RefCell<SavedNames>,
     pub(super) processes: ProcessTable,
+    told_names: ToldNames,
     pub(super) cpus: Vec<Cpu>,
     /// By kind.
     pub(super) sources: [Vec<Source>; 4],
@@ -107,6 +109,7 @@ impl TraceState {
             names: Arc::default(),
             saved_names: RefCell::default(),
             processes: ProcessTable::default(),
+            told_names: ToldNames::default(),
             cpus: Vec::new(),
             sources: Default::default(),
             journal: Journal::default(),
@@ -343,13 +346,23 @@ impl TraceState {
     }
 
     /// Gives a process the name that an event tells.
-    #[inline]
+    #[inline(never)]
     pub(super) fn rename(&mut self, ix: ProcessIx, name: &[u8]) {
         if self.names.get(self.processes.get(ix).name).as_bytes() != name && !name.is_empty() {
             let name = self.intern(name);
             let process = self.processes.get_mut(ix);
             process.name = name;
             self.effect.renamed.push((process.serial, name));
+        }
+    }
+
+    /// Gives a process the name in a field of constant length.
+    #[inline]
+    fn rename_by_field(&mut self, ix: ProcessIx, field: &[u8]) {
+        let name = self.processes.get(ix).name;
+        if !self.told_names.contain(ix, name, field) {
+            self.rename(ix, told_names::text(field));
+            self.told_names.note(ix, self.processes.get(ix).name, field);
         }
     }
 
@@ -385,6 +398,7 @@ impl TraceState {
         }
         *self.saved_names.get_mut() = saved.names.clone();
         self.processes.restore(&saved.processes);
+        self.told_names = ToldNames::default();
         self.cpus.clone_from(&saved.cpus);
         self.sources.clone_from(&saved.sources);
         self.journal = Journal::default();

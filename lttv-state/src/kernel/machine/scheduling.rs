@@ -15,7 +15,9 @@ pub(in crate::kernel) struct Switch<'n> {
     pub(in crate::kernel) previous: Tid,
     pub(in crate::kernel) next: Tid,
     pub(in crate::kernel) out: SwitchedOut,
+    /// With its terminator, if it has one.
     pub(in crate::kernel) previous_name: Option<&'n [u8]>,
+    /// The same.
     pub(in crate::kernel) next_name: Option<&'n [u8]>,
 }
 
@@ -26,7 +28,7 @@ impl TraceState {
         let Some(out) = self.previous(at, switch.previous) else { return };
         // It may have got another name while it ran.
         if let Some(name) = switch.previous_name {
-            self.rename(out, name);
+            self.rename_by_field(out, name);
         }
         self.switch_out(at, out, switch.out);
         let Some(next) = self.find_or_add(at.cpu, switch.next, at.time) else {
@@ -37,7 +39,7 @@ impl TraceState {
         if let Some(name) = switch.next_name
             && self.processes.get(next).name == NameId::EMPTY
         {
-            self.rename(next, name);
+            self.rename_by_field(next, name);
         }
     }
 

@@ -2,7 +2,7 @@
 //! exceptions.
 
 use super::{At, TraceState};
-use crate::kernel::effect::Ended;
+use crate::kernel::effect::{Ended, Step};
 use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, since};
@@ -15,77 +15,94 @@ pub(in crate::kernel) const MAX_DEPTH: usize = 32;
 impl TraceState {
     /// A system call begins. It can only do so in user code, so what else there is
     /// on the stack has ended unseen.
+    #[inline]
     pub(in crate::kernel) fn syscall_entry(&mut self, at: At, name: NameId) {
         let ix = self.current(at);
-        if self.processes.get(ix).tid == Some(0) {
+        let process = self.processes.get(ix);
+        if process.tid == Some(0) {
             return; // LTTV's rule; the idle process calls nothing
         }
-        self.unwind(ix, 1, at.time);
-        let base = self.processes.get_mut(ix).top_mut();
+        let is_nested = process.stack.len() > 1;
+        if is_nested {
+            self.unwind(ix, 1, at.time);
+        }
+        let process = self.processes.get_mut(ix);
+        let base = process.top_mut();
         if base.mode == ExecutionMode::Unknown {
             (base.mode, base.submode) = (ExecutionMode::User, NameId::NONE);
+        } else {
+            self.effect.step = if is_nested { Step::Other } else { Step::Entered };
         }
-        self.push(at, ExecutionMode::Syscall, name, 0);
+        process.enter(ExecutionMode::Syscall, name, 0, at.time);
     }
 
     /// A system call ends. Gives its name, if its begin was seen.
+    #[inline]
     pub(in crate::kernel) fn syscall_exit(&mut self, at: At) -> Option<NameId> {
         let ix = self.current(at);
         if self.processes.get(ix).tid == Some(0) {
             return None;
         }
-        if let Some(frame) = self.pop(at, ExecutionMode::Syscall) {
-            return Some(frame.submode);
+        let name = self.pop(at, ExecutionMode::Syscall);
+        if name.is_none() {
+            self.returned_to_user(ix, at.time);
         }
-        // Whatever it was, it is over: user code goes on.
+        name
+    }
+
+    /// A system call of which the begin was not seen is over: user code goes on.
+    #[cold]
+    fn returned_to_user(&mut self, ix: ProcessIx, time: i64) {
         let process = self.processes.get_mut(ix);
         if let [base] = process.stack.as_mut_slice()
             && base.mode == ExecutionMode::Unknown
         {
             (base.mode, base.submode) = (ExecutionMode::User, NameId::NONE);
-            base.charge(at.time);
+            base.charge(time);
         }
-        None
     }
 
     /// The process that runs enters something.
+    #[inline]
     pub(super) fn push(&mut self, at: At, mode: ExecutionMode, submode: NameId, source: u32) {
         let ix = self.current(at);
         if self.processes.get(ix).stack.len() >= MAX_DEPTH {
             self.unwind(ix, 1, at.time);
+        } else {
+            self.effect.step = Step::Entered;
         }
-        let process = self.processes.get_mut(ix);
-        let top = process.top_mut();
-        top.charge(at.time);
-        let status = top.status;
-        process.stack.push(Frame { source, ..Frame::new(mode, submode, status, at.time) });
+        self.processes.get_mut(ix).enter(mode, submode, source, at.time);
     }
 
     /// The process that runs leaves the innermost of a mode. What is within it, has
-    /// ended unseen. `None`, and nothing happens, if it is in none.
-    pub(super) fn pop(&mut self, at: At, mode: ExecutionMode) -> Option<Frame> {
+    /// ended unseen. Gives its submode; `None`, and nothing happens, if it is in none.
+    #[inline]
+    pub(super) fn pop(&mut self, at: At, mode: ExecutionMode) -> Option<NameId> {
         let ix = self.current(at);
+        match self.processes.get(ix).stack.as_slice() {
+            [.., _, top] if top.mode == mode => self.effect.step = Step::Left,
+            _ => self.unwind_to(ix, mode, at.time)?,
+        }
+        let frame = self.processes.get_mut(ix).leave(at.time)?;
+        self.release(&frame);
+        let (elapsed, cpu_time) = (since(frame.entry, at.time), frame.cpu_time);
+        let source = has_source(mode).then(|| unpack(frame.source));
+        let submode = frame.submode;
+        self.effect.ended.push(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
+        Some(submode)
+    }
+
+    /// Leaves what is within the innermost frame of a mode. `None` if there is none.
+    #[cold]
+    fn unwind_to(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<()> {
         let stack = &self.processes.get(ix).stack;
         let Some(depth) = stack.iter().rposition(|frame| frame.mode == mode).filter(|d| *d > 0)
         else {
             self.anomalies.unmatched_exits += 1;
             return None;
         };
-        if depth + 1 < stack.len() {
-            self.unwind(ix, depth + 1, at.time);
-        }
-        let process = self.processes.get_mut(ix);
-        process.top_mut().charge(at.time);
-        let frame = process.stack.pop()?;
-        let outer = process.top_mut();
-        outer.cpu_time = outer.cpu_time.wrapping_add(frame.cpu_time);
-        outer.change = at.time;
-        self.release(&frame);
-        let (elapsed, cpu_time) = (since(frame.entry, at.time), frame.cpu_time);
-        let (mode, submode) = (frame.mode, frame.submode);
-        let source = has_source(mode).then(|| unpack(frame.source));
-        self.effect.ended.push(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
-        Some(frame)
+        self.unwind(ix, depth + 1, time);
+        Some(())
     }
 
     /// Leaves all but the outermost frames of a running process, which ended
@@ -125,6 +142,7 @@ impl TraceState {
     }
 
     /// What a frame kept busy is so no longer.
+    #[inline]
     pub(super) fn release(&mut self, frame: &Frame) {
         if has_source(frame.mode) {
             let (kind, number) = unpack(frame.source);
