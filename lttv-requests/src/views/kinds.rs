@@ -4,7 +4,6 @@ use std::fmt;
 
 /// What an application says of a kind of viewer to who may want one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ViewerKind {
     /// By which it is known, unique.
     pub name: String,
