@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_examples::bundled::bundled_trace;
+use lttv_context::{Bounds, TracesetContext};
+use lttv_examples::bundled::open_or_bundled;
 use lttv_examples::control_flow::ControlFlow;
 use lttv_hooks::Priority;
 use lttv_state::kernel::KernelState;
@@ -68,14 +68,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<(), Box<dyn std::error::Error>> {
-    let mut traceset = Traceset::new();
-    let bundled = if cli.traces.is_empty() { Some(bundled_trace()?) } else { None };
-    for path in cli.traces.iter().chain(&bundled) {
-        for trace in ltt_read::open_all(path)? {
-            traceset.add(trace);
-        }
-    }
-    let mut context = TracesetContext::new(traceset);
+    let mut context = TracesetContext::new(open_or_bundled(&cli.traces)?);
     let kernel = context.attach(KernelState::new());
     let span = context.contexts().time_span().ok_or("no event has a time")?;
     let first = context.position().time().unwrap_or(span.begin).max(span.begin);

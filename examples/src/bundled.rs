@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use lttv_context::Traceset;
+
 /// Where it is: read if no other is given.
 ///
 /// # Errors
@@ -18,4 +20,20 @@ pub fn bundled_trace() -> Result<PathBuf, String> {
     let mut candidates = here.ancestors().map(|dir| dir.join("examples/traces/kernel"));
     let missing = "no TRACE given, and the bundled examples/traces/kernel is not there";
     candidates.find(|path| path.is_dir()).ok_or_else(|| missing.to_owned())
+}
+
+/// All traces below these paths; the bundled one if there are none.
+///
+/// # Errors
+///
+/// If one cannot be opened.
+pub fn open_or_bundled(paths: &[PathBuf]) -> Result<Traceset, Box<dyn std::error::Error>> {
+    let bundled = if paths.is_empty() { Some(bundled_trace()?) } else { None };
+    let mut traceset = Traceset::new();
+    for path in paths.iter().chain(&bundled) {
+        for trace in ltt_read::open_all(path)? {
+            traceset.add(trace);
+        }
+    }
+    Ok(traceset)
 }

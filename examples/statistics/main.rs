@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_examples::bundled::bundled_trace;
+use lttv_context::{Bounds, TracesetContext};
+use lttv_examples::bundled::open_or_bundled;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
@@ -57,14 +57,7 @@ fn main() -> ExitCode {
 
 /// False if part of a trace could not be read.
 fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
-    let mut traceset = Traceset::new();
-    let bundled = if cli.traces.is_empty() { Some(bundled_trace()?) } else { None };
-    for path in cli.traces.iter().chain(&bundled) {
-        for trace in ltt_read::open_all(path)? {
-            traceset.add(trace);
-        }
-    }
-    let mut context = TracesetContext::new(traceset);
+    let mut context = TracesetContext::new(open_or_bundled(&cli.traces)?);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
     _ = context.middle(&Bounds::all())?;

@@ -48,7 +48,7 @@ impl Source {
         // harmless: they are plain integers that every use re-checks against
         // the slice's length. Truncation raises SIGBUS, which `Access::Map`
         // documents as the caller's choice; `Access::Read` avoids it.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "the one mapping")]
         let mapped = unsafe { memmap2::Mmap::map(&file) };
         match mapped {
             Ok(map) => Ok(Source(Bytes::Mapped(map))),

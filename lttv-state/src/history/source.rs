@@ -50,7 +50,7 @@ impl Source {
             // against the slice's length. Truncation raises SIGBUS, which
             // `Access::Map` documents as the caller's choice; `Access::Read`
             // avoids it.
-            #[allow(unsafe_code)]
+            #[allow(unsafe_code, reason = "the one mapping")]
             let mapped = unsafe { memmap2::Mmap::map(file) };
             // Some file systems cannot map: reading works everywhere.
             if let Ok(map) = mapped {
