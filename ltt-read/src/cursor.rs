@@ -362,10 +362,11 @@ impl Cursor {
         let table = self.table.as_deref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
         let header = F::header(table, &self.packet, data, self.next, self.clock)?;
-        let entry = table.event_ids.entry(header.id)?;
+        let entry = header.entry;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {
             Some(bits) => header.end + bits,
+            None if F::FIXED => return None,
             None => {
                 let window = Window { data, end: self.content_end };
                 let body = self.trace.tables().ready_body(entry)?;
@@ -414,7 +415,7 @@ impl Cursor {
         let event_type = table.event(header.id)?;
         let body = tables.body(trace.schema(), event_type)?;
         if let Some(id) = header.id {
-            table.event_ids.note_size(id, event_type, body.region.fixed);
+            table.event_ids.note_size(id, event_type, 0, body.region.fixed);
         }
         if body.needs_header {
             table.header.region.run(window, begin, &mut self.scratch)?;
@@ -748,17 +749,16 @@ impl Cursor {
         let tables = self.trace.tables();
         let (mut next, mut clock) = (self.next, self.clock);
         let read = |next, clock| match &table.quick {
-            Some(quick) => quick.read(data, next, clock),
+            Some(_) => Quick::header(table, &self.packet, data, next, clock),
             None => legacy::Quick::header(table, &self.packet, data, next, clock),
         };
         while let Some(header) = read(next, clock)
             && header.time < time
-            && let Some(entry) = table.event_ids.entry(header.id)
         {
-            let end = match entry.fixed() {
+            let end = match header.entry.fixed() {
                 Some(bits) => header.end + bits,
                 None => {
-                    let Some(body) = tables.ready_body(entry) else { break };
+                    let Some(body) = tables.ready_body(header.entry) else { break };
                     let end = body.region.end(window, header.end, &mut self.scratch);
                     end.unwrap_or(u64::MAX)
                 }
@@ -809,6 +809,9 @@ impl Cursor {
 /// A form that headers of events have, nearly always. (Not a closure, as those are
 /// not always inlined.)
 trait Form {
+    /// Whether only bodies of fixed size are meant.
+    const FIXED: bool;
+
     /// The header at a place of a packet, if it has the form.
     fn header(
         table: &StreamTable,
@@ -823,6 +826,8 @@ trait Form {
 struct Quick;
 
 impl Form for Quick {
+    const FIXED: bool = false;
+
     #[inline(always)]
     fn header(
         table: &StreamTable,
@@ -831,6 +836,6 @@ impl Form for Quick {
         next: u64,
         clock: u64,
     ) -> Option<QuickValues> {
-        table.quick.as_ref()?.read(data, next, clock)
+        table.quick.as_ref()?.read(&table.event_ids, data, next, clock)
     }
 }

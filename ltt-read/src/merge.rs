@@ -1,5 +1,6 @@
 //! All tracefiles of several traces, in time order.
 
+use std::hint::select_unpredictable;
 use std::mem;
 use std::sync::Arc;
 
@@ -96,6 +97,12 @@ impl Merge {
         if key < self.tree.runner_up {
             return Some(self.cursors[number as usize].event());
         }
+        self.play(number, key)
+    }
+
+    /// The event whose turn it is, once a cursor's is no more.
+    #[inline(never)] // so that nothing is put aside for it while bursts last
+    fn play(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
         self.tree.replay(number as usize, key);
         self.winner()
     }
@@ -359,11 +366,9 @@ pub enum Look {
 /// winner's next key stays below it, nothing is played at all.
 #[derive(Debug)]
 pub(crate) struct Tournament {
-    /// Who plays whom. Match 1 is the final; the winners of the matches `2 m`
-    /// and `2 m + 1` meet in match `m`, the keys `2 i` and `2 i + 1` in match
-    /// `(leaves + 2 i) / 2`.
-    matches: Box<[[u128; 2]]>,
-    leaves: usize,
+    /// Keys of those who play: `2 m` and `2 m + 1` play each other, and the lesser
+    /// key is that of `m`. Leaves are the second half, nobody is 0.
+    keys: Box<[u128]>,
     winner: u128,
     runner_up: u128,
 }
@@ -371,22 +376,33 @@ pub(crate) struct Tournament {
 impl Tournament {
     fn new(k: usize) -> Self {
         let leaves = k.next_power_of_two().max(2);
-        let matches = vec![[END; 2]; leaves].into();
-        Tournament { matches, leaves, winner: END, runner_up: END }
+        Tournament { keys: vec![END; 2 * leaves].into(), winner: END, runner_up: END }
+    }
+
+    /// Where a leaf is.
+    #[inline(always)]
+    fn place(&self, leaf: usize) -> usize {
+        self.keys.len() / 2 + leaf
     }
 
     fn set(&mut self, leaf: usize, key: u128) {
-        self.matches[(self.leaves + leaf) / 2][leaf % 2] = key;
+        let place = self.place(leaf);
+        self.keys[place] = key;
     }
 
     fn play_all(&mut self) {
-        for i in (2..self.leaves).rev() {
-            let [a, b] = self.matches[i];
-            self.matches[i / 2][i % 2] = a.min(b);
+        for m in (1..self.keys.len() / 2).rev() {
+            self.keys[m] = self.keys[2 * m].min(self.keys[2 * m + 1]);
         }
-        let [a, b] = self.matches[1];
-        self.winner = a.min(b);
-        self.find_runner_up();
+        self.winner = self.keys[1];
+        self.runner_up = END;
+        if self.winner != END {
+            let mut at = self.place(number_of(self.winner) as usize);
+            while at > 1 {
+                self.runner_up = self.runner_up.min(self.keys[at ^ 1]);
+                at /= 2;
+            }
+        }
     }
 
     /// Forgets whether the winner's event was taken: what is kept of its key may
@@ -401,35 +417,34 @@ impl Tournament {
         self.winner
     }
 
-    /// Gives a leaf, the last winner's, a new key. (A key below the runner-up
-    /// keeps it the winner; then this is not necessary.)
+    /// Gives a leaf, the last winner's, a new key, which is not below the runner-up:
+    /// that is the winner then, and a runner-up has to be found. (A key below keeps
+    /// the leaf the winner; then this is not necessary.)
     #[inline(always)]
     fn replay(&mut self, leaf: usize, key: u128) {
-        let mut i = self.leaves + leaf;
-        let mut least = key;
-        while i > 1 {
-            let pair = &mut self.matches[i / 2];
-            let other = pair[(i % 2) ^ 1];
-            pair[i % 2] = least;
-            least = least.min(other);
-            i /= 2;
-        }
-        self.winner = least;
-        self.find_runner_up();
-    }
-
-    /// The least key off the winner's path.
-    fn find_runner_up(&mut self) {
-        let mut runner_up = END;
-        if self.winner != END {
-            let mut i = self.leaves + number_of(self.winner) as usize;
-            while i > 1 {
-                runner_up = runner_up.min(self.matches[i / 2][(i % 2) ^ 1]);
-                i /= 2;
-            }
+        self.winner = self.runner_up;
+        let mut loser = self.place(leaf);
+        let mut winner = match self.winner {
+            END => loser,
+            key => self.place(number_of(key) as usize),
+        };
+        // Both ways up at once: where they meet, the one has just been brought up to
+        // date for the other.
+        let (mut key, mut runner_up) = (key, END);
+        while loser > 1 {
+            self.keys[loser] = key;
+            key = least(key, self.keys[loser ^ 1]);
+            runner_up = least(runner_up, self.keys[winner ^ 1]);
+            (loser, winner) = (loser / 2, winner / 2);
         }
         self.runner_up = runner_up;
     }
+}
+
+/// The lesser one, without a branch, for which it would be too hard to predict.
+#[inline(always)]
+fn least(a: u128, b: u128) -> u128 {
+    select_unpredictable(a < b, a, b)
 }
 
 #[cfg(test)]

@@ -10,10 +10,16 @@ use crate::legacy::{Decoder, Packing};
 use crate::notice::NoticeKind;
 use crate::packet::Packet;
 
-/// The common form of headers of legacy traces.
+/// Events of legacy traces whose header has the common form and whose body is of
+/// fixed size: found without a call.
+struct Plain;
+
+/// The same, of any size and at any time.
 pub(super) struct Quick;
 
-impl Form for Quick {
+impl Form for Plain {
+    const FIXED: bool = true;
+
     #[inline(always)]
     fn header(
         table: &StreamTable,
@@ -22,8 +28,22 @@ impl Form for Quick {
         next: u64,
         clock: u64,
     ) -> Option<QuickValues> {
-        let (decoder, packing) = (table.legacy.as_deref()?, packet.packing?);
-        decoder.quick(packing, &table.event_ids, data, next, clock)
+        packet.packing.as_ref()?.quick.as_ref()?.plain(&table.event_ids, data, next, clock)
+    }
+}
+
+impl Form for Quick {
+    const FIXED: bool = false;
+
+    #[inline(always)]
+    fn header(
+        table: &StreamTable,
+        packet: &Packet,
+        data: &[u8],
+        next: u64,
+        clock: u64,
+    ) -> Option<QuickValues> {
+        packet.packing.as_ref()?.quick.as_ref()?.read(&table.event_ids, data, next, clock)
     }
 }
 
@@ -31,6 +51,16 @@ impl Cursor {
     /// [`advance_quickly`](Cursor::advance_quickly), of a legacy trace.
     #[inline(never)] // keeps the way of CTF short
     pub(super) fn advance_legacy_quickly(&mut self) -> Option<()> {
+        match self.advance_by::<Plain>() {
+            Some(()) => Some(()),
+            None => self.advance_legacy_less_quickly(),
+        }
+    }
+
+    /// The same for what is not plain. That takes calls, for which what is plain need
+    /// not put registers aside if it is apart.
+    #[inline(never)]
+    fn advance_legacy_less_quickly(&mut self) -> Option<()> {
         self.advance_by::<Quick>()
     }
 
@@ -58,7 +88,8 @@ impl Cursor {
         let header = decoder.header(packing, window, self.next, self.clock)?;
         let event_type = table.event(Some(header.id))?;
         let body = tables.body(trace.schema(), event_type)?;
-        table.event_ids.note_size(header.id, event_type, body.region.fixed);
+        let align = decoder.payload_mask(packing, event_type).count_ones();
+        table.event_ids.note_size(header.id, event_type, align, body.region.fixed);
         let payload = match decoder.payload(packing, &header, event_type) {
             begin if begin <= window.end => begin,
             // There need not be padding where no field follows.

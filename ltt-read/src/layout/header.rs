@@ -8,6 +8,7 @@
 use super::FixedRead;
 use super::program::{Op, Scratch, Window};
 use super::region::Region;
+use super::tables::{IdEntry, IdTable};
 use crate::error::DecodeError;
 use crate::schema::{Role, Roles};
 use crate::time::{ClockConverter, Timestamp, update_clock};
@@ -84,12 +85,13 @@ struct QuickField {
     mask: u64,
 }
 
-/// What a header of the quick form says.
+/// What a header of a quick form says.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QuickValues {
     pub(crate) begin: u64,
+    /// Where it ends, and the body begins.
     pub(crate) end: u64,
-    pub(crate) id: u64,
+    pub(crate) entry: IdEntry,
     pub(crate) cycles: u64,
     pub(crate) time: Timestamp,
 }
@@ -113,10 +115,17 @@ impl QuickField {
 }
 
 impl Quick {
-    /// The header after a record that ended at `pos`, if it has the quick form.
-    /// Where it ends has not been compared with where the packet does.
+    /// The header after a record that ended at `pos`, if it has the quick form and
+    /// its id is a small one. Where it ends has not been compared with where the
+    /// packet does.
     #[inline(always)]
-    pub(crate) fn read(&self, data: &[u8], pos: u64, clock: u64) -> Option<QuickValues> {
+    pub(crate) fn read(
+        &self,
+        ids: &IdTable,
+        data: &[u8],
+        pos: u64,
+        clock: u64,
+    ) -> Option<QuickValues> {
         let begin = (pos + self.align_mask) & !self.align_mask;
         let byte = (begin / 8) as usize;
         let word = u64::from_le_bytes(load(data, byte)?);
@@ -140,7 +149,7 @@ impl Quick {
             true => self.converter.linear(cycles)?,
             false => self.converter.timestamp(cycles)?,
         };
-        Some(QuickValues { begin, end: begin + self.bits, id, cycles, time })
+        Some(QuickValues { begin, end: begin + self.bits, entry: ids.entry(id)?, cycles, time })
     }
 }
 

@@ -237,14 +237,25 @@ pub(crate) struct IdTable {
     only: Option<EventTypeId>,
 }
 
-/// An entry of the dense part: event type below, size code above.
+/// An entry of the dense part: event type below, then the alignment of the body in
+/// bytes as a power of two, the size code above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdEntry(u64);
 
 impl IdEntry {
     const NONE: IdEntry = IdEntry(u32::MAX as u64);
     // Size codes: 0 = not known yet, 1 = dynamic, others = size in bits + 2.
-    const DYNAMIC: u32 = 1;
+    const DYNAMIC: u64 = 1;
+    const ALIGN: u32 = 32;
+    const SIZE: u32 = 35;
+
+    fn new(event: EventTypeId, align: u32, fixed: Option<u64>) -> IdEntry {
+        let most = u64::MAX >> Self::SIZE;
+        let code = fixed.and_then(|bits| bits.checked_add(2)).filter(|code| *code <= most);
+        let align = u64::from(align.min(7));
+        let code = code.unwrap_or(Self::DYNAMIC);
+        IdEntry(code << Self::SIZE | align << Self::ALIGN | u64::from(event.0))
+    }
 
     pub(crate) fn event(self) -> EventTypeId {
         EventTypeId(self.0 as u32)
@@ -253,13 +264,19 @@ impl IdEntry {
     /// The size of the body in bits, if it is fixed and known to be.
     #[inline(always)]
     pub(crate) fn fixed(self) -> Option<u64> {
-        (self.0 >> 32).checked_sub(2)
+        (self.0 >> Self::SIZE).checked_sub(2)
     }
 
     /// Whether the body's program tells its size.
     #[inline(always)]
     pub(crate) fn is_dynamic(self) -> bool {
-        self.0 >> 32 == u64::from(Self::DYNAMIC)
+        self.0 >> Self::SIZE == Self::DYNAMIC
+    }
+
+    /// The alignment of the body in bits, less 1, where headers do not care for it.
+    #[inline(always)]
+    pub(crate) fn align_mask(self) -> u64 {
+        (8 << (self.0 >> Self::ALIGN & 7)) - 1
     }
 }
 
@@ -287,13 +304,12 @@ impl IdTable {
         Some(IdEntry(self.dense.get(id as usize)?.load(Ordering::Relaxed)))
     }
 
-    /// Keeps how the body's end is found for an id.
+    /// Keeps how the body's begin and end are found for an id: its alignment in
+    /// bytes as a power of two, 7 at most, and its size in bits if that is fixed.
     #[cold]
-    pub(crate) fn note_size(&self, id: u64, event: EventTypeId, fixed: Option<u64>) {
-        let code = fixed.and_then(|bits| u32::try_from(bits).ok()?.checked_add(2));
-        let code = u64::from(code.unwrap_or(IdEntry::DYNAMIC));
+    pub(crate) fn note_size(&self, id: u64, event: EventTypeId, align: u32, fixed: Option<u64>) {
         if let Some(entry) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
-            entry.store(code << 32 | u64::from(event.0), Ordering::Relaxed);
+            entry.store(IdEntry::new(event, align, fixed).0, Ordering::Relaxed);
         }
     }
 

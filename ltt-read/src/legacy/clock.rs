@@ -1,9 +1,14 @@
 //! From clock ticks to nanoseconds, exactly as LTTV did it.
 
+use std::ops::Range;
+
 use super::double::{Double, PRECISION};
 use crate::time::Timestamp;
 
 const NS_PER_S: u64 = 1_000_000_000;
+
+/// Frequencies that most conversions need no division for.
+const COMMON: Range<u64> = 1 << 20..1 << 41;
 
 /// Which way a trace's `freq_scale` works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,38 +20,50 @@ pub(super) enum Scale {
 }
 
 /// Converts a trace's ticks to nanoseconds since its clock's zero.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TickClock {
     ticks: Ticks,
     /// Ticks and nanoseconds from which distances are counted: before 2.5 those
     /// of the trace's start, then both 0. It makes a difference in rounding.
     base: (u64, u64),
+    /// Distances below this, of 2⁵⁰ ns (13 days) at most, may be far from rounding.
+    limit: u64,
 }
 
 impl TickClock {
     /// A clock that counts from the trace's start, as readers before 2.5 did.
     pub(super) fn from_start(frequency: u64, scale: Scale, start: u64) -> Self {
         let ticks = Ticks::new(frequency, scale);
-        TickClock { ticks, base: (start, ticks.to_ns(start)) }
+        TickClock::new(ticks, (start, ticks.to_ns(start)))
     }
 
     /// A clock that counts from its zero.
     pub(super) fn from_zero(frequency: u64, scale: Scale) -> Self {
-        TickClock { ticks: Ticks::new(frequency, scale), base: (0, 0) }
+        TickClock::new(Ticks::new(frequency, scale), (0, 0))
+    }
+
+    fn new(ticks: Ticks, base: (u64, u64)) -> Self {
+        // Later on sums need no check then.
+        let limit = if base.1 < 1 << 62 { ticks.limit / 4 } else { 0 };
+        TickClock { ticks, base, limit }
     }
 
     /// The time of a tick count; `None` if it is beyond the range of times.
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
+        self.far_from_rounding(cycles).or_else(|| self.exactly(cycles))
+    }
+
+    /// The same, where no rounding matters: for most.
+    #[inline(always)]
+    pub(super) fn far_from_rounding(&self, cycles: u64) -> Option<Timestamp> {
         let (start, start_ns) = self.base;
         let ticks = cycles.wrapping_sub(start);
-        if ticks < self.ticks.limit
-            && start_ns < 1 << 62
-            && let Some(ns) = self.ticks.far_from_rounding(ticks)
-        {
-            return Some(Timestamp::from_ns((start_ns + ns) as i64));
+        if ticks >= self.limit {
+            return None;
         }
-        self.exactly(cycles)
+        let ns = self.ticks.far_from_rounding(ticks)?;
+        Some(Timestamp::from_ns((start_ns + ns) as i64))
     }
 
     #[inline(never)]
@@ -62,14 +79,14 @@ impl TickClock {
 
 /// Converts a number of ticks: `ticks · 10⁹ · scale / frequency`, each step
 /// rounded to a double, the result cut to whole nanoseconds.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ticks {
     frequency: u64,
     scale: Scale,
-    /// Without a scale: `10⁹ / frequency · 2^(64 + down - up)`, rounded down.
+    /// Without a scale: `10⁹ / frequency · 2^(64 - shift)`, rounded down, with as
+    /// little shift as that takes.
     reciprocal: u64,
-    up: u32,
-    down: u32,
+    shift: u32,
     /// Tick counts below this, of at most 53 bits and 2⁵² ns (52 days), take
     /// no division; 0 with a scale.
     limit: u64,
@@ -78,38 +95,48 @@ struct Ticks {
 impl Ticks {
     fn new(frequency: u64, scale: Scale) -> Self {
         let plain = matches!(scale, Scale::Multiplies(1) | Scale::Divides(1));
-        let (mut reciprocal, mut shift) = (0, 64);
-        if plain && (1 << 20..1 << 60).contains(&frequency) {
-            // As many bits as fit; 10⁹ · 2⁹⁸ is below 2¹²⁸. At 1 MHz that leaves
-            // 2⁵⁴, and of the tick counts that are divided 11 bits are free.
-            let quotient = |shift: u32| (u128::from(NS_PER_S) << shift) / u128::from(frequency);
-            shift = (0..=98).rev().find(|s| quotient(*s) >> 64 == 0).unwrap_or(64);
+        let (mut reciprocal, mut shift) = (0, 0);
+        if plain && COMMON.contains(&frequency) {
+            // At 1 MHz it takes 10 bits, and of the tick counts 11 are free.
+            let quotient =
+                |shift: u32| (u128::from(NS_PER_S) << 64 >> shift) / u128::from(frequency);
+            shift = (0..=10).find(|shift| quotient(*shift) >> 64 == 0).unwrap_or(0);
             reciprocal = quotient(shift) as u64;
         }
-        let (up, down) = (64u32.saturating_sub(shift), shift.saturating_sub(64));
         let most = (u128::from(frequency) << (PRECISION - 1)) / u128::from(NS_PER_S);
         let limit = if reciprocal == 0 { 0 } else { most.min(1 << PRECISION) as u64 };
-        Ticks { frequency, scale, reciprocal, up, down, limit }
+        Ticks { frequency, scale, reciprocal, shift, limit }
     }
 
-    fn to_ns(self, ticks: u64) -> u64 {
+    fn to_ns(&self, ticks: u64) -> u64 {
         match ticks < self.limit {
             true => self.quickly(ticks),
             false => self.step_by_step(ticks),
         }
     }
 
-    /// The result for a tick count below the limit, if it is so far from whole
-    /// nanoseconds that no rounding matters: that moves the product by at most
-    /// `reach`, and the quotient to the next whole number within half of it.
+    /// The result for a tick count of up to 2⁵⁰ ns, if it is so far from whole
+    /// nanoseconds that no rounding matters. That of doubles moves the result by
+    /// 2⁻⁵² of it at most, that of the reciprocal, at [common](COMMON)
+    /// frequencies, by less than that.
     #[inline(always)]
-    fn far_from_rounding(self, ticks: u64) -> Option<u64> {
-        let (ns, rest) = self.divide(ticks);
-        let reach = self.frequency >> ((ns | 1).leading_zeros() - (64 - PRECISION));
-        (rest > reach && self.frequency - rest > 2 * reach).then_some(ns)
+    fn far_from_rounding(&self, ticks: u64) -> Option<u64> {
+        let (ns, fraction) = self.estimate(ticks);
+        // In units of the fraction, which are 2⁻⁶⁴ ns; one bit for the reciprocal.
+        let reach = (ns + 1) << (64 - (PRECISION - 1) + 1);
+        let is_far = fraction.wrapping_sub(reach) < (reach << 1).wrapping_neg();
+        is_far.then_some(ns)
     }
 
-    fn step_by_step(self, ticks: u64) -> u64 {
+    /// About `ticks · 10⁹ / frequency`, and not more than that: the whole part and
+    /// the fraction.
+    #[inline(always)]
+    fn estimate(&self, ticks: u64) -> (u64, u64) {
+        let product = u128::from(ticks << self.shift) * u128::from(self.reciprocal);
+        ((product >> 64) as u64, product as u64)
+    }
+
+    fn step_by_step(&self, ticks: u64) -> u64 {
         let second = Double::new(NS_PER_S);
         let product = match self.scale {
             Scale::Multiplies(scale) => {
@@ -124,17 +151,15 @@ impl Ticks {
 
     /// Exact quotient and rest of `ticks · 10⁹ / frequency`, of a tick count
     /// below the limit.
-    #[inline(always)]
-    fn divide(self, ticks: u64) -> (u64, u64) {
-        let product = u128::from(ticks << self.up) * u128::from(self.reciprocal);
-        let ns = (product >> 64) as u64 >> self.down;
+    fn divide(&self, ticks: u64) -> (u64, u64) {
+        let (ns, _) = self.estimate(ticks);
         // The estimate is at most 1 too small, so that 64 bits do for the rest.
         let rest = ticks.wrapping_mul(NS_PER_S).wrapping_sub(ns.wrapping_mul(self.frequency));
         if rest < self.frequency { (ns, rest) } else { (ns + 1, rest - self.frequency) }
     }
 
     /// What the doubles give, by the exact quotient, below the limit.
-    fn quickly(self, ticks: u64) -> u64 {
+    fn quickly(&self, ticks: u64) -> u64 {
         let (mut ns, rest) = self.divide(ticks);
         // What rounding adds to the product.
         let product = u128::from(ticks) * u128::from(NS_PER_S);
@@ -198,7 +223,7 @@ mod tests {
                 let time = clock.timestamp(t).map(Timestamp::ns);
                 assert_eq!(time, i64::try_from(hard).ok(), "{t} at {frequency}");
             }
-            assert!(quick > 10_000 || frequency < 1 << 20, "{quick} at {frequency}");
+            assert!(quick > 10_000 || !COMMON.contains(&frequency), "{quick} at {frequency}");
         }
     }
 

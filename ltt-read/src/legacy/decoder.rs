@@ -4,13 +4,12 @@
 use super::block::{BlockHeader, TraceHeader};
 use super::block_2003::{self, Block};
 use super::clock::TickClock;
-use super::event_header::{EventHeader, Form, Ids, align_up, short};
+use super::event_header::{EventHeader, Form, Ids, align_up};
 use super::interpolation::interpolate;
+use super::quick::Quick;
 use super::version::Version;
 use crate::error::DecodeError;
-use crate::layout::header::QuickValues;
 use crate::layout::program::Window;
-use crate::layout::tables::IdTable;
 use crate::packet::{Packet, PacketError};
 use crate::schema::{ByteOrder, EventTypeId, Schema, StreamClassId};
 use crate::time::Timestamp;
@@ -25,8 +24,6 @@ pub(crate) struct Decoder {
     full_clock: Option<u64>,
     /// From 2.0 on: alignment of each event type's payload in bytes, less 1.
     payload_masks: Box<[u8]>,
-    /// Whether any of them is not 0.
-    aligned: bool,
 }
 
 /// How ticks become times.
@@ -53,6 +50,8 @@ pub(crate) struct Packing {
     form: Form,
     /// Before 2.0: alignment of all payloads in bytes, less 1.
     payload_mask: u8,
+    /// How most of them are read, from 2.0 on.
+    pub(crate) quick: Option<Quick>,
 }
 
 /// A decoded event header, and where the payload begins (in bits).
@@ -72,14 +71,12 @@ impl Decoder {
             Version::Facilities(_) | Version::OneZero if trace.has_heartbeat => Some(3),
             _ => None,
         };
-        let payload_masks = payload_masks(schema);
         Decoder {
-            aligned: payload_masks.iter().any(|mask| *mask != 0),
             version: trace.version,
             order: trace.order,
             times: Times::Clock(clock),
             full_clock,
-            payload_masks,
+            payload_masks: payload_masks(schema),
         }
     }
 
@@ -91,7 +88,6 @@ impl Decoder {
             times: Times::Interpolated { block_size },
             full_clock: Some(block_2003::HEARTBEAT),
             payload_masks: Box::new([]),
-            aligned: false,
         }
     }
 
@@ -160,7 +156,7 @@ impl Decoder {
             sequence: blocks,
             sequence_bits: 32,
             clock: header.begin,
-            packing: Some(packing(&header.trace, kind.compact)),
+            packing: Some(packing(&header.trace, kind.compact, *clock)),
             ..packet
         })
     }
@@ -177,36 +173,9 @@ impl Decoder {
             begin: Some(Timestamp::from_ns(block.begin.ns)),
             end: Some(Timestamp::from_ns(block.end.ns)),
             clock: block.begin.cycles,
-            packing: Some(Packing { form: Form::Of2003, payload_mask: 0 }),
+            packing: Some(Packing { form: Form::Of2003, payload_mask: 0, quick: None }),
             ..packet
         })
-    }
-
-    /// The header after a record that ended at bit `pos`, if it has the common
-    /// form of 2.0 to 2.6 and is followed by enough data to be read at once.
-    /// Whether it is within the content is for the caller to see.
-    #[inline(always)]
-    pub(crate) fn quick(
-        &self,
-        packing: Packing,
-        ids: &IdTable,
-        data: &[u8],
-        pos: u64,
-        clock: u64,
-    ) -> Option<QuickValues> {
-        let (Form::Markers { word, .. }, Times::Clock(times)) = (packing.form, &self.times) else {
-            return None;
-        };
-        let begin = align_up(pos / 8, word);
-        let bytes = *data.get(begin as usize..)?.first_chunk::<8>()?;
-        let (id, cycles, size) = short(bytes, self.order == ByteOrder::Big, clock)?;
-        let mut payload = 8 * (begin + size);
-        if self.aligned {
-            let mask = *self.payload_masks.get(ids.entry(id)?.event().index())?;
-            payload = 8 * align_up(begin + size, mask);
-        }
-        let time = times.timestamp(cycles)?;
-        Some(QuickValues { begin: 8 * begin, end: payload, id, cycles, time })
     }
 
     /// Where the header after a record that ended at bit `pos` begins.
@@ -227,13 +196,17 @@ impl Decoder {
         Ok(Header { id, begin: 8 * begin, end: 8 * end, cycles, size })
     }
 
-    /// Where the payload after a header begins, in bits.
-    pub(crate) fn payload(&self, packing: Packing, header: &Header, event: EventTypeId) -> u64 {
-        let mask = match packing.form {
+    /// The alignment of an event's payload in bytes, less 1.
+    pub(crate) fn payload_mask(&self, packing: Packing, event: EventTypeId) -> u8 {
+        match packing.form {
             Form::Markers { .. } => self.payload_masks.get(event.index()).copied().unwrap_or(0),
             _ => packing.payload_mask,
-        };
-        8 * align_up(header.end / 8, mask)
+        }
+    }
+
+    /// Where the payload after a header begins, in bits.
+    pub(crate) fn payload(&self, packing: Packing, header: &Header, event: EventTypeId) -> u64 {
+        8 * align_up(header.end / 8, self.payload_mask(packing, event))
     }
 
     /// Where a record ends whose fields do, given the size that its header
@@ -297,7 +270,7 @@ fn payload_masks(schema: &Schema) -> Box<[u8]> {
 }
 
 /// How the events of a block with this header are packed.
-fn packing(trace: &TraceHeader, compact: bool) -> Packing {
+fn packing(trace: &TraceHeader, compact: bool, clock: TickClock) -> Packing {
     let version = trace.version;
     let arch = trace.alignment.min(trace.arch_size).checked_next_power_of_two().unwrap_or(1);
     let mask = |size| version.align(trace.alignment, size) - 1;
@@ -313,5 +286,12 @@ fn packing(trace: &TraceHeader, compact: bool) -> Packing {
             (Form::Heartbeat { wide_tsc, align, ids }, align)
         }
     };
-    Packing { form, payload_mask }
+    let quick = match form {
+        Form::Markers { word, .. } => {
+            let big = trace.order == ByteOrder::Big;
+            Some(Quick { align_mask: 8 * u64::from(word) + 7, big, clock })
+        }
+        _ => None,
+    };
+    Packing { form, payload_mask, quick }
 }

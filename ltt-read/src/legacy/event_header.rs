@@ -10,11 +10,11 @@ use crate::schema;
 use crate::time::update_clock;
 
 /// Bits of the clock in an event header of 2.0 to 2.6.
-const TSC_BITS: u32 = 27;
+pub(super) const TSC_BITS: u32 = 27;
 /// Codes in place of an event id, for what follows the header's word.
-const ID_SIZE_TSC: u32 = 29;
-const ID_SIZE: u32 = 30;
-const ID: u32 = 31;
+pub(super) const ID_SIZE_TSC: u32 = 29;
+pub(super) const ID_SIZE: u32 = 30;
+pub(super) const ID: u32 = 31;
 
 /// How events of a tracefile begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,30 +83,9 @@ impl Form {
 }
 
 /// The next byte that fits an alignment, given less 1.
-#[inline(always)]
 pub(super) fn align_up(pos: u64, mask: u8) -> u64 {
     let mask = u64::from(mask);
     (pos + mask) & !mask
-}
-
-/// The common form of 2.0 to 2.6, read from the 8 bytes at its begin: id, clock
-/// and size of the header. `None` for the longer ones.
-#[inline(always)]
-pub(super) fn short(bytes: [u8; 8], big: bool, clock: u64) -> Option<(u64, u64, u64)> {
-    let (word, wide_id) = if big {
-        let all = u64::from_be_bytes(bytes);
-        ((all >> 32) as u32, all >> 16 & 0xffff)
-    } else {
-        let all = u64::from_le_bytes(bytes);
-        (all as u32, all >> 32 & 0xffff)
-    };
-    let code = word >> TSC_BITS;
-    let cycles = update_clock(clock, word.into(), TSC_BITS);
-    match code {
-        ID_SIZE_TSC | ID_SIZE => None,
-        ID => Some((wide_id, cycles, 6)),
-        id => Some((id.into(), cycles, 4)),
-    }
 }
 
 /// Reads integers one after the other, never beyond the window.
@@ -242,24 +221,6 @@ mod tests {
         assert_eq!((full.id, full.size, full.cycles, full.end), (29, Some(8), 1 << 60, 16));
         let both = read(&bytes![word(29, 1), 4u16, 65535u16, 65_535u32, 0u32, 9u64]);
         assert_eq!((both.size, both.cycles, both.end), (Some(65_535), 9, 24));
-    }
-
-    #[test]
-    fn the_short_form_agrees() {
-        let clock = 77 << TSC_BITS | 5000;
-        for word in [0u32, 5 << 27 | 4999, 28 << 27 | 5001, 31 << 27 | 7, 30 << 27, 29 << 27] {
-            let data = bytes![word, 1234u16, 4u16, 9u64];
-            let slow = read_le(MARKERS, &data, 0, clock).unwrap();
-            match short(*data.first_chunk().unwrap(), false, clock) {
-                Some(quick) => assert_eq!(quick, (slow.id, slow.cycles, slow.end)),
-                None => assert!(slow.size.is_some()),
-            }
-            let mut big = word.to_be_bytes().to_vec();
-            big.extend(1234u16.to_be_bytes());
-            big.extend([0; 2]);
-            let quick = short(*big.first_chunk().unwrap(), true, clock);
-            assert_eq!(quick, short(*data.first_chunk().unwrap(), false, clock));
-        }
     }
 
     #[test]

@@ -56,6 +56,7 @@ mod interpolation;
 mod markers;
 mod name;
 mod open;
+mod quick;
 mod system;
 mod version;
 mod xml;
