@@ -39,6 +39,24 @@ fn same_events_as_the_original() {
 }
 
 #[test]
+fn the_bundled_trace_is_printed() {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/legacy");
+    let run =
+        support::run(&support::example("text_dump"), &["--format", "lttv"], Some(&bundled), LIMIT);
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(text.lines().count(), 8052);
+    let line = |begin: &str| text.lines().find(|line| line.starts_with(begin));
+    let exec = line("fs.exec: ").expect("an execution");
+    assert!(exec.contains("/legacy/fs_"), "{exec}");
+    assert!(exec.contains("), 1841, 1841, /bin/"), "{exec}");
+    assert!(exec.contains(", 1840, 0x0, SYSCALL { filename = \"/bin/"), "{exec}");
+    let mut interrupts = text.lines().filter(|line| line.starts_with("kernel.irq_entry: "));
+    let disk = interrupts.find(|line| line.contains("irq_id = 14,")).expect("of the disk");
+    assert!(disk.contains(", IRQ {"), "{disk}");
+}
+
+#[test]
 fn same_events_in_the_format_of_2003() {
     let Some((_, path, expected)) = cases().into_iter().find(|(name, ..)| name == "smp-2003")
     else {

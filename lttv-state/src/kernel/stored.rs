@@ -190,3 +190,40 @@ impl<'b> StoredTrace<'b> {
         is_sound(&restored, limits, before, &places).then_some(restored)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lttv_context::{Bounds, Extension, Traceset, TracesetContext};
+
+    use super::*;
+
+    /// The version of what is stored, and a checksum of what that is for the bundled
+    /// trace.
+    const STORED: (u32, u32) = (0x1_0001, 0);
+
+    #[test]
+    fn other_bytes_have_another_version() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+        let mut context = TracesetContext::new(Traceset::open(path).expect("a trace"));
+        let kernel = context.attach(KernelState::new());
+        let mut sum = crc32fast::Hasher::new();
+        let mut before: Option<SavedKernelState> = None;
+        while context.replay(&Bounds::all().events(500)).expect("no position").events > 0 {
+            let saved = context.extensions()[kernel].save();
+            let mut bytes = Vec::new();
+            write(&saved, before.as_ref(), &mut bytes);
+            sum.update(&bytes);
+            before = Some(saved);
+        }
+        let now = (context.extensions()[kernel].stored().version, sum.finalize());
+        let (version, sum) = now;
+        assert!(
+            now == STORED,
+            "what is stored of the bundled trace has changed, or its version: old files \
+             would be misread. If states are other than before, add one to `kernel::VERSION`; \
+             if only their bytes are, to `FORMAT` in this file. Then write here what it is \
+             now: ({version:#x}, {sum:#x})"
+        );
+        assert!(before.is_some_and(|last| last.traces.len() == 1));
+    }
+}

@@ -28,6 +28,7 @@ pub struct LeafKey {
 /// Parts of a trace may be counted apart and added: numbers wrap, so that a part may
 /// take back what another had counted before it was known better.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[repr(C)] // what most events change comes first
 #[non_exhaustive]
 pub struct Counts {
     /// How long a CPU was on exactly this.
@@ -36,12 +37,12 @@ pub struct Counts {
     pub cumulative_cpu_time: u64,
     /// From begin to end, of each that ended.
     pub durations: Durations,
+    /// Events, by type.
+    pub events: Tally,
     /// How long those had lasted at the end of the trace that had not ended then.
     pub open_time: u64,
     /// How long the process waited within it, for something or for a CPU.
     pub wait_time: u64,
-    /// Events, by type.
-    pub events: Tally,
 }
 
 impl Counts {
@@ -78,10 +79,19 @@ impl Counts {
 /// So many places are remembered: as many as 9 bits tell apart.
 const RECENT: usize = 1 << 9;
 
+/// A leaf. There are many, and each event is counted for another: what it touches of
+/// it is in one line of the cache.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+struct Leaf {
+    counts: Counts,
+    key: LeafKey,
+}
+
 /// All leaves, found by key.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leaves {
-    leaves: Vec<(LeafKey, Counts)>,
+    leaves: Vec<Leaf>,
     /// Places looked for lately: by hash, one of each.
     recent: Vec<(LeafKey, u32)>,
     places: HashMap<LeafKey, u32, BuildHasherDefault<Mix>>,
@@ -116,18 +126,18 @@ impl Leaves {
 
     fn find_or_add(&mut self, key: LeafKey) -> u32 {
         *self.places.entry(key).or_insert_with(|| {
-            self.leaves.push((key, Counts::default()));
+            self.leaves.push(Leaf { counts: Counts::default(), key });
             self.leaves.len() as u32 - 1
         })
     }
 
     #[inline]
     pub(super) fn at(&mut self, place: u32) -> &mut Counts {
-        &mut self.leaves[place as usize].1
+        &mut self.leaves[place as usize].counts
     }
 
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &(LeafKey, Counts)> {
-        self.leaves.iter()
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
+        self.leaves.iter().map(|leaf| (&leaf.key, &leaf.counts))
     }
 
     pub(super) fn add(&mut self, other: &Leaves) {
@@ -163,5 +173,18 @@ impl Hasher for Mix {
 
     fn finish(&self) -> u64 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_events_touch_is_in_one_line() {
+        let line = 64;
+        assert_eq!(std::mem::offset_of!(Leaf, counts), 0);
+        assert!(std::mem::offset_of!(Counts, open_time) <= line);
+        assert!(size_of::<Leaf>() <= 2 * line);
     }
 }

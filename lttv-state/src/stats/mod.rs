@@ -251,7 +251,7 @@ impl TraceStatistics {
 
     /// All that was counted, for each leaf.
     pub fn leaves(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
-        self.collector.leaves.iter().map(|(key, counts)| (key, counts))
+        self.collector.leaves.iter()
     }
 
     /// The processes, by [serial number](crate::kernel::Serial).

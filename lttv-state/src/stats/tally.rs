@@ -1,17 +1,36 @@
 //! Numbers of events by type.
 
 use ltt_read::schema::EventTypeId;
-use smallvec::SmallVec;
 
-/// How many events of each type there were. Most leaves see few types.
+/// How many events of each type there were. Most leaves see one.
+#[derive(Debug, Clone)]
+pub struct Tally(Kept);
+
+/// Small, so that it is near to what is counted besides.
+#[derive(Debug, Clone)]
+enum Kept {
+    /// None if the number is 0.
+    One {
+        of: u32,
+        events: u64,
+    },
+    More(Box<More>),
+}
+
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
-    few: SmallVec<[(u32, u64); 2]>,
+struct More {
+    few: Vec<(u32, u64)>,
     /// By type, once there are many.
     many: Vec<u64>,
 }
 
 const MAX_FEW: usize = 16;
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally(Kept::One { of: 0, events: 0 })
+    }
+}
 
 impl Tally {
     /// Counts an event.
@@ -20,6 +39,50 @@ impl Tally {
         self.add_to(event_type.0, 1);
     }
 
+    #[inline]
+    fn add_to(&mut self, of: u32, events: u64) {
+        match &mut self.0 {
+            Kept::One { of: one, events: known } if *one == of => *known += events,
+            Kept::One { .. } => self.begin(of, events),
+            Kept::More(more) => more.add_to(of, events),
+        }
+    }
+
+    /// Counts those of another type than so far.
+    #[cold]
+    fn begin(&mut self, of: u32, events: u64) {
+        match self.0 {
+            Kept::One { events: 0, .. } => self.0 = Kept::One { of, events },
+            Kept::One { of: one, events: known } => {
+                let few = vec![(one, known), (of, events)];
+                self.0 = Kept::More(Box::new(More { few, many: Vec::new() }));
+            }
+            Kept::More(_) => {}
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Tally) {
+        other.iter().for_each(|(event_type, events)| self.add_to(event_type.0, events));
+    }
+
+    /// All types that there were events of, with their number.
+    pub fn iter(&self) -> impl Iterator<Item = (EventTypeId, u64)> {
+        let (one, more) = match &self.0 {
+            Kept::One { of, events } => (Some((*of, *events)), None),
+            Kept::More(more) => (None, Some(more)),
+        };
+        let all = one.into_iter().chain(more.into_iter().flat_map(|more| more.iter()));
+        all.filter(|(_, events)| *events > 0).map(|(of, events)| (EventTypeId(of), events))
+    }
+
+    /// How many events there were in all.
+    pub fn total(&self) -> u64 {
+        self.iter().map(|(_, events)| events).sum()
+    }
+}
+
+impl More {
     #[inline]
     fn add_to(&mut self, of: u32, events: u64) {
         if let Some(count) = self.many.get_mut(of as usize) {
@@ -46,20 +109,8 @@ impl Tally {
         }
     }
 
-    /// Adds others.
-    pub fn add(&mut self, other: &Tally) {
-        other.iter().for_each(|(event_type, events)| self.add_to(event_type.0, events));
-    }
-
-    /// All types that there were events of, with their number.
-    pub fn iter(&self) -> impl Iterator<Item = (EventTypeId, u64)> {
-        let many = (0..).zip(self.many.iter().copied()).filter(|(_, events)| *events > 0);
-        self.few.iter().copied().chain(many).map(|(of, events)| (EventTypeId(of), events))
-    }
-
-    /// How many events there were in all.
-    pub fn total(&self) -> u64 {
-        self.iter().map(|(_, events)| events).sum()
+    fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.few.iter().copied().chain((0..).zip(self.many.iter().copied()))
     }
 }
 

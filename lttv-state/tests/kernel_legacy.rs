@@ -1,0 +1,53 @@
+//! The kernel state follows the bundled trace of LTTng 0.x.
+
+mod support;
+
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::kernel::{CpuMode, ExecutionMode, KernelState, ProcessStatus};
+use lttv_state::stats::Statistics;
+
+#[test]
+fn what_processes_did_and_what_became_of_them() {
+    let path = support::bundled().with_file_name("legacy");
+    let mut context = TracesetContext::new(Traceset::open(path).expect("a trace"));
+    let kernel = context.attach(KernelState::new());
+    let statistics = Statistics::attach(&mut context, kernel);
+    let (mut forked, mut busy) = (0u64, 0u64);
+    loop {
+        if context.middle(&Bounds::all().events(1)).expect("no position").events == 0 {
+            break;
+        }
+        let state = context.extensions()[kernel].trace(0).expect("one trace");
+        let born = state.processes().filter(|(_, process)| process.creation().is_some());
+        forked = forked.max(born.count() as u64);
+        busy += u64::from(state.cpu_mode(0) == CpuMode::Busy);
+    }
+    assert!(forked > 3, "no more than {forked} processes at a time");
+    assert!(busy > 1000, "busy after {busy} events only");
+
+    let state = context.extensions()[kernel].trace(0).expect("one trace");
+    assert_eq!(state.anomalies().total(), 0, "{:?}", state.anomalies());
+    let (_, shell) = state.find(1840).expect("the shell");
+    assert_eq!((state.name(shell.name()), shell.parent()), ("bash", Some(1)));
+    assert!(state.find(1841).is_none(), "the first program is gone");
+
+    let statistics = Statistics::take(&mut context, statistics, kernel);
+    let trace = &statistics.traces()[0];
+    for cpu in trace.cpus() {
+        assert_eq!(cpu.busy_time + cpu.idle_time + cpu.unknown_time, trace.time());
+        assert!(cpu.busy_time > 0 && cpu.idle_time > 0 && cpu.interrupt_time > 0);
+    }
+    let ended: Vec<_> = trace.process_facts().iter().filter(|facts| facts.end.is_some()).collect();
+    assert!(ended.len() > 10, "{} programs ended", ended.len());
+    for facts in ended {
+        let name = &facts.name;
+        assert!(name.starts_with("/bin/") || name.starts_with("/usr/bin/"), "{name}");
+        assert_eq!(facts.parent, Some(1840));
+    }
+    let calls = trace.syscalls();
+    let read = calls.values().filter_map(|calls| calls.get("sys_read"));
+    assert!(read.map(|durations| durations.len()).sum::<u64>() > 100);
+    let of_status = |status| state.processes().filter(|(_, p)| p.status() == status).count();
+    assert_eq!(of_status(ProcessStatus::Zombie), 0);
+    assert!(state.processes().any(|(_, p)| p.mode() == ExecutionMode::User));
+}
