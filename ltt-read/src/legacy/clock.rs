@@ -7,8 +7,11 @@ use crate::time::Timestamp;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Frequencies that most conversions need no division for.
-const COMMON: Range<u64> = 1 << 20..1 << 41;
+/// Frequencies in Hz that most conversions need no division for.
+const COMMON: Range<u64> = 1 << 20..1 << 38;
+/// How much an estimate may be wrong, for each nanosecond, in 2⁻⁶⁴ ns: by 2⁻⁵² for
+/// the rounding of doubles, and by less than 2⁹ ticks for that of the reciprocal.
+const REACH: u64 = (1 << (64 - (PRECISION - 1))) + (1 << 9);
 
 /// Which way a trace's `freq_scale` works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,15 +119,12 @@ impl Ticks {
     }
 
     /// The result for a tick count of up to 2⁵⁰ ns, if it is so far from whole
-    /// nanoseconds that no rounding matters. That of doubles moves the result by
-    /// 2⁻⁵² of it at most, that of the reciprocal, at [common](COMMON)
-    /// frequencies, by less than that.
+    /// nanoseconds that no rounding matters.
     #[inline(always)]
     fn far_from_rounding(&self, ticks: u64) -> Option<u64> {
         let (ns, fraction) = self.estimate(ticks);
-        // In units of the fraction, which are 2⁻⁶⁴ ns; one bit for the reciprocal.
-        let reach = (ns + 1) << (64 - (PRECISION - 1) + 1);
-        let is_far = fraction.wrapping_sub(reach) < (reach << 1).wrapping_neg();
+        let reach = (ns + 1) * REACH;
+        let is_far = fraction.wrapping_sub(reach) < (2 * reach).wrapping_neg();
         is_far.then_some(ns)
     }
 
