@@ -124,9 +124,15 @@ impl Filter {
     pub(crate) fn looks_at<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         match self.quick.get(event.type_id().index()).map(|quick| quick.verdict(event)) {
             Some(Verdict::Always) => true,
-            Some(Verdict::Depends) => self.compiled.matches(&TraceRecord { event: *event, state }),
+            Some(Verdict::Depends) => self.runs_for(event, state),
             Some(Verdict::Never) | None => false,
         }
+    }
+
+    /// Apart, so that what is decided without it does not pay for its registers.
+    #[inline(never)]
+    fn runs_for<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
+        self.compiled.matches(&TraceRecord { event: *event, state })
     }
 
     /// What is known of all events of a type.
