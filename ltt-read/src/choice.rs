@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::event::Event;
 use crate::merge::Merge;
 use crate::schema::EventTypeId;
-use crate::time::Timestamp;
+use crate::time::{TimeSpan, Timestamp};
 use crate::trace::Trace;
 
 /// Which events of some traces are wanted. Only what an event decides must be
@@ -59,9 +59,9 @@ pub trait Choice {
     }
 
     /// When events may be wanted: in order, with gaps between. If events without
-    /// a time may be, it is [`TimeWindow::ALL`].
-    fn windows(&self) -> Vec<TimeWindow> {
-        vec![TimeWindow::ALL]
+    /// a time may be, it is [`TimeSpan::ALL`].
+    fn spans(&self) -> Vec<TimeSpan> {
+        vec![TimeSpan::ALL]
     }
 }
 
@@ -78,8 +78,8 @@ impl<C: Choice + ?Sized> Choice for &C {
         (**self).may_choose(trace, tracefile)
     }
 
-    fn windows(&self) -> Vec<TimeWindow> {
-        (**self).windows()
+    fn spans(&self) -> Vec<TimeSpan> {
+        (**self).spans()
     }
 }
 
@@ -151,36 +151,22 @@ impl Verdicts {
     }
 }
 
-/// A stretch of time, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeWindow {
-    /// First time in it.
-    pub first: Timestamp,
-    /// Last time in it.
-    pub last: Timestamp,
-}
-
-impl TimeWindow {
-    /// All of time, and events that have none.
-    pub const ALL: TimeWindow = TimeWindow { first: Timestamp::MIN, last: Timestamp::MAX };
-}
-
-/// Leads a merge through windows of time, from each to the next, without reading
+/// Leads a merge through spans of time, from each to the next, without reading
 /// the packets between.
 ///
 /// Its user asks the merge for events that are wanted *or* later than
 /// [`last`](Self::last), and if one is later calls [`move_on`](Self::move_on).
 #[derive(Debug, Clone)]
-pub struct Windows {
-    windows: Vec<TimeWindow>,
+pub struct Spans {
+    spans: Vec<TimeSpan>,
     /// Which of them is read.
     at: usize,
 }
 
-impl Windows {
-    /// Windows in order, with gaps between.
-    pub fn new(windows: Vec<TimeWindow>) -> Self {
-        Windows { windows, at: 0 }
+impl Spans {
+    /// Spans in order, with gaps between.
+    pub fn new(spans: Vec<TimeSpan>) -> Self {
+        Spans { spans, at: 0 }
     }
 
     /// Begins with the first, wherever a merge stands, which is not moved.
@@ -189,34 +175,34 @@ impl Windows {
     }
 
     /// Begins where a merge stands. `latest` is known of what is before that: none
-    /// of it is later. Moves the merge to the first window if that is behind this
+    /// of it is later. Moves the merge to the first span if that is behind this
     /// time.
     pub fn enter(&mut self, merge: &mut Merge, latest: Option<Timestamp>) {
         let latest = latest.unwrap_or(Timestamp::MIN);
-        self.at = self.windows.partition_point(|window| window.last < latest);
-        if let Some(window) = self.windows.get(self.at)
-            && window.first > latest
+        self.at = self.spans.partition_point(|span| span.end < latest);
+        if let Some(span) = self.spans.get(self.at)
+            && span.begin > latest
         {
-            merge.seek(window.first);
+            merge.seek(span.begin);
         }
     }
 
-    /// The last time of the window that is read; `None` if there is none any
+    /// The last time of the span that is read; `None` if there is none any
     /// more.
     #[inline]
     pub fn last(&self) -> Option<Timestamp> {
-        self.windows.get(self.at).map(|window| window.last)
+        self.spans.get(self.at).map(|span| span.end)
     }
 
-    /// Goes on: a merge gave an event of a time behind the window that is read.
-    /// The merge gives it again, or the first of the next window that is not
+    /// Goes on: a merge gave an event of a time behind the span that is read.
+    /// The merge gives it again, or the first of the next span that is not
     /// before it.
     pub fn move_on(&mut self, merge: &mut Merge, time: Timestamp) {
         while self.last().is_some_and(|last| last < time) {
             self.at += 1;
         }
-        match self.windows.get(self.at) {
-            Some(next) if next.first > time => merge.seek(next.first),
+        match self.spans.get(self.at) {
+            Some(next) if next.begin > time => merge.seek(next.begin),
             _ => merge.put_back(),
         }
     }

@@ -9,7 +9,7 @@ use crate::layout::region::Region;
 use crate::layout::tables::Tables;
 use crate::layout::walk::sibling;
 use crate::layout::{FixedRead, WordRead};
-use crate::schema::{EventTypeId, Schema, Scope};
+use crate::schema::{Encoding, EventTypeId, Schema, Scope};
 use crate::value::child;
 
 /// A field of one event type, found by [`Trace::field`](crate::Trace::field)
@@ -28,6 +28,8 @@ pub struct Field {
     pub(crate) plain: Option<WordRead>,
     /// Length in bytes of a text or blob that is always there and always as long.
     pub(crate) bytes: Option<u64>,
+    /// Whether these are a text in UTF-8.
+    pub(crate) is_text: bool,
     /// Conditions under which the event has it.
     pub(crate) gates: SmallVec<[Gate; 1]>,
     /// Steps that have to be taken in each event anew.
@@ -110,6 +112,12 @@ impl Field {
     pub fn is_plain_integer(&self) -> bool {
         self.place.integer.is_some() && self.rest.is_empty()
     }
+
+    /// Whether [`Event::text`](crate::Event::text) can read it: it is a text in
+    /// UTF-8 of constant length, and always there.
+    pub fn is_plain_text(&self) -> bool {
+        self.is_text
+    }
 }
 
 /// Splits `a.b[2].c`.
@@ -176,6 +184,7 @@ pub(crate) fn find(
         place: FieldPlace { anchor, offset: base + node.offset, integer },
         plain: None,
         bytes: None,
+        is_text: false,
         gates: at.gates,
         rest: rest.to_vec(),
         info: node.info.clone(),
@@ -185,7 +194,8 @@ pub(crate) fn find(
     }
     let align = node.info.class().align;
     let plain = integer.and_then(|read| WordRead::new(read, align));
-    Some(Field { plain, bytes: length, ..field })
+    let is_text = matches!(node.kind, NodeKind::Text { encoding: Encoding::Utf8, .. });
+    Some(Field { plain, bytes: length, is_text: is_text && length.is_some(), ..field })
 }
 
 /// Whether there may be a field at the end of the steps from a node.

@@ -229,7 +229,7 @@ pub use notice::{Notice, NoticeKind};
 pub use packet::Packet;
 pub use range_test::{RangeTest, RangeTests};
 pub use source::Access;
-pub use time::Timestamp;
+pub use time::{TimeSpan, Timestamp};
 pub use trace::{OpenOptions, Trace, open_all};
 pub use tracefile::{Tracefile, UserProcess};
 pub use value::{ArrayView, StructView, Value, labels};

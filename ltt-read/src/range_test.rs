@@ -1,7 +1,7 @@
 //! Comparisons of integer fields, made ready: a load, a difference, and one
 //! comparison each.
 
-use crate::bits::{word, word_le};
+use crate::bits::word_le;
 use crate::field::Field;
 use crate::layout::FixedRead;
 use crate::layout::program::Slot;
@@ -126,26 +126,39 @@ impl RangeTests {
 
     #[inline(always)]
     pub(crate) fn hold(&self, data: &[u8], slots: &[u64]) -> bool {
-        self.groups.iter().all(|group| group.hold(data, slots))
+        self.hold_at_bytes(data, slots).unwrap_or_else(|| self.hold_anywhere(data, slots))
     }
-}
 
-impl Group {
+    /// `None` if an anchor is between bytes, or a word is not within the data. (It
+    /// calls nothing, for the sake of the registers.)
     #[inline(always)]
-    fn hold(&self, data: &[u8], slots: &[u64]) -> bool {
-        let Some(anchor) = slots.get(self.anchor as usize) else { return false };
-        if anchor & 7 != 0 {
-            return self.hold_between_bytes(data, *anchor);
+    fn hold_at_bytes(&self, data: &[u8], slots: &[u64]) -> Option<bool> {
+        for group in &self.groups {
+            let anchor = *slots.get(group.anchor as usize)?;
+            if anchor & 7 != 0 {
+                return None;
+            }
+            let data = data.get((anchor >> 3) as usize..)?;
+            for test in &group.tests {
+                let byte = test.byte as usize;
+                let word = data.get(byte..byte.wrapping_add(8))?.as_array()?;
+                if !test.holds(u64::from_le_bytes(*word)) {
+                    return Some(false);
+                }
+            }
         }
-        let data = data.get((anchor >> 3) as usize..).unwrap_or_default();
-        self.tests.iter().all(|test| test.holds(word(data, test.byte as usize)))
+        Some(true)
     }
 
+    #[cold]
     #[inline(never)]
-    fn hold_between_bytes(&self, data: &[u8], anchor: u64) -> bool {
-        self.tests.iter().all(|test| {
-            let offset = u64::from(test.byte) * 8 + u64::from(test.shift);
-            test.holds(word_le(data, anchor.wrapping_add(offset)) << test.shift)
+    fn hold_anywhere(&self, data: &[u8], slots: &[u64]) -> bool {
+        self.groups.iter().all(|group| {
+            let Some(anchor) = slots.get(group.anchor as usize) else { return false };
+            group.tests.iter().all(|test| {
+                let offset = u64::from(test.byte) * 8 + u64::from(test.shift);
+                test.holds(word_le(data, anchor.wrapping_add(offset)) << test.shift)
+            })
         })
     }
 }

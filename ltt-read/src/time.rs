@@ -71,6 +71,41 @@ impl std::fmt::Display for Timestamp {
     }
 }
 
+/// A stretch of time, both ends included.
+///
+/// ```
+/// use ltt_read::{TimeSpan, Timestamp};
+///
+/// let at = Timestamp::from_ns;
+/// let span = TimeSpan { begin: at(10), end: at(20) };
+/// assert!(span.contains(at(20)) && !span.contains(at(21)));
+/// assert_eq!(span.join(TimeSpan { begin: at(30), end: at(40) }).end, at(40));
+/// assert!(TimeSpan::ALL.contains(Timestamp::MAX));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimeSpan {
+    /// The earliest time.
+    pub begin: Timestamp,
+    /// The latest time.
+    pub end: Timestamp,
+}
+
+impl TimeSpan {
+    /// All of time.
+    pub const ALL: TimeSpan = TimeSpan { begin: Timestamp::MIN, end: Timestamp::MAX };
+
+    /// Whether a time is in it.
+    pub const fn contains(self, time: Timestamp) -> bool {
+        self.begin.0 <= time.0 && time.0 <= self.end.0
+    }
+
+    /// From the earlier begin to the later end.
+    #[must_use]
+    pub fn join(self, other: TimeSpan) -> TimeSpan {
+        TimeSpan { begin: self.begin.min(other.begin), end: self.end.max(other.end) }
+    }
+}
+
 /// Converts the cycles of one clock class to [`Timestamp`]s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClockConverter {

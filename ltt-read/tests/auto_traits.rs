@@ -1,13 +1,34 @@
-//! Promises that only the type system can keep.
+//! Promises that only the type system can keep: it is the build that fails.
 
-use ltt_read::{Cursor, Error, Merge, Trace};
+use std::fmt::Debug;
 
-fn shared<T: Send + Sync + std::fmt::Debug>() {}
+use ltt_read::schema::Schema;
+use ltt_read::writer::MemoryTrace;
+use ltt_read::{
+    Cursor, DecodeError, Error, Event, Field, Merge, Notice, Packet, Position, Trace, Value,
+};
+
+fn shared<T: Send + Sync + Debug>() {}
 
 #[test]
 fn everything_may_cross_threads() {
     shared::<Trace>();
+    shared::<Schema>();
     shared::<Cursor>();
     shared::<Merge>();
-    shared::<Error>();
+    shared::<Event<'_>>();
+    shared::<Value<'_>>();
+    shared::<Packet>();
+    shared::<Field>();
+    shared::<Position>();
+    shared::<Notice>();
+    shared::<MemoryTrace>();
+}
+
+#[test]
+fn errors_can_be_passed_on() {
+    fn error<T: std::error::Error + Send + Sync + 'static>() {}
+    error::<Error>();
+    error::<DecodeError>();
+    error::<ltt_read::writer::MemoryTraceError>();
 }

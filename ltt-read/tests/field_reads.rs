@@ -38,6 +38,9 @@ fn fast_ways_read_the_same() {
                         let Some(bytes) = event.bytes(field) else { continue };
                         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
                         assert_eq!(&bytes[..end], text.bytes, "{field:?}");
+                        let read = event.text(field);
+                        assert_eq!(read.is_some(), field.is_plain_text(), "{field:?}");
+                        assert!(read.is_none_or(|read| read == text.bytes), "{field:?}");
                         texts += 1;
                     }
                     _ => assert_eq!(event.bytes(field), None, "{field:?}"),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ltt_read::choice::{Choice, Verdict, Verdicts, Windows};
+use ltt_read::choice::{Choice, Spans, Verdict, Verdicts};
 use ltt_read::{Event, Look, Merge, Timestamp};
 
 use crate::context::TracesetContext;
@@ -17,7 +17,7 @@ pub(crate) struct Check<'h> {
     /// By number of the tracefile.
     tracefiles: Box<[bool]>,
     verdicts: Verdicts,
-    windows: Windows,
+    spans: Spans,
     asked: Box<Asked<'h>>,
 }
 
@@ -119,7 +119,7 @@ impl<'h> Check<'h> {
         Check {
             tracefiles: tracefiles.map(|t| choice.may_choose(t.trace_index(), t.index())).collect(),
             verdicts: Verdicts::new(choice, contexts.traceset().traces()),
-            windows: Windows::new(choice.windows()),
+            spans: Spans::new(choice.spans()),
             asked: Box::new(|_, _| false),
         }
     }
@@ -141,8 +141,8 @@ impl<'h> Check<'h> {
 
     fn enter(&mut self, merge: &mut Merge, latest: Latest) {
         match latest {
-            UNKNOWN => self.windows.restart(),
-            latest => self.windows.enter(merge, latest.map(Timestamp::from_ns)),
+            UNKNOWN => self.spans.restart(),
+            latest => self.spans.enter(merge, latest.map(Timestamp::from_ns)),
         }
     }
 
@@ -156,7 +156,7 @@ impl<'h> Check<'h> {
         limit: i64,
         looks: &mut Looks,
     ) -> bool {
-        while let Some(last) = self.windows.last().map(Timestamp::ns) {
+        while let Some(last) = self.spans.last().map(Timestamp::ns) {
             let stop = limit.min(last.saturating_add(1));
             let found = merge.next_taken(|event| match () {
                 () if time_of(event) >= stop || looks.are_spent() => Look::Stop,
@@ -168,7 +168,7 @@ impl<'h> Check<'h> {
             if time <= last || time >= limit || looks.spent {
                 return true;
             }
-            self.windows.move_on(merge, Timestamp::from_ns(time));
+            self.spans.move_on(merge, Timestamp::from_ns(time));
         }
         false
     }
@@ -194,6 +194,6 @@ impl Looks {
 
 impl fmt::Debug for Check<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Check").field("windows", &self.windows).finish_non_exhaustive()
+        f.debug_struct("Check").field("spans", &self.spans).finish_non_exhaustive()
     }
 }

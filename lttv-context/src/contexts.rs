@@ -4,9 +4,9 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use ltt_read::{Trace, Tracefile};
+use ltt_read::{TimeSpan, Trace, Tracefile};
 
-use crate::span::{TimeSpan, tracefile_span};
+use crate::span::tracefile_span;
 use crate::traceset::Traceset;
 
 /// The contexts of all traces and tracefiles of a traceset.

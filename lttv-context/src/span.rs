@@ -2,24 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::{Timestamp, Trace};
-
-/// A stretch of time, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TimeSpan {
-    /// The earliest time.
-    pub begin: Timestamp,
-    /// The latest time.
-    pub end: Timestamp,
-}
-
-impl TimeSpan {
-    /// From the earlier begin to the later end.
-    #[must_use]
-    pub fn join(self, other: TimeSpan) -> TimeSpan {
-        TimeSpan { begin: self.begin.min(other.begin), end: self.end.max(other.end) }
-    }
-}
+use ltt_read::{TimeSpan, Timestamp, Trace};
 
 /// The span of a tracefile by its packets, or by its events where packets do not
 /// tell.

@@ -5,9 +5,9 @@ mod support;
 
 use std::cell::RefCell;
 
-use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::choice::{Choice, Verdict};
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Timestamp};
+use ltt_read::{Event, TimeSpan, Timestamp};
 use lttv_context::{
     Bounds, EndReason, Extension, Handle, Setup, Subscription, TracesetContext, TracesetPosition,
 };
@@ -23,7 +23,7 @@ struct Sieve {
     every: u32,
     /// Only one tracefile of each trace.
     tracefile: Option<usize>,
-    windows: Vec<TimeWindow>,
+    spans: Vec<TimeSpan>,
     /// Whether it tells in advance what it knows.
     talkative: bool,
 }
@@ -32,7 +32,7 @@ impl Sieve {
     fn has(&self, event: &Known) -> bool {
         event.number.is_multiple_of(self.every)
             && self.tracefile.is_none_or(|only| only == event.tracefile)
-            && self.windows.iter().any(|w| w.first <= event.time && event.time <= w.last)
+            && self.spans.iter().any(|w| w.begin <= event.time && event.time <= w.end)
     }
 }
 
@@ -52,9 +52,9 @@ impl Choice for Sieve {
 
     fn verdict(&self, _: usize, _: EventTypeId) -> Verdict {
         let all = self.every == 1 && self.tracefile.is_none();
-        match (self.talkative, &*self.windows) {
+        match (self.talkative, &*self.spans) {
             (true, []) => Verdict::Never,
-            (true, [TimeWindow::ALL]) if all => Verdict::Always,
+            (true, [TimeSpan::ALL]) if all => Verdict::Always,
             _ => Verdict::Depends,
         }
     }
@@ -63,8 +63,8 @@ impl Choice for Sieve {
         !self.talkative || self.tracefile.is_none_or(|only| only == tracefile)
     }
 
-    fn windows(&self) -> Vec<TimeWindow> {
-        if self.talkative { self.windows.clone() } else { vec![TimeWindow::ALL] }
+    fn spans(&self) -> Vec<TimeSpan> {
+        if self.talkative { self.spans.clone() } else { vec![TimeSpan::ALL] }
     }
 }
 
@@ -231,22 +231,22 @@ fn run(
 }
 
 fn some(times: Vec<Timestamp>) -> impl Strategy<Value = Sieve> {
-    let windows = match times.len() {
-        0 => Just(vec![TimeWindow::ALL]).boxed(),
+    let spans = match times.len() {
+        0 => Just(vec![TimeSpan::ALL]).boxed(),
         _ => prop_oneof![
-            Just(vec![TimeWindow::ALL]),
+            Just(vec![TimeSpan::ALL]),
             prop::collection::vec(prop::sample::select(times), 0..5).prop_map(|mut times| {
                 times.sort_unstable();
                 times.dedup();
-                // Gaps lie between windows.
-                times.chunks_exact(2).map(|t| TimeWindow { first: t[0], last: t[1] }).collect()
+                // Gaps lie between spans.
+                times.chunks_exact(2).map(|t| TimeSpan { begin: t[0], end: t[1] }).collect()
             }),
         ]
         .boxed(),
     };
     let tracefile = prop::option::of(0..3usize);
-    (prop::sample::select(vec![1, 2, 3, 7, 50]), tracefile, windows, any::<bool>()).prop_map(
-        |(every, tracefile, windows, talkative)| Sieve { every, tracefile, windows, talkative },
+    (prop::sample::select(vec![1, 2, 3, 7, 50]), tracefile, spans, any::<bool>()).prop_map(
+        |(every, tracefile, spans, talkative)| Sieve { every, tracefile, spans, talkative },
     )
 }
 

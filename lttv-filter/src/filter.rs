@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::choice::{Choice, Verdict};
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Timestamp, Trace};
+use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
-use crate::compile::{self, Checked, Fault, Node, can_hold, windows};
+use crate::compile::{self, Checked, Fault, Node, can_hold, spans};
 use crate::compiled::Compiled;
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
@@ -46,7 +46,7 @@ pub struct Filter {
     quick: Box<[Quick]>,
     /// For what these leave open.
     compiled: Compiled<TraceField>,
-    windows: Vec<TimeWindow>,
+    spans: Vec<TimeSpan>,
     tracefiles: Box<[bool]>,
 }
 
@@ -94,13 +94,13 @@ impl Filter {
         let model = TraceModel { trace, state };
         let Checked { trees, faults } = compile::check(tree, &model, environment);
         let verdicts = trees.iter().map(Node::verdict).collect();
-        let windows = time_windows(&trees);
+        let spans = time_spans(&trees);
         let tracefiles = (0..trace.tracefiles().len() as i128)
             .map(|number| trees.iter().any(|tree| can_hold(tree, &is_tracefile, number)))
             .collect();
         let (quick, rest): (Vec<_>, Vec<_>) = trees.into_iter().map(Quick::split).unzip();
         let compiled = Compiled::of(&rest);
-        (Filter { verdicts, quick: quick.into(), compiled, windows, tracefiles }, faults)
+        (Filter { verdicts, quick: quick.into(), compiled, spans, tracefiles }, faults)
     }
 
     /// Whether an event of the trace passes; what state it may ask for is absent.
@@ -124,9 +124,15 @@ impl Filter {
     pub(crate) fn looks_at<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         match self.quick.get(event.type_id().index()).map(|quick| quick.verdict(event)) {
             Some(Verdict::Always) => true,
-            Some(Verdict::Depends) => self.compiled.matches(&TraceRecord { event: *event, state }),
+            Some(Verdict::Depends) => self.runs_for(event, state),
             Some(Verdict::Never) | None => false,
         }
+    }
+
+    /// Apart, so that what is decided without it does not pay for its registers.
+    #[inline(never)]
+    fn runs_for<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
+        self.compiled.matches(&TraceRecord { event: *event, state })
     }
 
     /// What is known of all events of a type.
@@ -144,7 +150,7 @@ impl Filter {
 
     /// Whether an event of the trace may pass at all.
     pub fn can_match(&self) -> bool {
-        !self.windows.is_empty() && self.tracefiles.contains(&true)
+        !self.spans.is_empty() && self.tracefiles.contains(&true)
     }
 
     /// Whether an event of a tracefile may pass.
@@ -153,9 +159,9 @@ impl Filter {
     }
 
     /// When events may pass: in order, with gaps between. If events without a
-    /// time may, it is [`TimeWindow::ALL`].
-    pub fn windows(&self) -> &[TimeWindow] {
-        &self.windows
+    /// time may, it is [`TimeSpan::ALL`].
+    pub fn spans(&self) -> &[TimeSpan] {
+        &self.spans
     }
 }
 
@@ -174,8 +180,8 @@ impl Choice for Filter {
         self.can_match_tracefile(tracefile)
     }
 
-    fn windows(&self) -> Vec<TimeWindow> {
-        self.windows.clone()
+    fn spans(&self) -> Vec<TimeSpan> {
+        self.spans.clone()
     }
 }
 
@@ -183,21 +189,20 @@ fn is_tracefile(field: &TraceField) -> bool {
     matches!(field, TraceField::Tracefile)
 }
 
-fn time_windows(trees: &[Node<TraceField>]) -> Vec<TimeWindow> {
+fn time_spans(trees: &[Node<TraceField>]) -> Vec<TimeSpan> {
     let is_time = |field: &TraceField| matches!(field, TraceField::Time);
     let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
     let mut all = Ranges::none();
     for tree in trees {
-        let (set, without) = windows(tree, &is_time, low, high);
+        let (set, without) = spans(tree, &is_time, low, high);
         if without {
-            return vec![TimeWindow::ALL];
+            return vec![TimeSpan::ALL];
         }
         all = all.union(&set);
     }
     let time = |ns: i128| Timestamp::from_ns(ns as i64); // within the bounds above
-    let window =
-        |(first, last): &(i128, i128)| TimeWindow { first: time(*first), last: time(*last) };
-    all.as_slice().iter().map(window).collect()
+    let span = |(first, last): &(i128, i128)| TimeSpan { begin: time(*first), end: time(*last) };
+    all.as_slice().iter().map(span).collect()
 }
 
 /// Whether the meaning of an expression depends on the day.

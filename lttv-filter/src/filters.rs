@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, TimeWindow, Verdict, Verdicts};
+use ltt_read::choice::{Choice, Verdict, Verdicts};
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Timestamp, Trace};
+use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
 use crate::compile::Fault;
 use crate::diagnostic::FilterError;
@@ -184,13 +184,13 @@ impl Filters {
     }
 
     /// When events may pass: in order, with gaps between. If events without a
-    /// time may, it is [`TimeWindow::ALL`].
-    pub fn windows(&self) -> Vec<TimeWindow> {
-        let all = self.filters.iter().flat_map(Filter::windows);
-        let ranges = all.map(|window| (window.first.ns().into(), window.last.ns().into()));
+    /// time may, it is [`TimeSpan::ALL`].
+    pub fn spans(&self) -> Vec<TimeSpan> {
+        let all = self.filters.iter().flat_map(Filter::spans);
+        let ranges = all.map(|span| (span.begin.ns().into(), span.end.ns().into()));
         let time = |ns: i128| Timestamp::from_ns(ns as i64); // from 64 bits, above
-        let window = |(a, b): &(i128, i128)| TimeWindow { first: time(*a), last: time(*b) };
-        Ranges::union_of(ranges.collect()).as_slice().iter().map(window).collect()
+        let span = |(a, b): &(i128, i128)| TimeSpan { begin: time(*a), end: time(*b) };
+        Ranges::union_of(ranges.collect()).as_slice().iter().map(span).collect()
     }
 
     /// Whether it is known in advance that all events pass.
@@ -218,8 +218,8 @@ impl Choice for Filters {
         self.can_match(trace, tracefile)
     }
 
-    fn windows(&self) -> Vec<TimeWindow> {
-        Filters::windows(self)
+    fn spans(&self) -> Vec<TimeSpan> {
+        Filters::spans(self)
     }
 }
 

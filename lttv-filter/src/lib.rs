@@ -46,7 +46,7 @@
 //! | read the events that pass, and as little else as possible | [`Filters::read`] |
 //! | ask of single events | [`Filters::matches`], [`Filter::matches`] |
 //! | have hooks called for what passes only | [`Filters`] as the [`Choice`](ltt_read::choice::Choice) of a context of `lttv-context` |
-//! | know what is decided in advance | [`Filter::verdict`], [`windows`](Filter::windows), [`can_match_tracefile`](Filter::can_match_tracefile) |
+//! | know what is decided in advance | [`Filter::verdict`], [`spans`](Filter::spans), [`can_match_tracefile`](Filter::can_match_tracefile) |
 //! | go on after traces were added or removed | [`Filters::set_traces`] |
 //! | show what is wrong | [`FilterError`] |
 //! | build, walk and change expressions without text | [`Expr`], [`Selector`] |
@@ -230,8 +230,8 @@
 //!             && (event.name == sched_waking || next_prio < 20)";
 //! let filter = Filter::new(&Expression::parse(text)?, &trace)?;
 //! // Packets of this tenth of a second,
-//! let [window] = filter.windows() else { panic!("one window") };
-//! assert_eq!(window.last.ns() - window.first.ns(), 99_999_999);
+//! let [span] = filter.spans() else { panic!("one span") };
+//! assert_eq!(span.end.ns() - span.begin.ns(), 99_999_999);
 //! // of one processor,
 //! for (number, tracefile) in trace.tracefiles().iter().enumerate() {
 //!     assert_eq!(filter.can_match_tracefile(number), tracefile.cpu() == Some(3));
@@ -291,7 +291,8 @@ pub use environment::Environment;
 pub use expression::Expression;
 pub use filter::Filter;
 pub use filters::Filters;
-pub use ltt_read::choice::{TimeWindow, Verdict};
+pub use ltt_read::TimeSpan;
+pub use ltt_read::choice::Verdict;
 pub use ltt_read::metadata::Span;
 pub use read::Matches;
 pub use syntax::{

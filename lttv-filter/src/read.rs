@@ -1,6 +1,6 @@
 //! Reading what passes a filter, and as little else as possible.
 
-use ltt_read::choice::Windows;
+use ltt_read::choice::Spans;
 use ltt_read::{Event, Look, Merge};
 
 use crate::filters::Filters;
@@ -18,7 +18,7 @@ use crate::filters::Filters;
 pub struct Matches<'f> {
     filters: &'f Filters,
     merge: Merge,
-    windows: Windows,
+    spans: Spans,
     /// Whether nothing needs to be asked.
     all: bool,
 }
@@ -27,9 +27,9 @@ impl<'f> Matches<'f> {
     pub(crate) fn new(filters: &'f Filters) -> Self {
         let wanted = |trace, tracefile| filters.can_match(trace, tracefile);
         let mut merge = Merge::of_tracefiles(filters.traces(), wanted);
-        let mut windows = Windows::new(filters.windows());
-        windows.enter(&mut merge, None);
-        Matches { filters, merge, windows, all: filters.match_all() }
+        let mut spans = Spans::new(filters.spans());
+        spans.enter(&mut merge, None);
+        Matches { filters, merge, spans, all: filters.match_all() }
     }
 
     /// The next event that passes; `None` after the last.
@@ -39,7 +39,7 @@ impl<'f> Matches<'f> {
             return self.merge.next();
         }
         let filters = self.filters;
-        while let Some(last) = self.windows.last() {
+        while let Some(last) = self.spans.last() {
             let past = |event: &Event<'_>| event.timestamp().is_some_and(|time| time > last);
             let event = self.merge.next_taken(|event| match () {
                 () if filters.matches(event) => Look::Take,
@@ -47,8 +47,8 @@ impl<'f> Matches<'f> {
                 () => Look::Leave,
             })?;
             match event.timestamp().filter(|_| past(&event)) {
-                // It may be in a window that comes later.
-                Some(time) => self.windows.move_on(&mut self.merge, time),
+                // It may be in a span that comes later.
+                Some(time) => self.spans.move_on(&mut self.merge, time),
                 None => return self.merge.current(),
             }
         }

@@ -39,15 +39,15 @@ use crate::scheduler::Scheduler;
 ///     background.compute(stats, viewer);
 ///     background.notify(stats, viewer, When::Done);
 /// }
-/// let mut notices = Vec::new();
+/// let mut reached = Vec::new();
 /// loop {
 ///     let chunk = scheduler.service_chunk(Budget::events(1000));
-///     notices.extend(chunk.notices);
+///     reached.extend(chunk.reached);
 ///     if chunk.status == lttv_requests::Status::Idle {
 ///         break;
 ///     }
 /// }
-/// assert_eq!((switches.get(), notices.len()), (497, 1));
+/// assert_eq!((switches.get(), reached.len()), (497, 1));
 /// assert_eq!(scheduler.background().map(|b| b.stage(stats)), Some(Stage::Ready));
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
@@ -91,7 +91,7 @@ pub enum When {
 /// A computation has come to where somebody wanted to be told of it, or is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Notice {
+pub struct Reached {
     /// Who wanted to be told.
     pub owner: Owner,
     /// Of what.
@@ -185,7 +185,7 @@ impl<'h> Background<'h> {
     }
 
     /// Somebody wants to be told, once, how far a computation has come: in
-    /// [`Chunk::notices`](crate::Chunk::notices), after the chunk in which it
+    /// [`Chunk::reached`](crate::Chunk::reached), after the chunk in which it
     /// comes there, at once if it has been there already, at the latest when it is
     /// done.
     pub fn notify(&mut self, module: ModuleId, owner: Owner, when: When) {
@@ -245,17 +245,17 @@ impl<'h> Background<'h> {
     }
 
     /// Takes what is due.
-    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
-        let mut notices = Vec::new();
+    pub(crate) fn take_reached(&mut self) -> Vec<Reached> {
+        let mut reached = Vec::new();
         let mut notifications = std::mem::take(&mut self.notifications);
         notifications.retain(|notification| {
             let is_due = self.is_due(notification);
             let Notification { owner, module, .. } = *notification;
-            notices.extend(is_due.then_some(Notice { owner, module }));
+            reached.extend(is_due.then_some(Reached { owner, module }));
             !is_due
         });
         self.notifications = notifications;
-        notices
+        reached
     }
 
     fn is_due(&self, notification: &Notification) -> bool {

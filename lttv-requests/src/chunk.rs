@@ -2,7 +2,7 @@
 
 use ltt_read::Timestamp;
 
-use crate::background::Notice;
+use crate::background::Reached;
 use crate::finish::Finished;
 use crate::identity::RequestId;
 
@@ -31,7 +31,7 @@ pub struct Chunk {
     /// Events read in the [background](crate::Background).
     pub computed: u64,
     /// What came of computations in the background that somebody wanted to know.
-    pub notices: Vec<Notice>,
+    pub reached: Vec<Reached>,
     /// Whether there is more to do.
     pub status: Status,
 }

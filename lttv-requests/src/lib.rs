@@ -149,7 +149,7 @@ mod urgency;
 pub mod views;
 mod window;
 
-pub use background::{Background, ModuleId, Notice, Stage, When};
+pub use background::{Background, ModuleId, Reached, Stage, When};
 pub use budget::Budget;
 pub use chunk::{Chunk, Replay, Status};
 pub use control::Control;

@@ -74,7 +74,7 @@ impl<'h> Scheduler<'h> {
         if !meter.is_spent() && !background.is_idle() {
             chunk.computed = background.service(meter.left(), &mut self.context);
         }
-        chunk.notices = background.take_notices();
+        chunk.reached = background.take_reached();
     }
 
     /// Where to read: at the first of the most urgent requests.

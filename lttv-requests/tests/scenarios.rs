@@ -432,7 +432,7 @@ fn background_waits_for_requests_and_late_modules_join() {
     for call in 0..4 {
         let chunk = scheduler.service_chunk(Budget::events(100));
         computed += chunk.computed;
-        told.extend(chunk.notices.iter().map(|notice| (call, notice.owner)));
+        told.extend(chunk.reached.iter().map(|news| (call, news.owner)));
     }
     assert_eq!((computed, told.as_slice()), (400, [(1, one)].as_slice()));
     assert_eq!(early.borrow().len(), 400); // to be looked at meanwhile
@@ -448,7 +448,7 @@ fn background_waits_for_requests_and_late_modules_join() {
     loop {
         let chunk = scheduler.service_chunk(Budget::events(60));
         computed += chunk.computed;
-        done.extend(chunk.notices);
+        done.extend(chunk.reached);
         if chunk.status == Status::Idle {
             break;
         }
@@ -456,7 +456,7 @@ fn background_waits_for_requests_and_late_modules_join() {
     assert_eq!(seen.take(), range(900, 1000));
     assert_eq!((early.take(), late.take()), (range(0, 1000), range(0, 1000)));
     assert_eq!(computed, 1000 + 400);
-    let owners: Vec<Owner> = done.iter().map(|notice| notice.owner).collect();
+    let owners: Vec<Owner> = done.iter().map(|news| news.owner).collect();
     assert_eq!(owners, [two, two]);
     assert_eq!((done[0].module, done[1].module), (first, second));
     assert_eq!(scheduler.background().unwrap().stage(second), Stage::Ready);

@@ -4,7 +4,9 @@
 mod support;
 
 use ltt_read::Timestamp;
-use lttv_context::{EventCall, TracesetContext};
+use ltt_read::schema::{FieldClass, Format, StreamClassId};
+use ltt_read::writer::{MemoryTrace, Value, presets};
+use lttv_context::{EventCall, Traceset, TracesetContext};
 use lttv_requests::views::{EventTable, Histogram, Timeline};
 use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
 use proptest::prelude::*;
@@ -56,6 +58,38 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn is_even(event: &Known) -> bool {
     event.number.is_multiple_of(2)
+}
+
+/// A packet may tell a begin behind its events, where a clock went back.
+#[test]
+fn a_table_goes_back_to_events_before_their_packet() {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let nothing = FieldClass::structure([]);
+    let tick = schema.add_event_type(StreamClassId(0), "tick", nothing);
+    let mut trace = MemoryTrace::new(schema);
+    let mut stream = trace
+        .stream(StreamClassId(0), "channel0_0")
+        .unwrap()
+        .with_packet_context(Value::fields([("cpu_id", 0)]));
+    stream.begin_packet(9_000_000).unwrap();
+    for time in [1_000, 2_000_000, 4_000_000] {
+        stream.event(tick, time, Value::Struct(Vec::new())).unwrap();
+    }
+    stream.end_packet(9_000_000).unwrap();
+    trace.add(stream).unwrap();
+    let traceset = Traceset::from(vec![trace.open().unwrap()]);
+
+    let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+    let table = EventTable::new(Owner::fresh(), 1, |_| ());
+    scheduler.submit(table.show_begin()).unwrap();
+    drain(&mut scheduler, 10);
+    let first = table.rows()[0].time;
+    scheduler.submit(table.scroll(2).unwrap()).unwrap();
+    drain(&mut scheduler, 10);
+    assert_eq!(table.rows()[0].time.since(first), 3_999_000);
+    scheduler.submit(table.scroll(-2).unwrap()).unwrap();
+    drain(&mut scheduler, 10);
+    assert_eq!(table.rows()[0].time, first);
 }
 
 proptest! {

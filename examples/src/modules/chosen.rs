@@ -3,9 +3,9 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use ltt_read::Event;
-use ltt_read::choice::{Choice, TimeWindow, Verdict};
+use ltt_read::choice::{Choice, Verdict};
 use ltt_read::schema::EventTypeId;
+use ltt_read::{Event, TimeSpan};
 use lttv_context::{EventCall, Handle, TracesetContext};
 use lttv_filter::Filters;
 use lttv_state::filter::KernelView;
@@ -77,7 +77,7 @@ impl Choice for InAdvance {
         self.ask(|filters| filters.may_choose(trace, tracefile), true)
     }
 
-    fn windows(&self) -> Vec<TimeWindow> {
-        self.ask(|filters| filters.windows(), vec![TimeWindow::ALL])
+    fn spans(&self) -> Vec<TimeSpan> {
+        self.ask(|filters| filters.spans(), vec![TimeSpan::ALL])
     }
 }

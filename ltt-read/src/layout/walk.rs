@@ -348,7 +348,7 @@ fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
 /// The first null byte. Texts of fixed length are short: less than what it
 /// takes to get a vectorised search going.
 #[inline(always)]
-fn first_zero(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn first_zero(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 0xff;
     let (words, rest) = bytes.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {

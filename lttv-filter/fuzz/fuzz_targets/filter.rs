@@ -21,7 +21,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         Ok(filters) => filters,
         Err(error) => return drop((error.to_string(), error.render(false))),
     };
-    let windows = filters.windows();
+    let spans = filters.spans();
     let filter = filters.of_trace(0).expect("of the only trace");
     for tracefile in 0..TRACE.tracefiles().len() {
         let mut cursor = TRACE.cursor(tracefile);
@@ -35,7 +35,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
             }
             if passes {
                 let time = event.timestamp().expect("in a kernel trace");
-                assert!(windows.iter().any(|w| w.first <= time && time <= w.last));
+                assert!(spans.iter().any(|w| w.begin <= time && time <= w.end));
                 assert!(filters.can_match(0, tracefile));
             }
         }

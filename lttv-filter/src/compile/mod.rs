@@ -20,7 +20,7 @@ use crate::syntax::{Expr, ExprKind};
 use leaf::{Leaf, Leaves};
 
 pub(crate) use node::Node;
-pub(crate) use reach::{can_hold, windows};
+pub(crate) use reach::{can_hold, spans};
 pub(crate) use test::Test;
 
 /// What came of checking an expression against a model.

@@ -7,7 +7,7 @@ use crate::ranges::Ranges;
 /// The values of the integer field (the one that `is` knows) for which a tree
 /// can hold, among those from `low` to `high`; and whether it can without the
 /// field.
-pub(crate) fn windows<F>(
+pub(crate) fn spans<F>(
     tree: &Node<F>,
     is: &impl Fn(&F) -> bool,
     low: i128,
@@ -24,11 +24,11 @@ pub(crate) fn windows<F>(
             _ => everything(),
         },
         Node::All(terms) => terms.iter().fold(everything(), |(set, without), term| {
-            let (other, other_without) = windows(term, is, low, high);
+            let (other, other_without) = spans(term, is, low, high);
             (set.intersection(&other), without && other_without)
         }),
         Node::Any(terms) => terms.iter().fold((Ranges::none(), false), |(set, without), term| {
-            let (other, other_without) = windows(term, is, low, high);
+            let (other, other_without) = spans(term, is, low, high);
             (set.union(&other), without || other_without)
         }),
         Node::Odd { .. } => everything(),

@@ -9,6 +9,8 @@ use super::state::StateField;
 pub(crate) enum TraceField {
     /// An integer of fixed size: the common case, and the fastest.
     Plain(Field),
+    /// A text in UTF-8 of constant length.
+    Text(Field),
     /// Any other field.
     Any(Field),
     /// The time, in nanoseconds.

@@ -166,9 +166,12 @@ impl<'t> TraceModel<'t> {
             let Some(targets) = targets(class, steps) else { continue };
             let readable = |target: &Target<'_>| {
                 let field = self.trace.field_at(id, *scope, &target.path)?;
-                let plain = field.is_plain_integer();
                 let of = field_type(target.class);
-                let field = if plain { TraceField::Plain(field) } else { TraceField::Any(field) };
+                let field = match (field.is_plain_integer(), field.is_plain_text()) {
+                    (true, _) => TraceField::Plain(field),
+                    (_, true) => TraceField::Text(field),
+                    _ => TraceField::Any(field),
+                };
                 Some(Readable { field, of, always: target.always })
             };
             let fields: Vec<_> = targets.iter().filter_map(readable).collect();

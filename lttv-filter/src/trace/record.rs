@@ -36,6 +36,7 @@ impl<S: StateView> Record<TraceField> for TraceRecord<'_, S> {
                 Value::Bool(truth) => Some(truth.into()),
                 _ => None,
             },
+            TraceField::Text(_) => None,
         }
     }
 
@@ -48,6 +49,7 @@ impl<S: StateView> Record<TraceField> for TraceRecord<'_, S> {
 
     fn text<'t>(&'t self, field: &TraceField) -> Option<Cow<'t, [u8]>> {
         match field {
+            TraceField::Text(field) => self.event.text(field).map(Cow::Borrowed),
             TraceField::Any(field) => {
                 let text = self.event.get(field)?.as_str()?;
                 Some(match text.encoding {
@@ -62,7 +64,9 @@ impl<S: StateView> Record<TraceField> for TraceRecord<'_, S> {
 
     fn has(&self, field: &TraceField) -> bool {
         match field {
-            TraceField::Plain(field) | TraceField::Any(field) => self.event.get(field).is_some(),
+            TraceField::Plain(field) | TraceField::Text(field) | TraceField::Any(field) => {
+                self.event.get(field).is_some()
+            }
             // Integers are asked for otherwise.
             TraceField::State(field) => self.state.text(*field, &self.event).is_some(),
             TraceField::Time | TraceField::Cycles | TraceField::Tracefile => true,

@@ -78,9 +78,9 @@ fn agree(
         if passes {
             prop_assert!(filter.can_match_tracefile(event.tracefile_index()));
             prop_assert!(filter.event_types().any(|id| id == event.type_id()));
-            let within = |time| filter.windows().iter().any(|w| w.first <= time && time <= w.last);
+            let within = |time| filter.spans().iter().any(|w| w.begin <= time && time <= w.end);
             prop_assert!(event.timestamp().is_none_or(within));
-            prop_assert!(!filter.windows().is_empty());
+            prop_assert!(!filter.spans().is_empty());
             passing.push((event.tracefile_index(), event.offset()));
         }
     }

@@ -77,6 +77,8 @@ type Describe<T> = dyn FnMut(&EventCall<'_, '_>) -> T;
 /// How far to look back first, in ns; then so many times as far, again and again.
 const FIRST_STEP: i64 = 16_000;
 const LONGER: i64 = 4;
+/// As far as there is anything.
+const ALL: i64 = i64::MAX;
 
 impl<T: 'static> EventTable<T> {
     /// No rows yet, and never more than a page of them, which is one at least.
@@ -261,10 +263,15 @@ struct Back<T> {
 }
 
 impl<T: 'static> Back<T> {
+    /// Where a stretch so long begins.
+    fn begin(&self, step: i64) -> Timestamp {
+        let end = self.first.time().unwrap_or(Timestamp::MAX);
+        Timestamp::from_ns(if step == ALL { i64::MIN } else { end.ns().saturating_sub(step) })
+    }
+
     /// Counts events in a stretch so long, and goes on from that.
     fn look<'h>(self, step: i64) -> EventsRequest<'h> {
-        let from = self.first.time().unwrap_or(Timestamp::MAX);
-        let begin = Timestamp::from_ns(from.ns().saturating_sub(step));
+        let begin = self.begin(step);
         let epoch = self.epoch;
         let busy = Busy::new(&self.table.inner, epoch);
         let found = Rc::new(Cell::new(0u64));
@@ -286,12 +293,14 @@ impl<T: 'static> Back<T> {
                 if !is_current || !is_read {
                     return;
                 }
-                let first = call.contexts.time_span().map(|span| span.begin);
-                let is_all = step == i64::MAX || first.is_none_or(|first| begin < first);
-                let next = if counted.get() >= back.count || is_all {
+                let next = if counted.get() >= back.count || step == ALL {
                     back.take(begin, counted.get())
                 } else {
-                    back.look(step.saturating_mul(LONGER))
+                    let longer = step.saturating_mul(LONGER);
+                    let span = call.contexts.time_span();
+                    // Events may lie before the times that their packets tell.
+                    let is_far = span.is_none_or(|span| back.begin(longer) < span.begin);
+                    back.look(if is_far { ALL } else { longer })
                 };
                 // The traceset is that of the first row, or there would be no end.
                 _ = control.submit(next);

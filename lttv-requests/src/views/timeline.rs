@@ -135,13 +135,14 @@ impl<K: Clone + Eq + Hash, S: Copy + PartialEq> Timeline<K, S> {
     }
 
     /// The stretch that is to be filled; `None` if there is none.
-    pub(super) fn missing(&self) -> Option<TimeWindow> {
+    pub fn missing(&self) -> Option<TimeWindow> {
         TimeWindow::new(self.known, self.later)
     }
 
     /// Moves the window by whole columns, and keeps what is known of it. Rows of
     /// which nothing is left go: tells for each whether it stays. `None` if nothing
     /// can be kept.
+    #[cfg(feature = "state")]
     pub(super) fn scroll(&mut self, window: TimeWindow, resolution: u64) -> Option<Vec<bool>> {
         let (old, new) = (self.window, window);
         let by = old.begin().ns().abs_diff(new.begin().ns());

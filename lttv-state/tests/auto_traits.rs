@@ -1,0 +1,42 @@
+//! Promises that only the type system can keep: it is the build that fails.
+
+use std::fmt::Debug;
+
+use lttv_state::filter::KernelFields;
+use lttv_state::history::{Builder, History, Live};
+use lttv_state::kernel::{KernelState, SavedKernelState, TraceState};
+use lttv_state::kernel_history::{KernelHistory, Snapshot};
+use lttv_state::stats::Statistics;
+use lttv_state::tree::Tree;
+use lttv_state::value::Value;
+
+fn shared<T: Send + Sync + Debug>() {}
+
+#[test]
+fn what_is_kept_may_be_shared_by_threads() {
+    shared::<History>();
+    shared::<Live>();
+    shared::<Tree>();
+    shared::<Value<'_>>();
+    shared::<SavedKernelState>();
+    shared::<Snapshot>();
+    shared::<Statistics>();
+    shared::<KernelFields>();
+}
+
+/// They change as they go, so one thread has them.
+#[test]
+fn what_is_being_made_may_move_to_another_thread() {
+    fn sent<T: Send + Debug>() {}
+    sent::<Builder>();
+    sent::<KernelState>();
+    sent::<TraceState>();
+    sent::<KernelHistory>();
+}
+
+#[test]
+fn errors_can_be_passed_on() {
+    fn error<T: std::error::Error + Send + Sync + 'static>() {}
+    error::<lttv_state::history::Error>();
+    error::<lttv_state::tree::TreeError>();
+}
