@@ -6,20 +6,18 @@
 
 mod page;
 mod picture;
-mod segments;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use lttv_context::{Bounds, TracesetContext};
+use ltt_read::Timestamp;
+use lttv_context::TracesetContext;
 use lttv_examples::bundled::open_or_bundled;
-use lttv_examples::control_flow::ControlFlow;
-use lttv_hooks::Priority;
+use lttv_requests::views::ControlFlow;
+use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
 use lttv_state::kernel::KernelState;
-
-use crate::segments::{Scale, Segments};
 
 /// Draw what each process was doing: running user code, in which system call, waiting
 ///
@@ -75,30 +73,16 @@ fn run(cli: &Cli) -> Result<(), Box<dyn std::error::Error>> {
     let ns = |seconds: f64| (seconds * 1e9).clamp(0.0, 1e18) as i64;
     let begin = first.ns().saturating_add(ns(cli.from));
     let end = cli.seconds.map_or(span.end.ns(), |s| begin.saturating_add(ns(s)).min(span.end.ns()));
-    if begin >= end {
-        return Err("there is no time between its begin and its end".into());
-    }
-    let scale = Scale { begin, end, least: end.abs_diff(begin) / cli.steps };
-    let window = Bounds::all().until(ltt_read::Timestamp::from_ns(end));
+    let window = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end));
+    let window = window.ok_or("there is no time between its begin and its end")?;
 
-    context.seek_time_with_state(ltt_read::Timestamp::from_ns(begin));
-    let mut flow = ControlFlow::<Segments>::new(scale);
-    flow.begin(&context.extensions()[kernel], ltt_read::Timestamp::from_ns(begin));
-    let flow = std::rc::Rc::new(std::cell::RefCell::new(flow));
-    let followed = flow.clone();
-    let all = lttv_context::Subscription::to_every_event().priority(Priority::DEFAULT);
-    context.on_event(all, move |call| {
-        if let Some(kernel) = call.extensions.get(kernel) {
-            followed.borrow_mut().event(kernel, call);
-        }
-    });
-    context.middle(&window)?;
+    let flow = ControlFlow::new(window, window.width() / cli.steps);
+    let mut scheduler = Scheduler::new(context);
+    scheduler.submit(flow.request(Owner::fresh(), kernel))?;
+    while scheduler.service_chunk(Budget::default()).has_more() {}
 
-    let mut flow = flow.borrow_mut();
-    let (scale, tracks) = flow.tracks_mut();
-    tracks.for_each(|track| track.finish(scale));
-    let states = &context.extensions()[kernel];
-    let picture = picture::draw(&flow, states, first, cli.all);
+    let context = scheduler.context();
+    let picture = picture::draw(&flow, &context.extensions()[kernel], first, cli.all);
     let text = if cli.svg { picture } else { page::around(&picture) };
     match &cli.output {
         Some(path) => std::fs::write(path, text)?,

@@ -3,11 +3,9 @@
 use std::fmt::Write;
 
 use ltt_read::Timestamp;
-use lttv_examples::control_flow::{ControlFlow, ProcessRow};
-use lttv_examples::palette::Paint;
+use lttv_requests::TimeWindow;
+use lttv_requests::views::{ControlFlow, Paint, ProcessLabel, ProcessState, Segment};
 use lttv_state::kernel::{KernelState, NameId};
-
-use crate::segments::{Scale, Segment, Segments};
 
 /// Where the chart begins, and how wide it is.
 const LEFT: f64 = 300.0;
@@ -23,17 +21,17 @@ const MARKS: u64 = 8;
 
 /// Draws the rows; times are counted from one.
 pub(crate) fn draw(
-    flow: &ControlFlow<Segments>,
+    flow: &ControlFlow,
     kernel: &KernelState,
     origin: Timestamp,
     all: bool,
 ) -> String {
-    let is_drawn = |row: &&ProcessRow<Segments>| {
-        // That a processor has nothing to do is not told by a row of its own.
-        all || row.track.is_active() && row.tid != Some(0)
-    };
-    let mut rows: Vec<_> = flow.rows().iter().filter(is_drawn).collect();
-    rows.sort_by_cached_key(|row| row.order());
+    let (timeline, labels) = (flow.timeline(), flow.labels());
+    let mut order = flow.order();
+    // That a processor has nothing to do is not told by a row of its own.
+    order.retain(|row| all || timeline.rows()[*row].is_active() && labels[*row].tid != Some(0));
+    let rows: Vec<_> = order.iter().map(|row| (&timeline.rows()[*row], &labels[*row])).collect();
+    let window = timeline.window();
     let (width, height) = (LEFT + WIDTH + 10.0, TOP + ROW * rows.len() as f64 + 10.0);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -42,7 +40,7 @@ pub(crate) fn draw(
          <rect width=\"{width}\" height=\"{height}\" fill=\"#000\"/>\n"
     );
     legend(&mut svg);
-    axis(&mut svg, flow.scale(), origin, height);
+    axis(&mut svg, window, origin, height);
     heading(&mut svg);
     // What zooms is within a window of its own, and measured in parts of its width.
     _ = writeln!(
@@ -51,13 +49,16 @@ pub(crate) fn draw(
          viewBox=\"0 0 {WIDTH} {0:.0}\" preserveAspectRatio=\"none\">",
         ROW * rows.len() as f64
     );
-    for (number, row) in rows.iter().enumerate() {
-        let names = |name| kernel.trace(row.key.0).map_or("", |state| state.name(name));
-        chart(&mut svg, row, ROW * number as f64, flow.scale(), origin, names);
+    for (number, (row, label)) in rows.iter().enumerate() {
+        let names = |name| kernel.trace(row.key().trace).map_or("", |state| state.name(name));
+        let top = ROW * number as f64;
+        for segment in row.segments() {
+            state(&mut svg, &segment, top, window, &hint(label, &segment, origin, names));
+        }
     }
     svg += "</svg>\n";
-    for (number, row) in rows.iter().enumerate() {
-        label(&mut svg, row, TOP + ROW * number as f64 + 13.0);
+    for (number, (_, of)) in rows.iter().enumerate() {
+        label(&mut svg, of, TOP + ROW * number as f64 + 13.0);
     }
     svg + "</svg>\n"
 }
@@ -65,11 +66,11 @@ pub(crate) fn draw(
 fn legend(svg: &mut String) {
     let mut x = 10.0;
     for paint in Paint::OF_PROCESSES {
-        let (r, g, b) = paint.rgb();
         _ = writeln!(
             svg,
-            "<rect x=\"{x}\" y=\"8\" width=\"14\" height=\"12\" fill=\"#{r:02x}{g:02x}{b:02x}\" \
-             stroke=\"#777\" stroke-width=\"0.5\"/><text x=\"{}\" y=\"18\">{}</text>",
+            "<rect x=\"{x}\" y=\"8\" width=\"14\" height=\"12\" fill=\"{}\" stroke=\"#777\" \
+             stroke-width=\"0.5\"/><text x=\"{}\" y=\"18\">{}</text>",
+            paint.color(),
             x + 20.0,
             paint.label()
         );
@@ -83,17 +84,16 @@ fn heading(svg: &mut String) {
     }
 }
 
-fn axis(svg: &mut String, scale: &Scale, origin: Timestamp, height: f64) {
-    let width = scale.end.abs_diff(scale.begin);
+fn axis(svg: &mut String, window: TimeWindow, origin: Timestamp, height: f64) {
+    let (begin, width) = (window.begin().ns().saturating_sub(origin.ns()), window.width());
     _ = writeln!(
         svg,
-        "<g class=\"axis\" data-begin=\"{}\" data-width=\"{width}\" fill=\"#999\">",
-        scale.begin.saturating_sub(origin.ns())
+        "<g class=\"axis\" data-begin=\"{begin}\" data-width=\"{width}\" fill=\"#999\">"
     );
     for mark in 0..=MARKS {
         let part = mark as f64 / MARKS as f64;
         let x = LEFT + WIDTH * part;
-        let ns = scale.begin.saturating_sub(origin.ns()) as f64 + width as f64 * part;
+        let ns = begin as f64 + width as f64 * part;
         let anchor = if mark == MARKS { "end" } else { "start" };
         _ = writeln!(
             svg,
@@ -107,50 +107,53 @@ fn axis(svg: &mut String, scale: &Scale, origin: Timestamp, height: f64) {
     *svg += "</g>\n";
 }
 
-fn label(svg: &mut String, row: &ProcessRow<Segments>, y: f64) {
+fn label(svg: &mut String, of: &ProcessLabel, y: f64) {
     let number = |of: Option<i32>| of.map_or_else(|| "?".to_owned(), |of| of.to_string());
-    for (x, text) in [(10.0, row.title()), (190.0, number(row.tid)), (250.0, number(row.ppid))] {
+    let texts =
+        [(10.0, of.title().into_owned()), (190.0, number(of.tid)), (250.0, number(of.parent))];
+    for (x, text) in texts {
         _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&text));
     }
 }
 
-fn chart<'k>(
-    svg: &mut String,
-    row: &ProcessRow<Segments>,
-    top: f64,
-    scale: &Scale,
-    origin: Timestamp,
-    names: impl Fn(NameId) -> &'k str,
-) {
-    let width = scale.end.abs_diff(scale.begin) as f64;
-    for segment in row.track.all() {
-        let x = segment.begin.abs_diff(scale.begin) as f64 / width * WIDTH;
-        let length = segment.end.abs_diff(segment.begin) as f64 / width * WIDTH;
-        let thick = if segment.paint.is_active() { ACTIVE } else { WAITING };
-        let (r, g, b) = segment.paint.rgb();
-        _ = writeln!(
-            svg,
-            "<rect x=\"{x:.4}\" y=\"{:.0}\" width=\"{length:.4}\" height=\"{thick}\" \
-             fill=\"#{r:02x}{g:02x}{b:02x}\"><title>{}</title></rect>",
-            top + (ROW - thick) / 2.0,
-            escaped(&hint(row, segment, origin, names(segment.name)))
-        );
-    }
+/// A line from where the state begins to where it ends: the thicker, the more of it
+/// was work.
+fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWindow, hint: &str) {
+    let width = window.width() as f64;
+    let x = of.begin.ns().abs_diff(window.begin().ns()) as f64 / width * WIDTH;
+    let length = of.length() as f64 / width * WIDTH;
+    let active = of.active as f64 / of.length() as f64;
+    let thick = WAITING + (ACTIVE - WAITING) * active;
+    _ = writeln!(
+        svg,
+        "<rect x=\"{x:.4}\" y=\"{:.1}\" width=\"{length:.4}\" height=\"{thick:.1}\" \
+         fill=\"{}\"><title>{}</title></rect>",
+        top + (ROW - thick) / 2.0,
+        of.state.paint().color(),
+        escaped(hint)
+    );
 }
 
 /// What is told when somebody points at a state.
-fn hint(row: &ProcessRow<Segments>, of: &Segment, origin: Timestamp, name: &str) -> String {
-    let seconds = |time: i64| time.saturating_sub(origin.ns()) as f64 / 1e9;
-    let (begin, end) = (seconds(of.begin), seconds(of.end));
-    let mut text = format!("{}: {}", row.title(), of.paint.label());
-    if of.paint.is_active() && !matches!(name, "" | "NONE" | "UNKNOWN") {
+fn hint<'k>(
+    label: &ProcessLabel,
+    of: &Segment<ProcessState>,
+    origin: Timestamp,
+    names: impl Fn(NameId) -> &'k str,
+) -> String {
+    let seconds = |time: Timestamp| time.ns().saturating_sub(origin.ns()) as f64 / 1e9;
+    let us = |ns: u64| ns as f64 / 1e3;
+    let paint = of.state.paint();
+    let mut text = format!("{}: {}", label.title(), paint.label());
+    let name = names(of.state.submode);
+    if paint.is_active() && !matches!(name, "" | "NONE" | "UNKNOWN") {
         _ = write!(text, " {name}");
     }
-    let us = of.end.abs_diff(of.begin) as f64 / 1e3;
-    _ = write!(text, "\n{begin:.9} – {end:.9} s\n{us:.3} µs");
-    if of.states > 1 {
-        _ = write!(text, ", {} states", of.states);
+    if of.crowded {
+        _ = write!(text, " and others, {:.3} µs of work", us(of.active));
     }
+    let (begin, end) = (seconds(of.begin), seconds(of.end));
+    _ = write!(text, "\n{begin:.9} – {end:.9} s\n{:.3} µs", us(of.length()));
     text
 }
 

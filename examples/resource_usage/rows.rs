@@ -1,6 +1,6 @@
 //! What each row shows in each column of pixels: how long each colour lasted there.
 
-use lttv_examples::palette::Paint;
+use lttv_requests::views::Paint;
 use lttv_state::kernel::{ProcessIx, Serial, TraceState};
 use lttv_state::stats::TraceStatistics;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lttv_examples::palette::Paint;
+use lttv_requests::views::Paint;
 use lttv_state::stats::TraceStatistics;
 
 use crate::rows::{BLACK, Column, Row, Rows};
@@ -93,7 +93,7 @@ fn bar(out: &mut impl Write, row: &Row, top: u32) -> io::Result<()> {
         let left = LEFT as usize + x;
         if let Some(color) = single(column) {
             let same = row.columns[x..].iter().take_while(|c| single(c) == Some(color)).count();
-            let rgb = hex(Paint::ALL[color]);
+            let rgb = Paint::ALL[color].color();
             writeln!(
                 out,
                 r##"<rect x="{left}" y="{top}" width="{same}" height="{BAR}" fill="{rgb}"/>"##
@@ -106,7 +106,7 @@ fn bar(out: &mut impl Write, row: &Row, top: u32) -> io::Result<()> {
         for (color, part) in column.iter().enumerate().filter(|(_, part)| **part > 0) {
             let height = *part as f64 / time as f64 * f64::from(BAR);
             at -= height;
-            let rgb = hex(Paint::ALL[color]);
+            let rgb = Paint::ALL[color].color();
             writeln!(
                 out,
                 r##"<rect x="{left}" y="{at:.2}" width="1" height="{height:.2}" fill="{rgb}" shape-rendering="auto"/>"##
@@ -157,7 +157,7 @@ fn key<'l>(
     writeln!(out, r##"<text x="12" y="{}" fill="#ffffff">{title}</text>"##, y + 10)?;
     let mut x = 86;
     for (paint, meaning) in paints {
-        let rgb = hex(paint);
+        let rgb = paint.color();
         writeln!(
             out,
             r##"<rect x="{x}" y="{y}" width="12" height="12" fill="{rgb}" stroke="#777777"/><text x="{}" y="{}">{meaning}</text>"##,
@@ -167,11 +167,6 @@ fn key<'l>(
         x += 30 + meaning.len() as u32 * 6;
     }
     Ok(())
-}
-
-fn hex(paint: Paint) -> String {
-    let (red, green, blue) = paint.rgb();
-    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 fn escaped(text: &str) -> String {

@@ -13,6 +13,11 @@ pub fn add_args(command: Command, options: &Options) -> Command {
             .short(spec.short)
             .help(spec.help.to_string())
             .help_heading(format!("Options of module {module}"));
+        // LTTV's names had underscores.
+        let arg = match spec.name.contains('-') {
+            true => arg.alias(spec.name.replace('-', "_")),
+            false => arg,
+        };
         if spec.kind == Kind::Bool {
             return arg.action(ArgAction::SetTrue);
         }
@@ -63,6 +68,7 @@ mod tests {
         let mut options = Options::new();
         for spec in [
             OptionSpec::flag("quick", "").short('q'),
+            OptionSpec::flag("very-quick", ""),
             OptionSpec::new("name", Kind::Text, "").repeatable(),
             OptionSpec::new("depth", Kind::Int, "").short('d').default("3"),
         ] {
@@ -78,6 +84,10 @@ mod tests {
         assert_eq!(Paths(&parse(&[]).unwrap()).to_string(), "/depth: 3\n");
         let options = parse(&["-q", "--name=a", "--depth=-0x10", "--name", "b"]).unwrap();
         assert_eq!(options.is_set("quick"), Ok(true));
+        assert_eq!(options.is_set("very-quick"), Ok(false));
+        for spelt in ["--very-quick", "--very_quick"] {
+            assert_eq!(parse(&[spelt]).unwrap().is_set("very-quick"), Ok(true));
+        }
         assert_eq!(options.get::<i64>("depth"), Ok(Some(&-16)));
         assert!(options.all::<Text>("name").unwrap().into_iter().eq(["a", "b"]));
         for wrong in [&["--depth=deep"][..], &["-d", "1", "-d", "2"], &["--quick=1"], &["--slow"]] {

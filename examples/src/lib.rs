@@ -4,10 +4,8 @@
 
 pub mod bundled;
 pub mod clap_options;
-pub mod control_flow;
 pub mod loading;
 pub mod modules;
-pub mod palette;
 pub mod progress;
 pub mod request_replay;
 pub mod text_dump;

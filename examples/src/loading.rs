@@ -70,6 +70,11 @@ enum Meaning {
     Other,
 }
 
+/// Whether an option has this name: underscores will do for hyphens.
+fn is_called(spec: &OptionSpec, name: &str) -> bool {
+    spec.name == name || spec.name.replace('-', "_") == name
+}
+
 fn meaning(word: &str, options: &Options) -> Meaning {
     let takes = |spec: &&OptionSpec| spec.kind != Kind::Bool;
     if let Some(long) = word.strip_prefix("--") {
@@ -77,7 +82,7 @@ fn meaning(word: &str, options: &Options) -> Meaning {
             Some(("module", name)) => Meaning::Module(Some(name.to_owned())),
             Some(_) => Meaning::Other,
             None if long == "module" => Meaning::Module(None),
-            None if options.specs().filter(takes).any(|spec| spec.name == long) => {
+            None if options.specs().filter(takes).any(|spec| is_called(spec, long)) => {
                 Meaning::TakesNext
             }
             None => Meaning::Other,

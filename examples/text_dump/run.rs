@@ -18,8 +18,8 @@ use lttv_examples::text_dump::pretty::Pretty;
 use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
 use lttv_examples::text_dump::trace_name::trace_name;
 use lttv_examples::text_dump::{EventText, StateAt};
-use lttv_filter::{Environment, Expression, FilterError, Filters};
-use lttv_state::filter::{KernelFields, KernelView};
+use lttv_filter::{Environment, Expression, FilterError};
+use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
 use crate::cli::{Cli, Format};
@@ -110,13 +110,13 @@ fn open(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>), RunError> {
 
 /// The filter that events have to pass, of all that were given; times are as
 /// printed.
-fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<Filters>, RunError> {
+fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<KernelFilters>, RunError> {
     if cli.filters.is_empty() {
         return Ok(None);
     }
     let environment = Environment::new().in_zone(cli.filter_zone());
     let expression = Expression::parse_all(cli.filters.iter().map(String::as_str))?;
-    Ok(Some(Filters::within(&expression, traces, &environment, &KernelFields)?))
+    Ok(Some(KernelFilters::new(&expression, traces, &environment)?))
 }
 
 /// The window as points in time. A time of day is one of the day of the first
@@ -169,7 +169,7 @@ struct Dump {
     warnings: Warnings,
     progress: Progress,
     window: Window,
-    filters: Option<Filters>,
+    filters: Option<KernelFilters>,
 }
 
 impl Dump {
@@ -180,24 +180,27 @@ impl Dump {
         mut format: Option<Box<dyn EventText>>,
         output: &mut Output,
     ) -> std::io::Result<Outcome> {
-        let (window, filters) = (self.window, self.filters.take());
+        let (window, mut filters) = (self.window, self.filters.take());
         let (mut counted, mut outcome) = (0u64, Ok(Reader::There));
         let is_count = format.is_none();
         let mut context = TracesetContext::new(traceset);
         let prints_state = format.as_ref().is_some_and(|format| format.wants_state());
-        let asks_state = filters.as_ref().is_some_and(|it| it.expression().asks_state());
+        let asks_state = filters.as_ref().is_some_and(|it| it.asks_state());
         let kernel = (prints_state || asks_state).then(|| match prints_state {
             // As LTTV, which knows nothing in advance.
             true => context.attach(KernelState::new().without_looking_ahead()),
             false => context.attach(KernelState::new()),
         });
+        if let Some(kernel) = kernel {
+            filters = filters.map(|filters| filters.asking(kernel));
+        }
         match window.begin {
             Some(begin) if kernel.is_some() => _ = context.seek_time_with_state(begin),
             Some(begin) => context.seek_time(begin),
             None => {}
         }
         if let Some(filters) = filters.as_ref().filter(|_| !asks_state) {
-            context.choose(filters);
+            context.choose(filters.filters());
         }
         // Those that ask for the state are asked when it is there.
         let late = filters.as_ref().filter(|_| asks_state);
@@ -206,13 +209,7 @@ impl Dump {
         let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
         if !counts_all {
             context.on_event(Subscription::to_every_event(), move |call| {
-                let passes = || match (late, kernel) {
-                    (Some(filters), Some(kernel)) => {
-                        let state = KernelView::at(&call.extensions[kernel], call);
-                        filters.matches_in(&call.event, &state)
-                    }
-                    _ => true,
-                };
+                let passes = || late.is_none_or(|filters| filters.matches(call));
                 if !window.contains(call.event.timestamp()) || !passes() {
                     return ControlFlow::Continue(());
                 }

@@ -2,6 +2,8 @@
 
 use lttv_context::EventCall;
 use lttv_filter::Filters;
+#[cfg(feature = "state")]
+use lttv_state::filter::KernelFilters;
 
 /// Says which events a request's hooks are called for.
 ///
@@ -34,5 +36,14 @@ impl<F: FnMut(&EventCall<'_, '_>) -> bool> EventFilter for F {
 impl EventFilter for Filters {
     fn passes(&mut self, call: &EventCall<'_, '_>) -> bool {
         self.matches(&call.event)
+    }
+}
+
+/// The same with `state.` fields, of the state that they were told to ask: one that is
+/// attached to the scheduler's context.
+#[cfg(feature = "state")]
+impl EventFilter for KernelFilters {
+    fn passes(&mut self, call: &EventCall<'_, '_>) -> bool {
+        self.matches(call)
     }
 }

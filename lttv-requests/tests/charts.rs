@@ -9,7 +9,7 @@ use ltt_read::Timestamp;
 use lttv_context::{Bounds, Handle, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::{
     ControlFlow, ProcessKey, ProcessState, Resource, ResourceKey, ResourceState, Resources, Row,
-    Segment, SoftirqMode, Timeline,
+    Segment, SegmentState, SoftirqMode, Timeline,
 };
 use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
 use lttv_state::kernel::{IrqMode, KernelState, SourceKind};
@@ -73,7 +73,7 @@ where
 }
 
 /// The segments that a history stands for.
-fn segments<S: Copy + PartialEq>(
+fn segments<S: SegmentState>(
     times: &BTreeMap<Timestamp, Option<S>>,
     end: Timestamp,
 ) -> Vec<Segment<S>> {
@@ -83,14 +83,17 @@ fn segments<S: Copy + PartialEq>(
         let Some(state) = *state else { continue };
         match segments.last_mut() {
             Some(last) if last.end == *begin && last.state == state => last.end = end,
-            _ => segments.push(Segment { begin: *begin, end, state, crowded: false }),
+            _ => segments.push(Segment { begin: *begin, end, state, active: 0, crowded: false }),
         }
     }
     segments.retain(|segment| segment.begin < segment.end);
+    for segment in segments.iter_mut().filter(|segment| segment.state.is_active()) {
+        segment.active = segment.length();
+    }
     segments
 }
 
-fn drawn<K, S: Copy>(row: &Row<K, S>) -> Vec<Segment<S>> {
+fn drawn<K, S: SegmentState>(row: &Row<K, S>) -> Vec<Segment<S>> {
     row.segments().map(|segment| Segment { crowded: false, ..segment }).collect()
 }
 
@@ -98,7 +101,7 @@ fn drawn<K, S: Copy>(row: &Row<K, S>) -> Vec<Segment<S>> {
 fn check_fine<K, S>(timeline: &Timeline<K, S>, history: &History<K, S>)
 where
     K: Copy + Eq + Hash + Debug,
-    S: Copy + PartialEq + Debug,
+    S: SegmentState + Debug,
 {
     let end = timeline.window().end();
     assert_eq!(timeline.known_until(), end);
@@ -110,12 +113,12 @@ where
     assert!(timeline.rows().iter().all(|row| history.contains_key(row.key())));
 }
 
-/// With columns, there is no more than one segment in each, and what is drawn is
-/// true wherever a column holds no change.
+/// With columns, no more than two segments begin in each; what is drawn is true
+/// wherever a column holds no change; and however short it was, all work is there.
 fn check_coarse<K, S>(timeline: &Timeline<K, S>, history: &History<K, S>)
 where
     K: Copy + Eq + Hash + Debug,
-    S: Copy + PartialEq + Debug,
+    S: SegmentState + Debug,
 {
     let (window, resolution) = (timeline.window(), timeline.resolution());
     let column = |time: Timestamp| time.ns().abs_diff(window.begin().ns()) / resolution;
@@ -123,8 +126,20 @@ where
         let drawn = drawn(row);
         let true_ones = segments(&history[row.key()], window.end());
         let begins: Vec<u64> = drawn.iter().map(|segment| column(segment.begin)).collect();
-        assert!(begins.windows(2).all(|pair| pair[0] <= pair[1]));
-        assert!(drawn.len() as u64 <= window.width().div_ceil(resolution));
+        assert!(begins.is_sorted());
+        assert!(begins.windows(3).all(|three| three[0] < three[2]), "{begins:?}");
+        for segment in &drawn {
+            let inside = |of: &Segment<S>| {
+                let (begin, end) = (of.begin.max(segment.begin), of.end.min(segment.end));
+                (of.active > 0 && begin < end).then(|| end.ns().abs_diff(begin.ns()))
+            };
+            let active: u64 = true_ones.iter().filter_map(inside).sum();
+            assert_eq!(segment.active, active, "{:?} {segment:?}", row.key());
+            assert_eq!(segment.state.is_active(), active > 0, "{:?} {segment:?}", row.key());
+        }
+        let active = |all: &[Segment<S>]| all.iter().map(|s| s.active).sum::<u64>();
+        assert_eq!(active(&drawn), active(&true_ones), "{:?}", row.key());
+        assert_eq!(row.is_active(), active(&true_ones) > 0);
         assert!(drawn.windows(2).all(|pair| pair[0].end <= pair[1].begin));
         for long in true_ones.iter().filter(|s| column(s.begin) + 1 < column(s.end)) {
             // Its last part is beyond the column in which it began.
@@ -138,7 +153,7 @@ where
 fn processes(state: &KernelState) -> HashMap<ProcessKey, ProcessState> {
     let mut all = HashMap::new();
     for (trace, machine) in state.traces().enumerate() {
-        for (_, process) in machine.processes().filter(|(_, process)| process.tid().is_some()) {
+        for (_, process) in machine.processes() {
             let key = ProcessKey { trace, serial: process.serial() };
             all.insert(key, ProcessState::of(process));
         }
@@ -244,7 +259,7 @@ fn another_window_stops_what_filled_the_first() {
 fn shown<K, S>(timeline: &Timeline<K, S>, from: Timestamp) -> HashMap<K, Vec<Segment<S>>>
 where
     K: Copy + Eq + Hash,
-    S: Copy + PartialEq,
+    S: SegmentState,
 {
     let rows = timeline.rows().iter().map(|row| {
         let mut segments = drawn(row);

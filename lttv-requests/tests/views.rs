@@ -6,8 +6,8 @@ mod support;
 use ltt_read::Timestamp;
 use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::{MemoryTrace, Value, presets};
-use lttv_context::{EventCall, Traceset, TracesetContext};
-use lttv_requests::views::{EventTable, Histogram, Timeline};
+use lttv_context::{EventCall, Traceset, TracesetContext, TracesetPosition};
+use lttv_requests::views::{EventTable, Histogram, SegmentState, Timeline};
 use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -40,6 +40,8 @@ enum Step {
     Time(Index),
     Scroll(i64),
     Filter(bool),
+    Last,
+    Before(Index),
     /// The user does not wait for what was asked before.
     Hasty(i64),
 }
@@ -52,6 +54,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Scroll(i64::MIN)),
         1 => Just(Step::Scroll(i64::MAX)),
         1 => any::<bool>().prop_map(Step::Filter),
+        1 => Just(Step::Last),
+        1 => any::<Index>().prop_map(Step::Before),
         1 => (-12..12i64).prop_map(Step::Hasty),
     ]
 }
@@ -127,6 +131,20 @@ proptest! {
                     scheduler.submit(table.show_begin()).unwrap();
                     (first, count) = (0, page.min(all.len()));
                 }
+                Step::Last => {
+                    let end = TracesetPosition::end(&sample.traceset);
+                    scheduler.submit(table.show_before(&end)).unwrap();
+                    count = page.min(all.len());
+                    first = all.len() - count;
+                }
+                Step::Before(index) => {
+                    let Some(row) = (count > 0).then(|| index.index(count)) else { continue };
+                    let position = table.rows()[row].position.clone();
+                    scheduler.submit(table.show_before(&position)).unwrap();
+                    let before = first + row;
+                    count = page.min(before);
+                    first = before - count;
+                }
                 Step::Time(index) => {
                     let time = *index.get(&times);
                     scheduler.submit(table.show_time(time)).unwrap();
@@ -158,6 +176,8 @@ proptest! {
             prop_assert!(!table.is_busy());
             let shown: Vec<Known> = table.rows().iter().map(|row| row.content).collect();
             prop_assert_eq!(&shown, &all[first..first + count].to_vec());
+            prop_assert!(!table.has_begin() || first == 0);
+            prop_assert!(!table.has_end() || first + count == all.len());
             for (at, row) in table.rows().iter().enumerate() {
                 prop_assert_eq!(table.find(&row.position), Some(at));
                 prop_assert_eq!(row.time, row.content.time);
@@ -226,16 +246,17 @@ proptest! {
     }
 
     #[test]
-    fn rows_have_no_more_segments_than_columns(
-        changes in prop::collection::vec((0..4i64, prop::option::of(0..3u8)), 0..200),
+    fn rows_have_few_segments_and_lose_no_work(
+        changes in prop::collection::vec((0..4i64, prop::option::of(0..4u8)), 0..200),
         resolution in 1..40u64,
     ) {
         let window = TimeWindow::new(Timestamp::from_ns(0), Timestamp::from_ns(400)).unwrap();
-        let mut timeline: Timeline<(), u8> = Timeline::new(window, resolution);
+        let mut timeline: Timeline<(), Level> = Timeline::new(window, resolution);
         let mut now = 0;
         let mut states = vec![None; 400];
         for (by, state) in changes {
             now = (now + by).min(399);
+            let state = state.map(Level);
             states[now as usize..].fill(state);
             let time = Timestamp::from_ns(now);
             match state {
@@ -246,15 +267,42 @@ proptest! {
         timeline.know(window.end());
         let Some(row) = timeline.row(&()) else { return Ok(()) };
         let segments: Vec<_> = row.segments().collect();
-        prop_assert!(segments.len() as u64 <= 400u64.div_ceil(resolution));
+        let column = |time: Timestamp| time.ns() as u64 / resolution;
+        prop_assert!(segments.windows(3).all(|s| column(s[0].begin) < column(s[2].begin)));
         prop_assert!(segments.iter().all(|s| s.begin < s.end));
         prop_assert!(segments.windows(2).all(|pair| pair[0].end <= pair[1].begin));
-        if resolution == 1 {
-            let mut drawn = vec![None; 400];
-            for segment in segments {
-                drawn[segment.begin.ns() as usize..segment.end.ns() as usize].fill(Some(segment.state));
+        let mut drawn = vec![None; 400];
+        for segment in &segments {
+            let span = segment.begin.ns() as usize..segment.end.ns() as usize;
+            drawn[span.clone()].fill(Some(segment.state));
+            let of = |level: &Level| states[span.clone()].iter().flatten().filter(|s| *s == level).count();
+            let active = [Level(2), Level(3)].map(|level| of(&level));
+            prop_assert_eq!(segment.active, (active[0] + active[1]) as u64);
+            let likes = match segment.active {
+                0 => [Level(0), Level(1)],
+                _ => [Level(2), Level(3)],
+            };
+            let most = likes.iter().map(of).max();
+            prop_assert_eq!(Some(of(&segment.state)), most, "{:?}", segment);
+            if !segment.crowded {
+                prop_assert_eq!(&drawn[span.clone()], &states[span]);
             }
+        }
+        let shown = drawn.iter().zip(&states).all(|(drawn, state)| state.is_none() || drawn.is_some());
+        prop_assert!(shown, "nothing is left out");
+        prop_assert_eq!(row.is_active(), segments.iter().any(|segment| segment.active > 0));
+        if resolution == 1 {
             prop_assert_eq!(drawn, states);
         }
+    }
+}
+
+/// Levels from 2 on are work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Level(u8);
+
+impl SegmentState for Level {
+    fn is_active(self) -> bool {
+        self.0 >= 2
     }
 }

@@ -22,23 +22,22 @@
 //!
 //! ```
 //! use lttv_context::{Bounds, TracesetContext, Traceset};
-//! use lttv_filter::{Environment, Expression, Filters};
-//! use lttv_state::filter::{KernelFields, KernelView};
+//! use lttv_filter::{Environment, Expression};
+//! use lttv_state::filter::KernelFilters;
 //! use lttv_state::kernel::KernelState;
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let traceset = Traceset::open(path)?;
-//! let expression: Expression = "state.execution_mode = SYSCALL and state.pid > 0".parse()?;
-//! let environment = Environment::new();
-//! let filters = Filters::within(&expression, traceset.traces(), &environment, &KernelFields)?;
-//!
-//! let passed = std::cell::Cell::new(0);
-//! let (filters, counter) = (&filters, &passed);
 //! let mut context = TracesetContext::new(&traceset);
 //! let kernel = context.attach(KernelState::new());
+//! let expression: Expression = "state.execution_mode = SYSCALL and state.pid > 0".parse()?;
+//! let filters = KernelFilters::new(&expression, traceset.traces(), &Environment::new())?;
+//! let filters = filters.asking(kernel);
+//!
+//! let passed = std::cell::Cell::new(0);
+//! let counter = &passed;
 //! context.on_event("*", move |call| {
-//!     let view = KernelView::at(&call.extensions[kernel], call);
-//!     counter.set(counter.get() + u64::from(filters.matches_in(&call.event, &view)));
+//!     counter.set(counter.get() + u64::from(filters.matches(call)));
 //! });
 //! context.middle(&Bounds::all())?;
 //! assert!(passed.get() > 0);
@@ -46,13 +45,71 @@
 //! ```
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use ltt_read::Event;
-use lttv_context::EventCall;
+use ltt_read::{Event, Trace};
+use lttv_context::{EventCall, Handle};
 use lttv_filter::model::{FieldType, IntegerType, Label, Unit};
-use lttv_filter::{StateField, StateFields, StateView};
+use lttv_filter::{
+    Environment, Expression, FilterError, Filters, StateField, StateFields, StateView,
+};
 
 use crate::kernel::{ExecutionMode, KernelState, NameId, Process, ProcessStatus, TraceState};
+
+/// Filters for the events of several traces, whose `state.` fields a kernel's state
+/// tells.
+///
+/// They are asked in hooks: those of a context that the state is attached to, called
+/// after it took notice of the event, or before, as one likes.
+#[derive(Debug)]
+pub struct KernelFilters {
+    filters: Filters,
+    kernel: Option<Handle<KernelState>>,
+    asks_state: bool,
+}
+
+impl KernelFilters {
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    ///
+    /// As [`Filters::new`]; there are `state.` fields.
+    pub fn new(
+        expression: &Expression,
+        traces: &[Arc<Trace>],
+        environment: &Environment,
+    ) -> Result<Self, FilterError> {
+        let filters = Filters::within(expression, traces, environment, &KernelFields)?;
+        Ok(KernelFilters { filters, kernel: None, asks_state: expression.asks_state() })
+    }
+
+    /// The same, asking this state. Without one, `state.` fields are absent.
+    #[must_use]
+    pub fn asking(self, kernel: Handle<KernelState>) -> Self {
+        KernelFilters { kernel: Some(kernel), ..self }
+    }
+
+    /// Whether any field is one of the state: if not, no state is needed.
+    pub fn asks_state(&self) -> bool {
+        self.asks_state
+    }
+
+    /// The filters, as they are without state.
+    pub fn filters(&self) -> &Filters {
+        &self.filters
+    }
+
+    /// Whether the event of a hook passes, in the state as it is when the hook is
+    /// called.
+    #[inline]
+    pub fn matches(&self, call: &EventCall<'_, '_>) -> bool {
+        let kernel = self.kernel.filter(|_| self.asks_state);
+        match kernel.and_then(|kernel| call.extensions.get(kernel)) {
+            Some(kernel) => self.filters.matches_in(&call.event, &KernelView::at(kernel, call)),
+            None => self.filters.matches(&call.event),
+        }
+    }
+}
 
 /// Which fields there are, for compiling filters.
 #[derive(Debug, Clone, Copy, Default)]

@@ -26,10 +26,14 @@ fn what_processes_did_and_what_became_of_them() {
     assert!(busy > 1000, "busy after {busy} events only");
 
     let state = context.extensions()[kernel].trace(0).expect("one trace");
-    assert_eq!(state.anomalies().total(), 0, "{:?}", state.anomalies());
+    // The shell slept in a call at first, of which the end is missing.
+    let anomalies = state.anomalies();
+    assert_eq!((anomalies.total(), anomalies.unmatched_entries), (1, 1), "{anomalies:?}");
     let (_, shell) = state.find(1840).expect("the shell");
     assert_eq!((state.name(shell.name()), shell.parent()), ("bash", Some(1)));
     assert!(state.find(1841).is_none(), "the first program is gone");
+    assert!(state.processes().all(|(_, process)| process.status() != ProcessStatus::Zombie));
+    assert!(state.processes().any(|(_, process)| process.mode() == ExecutionMode::User));
 
     let statistics = Statistics::take(&mut context, statistics, kernel);
     let trace = &statistics.traces()[0];
@@ -45,9 +49,6 @@ fn what_processes_did_and_what_became_of_them() {
         assert_eq!(facts.parent, Some(1840));
     }
     let calls = trace.syscalls();
-    let read = calls.values().filter_map(|calls| calls.get("sys_read"));
+    let read = calls.values().filter_map(|calls| calls.get("sys_read+0x0/0x80"));
     assert!(read.map(|durations| durations.len()).sum::<u64>() > 100);
-    let of_status = |status| state.processes().filter(|(_, p)| p.status() == status).count();
-    assert_eq!(of_status(ProcessStatus::Zombie), 0);
-    assert!(state.processes().any(|(_, p)| p.mode() == ExecutionMode::User));
 }

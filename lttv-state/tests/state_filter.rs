@@ -5,8 +5,8 @@ mod support;
 use std::cell::Cell;
 
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_filter::{Environment, Expression, Filters};
-use lttv_state::filter::{KernelFields, KernelView};
+use lttv_filter::{Environment, Expression};
+use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::{ExecutionMode, KernelState, Process, ProcessStatus, TraceState};
 
 type Plain = fn(&TraceState, &Process, u32) -> bool;
@@ -37,14 +37,16 @@ fn fields_are_those_of_the_process_that_runs() {
         let expression: Expression = text.parse().expect("an expression");
         let environment = Environment::new();
         let traces = traceset.traces();
-        let filters = Filters::within(&expression, traces, &environment, &KernelFields)
+        let filters = KernelFilters::new(&expression, traces, &environment)
             .unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(filters.asks_state());
         let passed = Cell::new(0);
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        context.on_event("*", |call| {
+        let (filters, passed) = (filters.asking(kernel), &passed);
+        context.on_event("*", move |call| {
             let kernel = &call.extensions[kernel];
-            let passes = filters.matches_in(&call.event, &KernelView::at(kernel, call));
+            let passes = filters.matches(call);
             let state = kernel.trace(0).expect("one trace");
             let cpu = kernel.cpu_of(call).expect("a CPU");
             let expected = plain(state, state.running(cpu).expect("a known CPU"), cpu);
@@ -64,7 +66,7 @@ fn what_is_wrong_is_told() {
     let fault = |text: &str| {
         let expression: Expression = text.parse().expect("an expression");
         let environment = Environment::new();
-        let filters = Filters::within(&expression, traceset.traces(), &environment, &KernelFields);
+        let filters = KernelFilters::new(&expression, traceset.traces(), &environment);
         filters.expect_err(text).to_string()
     };
     assert!(fault("state.execution_mode = SYSCAL").contains("SYSCAL"));

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use ltt_read::choice::{Choice, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan};
-use lttv_context::{EventCall, Handle, TracesetContext};
+use lttv_context::{EventCall, TracesetContext};
 use lttv_filter::Filters;
-use lttv_state::filter::KernelView;
-use lttv_state::kernel::KernelState;
+use lttv_state::filter::KernelFilters;
 
 /// Those that pass all filters; all if there is none.
 ///
@@ -17,33 +16,23 @@ use lttv_state::kernel::KernelState;
 /// events: what follows that sees them all.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
-    filters: OnceCell<Filters>,
-    /// The state that they ask.
-    kernel: Cell<Option<Handle<KernelState>>>,
+    filters: OnceCell<KernelFilters>,
     /// Whether others do not even come.
     in_advance: Cell<bool>,
 }
 
 impl Chosen {
-    /// Only those that pass, from now on: in the state after them, if one is
-    /// given.
-    pub(super) fn set(&self, filters: Filters, kernel: Option<Handle<KernelState>>) {
-        // Only the module of filters does that, once.
-        if self.filters.set(filters).is_ok() {
-            self.kernel.set(kernel);
-        }
+    /// Only those that pass, from now on.
+    pub(super) fn set(&self, filters: KernelFilters) {
+        // Only the module of filters does that, once: it is not refused.
+        _ = self.filters.set(filters);
     }
 
     /// Whether an event is one of them.
     #[inline]
     pub(super) fn has(&self, call: &EventCall<'_, '_>) -> bool {
-        let Some(filters) = self.filters.get().filter(|_| !self.in_advance.get()) else {
-            return true;
-        };
-        match self.kernel.get().and_then(|kernel| call.extensions.get(kernel)) {
-            Some(kernel) => filters.matches_in(&call.event, &KernelView::at(kernel, call)),
-            None => filters.matches(&call.event),
-        }
+        let filters = self.filters.get().filter(|_| !self.in_advance.get());
+        filters.is_none_or(|filters| filters.matches(call))
     }
 
     /// Spares reading others, unless somebody needs them.
@@ -60,7 +49,7 @@ struct InAdvance(Rc<Chosen>);
 
 impl InAdvance {
     fn ask<T>(&self, ask: impl FnOnce(&Filters) -> T, else_: T) -> T {
-        self.0.filters.get().map_or(else_, ask)
+        self.0.filters.get().map_or(else_, |of| ask(of.filters()))
     }
 }
 

@@ -12,7 +12,7 @@ use lttv_hooks::{Flow, Priority};
 
 use super::{Host, report_with};
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
-use crate::text_dump::lttv::Lttv;
+use crate::text_dump::lttv::{LineOptions, Lttv};
 use crate::text_dump::output::Reader;
 use crate::text_dump::{EventText, StateAt};
 
@@ -34,15 +34,24 @@ impl Module<Host> for TextDump {
     }
 
     fn options(&self) -> Vec<OptionSpec> {
-        vec![OptionSpec::flag("noevent", "Print no events, only results").short('n')]
+        let flag = OptionSpec::flag;
+        vec![
+            flag("noevent", "Print no events, only results").short('n'),
+            flag("process-state", "Print the status of processes, too (LTTng 0.x)").short('r'),
+            flag("no-field-names", "Print values of fields without their names"),
+        ]
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         let silent = host.options.is_set("noevent")?;
+        let options = LineOptions {
+            field_names: !host.options.is_set("no-field-names")?,
+            process_state: host.options.is_set("process-state")?,
+        };
         let work = &mut host.data;
         let traces = work.batch.context.traceset().traces();
         let clock = ClockText::new(ClockStyle::Seconds, work.zone.clone());
-        let mut format = Lttv::new(traces, clock, false);
+        let mut format = Lttv::with(traces, clock, false, options);
         write!(
             work.output.borrow_mut().buffer(),
             "Trace set contains {} traces\n\n",

@@ -6,8 +6,8 @@ use std::io::IsTerminal;
 use lttv_context::attributes::{Kind, Text};
 use lttv_context::modules::{Failure, Module, ModuleInfo};
 use lttv_context::options::OptionSpec;
-use lttv_filter::{Environment, Expression, FilterError, Filters, Zone};
-use lttv_state::filter::KernelFields;
+use lttv_filter::{Environment, Expression, FilterError, Zone};
+use lttv_state::filter::KernelFilters;
 
 use super::Host;
 
@@ -54,11 +54,11 @@ impl Module<Host> for TextFilter {
         }
         let zone = if host.options.is_set("clock-gmt")? { Zone::UTC } else { Zone::local() };
         let work = &mut host.data;
-        let compile = || -> Result<Filters, FilterError> {
+        let compile = || -> Result<KernelFilters, FilterError> {
             let expression = Expression::parse_all(expressions.iter().map(String::as_str))?;
             let environment = Environment::new().in_zone(zone);
             let traces = work.batch.context.traceset().traces();
-            Filters::within(&expression, traces, &environment, &KernelFields)
+            KernelFilters::new(&expression, traces, &environment)
         };
         // The place of a fault is shown below the expression.
         let told = |error: FilterError| {
@@ -69,8 +69,11 @@ impl Module<Host> for TextFilter {
             ))
         };
         let filters = compile().map_err(told)?;
-        let kernel = filters.expression().asks_state().then(|| work.kernel());
-        work.chosen.set(filters, kernel);
+        let filters = match filters.asks_state() {
+            true => filters.asking(work.kernel()),
+            false => filters,
+        };
+        work.chosen.set(filters);
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use super::StateAt;
 use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::legacy_fields::{FieldPlan, LegacyFields};
 use super::legacy_symbols::{Source, Symbols};
+use super::lttv::LineOptions;
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::text::{Chunk, Text};
@@ -20,6 +21,7 @@ use super::text::{Chunk, Text};
 #[derive(Debug)]
 pub(super) struct LegacyText {
     palette: Palette,
+    options: LineOptions,
     /// Place of each tracefile.
     places: Vec<Chunk>,
     /// What stands for no name, and for no brand.
@@ -39,7 +41,7 @@ struct TypeText {
 
 impl LegacyText {
     /// For a trace, if it is a legacy one.
-    pub(super) fn new(trace: &Trace, palette: Palette) -> Option<Self> {
+    pub(super) fn new(trace: &Trace, palette: Palette, options: LineOptions) -> Option<Self> {
         let schema = trace.schema();
         // Since there were markers nothing stood for nothing.
         let is_old = schema.version < (1, 0);
@@ -53,6 +55,7 @@ impl LegacyText {
         let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", name(t)));
         (schema.format == Format::Legacy).then(|| LegacyText {
             palette,
+            options,
             nameless,
             places: trace.tracefiles().iter().map(place).collect(),
             types: schema.event_types.iter().map(|_| None).collect(),
@@ -68,9 +71,9 @@ impl LegacyText {
         clock: &mut ClockText,
         out: &mut Text,
     ) {
-        let LegacyText { palette, places, nameless, types, symbols } = self;
+        let LegacyText { palette, options, places, nameless, types, symbols } = self;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| TypeText::new(event, palette));
+        let text = text.get_or_insert_with(|| TypeText::new(event, palette, *options));
         let Some(place) = places.get(event.tracefile_index()) else { return };
         if let Some(source) = &text.source {
             symbols.learn(source, event);
@@ -83,6 +86,11 @@ impl LegacyText {
         }
         place.append(out);
         columns(state, *nameless, out);
+        if options.process_state {
+            out.push(b' ');
+            let status = state.map_or("", |state| state.running.status().as_str());
+            out.append(status.as_bytes());
+        }
         event.visit_body(&mut LegacyFields::new(out, &text.fields, symbols));
         out.push(b'\n');
     }
@@ -126,9 +134,9 @@ fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
 impl LegacyText {
     /// Appends the part of an event's line that tells its fields.
     pub(super) fn fields(&mut self, event: &Event<'_>, out: &mut Text) {
-        let LegacyText { palette, types, symbols, .. } = self;
+        let LegacyText { palette, options, types, symbols, .. } = self;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| TypeText::new(event, palette));
+        let text = text.get_or_insert_with(|| TypeText::new(event, palette, *options));
         event.visit_body(&mut LegacyFields::new(out, &text.fields, symbols));
     }
 }
@@ -136,7 +144,7 @@ impl LegacyText {
 impl TypeText {
     #[cold]
     #[inline(never)]
-    fn new(event: &Event<'_>, palette: &Palette) -> Box<Self> {
+    fn new(event: &Event<'_>, palette: &Palette, options: LineOptions) -> Box<Self> {
         let (trace, event_type) = (event.trace(), event.event_type());
         let stream = &trace.schema().stream_classes[event_type.stream.index()];
         // Of the channel where there are any, or of the facility.
@@ -151,7 +159,7 @@ impl TypeText {
                 "{}{dot}{event_name}{name}{reset}: {timestamp}",
                 prefix.unwrap_or_default()
             )),
-            fields: FieldPlan::new(channel, event_type, palette),
+            fields: FieldPlan::new(channel, event_type, palette, options.field_names),
             source: Source::of(trace, channel, name, event.type_id()),
         })
     }

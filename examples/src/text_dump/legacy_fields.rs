@@ -52,8 +52,13 @@ enum How {
 }
 
 impl FieldPlan {
-    /// The plan of an event type of a channel.
-    pub(super) fn new(channel: &str, event_type: &EventType, palette: &Palette) -> Self {
+    /// The plan of an event type of a channel, with names of fields or without.
+    pub(super) fn new(
+        channel: &str,
+        event_type: &EventType,
+        palette: &Palette,
+        names: bool,
+    ) -> Self {
         let mut plan = FieldPlan { steps: Vec::new(), any: false };
         let Some(payload) = &event_type.payload else { return plan };
         let format = event_type.format.as_deref().map(MarkerFormat::parse);
@@ -64,7 +69,9 @@ impl FieldPlan {
             let mut how = how(&member.class);
             if let Some(field) = field {
                 let Palette { field_name, reset, .. } = *palette;
-                lead.push_str(&format!("{field_name}{}{reset} = ", field.name));
+                if names {
+                    lead.push_str(&format!("{field_name}{}{reset} = ", field.name));
+                }
                 how = printed(field, &mut lead);
             }
             if let Some(table) = Table::of_field(channel, event_type.name(), &member.name) {

@@ -32,6 +32,21 @@ pub struct Lttv {
     has_legacy: bool,
 }
 
+/// What LTTV's `textDump` could be told of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineOptions {
+    /// Whether names precede the values of fields.
+    pub field_names: bool,
+    /// Whether the status of the process follows its mode, in lines of legacy traces.
+    pub process_state: bool,
+}
+
+impl Default for LineOptions {
+    fn default() -> Self {
+        LineOptions { field_names: true, process_state: false }
+    }
+}
+
 /// What lines of one trace have in common.
 #[derive(Debug)]
 struct TraceText {
@@ -54,9 +69,19 @@ struct TypeText {
 impl Lttv {
     /// Prints events of these traces.
     pub fn new(known: &[Arc<Trace>], clock: ClockText, colored: bool) -> Self {
+        Self::with(known, clock, colored, LineOptions::default())
+    }
+
+    /// Prints events of these traces, with or without parts of lines.
+    pub fn with(
+        known: &[Arc<Trace>],
+        clock: ClockText,
+        colored: bool,
+        options: LineOptions,
+    ) -> Self {
         let palette = if colored { Palette::COLORED } else { Palette::PLAIN };
         let style = Style {
-            names: true,
+            names: options.field_names,
             indices: false,
             hex: HexCase::Lower,
             enums: EnumStyle::Bracketed,
@@ -69,7 +94,7 @@ impl Lttv {
             TraceText {
                 tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
                 types: trace.schema().event_types.iter().map(|_| None).collect(),
-                legacy: LegacyText::new(trace, palette).map(Box::new),
+                legacy: LegacyText::new(trace, palette, options).map(Box::new),
             }
         });
         let has_legacy = known.iter().any(|trace| trace.schema().format == Format::Legacy);

@@ -100,8 +100,7 @@ impl App {
     /// Serves requests of the current tab for about so long. Whether there is more
     /// to do.
     pub fn service(&mut self, time: Duration) -> bool {
-        let served = self.tabs[self.current].session.service(time);
-        self.note(served).unwrap_or(false)
+        self.tabs[self.current].session.service(time)
     }
 
     /// Tells of what went wrong.
@@ -166,7 +165,7 @@ impl App {
             Action::Focus(by) => page.move_focus(by),
             Action::Toggle(number) => page.toggle(number),
             Action::Maximise => page.is_maximised = !page.is_maximised,
-            Action::Scroll(widths) => session.tab.scroll(widths, None),
+            Action::Scroll(widths) => session.scroll(widths),
             Action::Zoom(factor) => session.tab.zoom(factor, None),
             Action::Fit => session.tab.fit(None),
             Action::Step(columns) => session.step(columns, None),

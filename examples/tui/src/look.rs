@@ -1,9 +1,9 @@
 //! Colours and signs, as the terminal can show them.
 
-use lttv_examples::palette::{Paint, Rgb};
+use lttv_requests::views::{Color as Rgb, Paint};
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::model::strip::Cell;
+use crate::model::cells::Cell;
 
 /// What colours the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,9 +20,9 @@ pub enum Look {
 }
 
 /// Black to any theme: charts are always on it, as their colours are made for it.
-const BLACK: Rgb = (0, 0, 0);
-const MARKER: Rgb = (0x50, 0x50, 0x50);
-const COUNT: Rgb = (0x00, 0xd0, 0x00);
+const BLACK: Rgb = Rgb(0, 0, 0);
+const MARKER: Rgb = Rgb(0x50, 0x50, 0x50);
+const COUNT: Rgb = Rgb(0x00, 0xd0, 0x00);
 
 impl Look {
     /// What environment variables say: `NO_COLOR`, `COLORTERM`, `TERM`.
@@ -70,7 +70,7 @@ impl Look {
             Paint::WaitCpu | Paint::WaitFork | Paint::Pending => BARS[1],
             _ => BARS[0],
         };
-        (bar, self.canvas().fg(self.color(paint.rgb())))
+        (bar, self.canvas().fg(self.color(paint.color())))
     }
 
     /// A sign for something in a legend.
@@ -140,31 +140,34 @@ fn nearest_indexed(rgb: Rgb) -> u8 {
     let of = |index: u8| match index {
         16..=231 => {
             let at = usize::from(index - 16);
-            (STEPS[at / 36], STEPS[at / 6 % 6], STEPS[at % 6])
+            Rgb(STEPS[at / 36], STEPS[at / 6 % 6], STEPS[at % 6])
         }
-        _ => [8 + 10 * (index - 232); 3].into(),
+        _ => {
+            let grey = 8 + 10 * (index - 232);
+            Rgb(grey, grey, grey)
+        }
     };
     (16..=255).min_by_key(|index| distance(of(*index), rgb)).unwrap_or(16)
 }
 
 fn nearest_of_sixteen(rgb: Rgb) -> Color {
     const ALL: [(Color, Rgb); 16] = [
-        (Color::Black, (0, 0, 0)),
-        (Color::Red, (128, 0, 0)),
-        (Color::Green, (0, 128, 0)),
-        (Color::Yellow, (128, 128, 0)),
-        (Color::Blue, (0, 0, 128)),
-        (Color::Magenta, (128, 0, 128)),
-        (Color::Cyan, (0, 128, 128)),
-        (Color::Gray, (192, 192, 192)),
-        (Color::DarkGray, (96, 96, 96)),
-        (Color::LightRed, (255, 64, 64)),
-        (Color::LightGreen, (0, 255, 0)),
-        (Color::LightYellow, (255, 255, 0)),
-        (Color::LightBlue, (64, 128, 255)),
-        (Color::LightMagenta, (255, 0, 255)),
-        (Color::LightCyan, (0, 255, 255)),
-        (Color::White, (255, 255, 255)),
+        (Color::Black, Rgb(0, 0, 0)),
+        (Color::Red, Rgb(128, 0, 0)),
+        (Color::Green, Rgb(0, 128, 0)),
+        (Color::Yellow, Rgb(128, 128, 0)),
+        (Color::Blue, Rgb(0, 0, 128)),
+        (Color::Magenta, Rgb(128, 0, 128)),
+        (Color::Cyan, Rgb(0, 128, 128)),
+        (Color::Gray, Rgb(192, 192, 192)),
+        (Color::DarkGray, Rgb(96, 96, 96)),
+        (Color::LightRed, Rgb(255, 64, 64)),
+        (Color::LightGreen, Rgb(0, 255, 0)),
+        (Color::LightYellow, Rgb(255, 255, 0)),
+        (Color::LightBlue, Rgb(64, 128, 255)),
+        (Color::LightMagenta, Rgb(255, 0, 255)),
+        (Color::LightCyan, Rgb(0, 255, 255)),
+        (Color::White, Rgb(255, 255, 255)),
     ];
     ALL.into_iter().min_by_key(|(_, of)| distance(*of, rgb)).map_or(Color::Reset, |of| of.0)
 }
@@ -192,7 +195,7 @@ mod tests {
     fn states_that_are_told_apart_by_colour_stay_apart() {
         for look in [Look::Indexed, Look::True] {
             for legend in [&Paint::OF_PROCESSES[..], &Paint::OF_RESOURCES] {
-                let mut seen: Vec<_> = legend.iter().map(|p| look.color(p.rgb())).collect();
+                let mut seen: Vec<_> = legend.iter().map(|p| look.color(p.color())).collect();
                 seen.sort_by_key(|color| format!("{color:?}"));
                 seen.dedup();
                 // Nearly: processors that are busy are as white as what is unknown.

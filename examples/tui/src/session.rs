@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
 use lttv_context::{Handle, Saving, TimeSpan, Traceset, TracesetContext, TracesetPosition};
-use lttv_filter::{Expression, FilterError, Filters};
+use lttv_filter::{Environment, Expression, FilterError, Zone};
+use lttv_requests::views::ProcessKey;
 use lttv_requests::{Budget, Chunk, Scheduler, SubmitError, Tab, TimeWindow, ViewerId};
+use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
 use crate::model::axis::Axis;
-use crate::model::control_flow::RowKey;
+use crate::model::event_list::Servers;
 use crate::model::search::{Outcome, Search};
 use crate::overview::Overview;
 
@@ -31,9 +33,9 @@ pub struct Session {
     /// The kernel's state in the scheduler's context.
     pub kernel: Handle<KernelState>,
     /// The tab's filter, compiled.
-    pub filters: Option<Rc<Filters>>,
+    pub filters: Option<Rc<KernelFilters>>,
     /// The process that is selected: which, and what it is called.
-    pub process: Option<(RowKey, String)>,
+    pub process: Option<(ProcessKey, String)>,
     /// The title of the viewer that has the focus.
     pub focus: &'static str,
     /// How wide labels are, left of charts.
@@ -147,6 +149,11 @@ impl Session {
         self.span
     }
 
+    /// Who serves lists of events.
+    pub fn servers(&mut self) -> Servers<'_> {
+        Servers { reader: &mut self.reader, follower: &mut self.scheduler }
+    }
+
     /// The columns of charts.
     pub fn axis(&self) -> Axis {
         Axis::new(self.tab.window(), self.chart_width)
@@ -169,12 +176,14 @@ impl Session {
     /// # Errors
     ///
     /// If it is none.
-    pub fn compile(&self, text: &str) -> Result<Option<Rc<Filters>>, FilterError> {
+    pub fn compile(&self, text: &str) -> Result<Option<Rc<KernelFilters>>, FilterError> {
         if text.trim().is_empty() {
             return Ok(None);
         }
         let expression = Expression::parse(text)?;
-        Ok(Some(Rc::new(Filters::new(&expression, self.traceset().traces())?)))
+        let environment = Environment::new().in_zone(Zone::local());
+        let filters = KernelFilters::new(&expression, self.traceset().traces(), &environment)?;
+        Ok(Some(Rc::new(filters.asking(self.kernel))))
     }
 
     /// Somebody looks at statistics: they are kept up to date.
@@ -193,12 +202,23 @@ impl Session {
         self.overview.progress(&self.scheduler)
     }
 
+    /// Moves the window by so many times its width: by whole columns, so that charts
+    /// keep what they know.
+    pub fn scroll(&mut self, widths: f64) {
+        let axis = self.axis();
+        let columns = (widths * axis.columns() as f64).round();
+        let by = columns as i64 * i64::try_from(axis.step()).unwrap_or(i64::MAX);
+        let begin = axis.window().begin().ns().saturating_add(by);
+        let end = begin.saturating_add_unsigned(axis.window().width());
+        if let Some(window) = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end)) {
+            self.tab.set_window(window, None);
+        }
+    }
+
     /// Moves the current time by so many columns of charts.
     pub fn step(&mut self, columns: isize, by: Option<ViewerId>) {
-        let width = self.tab.window().width() as f64 / f64::from(self.chart_width.max(1));
-        let by_ns = (width * columns as f64).round() as i64;
-        let by_ns = if by_ns == 0 { columns.signum() as i64 } else { by_ns };
-        let time = self.tab.time().ns().saturating_add(by_ns);
+        let by_ns = i64::try_from(self.axis().step()).unwrap_or(i64::MAX);
+        let time = self.tab.time().ns().saturating_add(by_ns.saturating_mul(columns as i64));
         let time = time.clamp(self.span.begin.ns(), self.span.end.ns());
         self.tab.set_time(Timestamp::from_ns(time), by);
     }
@@ -229,7 +249,7 @@ impl Session {
         let (scheduler, kernel) = (&mut self.scheduler, self.kernel);
         self.search = Some(match back {
             false => Search::forward(scheduler, kernel, process, &place)?,
-            true => Search::backward(scheduler, kernel, process, place, self.span)?,
+            true => Search::backward(scheduler, kernel, process, &place)?,
         });
         let which = if back { "previous" } else { "next" };
         self.message = Some(format!("looking for the {which} event of {name} … (Esc stops)"));
@@ -246,24 +266,20 @@ impl Session {
 
     /// Serves requests for about so long. Whether that changed anything, or there
     /// is more to do.
-    ///
-    /// # Errors
-    ///
-    /// None while the traceset stays the same.
-    pub fn service(&mut self, time: Duration) -> Result<bool, SubmitError> {
+    pub fn service(&mut self, time: Duration) -> bool {
         let begin = Instant::now();
         let list = self.reader.service_chunk(Budget::time(time / 2));
         let left = time.saturating_sub(begin.elapsed());
         let charts = self.scheduler.service_chunk(Budget::time(left));
-        self.look_for_result()?;
+        self.look_for_result();
         let is_something = |chunk: &Chunk| chunk.has_more() || *chunk != Chunk::default();
-        Ok(is_something(&list) || is_something(&charts))
+        is_something(&list) || is_something(&charts)
     }
 
-    fn look_for_result(&mut self) -> Result<(), SubmitError> {
-        let Some(search) = &mut self.search else { return Ok(()) };
-        match search.get_on(&mut self.scheduler)? {
-            Outcome::Searching => return Ok(()),
+    fn look_for_result(&mut self) {
+        let Some(search) = &self.search else { return };
+        match search.outcome() {
+            Outcome::Searching => return,
             Outcome::Found(position) => {
                 // It is of this traceset: nothing can go wrong.
                 _ = self.tab.set_position(&position, None);
@@ -272,6 +288,5 @@ impl Session {
             Outcome::Nothing => self.message = Some("there is none".to_owned()),
         }
         self.search = None;
-        Ok(())
     }
 }

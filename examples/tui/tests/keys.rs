@@ -89,10 +89,7 @@ fn a_filter_is_for_list_and_histogram() {
     assert!(rows.iter().all(|row| row.contains(" sched_switch ")), "{rows:#?}");
     // None again.
     screen.press(KeyCode::Char('/'));
-    screen.app.key(ratatui::crossterm::event::KeyEvent::new(
-        KeyCode::Char('u'),
-        ratatui::crossterm::event::KeyModifiers::CONTROL,
-    ));
+    screen.control('u');
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("6087 in all").is_some());
 }
@@ -117,6 +114,42 @@ fn the_list_has_a_filter_of_its_own() {
     assert!(rows.iter().all(|row| row.contains(" sched_wak")), "{rows:#?}");
     assert!(screen.line_with("own filter: event.name").is_some());
     assert!(screen.line_with("6087 in all").is_some(), "the histogram has not");
+}
+
+#[test]
+fn filters_may_ask_what_the_kernel_did() {
+    let mut screen = screen();
+    screen.type_text("/state.pid == 146 && state.execution_mode == SYSCALL");
+    screen.press(KeyCode::Enter);
+    let counted = screen.line_with(" in all").expect("a histogram");
+    let counted: u64 = counted.split_whitespace().next().unwrap().parse().expect("a number");
+    assert!((1..6087).contains(&counted), "{counted}");
+    screen.press(KeyCode::BackTab); // to the list
+    screen.press(KeyCode::End);
+    // As far as the list goes back, and all of it is there.
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..counted {
+        let rows = list(&screen);
+        assert!(rows.iter().all(|row| row.contains(" 146 ")), "{rows:#?}");
+        seen.extend(rows);
+        screen.press(KeyCode::PageUp);
+    }
+    assert_eq!(seen.len() as u64, counted);
+    // The same for the list alone.
+    screen.type_text("/");
+    screen.control('u');
+    screen.press(KeyCode::Enter);
+    screen.type_text("\\state.pid == 7");
+    screen.press(KeyCode::Enter);
+    let rows = list(&screen);
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(" 7 ")), "{rows:#?}");
+    assert!(screen.line_with("6087 in all").is_some(), "the histogram has not");
+    screen.type_text("\\");
+    screen.control('u');
+    screen.type_text("state.nonsense == 7");
+    screen.press(KeyCode::Enter);
+    let line = screen.line_with("state.nonsense").expect("it can be mended");
+    assert!(line.contains("there is no `nonsense`"), "{line}");
 }
 
 #[test]

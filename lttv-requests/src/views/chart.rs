@@ -1,7 +1,7 @@
 //! A timeline that follows the state of the kernel.
 
-use std::cell::RefCell;
-use std::fmt::Debug;
+use std::cell::{Ref, RefCell};
+use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::rc::Rc;
 
@@ -9,16 +9,45 @@ use ltt_read::Timestamp;
 use lttv_context::{Handle, Level};
 use lttv_state::kernel::{KernelState, TraceState, Transition};
 
+use super::row::SegmentState;
 use super::timeline::Timeline;
 use crate::finish::FinishReason;
 use crate::identity::Owner;
 use crate::request::EventsRequest;
 use crate::window::TimeWindow;
 
-/// A timeline with labels, filled by requests.
-#[derive(Debug)]
-pub(super) struct Chart<R: Rows> {
-    pub(super) drawn: Drawn<R>,
+/// A [`Timeline`] that follows the kernel's state, with a label for each row:
+/// [`ControlFlow`](super::ControlFlow) or [`Resources`](super::Resources). Copies are
+/// of the same chart.
+pub struct KernelChart<R: KernelRows> {
+    inner: Rc<RefCell<Chart<R>>>,
+}
+
+/// What the rows of a [`KernelChart`] are of, and how they follow the state. There are
+/// no others than those of this crate.
+pub trait KernelRows: Default + Sized + 'static {
+    /// Which row.
+    type Key: Copy + Eq + Hash + Debug;
+    /// What a row can be in.
+    type State: SegmentState + Debug;
+    /// What is written beside it.
+    type Label: Debug;
+
+    /// Puts all rows of a machine right.
+    #[doc(hidden)]
+    fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>);
+
+    /// Puts those rows right that may have changed by an event.
+    #[doc(hidden)]
+    fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, what: Transition);
+
+    /// By what rows are sorted.
+    #[doc(hidden)]
+    fn order(key: &Self::Key, label: &Self::Label) -> impl Ord;
+}
+
+struct Chart<R: KernelRows> {
+    drawn: Drawn<R>,
     rows: R,
     /// The time of the last event.
     latest: Timestamp,
@@ -27,46 +56,57 @@ pub(super) struct Chart<R: Rows> {
 }
 
 /// What is there to be drawn.
-#[derive(Debug)]
-pub(super) struct Drawn<R: Rows> {
+pub struct Drawn<R: KernelRows> {
     pub(super) timeline: Timeline<R::Key, R::State>,
     /// Of each row.
     pub(super) labels: Vec<R::Label>,
 }
 
-/// What the rows of a chart are of, and how they follow the state.
-pub(super) trait Rows: Default + Sized + 'static {
-    type Key: Clone + Eq + Hash + Debug;
-    type State: Copy + PartialEq + Debug;
-    type Label: Debug;
-
-    /// Puts all rows of a machine right.
-    fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>);
-
-    /// Puts those rows right that may have changed by an event.
-    fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, what: Transition);
-}
-
 /// A machine, and when it is looked at.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'s> {
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'s> {
     /// The index of the trace.
     pub(super) trace: usize,
     pub(super) state: &'s TraceState,
     pub(super) time: Timestamp,
 }
 
-impl<R: Rows> Chart<R> {
-    pub(super) fn new(window: TimeWindow, resolution: u64) -> Rc<RefCell<Self>> {
+impl<R: KernelRows> KernelChart<R> {
+    /// No rows yet. The resolution is in ns: the time that a pixel stands for.
+    pub fn new(window: TimeWindow, resolution: u64) -> Self {
         let drawn = Drawn { timeline: Timeline::new(window, resolution), labels: Vec::new() };
         let (rows, latest) = (R::default(), window.begin());
-        Rc::new(RefCell::new(Chart { drawn, rows, latest, epoch: 0 }))
+        let chart = Chart { drawn, rows, latest, epoch: 0 };
+        KernelChart { inner: Rc::new(RefCell::new(chart)) }
     }
 
-    /// Shows another window. What is known of it stays if it is a whole number of
-    /// columns away. Requests of before stop.
-    pub(super) fn show(&mut self, window: TimeWindow, resolution: u64) {
-        let Drawn { timeline, labels } = &mut self.drawn;
+    /// Its rows. To be let go before the scheduler works again.
+    pub fn timeline(&self) -> Ref<'_, Timeline<R::Key, R::State>> {
+        Ref::map(self.inner.borrow(), |inner| &inner.drawn.timeline)
+    }
+
+    /// What is written beside the rows; as [`timeline`](Self::timeline).
+    pub fn labels(&self) -> Ref<'_, [R::Label]> {
+        Ref::map(self.inner.borrow(), |inner| inner.drawn.labels.as_slice())
+    }
+
+    /// The rows in LTTV's order: processes by id (idle ones by CPU), then by birth and
+    /// trace; resources by trace, CPUs first.
+    pub fn order(&self) -> Vec<usize> {
+        let inner = &self.inner.borrow().drawn;
+        let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
+        rows.sort_by_cached_key(|row| {
+            R::order(inner.timeline.rows()[*row].key(), &inner.labels[*row])
+        });
+        rows
+    }
+
+    /// Shows another window. Requests of before stop. If the resolution stays the
+    /// same and the window moves by whole columns, what is known of it is kept:
+    /// scrolling costs no more than what comes into sight.
+    pub fn show(&self, window: TimeWindow, resolution: u64) {
+        let inner = &mut *self.inner.borrow_mut();
+        let Drawn { timeline, labels } = &mut inner.drawn;
         match timeline.scroll(window, resolution) {
             Some(stays) => {
                 let mut stays = stays.into_iter();
@@ -77,16 +117,20 @@ impl<R: Rows> Chart<R> {
                 labels.clear();
             }
         }
-        self.latest = timeline.known_until();
-        self.epoch += 1;
+        inner.latest = timeline.known_until();
+        inner.epoch += 1;
     }
 
-    /// A request for what is missing.
-    pub(super) fn request<'h>(
-        chart: &Rc<RefCell<Self>>,
-        owner: Owner,
-        state: Handle<KernelState>,
-    ) -> EventsRequest<'h> {
+    /// The stretch of time that is not known: what a [`request`](Self::request)
+    /// is for. `None` if all is known.
+    pub fn missing(&self) -> Option<TimeWindow> {
+        self.inner.borrow().drawn.timeline.missing()
+    }
+
+    /// The request that fills it, by the state that is attached to the scheduler's
+    /// context.
+    pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
+        let chart = &self.inner;
         let (epoch, window, missing) = {
             let chart = chart.borrow();
             let timeline = &chart.drawn.timeline;
@@ -136,5 +180,26 @@ impl<R: Rows> Chart<R> {
                     chart.drawn.timeline.know(end);
                 }
             })
+    }
+}
+
+impl<R: KernelRows> Clone for KernelChart<R> {
+    fn clone(&self) -> Self {
+        KernelChart { inner: self.inner.clone() }
+    }
+}
+
+impl<R: KernelRows> fmt::Debug for KernelChart<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.borrow().drawn.fmt(f)
+    }
+}
+
+impl<R: KernelRows> fmt::Debug for Drawn<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelChart")
+            .field("window", &self.timeline.window())
+            .field("rows", &self.labels.len())
+            .finish_non_exhaustive()
     }
 }

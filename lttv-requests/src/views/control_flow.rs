@@ -1,20 +1,15 @@
 //! What each process did.
 
-use std::cell::{Ref, RefCell};
-use std::rc::Rc;
+use std::borrow::Cow;
 
 use ltt_read::Timestamp;
-use lttv_context::Handle;
 use lttv_state::kernel::{
-    ExecutionMode, KernelState, NameId, Process, ProcessIx, ProcessStatus, Serial, Tid, Transition,
+    ExecutionMode, NameId, Process, ProcessIx, ProcessStatus, Serial, Tid, Transition,
 };
 
-use super::chart::{Chart, Drawn, Place, Rows};
-use super::color::Color;
-use super::timeline::Timeline;
-use crate::identity::Owner;
-use crate::request::EventsRequest;
-use crate::window::TimeWindow;
+use super::chart::{Drawn, KernelChart, KernelRows, Place};
+use super::paint::Paint;
+use super::row::SegmentState;
 
 /// What each process did in a time window: a row each.
 ///
@@ -35,16 +30,13 @@ use crate::window::TimeWindow;
 /// while scheduler.service_chunk(Budget::default()).has_more() {}
 ///
 /// for (row, label) in view.timeline().rows().iter().zip(view.labels().iter()) {
-///     let colors = row.segments().map(|segment| segment.state.color());
+///     let colors = row.segments().map(|segment| segment.state.paint().color());
 ///     println!("{} {:?}: {} segments", label.name, label.tid, colors.count());
 /// }
 /// # assert!(view.timeline().rows().len() > 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
-pub struct ControlFlow {
-    inner: Rc<RefCell<Chart<Processes>>>,
-}
+pub type ControlFlow = KernelChart<ProcessRows>;
 
 /// Which process a row is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,8 +55,9 @@ pub struct ProcessLabel {
     pub name: String,
     /// The name that it gave itself as a thread (LTTng 0.x).
     pub brand: String,
-    /// Its id: what user space calls a thread id.
-    pub tid: Tid,
+    /// Its id: what user space calls a thread id. `None` for what stands in for a
+    /// process that is not known, such as that which runs where the trace begins.
+    pub tid: Option<Tid>,
     /// That of its thread group: what user space calls a process id.
     pub pid: Option<Tid>,
     /// That of its parent.
@@ -75,6 +68,17 @@ pub struct ProcessLabel {
     pub birth: Timestamp,
 }
 
+impl ProcessLabel {
+    /// What it is called: its name, or where it was if it has none.
+    pub fn title(&self) -> Cow<'_, str> {
+        match (self.tid, self.cpu) {
+            (Some(0), Some(cpu)) if self.name.is_empty() => format!("swapper/{cpu}").into(),
+            (None, Some(cpu)) => format!("? on CPU {cpu}").into(),
+            _ => (&*self.name).into(),
+        }
+    }
+}
+
 /// What a process is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProcessState {
@@ -82,36 +86,37 @@ pub struct ProcessState {
     pub status: ProcessStatus,
     /// In which mode it executes, or was when it had to wait.
     pub mode: ExecutionMode,
+    /// The name of the system call, interrupt or exception: its trace's state knows
+    /// it ([`TraceState::name`](lttv_state::kernel::TraceState::name)).
+    pub submode: NameId,
 }
 
 impl ProcessState {
     /// What a process is doing now.
     pub fn of(process: &Process) -> Self {
-        ProcessState { status: process.status(), mode: process.mode() }
+        let (status, mode) = (process.status(), process.mode());
+        ProcessState { status, mode, submode: process.submode() }
     }
 
-    /// The colour that LTTV gives it.
-    pub const fn color(self) -> Color {
-        Color::rgb(match (self.status, self.mode) {
-            (ProcessStatus::Run, ExecutionMode::User) => 0x00ff00,
-            (ProcessStatus::Run, ExecutionMode::Syscall) => 0x019eff,
-            (ProcessStatus::Run, ExecutionMode::Trap) => 0xffff01,
-            (ProcessStatus::Run, ExecutionMode::Irq) => 0xff5e00,
-            (ProcessStatus::Run, ExecutionMode::Softirq) => 0xff9496,
-            (ProcessStatus::Wait, _) => 0x660000,
-            (ProcessStatus::WaitCpu, _) => 0x777700,
-            (ProcessStatus::Zombie, _) => 0x64005d,
-            (ProcessStatus::WaitFork, _) => 0x076400,
-            (ProcessStatus::Exit, _) => 0x890084,
-            (ProcessStatus::Dead, _) => 0x000000,
-            (ProcessStatus::Run, ExecutionMode::Unknown) | (ProcessStatus::Unnamed, _) => 0xffffff,
-        })
+    /// How it is drawn.
+    pub fn paint(self) -> Paint {
+        Paint::of_process(self.status, self.mode)
     }
 }
 
-/// Of each trace, who is at each place of the table of processes.
+impl SegmentState for ProcessState {
+    fn is_active(self) -> bool {
+        self.paint().is_active()
+    }
+
+    fn looks_like(self, other: Self) -> bool {
+        self.paint() == other.paint()
+    }
+}
+
+/// Rows of processes: of each trace, who is at each place of the table of processes.
 #[derive(Debug, Default)]
-struct Processes(Vec<Vec<Option<Shown>>>);
+pub struct ProcessRows(Vec<Vec<Option<Shown>>>);
 
 /// A process that has a row.
 #[derive(Debug, Clone, Copy)]
@@ -123,56 +128,7 @@ struct Shown {
     brand: NameId,
 }
 
-impl ControlFlow {
-    /// No rows yet. The resolution is in ns: the time that a pixel stands for.
-    pub fn new(window: TimeWindow, resolution: u64) -> Self {
-        ControlFlow { inner: Chart::new(window, resolution) }
-    }
-
-    /// Its rows. To be let go before the scheduler works again.
-    pub fn timeline(&self) -> Ref<'_, Timeline<ProcessKey, ProcessState>> {
-        Ref::map(self.inner.borrow(), |inner| &inner.drawn.timeline)
-    }
-
-    /// What is written beside the rows; as [`timeline`](Self::timeline).
-    pub fn labels(&self) -> Ref<'_, [ProcessLabel]> {
-        Ref::map(self.inner.borrow(), |inner| inner.drawn.labels.as_slice())
-    }
-
-    /// The rows in LTTV's order: by id, those of idle processes by CPU, then by
-    /// birth and trace.
-    pub fn order(&self) -> Vec<usize> {
-        let inner = &self.inner.borrow().drawn;
-        let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
-        rows.sort_by_key(|row| {
-            let (label, key) = (&inner.labels[*row], inner.timeline.rows()[*row].key());
-            let cpu = label.cpu.filter(|_| label.tid == 0);
-            (label.tid, cpu, label.birth, key.trace)
-        });
-        rows
-    }
-
-    /// Shows another window. Requests of before stop. If the resolution stays the
-    /// same and the window moves by whole columns, what is known of it is kept:
-    /// scrolling costs no more than what comes into sight.
-    pub fn show(&self, window: TimeWindow, resolution: u64) {
-        self.inner.borrow_mut().show(window, resolution);
-    }
-
-    /// The stretch of time that is not known: what a [`request`](Self::request)
-    /// is for. `None` if all is known.
-    pub fn missing(&self) -> Option<TimeWindow> {
-        self.inner.borrow().drawn.timeline.missing()
-    }
-
-    /// The request that fills it, by the state that is attached to the scheduler's
-    /// context.
-    pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
-        Chart::request(&self.inner, owner, state)
-    }
-}
-
-impl Rows for Processes {
+impl KernelRows for ProcessRows {
     type Key = ProcessKey;
     type State = ProcessState;
     type Label = ProcessLabel;
@@ -188,9 +144,14 @@ impl Rows for Processes {
             self.look_at(drawn, at, *ix);
         }
     }
+
+    fn order(key: &ProcessKey, label: &ProcessLabel) -> impl Ord {
+        let cpu = label.cpu.filter(|_| label.tid.is_none_or(|tid| tid == 0));
+        (label.tid, cpu, label.birth, *key)
+    }
 }
 
-impl Processes {
+impl ProcessRows {
     /// Puts a process's row right.
     fn look_at(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, ix: ProcessIx) {
         let (Place { trace, state, time }, Drawn { timeline, labels }) = (at, drawn);
@@ -204,20 +165,19 @@ impl Processes {
         let place = &mut places[ix.index()];
         let process = state.process(ix);
         if let Some(old) = place.filter(|old| process.is_none_or(|p| p.serial() != old.serial)) {
-            timeline.end_at(old.row, time);
+            timeline.change(old.row, time, None);
             *place = None;
         }
-        // What stands in for an unknown process has no id, and no row.
-        let Some((process, tid)) = process.and_then(|p| Some((p, p.tid()?))) else { return };
+        let Some(process) = process else { return };
         let (serial, name, brand) = (process.serial(), process.name(), process.brand());
         let known = place.is_some();
         let shown = place.get_or_insert_with(|| {
             let row = timeline.place(ProcessKey { trace, serial });
             Shown { serial, row, name, brand }
         });
-        timeline.set_at(shown.row, time, ProcessState::of(process));
+        timeline.change(shown.row, time, Some(ProcessState::of(process)));
         if let Some(label) = labels.get_mut(shown.row) {
-            (label.tid, label.pid, label.cpu) = (tid, process.pid(), process.cpu());
+            (label.tid, label.pid, label.cpu) = (process.tid(), process.pid(), process.cpu());
             label.parent = process.parent();
             // Texts are copied only when they change.
             if !known || shown.name != name {
@@ -232,7 +192,7 @@ impl Processes {
         labels.push(ProcessLabel {
             name: state.name(name).to_owned(),
             brand: state.name(brand).to_owned(),
-            tid,
+            tid: process.tid(),
             pid: process.pid(),
             parent: process.parent(),
             cpu: process.cpu(),

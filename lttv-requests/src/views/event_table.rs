@@ -66,6 +66,10 @@ struct Inner<T> {
     page: usize,
     describe: Box<Describe<T>>,
     filter: Option<Rc<RefCell<dyn EventFilter>>>,
+    /// Whether no event comes before the first row.
+    has_begin: bool,
+    /// Whether none comes after the last row.
+    has_end: bool,
     /// Counts requests but for those that go on with another one.
     epoch: u64,
     /// How many requests of this epoch there are.
@@ -92,6 +96,8 @@ impl<T: 'static> EventTable<T> {
             page: page.max(1),
             describe: Box::new(describe),
             filter: None,
+            has_begin: false,
+            has_end: false,
             epoch: 0,
             busy: Cell::new(0),
         };
@@ -107,6 +113,18 @@ impl<T: 'static> EventTable<T> {
     /// Whether rows are still to come.
     pub fn is_busy(&self) -> bool {
         self.inner.borrow().busy.get() > 0
+    }
+
+    /// Whether the first row is known to be of the first event that passes the filter:
+    /// requests that go back tell.
+    pub fn has_begin(&self) -> bool {
+        self.inner.borrow().has_begin
+    }
+
+    /// Whether the last row is known to be of the last event that passes the filter:
+    /// requests that go forward tell.
+    pub fn has_end(&self) -> bool {
+        self.inner.borrow().has_end
     }
 
     /// Only events that pass a filter from the next request on.
@@ -147,6 +165,17 @@ impl<T: 'static> EventTable<T> {
         self.show(Start::from(position))
     }
 
+    /// Shows the last events before a position: that of [the end](TracesetPosition::end),
+    /// say.
+    pub fn show_before<'h>(&self, position: &TracesetPosition) -> EventsRequest<'h> {
+        let mut inner = self.inner.borrow_mut();
+        let (epoch, count) = (inner.begin(), inner.page as u64);
+        inner.rows.clear();
+        (inner.has_begin, inner.has_end) = (false, position.is_end());
+        drop(inner);
+        self.back(epoch, count, position.clone())
+    }
+
     /// Goes so many events forward, or back if that is negative; as far as there
     /// are any. The page stays full if it was. `None` if there are no rows to
     /// start from, or it is 0.
@@ -155,11 +184,15 @@ impl<T: 'static> EventTable<T> {
         if events < 0 {
             let first = self.rows().front()?.position.clone();
             let epoch = self.inner.borrow_mut().begin();
-            let back = Back { table: self.again(), epoch, count, first };
-            return Some(back.look(FIRST_STEP));
+            return Some(self.back(epoch, count, first));
         }
         let last = self.rows().back()?.position.clone();
         (events > 0).then(|| self.append(Start::Position(last), count.saturating_add(1), true))
+    }
+
+    /// Puts so many events before the first row, which is at a position.
+    fn back<'h>(&self, epoch: u64, count: u64, first: TracesetPosition) -> EventsRequest<'h> {
+        Back { table: self.again(), epoch, count, first, found: 0 }.begin()
     }
 
     fn show<'h>(&self, start: Start) -> EventsRequest<'h> {
@@ -171,14 +204,23 @@ impl<T: 'static> EventTable<T> {
     /// row already if it `continues`.
     fn append<'h>(&self, start: Start, count: u64, continues: bool) -> EventsRequest<'h> {
         let epoch = self.inner.borrow_mut().begin();
-        let (at_begin, busy) = (self.inner.clone(), Busy::new(&self.inner, epoch));
+        let (at_begin, at_end) = (self.inner.clone(), self.inner.clone());
+        let busy = Busy::new(&self.inner, epoch);
         let mut has_row = continues;
+        let is_begin = matches!(start, Start::Begin);
         let request = self.request().from(start).matches(count);
         request
             .before_request(move |_, _| {
                 let mut inner = at_begin.borrow_mut();
                 if inner.epoch == epoch && !continues {
                     inner.rows.clear();
+                    (inner.has_begin, inner.has_end) = (is_begin, false);
+                }
+            })
+            .after_request(move |_, _, reason| {
+                let mut inner = at_end.borrow_mut();
+                if inner.epoch == epoch {
+                    inner.has_end = reason == FinishReason::EndOfTraceset;
                 }
             })
             .on_every_event(move |call, request| {
@@ -193,6 +235,7 @@ impl<T: 'static> EventTable<T> {
                 inner.rows.push_back(row);
                 if inner.rows.len() > inner.page {
                     inner.rows.pop_front();
+                    inner.has_begin = false;
                 }
             })
     }
@@ -253,30 +296,51 @@ impl<T> Inner<T> {
     }
 }
 
-/// Going back: events can only be read forward, so longer and longer stretches
-/// before the first row are looked at until one has enough events.
+/// Going back: events can only be read forward, so longer and longer stretches, each
+/// before the last one, are looked at until they have enough events.
 struct Back<T> {
     table: EventTable<T>,
     epoch: u64,
     count: u64,
     first: TracesetPosition,
+    /// How many events the stretches so far have.
+    found: u64,
 }
 
 impl<T: 'static> Back<T> {
-    /// Where a stretch so long begins.
-    fn begin(&self, step: i64) -> Timestamp {
-        let end = self.first.time().unwrap_or(Timestamp::MAX);
-        Timestamp::from_ns(if step == ALL { i64::MIN } else { end.ns().saturating_sub(step) })
+    fn begin<'h>(self) -> EventsRequest<'h> {
+        if let Some(time) = self.first.time() {
+            return self.look(time, FIRST_STEP);
+        }
+        // When the last event is, is not known before the request is served.
+        let busy = Busy::new(&self.table.inner, self.epoch);
+        let request = self.table.request().from(&self.first);
+        let mut back = Some(self);
+        request.after_request(move |call, control, reason| {
+            _ = &busy;
+            let Some(back) = back.take().filter(|back| back.goes_on(reason)) else { return };
+            let end = call.contexts.time_span().map_or(Timestamp::MAX, |span| span.end);
+            // The traceset is that of the position, or there would be no end.
+            _ = control.submit(back.look(end, FIRST_STEP));
+        })
     }
 
-    /// Counts events in a stretch so long, and goes on from that.
-    fn look<'h>(self, step: i64) -> EventsRequest<'h> {
-        let begin = self.begin(step);
+    /// Counts events in the stretch so long before a time, up to the first row if it is
+    /// the first stretch; and goes on from that.
+    fn look<'h>(self, end: Timestamp, step: i64) -> EventsRequest<'h> {
+        let begin = match step {
+            ALL => Timestamp::MIN,
+            _ => Timestamp::from_ns(end.ns().saturating_sub(step)),
+        };
         let epoch = self.epoch;
         let busy = Busy::new(&self.table.inner, epoch);
-        let found = Rc::new(Cell::new(0u64));
+        let found = Rc::new(Cell::new(self.found));
         let counted = found.clone();
-        let request = self.table.request().from(begin).until_position(&self.first);
+        let request = self.table.request().from(begin);
+        let request = match step {
+            FIRST_STEP => request.until_position(&self.first),
+            _ => request.until(end),
+        };
         let mut back = Some(self);
         request
             .on_every_event(move |_, request| {
@@ -286,31 +350,37 @@ impl<T: 'static> Back<T> {
                 found.set(found.get() + 1);
             })
             .after_request(move |call, control, reason| {
-                let Some(back) = back.take() else { return };
-                let is_current = back.table.inner.borrow().epoch == epoch;
-                let is_read =
-                    matches!(reason, FinishReason::EndPosition | FinishReason::EndOfTraceset);
-                if !is_current || !is_read {
-                    return;
-                }
-                let next = if counted.get() >= back.count || step == ALL {
-                    back.take(begin, counted.get())
+                let Some(back) = back.take().filter(|back| back.goes_on(reason)) else { return };
+                let back = Back { found: counted.get(), ..back };
+                let is_all = step == ALL;
+                let next = if back.found >= back.count || is_all {
+                    back.take(begin, is_all)
                 } else {
                     let longer = step.saturating_mul(LONGER);
                     let span = call.contexts.time_span();
                     // Events may lie before the times that their packets tell.
-                    let is_far = span.is_none_or(|span| back.begin(longer) < span.begin);
-                    back.look(if is_far { ALL } else { longer })
+                    let is_last = span.is_none_or(|span| begin.since(span.begin) < longer as u64);
+                    back.look(begin, if is_last { ALL } else { longer })
                 };
-                // The traceset is that of the first row, or there would be no end.
+                // As before.
                 _ = control.submit(next);
             })
     }
 
-    /// Puts the last events of a stretch before the first row.
-    fn take<'h>(self, begin: Timestamp, found: u64) -> EventsRequest<'h> {
-        let Back { table, epoch, count, first } = self;
+    /// Whether a stretch was read to its end, and nobody wants anything else by now.
+    fn goes_on(&self, reason: FinishReason) -> bool {
+        let is_read = matches!(
+            reason,
+            FinishReason::EndPosition | FinishReason::EndTime | FinishReason::EndOfTraceset
+        );
+        is_read && self.table.inner.borrow().epoch == self.epoch
+    }
+
+    /// Puts the last of the events found before the first row.
+    fn take<'h>(self, begin: Timestamp, is_all: bool) -> EventsRequest<'h> {
+        let Back { table, epoch, count, first, found } = self;
         let mut skip = found.saturating_sub(count);
+        let has_begin = is_all && skip == 0;
         let wanted = (table.inner.borrow().page as u64).min(count);
         let rows = Rc::new(RefCell::new(VecDeque::new()));
         let taken = rows.clone();
@@ -331,16 +401,16 @@ impl<T: 'static> Back<T> {
                 }
             })
             .after_request(move |_, _, reason| {
-                let mut inner = at_end.borrow_mut();
-                if inner.epoch != epoch {
+                let inner = &mut *at_end.borrow_mut();
+                if inner.epoch != epoch || reason == FinishReason::Cancelled {
                     return;
                 }
-                if reason != FinishReason::Cancelled {
-                    let mut rows = taken.take();
-                    rows.append(&mut inner.rows);
-                    rows.truncate(inner.page);
-                    inner.rows = rows;
-                }
+                let mut rows = taken.take();
+                rows.append(&mut inner.rows);
+                inner.has_begin = has_begin;
+                inner.has_end &= rows.len() <= inner.page;
+                rows.truncate(inner.page);
+                inner.rows = rows;
             })
     }
 }

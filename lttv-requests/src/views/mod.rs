@@ -16,6 +16,10 @@
     doc = "| [`Resources`] | what CPUs, interrupts, devices did: another |"
 )]
 //!
+#![cfg_attr(
+    feature = "state",
+    doc = "[`Paint`] says how states are drawn: colours, signs, legends."
+)]
 //! [`ViewerKinds`] is where an application learns which viewers it can open.
 
 #[cfg(feature = "state")]
@@ -27,15 +31,23 @@ mod event_table;
 mod histogram;
 mod kinds;
 #[cfg(feature = "state")]
+mod paint;
+#[cfg(feature = "state")]
 mod resources;
+mod row;
 mod timeline;
 
+#[cfg(feature = "state")]
+pub use chart::{KernelChart, KernelRows};
 pub use color::Color;
 #[cfg(feature = "state")]
-pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessState};
+pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessRows, ProcessState};
 pub use event_table::{EventTable, TableRow};
 pub use histogram::Histogram;
 pub use kinds::{DuplicateKind, ViewerKind, ViewerKinds};
 #[cfg(feature = "state")]
-pub use resources::{Resource, ResourceKey, ResourceState, Resources, SoftirqMode};
-pub use timeline::{Row, Segment, Timeline};
+pub use paint::Paint;
+#[cfg(feature = "state")]
+pub use resources::{Resource, ResourceKey, ResourceRows, ResourceState, Resources, SoftirqMode};
+pub use row::{Row, Segment, SegmentState};
+pub use timeline::Timeline;

@@ -1,20 +1,13 @@
 //! What CPUs, interrupts and block devices did.
 
-use std::cell::{Ref, RefCell};
-use std::rc::Rc;
-
-use lttv_context::Handle;
 use lttv_state::kernel::{
-    Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, IrqMode, KernelState, SourceKind,
-    TraceState, Transition,
+    Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, IrqMode, NameId, SourceKind, TraceState,
+    Transition,
 };
 
-use super::chart::{Chart, Drawn, Place, Rows};
-use super::color::Color;
-use super::timeline::Timeline;
-use crate::identity::Owner;
-use crate::request::EventsRequest;
-use crate::window::TimeWindow;
+use super::chart::{Drawn, KernelChart, KernelRows, Place};
+use super::paint::Paint;
+use super::row::SegmentState;
 
 /// What CPUs, interrupts and block devices did in a time window: a row each.
 ///
@@ -36,10 +29,7 @@ use crate::window::TimeWindow;
 /// assert!(view.labels().iter().any(|label| label == "CPU 0"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
-pub struct Resources {
-    inner: Rc<RefCell<Chart<Machines>>>,
-}
+pub type Resources = KernelChart<ResourceRows>;
 
 /// Which resource a row is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,190 +80,221 @@ pub enum SoftirqMode {
 }
 
 impl ResourceState {
-    /// The colour that LTTV gives it.
-    pub const fn color(self) -> Color {
-        Color::rgb(match self {
-            ResourceState::Cpu(CpuMode::Idle)
-            | ResourceState::Irq(IrqMode::Idle)
-            | ResourceState::Block(BlockDeviceMode::Idle) => 0xbbbbbb,
-            ResourceState::Cpu(CpuMode::Busy) => 0xffffff,
-            ResourceState::Cpu(CpuMode::Irq) | ResourceState::Irq(IrqMode::Busy) => 0xff5e00,
-            ResourceState::Cpu(CpuMode::Softirq) | ResourceState::Softirq(SoftirqMode::Busy) => {
-                0xff9496
-            }
-            ResourceState::Cpu(CpuMode::Trap) | ResourceState::Trap(IrqMode::Busy) => 0xffff01,
-            ResourceState::Softirq(SoftirqMode::Pending) => 0xffd4d4,
-            ResourceState::Block(BlockDeviceMode::BusyReading) => 0x0000ff,
-            ResourceState::Block(BlockDeviceMode::BusyWriting) => 0xff0000,
-            ResourceState::Cpu(CpuMode::Unknown)
-            | ResourceState::Irq(IrqMode::Unknown)
-            | ResourceState::Softirq(SoftirqMode::Unknown | SoftirqMode::Idle)
-            | ResourceState::Trap(IrqMode::Unknown | IrqMode::Idle)
-            | ResourceState::Block(BlockDeviceMode::Unknown) => 0x000000,
-        })
+    /// How it is drawn; `None` if there is nothing to be drawn.
+    pub fn paint(self) -> Option<Paint> {
+        match self {
+            ResourceState::Cpu(mode) => Paint::of_cpu(mode),
+            ResourceState::Irq(mode) => Paint::of_source(SourceKind::Irq, mode, false),
+            ResourceState::Trap(mode) => Paint::of_source(SourceKind::Trap, mode, false),
+            ResourceState::Softirq(SoftirqMode::Busy) => Some(Paint::Softirq),
+            ResourceState::Softirq(SoftirqMode::Pending) => Some(Paint::Pending),
+            ResourceState::Softirq(SoftirqMode::Unknown | SoftirqMode::Idle) => None,
+            ResourceState::Block(mode) => Paint::of_device(mode),
+        }
     }
 
     /// What a source of interrupts or exceptions is doing; `None` if there is none
     /// of this number.
     pub fn of_source(state: &TraceState, kind: SourceKind, number: u32) -> Option<Self> {
-        let mode = state.sources(kind).get(number as usize)?.mode();
-        Some(match kind {
+        let source = state.sources(kind).get(number as usize)?;
+        let is_pending = |number| state.cpus().any(|(_, cpu)| cpu.is_softirq_pending(number));
+        let is_pending = kind == SourceKind::Softirq && is_pending(number);
+        Some(ResourceState::of(kind, source.mode(), is_pending))
+    }
+
+    fn of(kind: SourceKind, mode: IrqMode, is_pending: bool) -> Self {
+        match kind {
             SourceKind::Irq | SourceKind::Vector => ResourceState::Irq(mode),
             SourceKind::Trap => ResourceState::Trap(mode),
             SourceKind::Softirq => ResourceState::Softirq(match mode {
                 IrqMode::Busy => SoftirqMode::Busy,
-                _ if state.cpus().any(|(_, cpu)| cpu.is_softirq_pending(number)) => {
-                    SoftirqMode::Pending
-                }
+                _ if is_pending => SoftirqMode::Pending,
                 IrqMode::Idle => SoftirqMode::Idle,
                 IrqMode::Unknown => SoftirqMode::Unknown,
             }),
-        })
+        }
+    }
+
+    /// Whether it is not known: it has not come yet.
+    fn is_unknown(self) -> bool {
+        matches!(
+            self,
+            ResourceState::Irq(IrqMode::Unknown)
+                | ResourceState::Trap(IrqMode::Unknown)
+                | ResourceState::Softirq(SoftirqMode::Unknown)
+        )
     }
 }
 
-/// Of each trace, what was odd when all of it was looked at last.
+impl SegmentState for ResourceState {
+    fn is_active(self) -> bool {
+        self.paint().is_some_and(Paint::is_active)
+    }
+}
+
+/// Rows of resources: of each trace, those of its machine.
 #[derive(Debug, Default)]
-struct Machines(Vec<Anomalies>);
+pub struct ResourceRows(Vec<Machine>);
 
-impl Resources {
-    /// No rows yet. The resolution is in ns: the time that a pixel stands for.
-    pub fn new(window: TimeWindow, resolution: u64) -> Self {
-        Resources { inner: Chart::new(window, resolution) }
-    }
-
-    /// Its rows. To be let go before the scheduler works again.
-    pub fn timeline(&self) -> Ref<'_, Timeline<ResourceKey, ResourceState>> {
-        Ref::map(self.inner.borrow(), |inner| &inner.drawn.timeline)
-    }
-
-    /// What is written beside the rows; as [`timeline`](Self::timeline).
-    pub fn labels(&self) -> Ref<'_, [String]> {
-        Ref::map(self.inner.borrow(), |inner| inner.drawn.labels.as_slice())
-    }
-
-    /// The rows in order: by trace, CPUs first.
-    pub fn order(&self) -> Vec<usize> {
-        let inner = &self.inner.borrow().drawn;
-        let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
-        rows.sort_by_key(|row| *inner.timeline.rows()[*row].key());
-        rows
-    }
-
-    /// Shows another window. Requests of before stop. If the resolution stays the
-    /// same and the window moves by whole columns, what is known of it is kept:
-    /// scrolling costs no more than what comes into sight.
-    pub fn show(&self, window: TimeWindow, resolution: u64) {
-        self.inner.borrow_mut().show(window, resolution);
-    }
-
-    /// The stretch of time that is not known: what a [`request`](Self::request)
-    /// is for. `None` if all is known.
-    pub fn missing(&self) -> Option<TimeWindow> {
-        self.inner.borrow().drawn.timeline.missing()
-    }
-
-    /// The request that fills it, by the state that is attached to the scheduler's
-    /// context.
-    pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
-        Chart::request(&self.inner, owner, state)
-    }
+/// Which row each resource of a machine has, by number.
+#[derive(Debug, Default)]
+struct Machine {
+    cpus: Vec<Option<Shown>>,
+    /// By kind.
+    sources: [Vec<Option<Shown>>; SourceKind::ALL.len()],
+    /// By their places in the state.
+    devices: Vec<Option<Shown>>,
+    /// Soft interrupts that were raised, by CPU, a bit each.
+    pending: Vec<u32>,
+    /// What was odd when all of it was looked at last.
+    anomalies: Anomalies,
 }
 
-impl Rows for Machines {
+/// A resource that has a row.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    row: usize,
+    /// What its label says.
+    name: NameId,
+}
+
+impl KernelRows for ResourceRows {
     type Key = ResourceKey;
     type State = ResourceState;
     type Label = String;
 
     fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>) {
         if self.0.len() <= at.trace {
-            self.0.resize(at.trace + 1, Anomalies::default());
+            self.0.resize_with(at.trace + 1, Machine::default);
         }
-        self.0[at.trace] = *at.state.anomalies();
-        drawn.look_at_machine(at);
+        let machine = &mut self.0[at.trace];
+        machine.anomalies = *at.state.anomalies();
+        machine.look_at_all(drawn, at);
     }
 
     fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, what: Transition) {
         let effect = at.state.effect();
         let Some(cpu) = effect.cpu() else { return };
-        let Some(anomalies) = self.0.get(at.trace) else { return };
-        if *anomalies != *at.state.anomalies() || effect.lost_since().is_some() {
+        let Some(machine) = self.0.get_mut(at.trace) else { return };
+        if machine.anomalies != *at.state.anomalies() || effect.lost_since().is_some() {
             return self.look_at_all(drawn, at);
         }
-        drawn.look_at_cpu(at, cpu);
+        machine.look_at_cpu(drawn, at, cpu);
         match kind_of(what) {
             Touched::Cpu => {}
-            Touched::Source(kind) => drawn.look_at_sources(at, kind),
-            Touched::Devices => drawn.look_at_devices(at),
-            Touched::All => drawn.look_at_machine(at),
+            Touched::Softirqs => {
+                machine.look_at_pending(at, cpu);
+                machine.look_at_sources(drawn, at, SourceKind::Softirq);
+            }
+            Touched::Source(kind) => machine.look_at_sources(drawn, at, kind),
+            Touched::Devices => machine.look_at_devices(drawn, at),
+            Touched::All => machine.look_at_all(drawn, at),
+        }
+    }
+
+    fn order(key: &ResourceKey, _: &String) -> impl Ord {
+        *key
+    }
+}
+
+impl Machine {
+    fn look_at_all(&mut self, drawn: &mut Drawn<ResourceRows>, at: Place<'_>) {
+        for (number, _) in at.state.cpus() {
+            self.look_at_cpu(drawn, at, number);
+            self.look_at_pending(at, number);
+        }
+        for kind in SourceKind::ALL {
+            self.look_at_sources(drawn, at, kind);
+        }
+        self.look_at_devices(drawn, at);
+    }
+
+    fn look_at_cpu(&mut self, drawn: &mut Drawn<ResourceRows>, at: Place<'_>, number: u32) {
+        let mode = ResourceState::Cpu(at.state.cpu_mode(number));
+        let what = (Resource::Cpu(number), NameId::NONE);
+        set(&mut self.cpus, number as usize, drawn, at, what, mode);
+    }
+
+    fn look_at_pending(&mut self, at: Place<'_>, cpu: u32) {
+        let index = cpu as usize;
+        if self.pending.len() <= index {
+            self.pending.resize(index + 1, 0);
+        }
+        self.pending[index] = at.state.cpu(cpu).map_or(0, |of| of.pending_softirqs());
+    }
+
+    fn look_at_sources(
+        &mut self,
+        drawn: &mut Drawn<ResourceRows>,
+        at: Place<'_>,
+        kind: SourceKind,
+    ) {
+        let pending = match kind {
+            SourceKind::Softirq => self.pending.iter().fold(0, |all, of| all | of),
+            _ => 0,
+        };
+        let rows = &mut self.sources[kind as usize];
+        for (number, source) in (0u32..).zip(at.state.sources(kind)) {
+            let is_pending = 1u32.checked_shl(number).is_some_and(|bit| pending & bit != 0);
+            let mode = ResourceState::of(kind, source.mode(), is_pending);
+            if mode.is_unknown() {
+                continue; // it has no row before it comes
+            }
+            let what = (Resource::Source(kind, number), source.name());
+            set(rows, number as usize, drawn, at, what, mode);
+        }
+    }
+
+    fn look_at_devices(&mut self, drawn: &mut Drawn<ResourceRows>, at: Place<'_>) {
+        for (place, device) in at.state.devices().iter().enumerate() {
+            let what = (Resource::Block(device.number()), device.name());
+            let mode = ResourceState::Block(device.mode());
+            set(&mut self.devices, place, drawn, at, what, mode);
         }
     }
 }
 
-impl Drawn<Machines> {
-    fn look_at_machine(&mut self, at: Place<'_>) {
-        for (number, _) in at.state.cpus() {
-            self.look_at_cpu(at, number);
-        }
-        for kind in SourceKind::ALL {
-            self.look_at_sources(at, kind);
-        }
-        self.look_at_devices(at);
+/// Puts the row of a resource right, that is in a place among its like.
+fn set(
+    rows: &mut Vec<Option<Shown>>,
+    place: usize,
+    drawn: &mut Drawn<ResourceRows>,
+    at: Place<'_>,
+    (resource, name): (Resource, NameId),
+    mode: ResourceState,
+) {
+    if let Some(Some(shown)) = rows.get(place)
+        && shown.name == name
+    {
+        return drawn.timeline.change(shown.row, at.time, Some(mode));
     }
+    if rows.len() <= place {
+        rows.resize(place + 1, None);
+    }
+    let row = drawn.timeline.place(ResourceKey { trace: at.trace, resource });
+    rows[place] = Some(Shown { row, name });
+    drawn.timeline.change(row, at.time, Some(mode));
+    let label = label(resource, at.state.name(name));
+    match drawn.labels.get_mut(row) {
+        Some(known) => *known = label,
+        None => drawn.labels.push(label),
+    }
+}
 
-    fn look_at_cpu(&mut self, at: Place<'_>, number: u32) {
-        let mode = ResourceState::Cpu(at.state.cpu_mode(number));
-        self.set(at, Resource::Cpu(number), mode, || format!("CPU {number}"));
-    }
-
-    fn look_at_sources(&mut self, at: Place<'_>, kind: SourceKind) {
-        let state = at.state;
-        for (number, source) in (0..).zip(state.sources(kind)) {
-            let Some(mode) = ResourceState::of_source(state, kind, number) else { continue };
-            let is_unknown = matches!(
-                mode,
-                ResourceState::Irq(IrqMode::Unknown)
-                    | ResourceState::Trap(IrqMode::Unknown)
-                    | ResourceState::Softirq(SoftirqMode::Unknown)
-            );
-            if is_unknown {
-                continue; // it has no row before it comes
-            }
-            let label = || format!("{kind:?} {number} [{}]", state.name(source.name()));
-            self.set(at, Resource::Source(kind, number), mode, label);
-        }
-    }
-
-    fn look_at_devices(&mut self, at: Place<'_>) {
-        for device in at.state.devices() {
-            let number = device.number();
-            let label = || match at.state.name(device.name()) {
-                "" => format!("Block {number}"),
-                name => format!("Block {number} [{name}]"),
-            };
-            let mode = ResourceState::Block(device.mode());
-            self.set(at, Resource::Block(number), mode, label);
-        }
-    }
-
-    fn set(
-        &mut self,
-        at: Place<'_>,
-        resource: Resource,
-        state: ResourceState,
-        label: impl FnOnce() -> String,
-    ) {
-        let row = self.timeline.place(ResourceKey { trace: at.trace, resource });
-        self.timeline.set_at(row, at.time, state);
-        if row == self.labels.len() {
-            self.labels.push(label());
-        }
-    }
+/// As LTTV writes it.
+fn label(resource: Resource, name: &str) -> String {
+    let of = match resource {
+        Resource::Cpu(number) => return format!("CPU {number}"),
+        Resource::Source(kind, number) => format!("{} {number}", kind.label().to_uppercase()),
+        Resource::Block(number) => format!("Block ({number})"),
+    };
+    if name.is_empty() { of } else { format!("{of} [{name}]") }
 }
 
 /// What besides its CPU an event changes.
 enum Touched {
     Cpu,
+    Softirqs,
     Source(SourceKind),
     Devices,
     All,
@@ -284,7 +305,7 @@ fn kind_of(transition: Transition) -> Touched {
     match transition {
         IrqEntry | IrqExit => Touched::Source(SourceKind::Irq),
         VectorEntry | VectorExit => Touched::Source(SourceKind::Vector),
-        SoftirqRaise | SoftirqEntry | SoftirqExit => Touched::Source(SourceKind::Softirq),
+        SoftirqRaise | SoftirqEntry | SoftirqExit => Touched::Softirqs,
         TrapEntry | TrapExit | UserPageFault | KernelPageFault => Touched::Source(SourceKind::Trap),
         BlockIssue | BlockComplete | DeviceName => Touched::Devices,
         Exit | Free | Exec | DumpEnd | ProcessState => Touched::All,

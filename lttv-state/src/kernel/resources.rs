@@ -30,8 +30,9 @@ impl SourceKind {
         }
     }
 
-    /// What precedes its number where it has no name.
-    pub(super) const fn label(self) -> &'static str {
+    /// What it is called: `irq`, `vector`, `softirq`, `trap`. It precedes its number
+    /// where it has no name.
+    pub const fn label(self) -> &'static str {
         match self {
             SourceKind::Irq => "irq",
             SourceKind::Vector => "vector",

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ltt_read::Timestamp;
 use lttv_context::EventCall;
 use lttv_state::kernel::{DeviceNumber, KernelState, RequestKind, RequestStep, Transition};
 
-use super::axis::Axis;
-use super::chart::Chart;
+use super::collected::Collect;
 
 /// What a block device did.
 #[derive(Debug, Clone, Default)]
@@ -23,10 +21,8 @@ pub struct Disk {
 }
 
 /// The block devices that completed requests in a time window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Disks {
-    axis: Axis,
-    reached: Timestamp,
     all: BTreeMap<(usize, DeviceNumber), Disk>,
 }
 
@@ -35,20 +31,9 @@ impl Disks {
     pub fn all(&self) -> impl Iterator<Item = (&(usize, DeviceNumber), &Disk)> {
         self.all.iter()
     }
-
-    /// How much of the window has been read, in ns.
-    pub fn time(&self) -> u64 {
-        self.reached.ns().abs_diff(self.axis.window().begin().ns())
-    }
 }
 
-impl Chart for Disks {
-    fn new(axis: Axis) -> Self {
-        Disks { axis, reached: axis.window().begin(), all: BTreeMap::new() }
-    }
-
-    fn begin(&mut self, _: &KernelState) {}
-
+impl Collect for Disks {
     fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>) {
         let trace = call.trace.index();
         let transition = kernel.transition(trace, call.event.type_id());
@@ -71,9 +56,5 @@ impl Chart for Disks {
             RequestKind::Write => count(&mut disk.written),
             RequestKind::Other => disk.others += 1,
         }
-    }
-
-    fn advance(&mut self, time: Timestamp) {
-        self.reached = time;
     }
 }

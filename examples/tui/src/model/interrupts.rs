@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ltt_read::Timestamp;
 use lttv_context::EventCall;
 use lttv_state::kernel::{KernelState, SourceKind, TraceState, Transition};
 
-use super::axis::Axis;
-use super::chart::Chart;
+use super::collected::Collect;
 
 /// Which interrupt, on which CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,10 +79,8 @@ impl Spread {
 }
 
 /// The interrupts that ended in a time window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Interrupts {
-    axis: Axis,
-    reached: Timestamp,
     all: BTreeMap<InterruptKey, Interrupt>,
 }
 
@@ -94,22 +90,12 @@ impl Interrupts {
         self.all.iter()
     }
 
-    /// How much of the window has been read, in ns.
-    pub fn time(&self) -> u64 {
-        self.reached.ns().abs_diff(self.axis.window().begin().ns())
-    }
-
     fn ended(&mut self, trace: usize, state: &TraceState, kind: SourceKind, cpu: u32, time: i64) {
         for ended in state.effect().ended() {
-            if ended.mode != kind.mode() {
-                continue;
-            }
-            let sources = (0u32..).zip(state.sources(kind));
-            let mut sources = sources.filter(|(_, source)| source.name() == ended.submode);
-            let Some((number, source)) = sources.next() else { continue };
+            let Some((_, number)) = ended.source.filter(|(of, _)| *of == kind) else { continue };
             let known = self.all.entry(InterruptKey { trace, kind, number, cpu }).or_default();
             if known.name.is_empty() {
-                known.name = state.name(source.name()).to_owned();
+                state.name(ended.submode).clone_into(&mut known.name);
             }
             let begin = time.saturating_sub_unsigned(ended.elapsed);
             known.durations.add(ended.elapsed as f64, begin);
@@ -124,13 +110,7 @@ impl Interrupts {
     }
 }
 
-impl Chart for Interrupts {
-    fn new(axis: Axis) -> Self {
-        Interrupts { axis, reached: axis.window().begin(), all: BTreeMap::new() }
-    }
-
-    fn begin(&mut self, _: &KernelState) {}
-
+impl Collect for Interrupts {
     fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>) {
         let trace = call.trace.index();
         let kind = match kernel.transition(trace, call.event.type_id()) {
@@ -142,10 +122,6 @@ impl Chart for Interrupts {
         };
         let (Some(state), Some(cpu)) = (kernel.trace(trace), kernel.cpu_of(call)) else { return };
         self.ended(trace, state, kind, cpu, call.time().ns());
-    }
-
-    fn advance(&mut self, time: Timestamp) {
-        self.reached = time;
     }
 }
 

@@ -1,13 +1,12 @@
-//! What viewers show, apart from how it is drawn. Requests fill it in.
+//! What viewers show beyond the models of [`lttv_requests::views`], apart from how it
+//! is drawn. Requests fill it in.
 
 pub mod axis;
-pub mod chart;
-pub mod control_flow;
+pub mod cells;
+pub mod collected;
 pub mod disks;
-pub mod event_table;
-pub mod histogram;
+pub mod event_list;
 pub mod interrupts;
-pub mod resources;
+pub mod picture;
 pub mod search;
-pub mod stretch;
-pub mod strip;
+pub mod who_ran;

@@ -1,21 +1,20 @@
 //! The control flow viewer: a row for each process.
 
 use lttv_requests::SubmitError;
+use lttv_requests::views::{Paint, ProcessKey, ProcessLabel, ProcessRows};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Scroll, Viewer, canvas, marker, put, split, strip};
 use crate::keys::Action;
 use crate::look::Look;
-use crate::model::chart::Filled;
-use crate::model::control_flow::{ControlFlow, ProcessRow, RowKey};
-use crate::model::strip::Strip;
+use crate::model::picture::Picture;
 use crate::session::Session;
 
 /// What each process was doing.
 #[derive(Debug, Default)]
 pub struct ControlFlowView {
-    filled: Filled<ControlFlow>,
+    picture: Picture<ProcessRows>,
     order: Vec<Row>,
     scroll: Scroll,
     shows_inactive: bool,
@@ -27,7 +26,7 @@ pub struct ControlFlowView {
 #[derive(Debug, Clone, Copy)]
 struct Row {
     at: usize,
-    key: RowKey,
+    key: ProcessKey,
     depth: usize,
 }
 
@@ -36,25 +35,23 @@ impl ControlFlowView {
     fn sort(&mut self) {
         self.order.clear();
         self.hidden = 0;
-        let Some(now) = self.filled.now() else { return };
-        let rows = now.chart.rows();
+        let Some(chart) = self.picture.chart() else { return };
+        let (timeline, labels) = (chart.timeline(), chart.labels());
+        let rows = timeline.rows();
         // That a processor is idle, its own row among the resources tells.
         let is_shown =
-            |row: &ProcessRow| self.shows_inactive || row.track.is_active() && row.tid != Some(0);
-        let shown = (0..rows.len()).filter(|at| is_shown(&rows[*at]));
-        let mut order: Vec<_> = shown.map(|at| Row { at, key: rows[at].key, depth: 0 }).collect();
-        order.sort_by_cached_key(|row| rows[row.at].order());
-        let hidden = rows.len() - order.len();
-        let order = if self.is_tree { tree(rows, &order) } else { order };
-        drop(now);
-        (self.order, self.hidden) = (order, hidden);
+            |at: &usize| self.shows_inactive || rows[*at].is_active() && labels[*at].tid != Some(0);
+        let order = chart.order().into_iter().filter(is_shown);
+        let order: Vec<_> = order.map(|at| Row { at, key: *rows[at].key(), depth: 0 }).collect();
+        self.hidden = rows.len() - order.len();
+        self.order = if self.is_tree { tree(&labels, &order) } else { order };
     }
 }
 
 /// The same rows, children below their parents.
-fn tree(rows: &[ProcessRow], order: &[Row]) -> Vec<Row> {
-    let id = |row: &Row| (row.key.0, rows[row.at].tid);
-    let parent = |row: &Row| (row.key.0, rows[row.at].ppid);
+fn tree(labels: &[ProcessLabel], order: &[Row]) -> Vec<Row> {
+    let id = |row: &Row| (row.key.trace, labels[row.at].tid);
+    let parent = |row: &Row| (row.key.trace, labels[row.at].parent);
     let is_idle = |of: (usize, Option<i32>)| of.1.is_none_or(|tid| tid == 0);
     let known: std::collections::HashSet<_> = order.iter().map(id).collect();
     let mut children: std::collections::HashMap<_, Vec<Row>> = Default::default();
@@ -62,8 +59,8 @@ fn tree(rows: &[ProcessRow], order: &[Row]) -> Vec<Row> {
     for row in order {
         let of = parent(row);
         // A thread is below the process that it is of.
-        let pid = rows[row.at].pid.filter(|pid| Some(*pid) != rows[row.at].tid);
-        let above = match pid.map(|pid| (row.key.0, Some(pid))) {
+        let pid = labels[row.at].pid.filter(|pid| Some(*pid) != labels[row.at].tid);
+        let above = match pid.map(|pid| (row.key.trace, Some(pid))) {
             Some(process) if known.contains(&process) => Some(process),
             _ => Some(of).filter(|of| !is_idle(*of) && known.contains(of) && *of != id(row)),
         };
@@ -74,7 +71,7 @@ fn tree(rows: &[ProcessRow], order: &[Row]) -> Vec<Row> {
     }
     todo.reverse();
     let mut sorted = Vec::new();
-    let mut seen = vec![false; rows.len()];
+    let mut seen = vec![false; labels.len()];
     while let Some(row) = todo.pop() {
         if std::mem::replace(&mut seen[row.at], true) {
             continue;
@@ -120,7 +117,7 @@ impl Viewer for ControlFlowView {
 
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let (kernel, axis) = (session.kernel, session.axis());
-        self.filled.set_axis(&mut session.scheduler, kernel, axis, None)?;
+        self.picture.set_axis(&mut session.scheduler, kernel, axis)?;
         self.sort();
         if let Some((process, _)) = session.process
             && let Some(at) = self.order.iter().position(|row| row.key == process)
@@ -140,12 +137,13 @@ impl Viewer for ControlFlowView {
             put(buffer, left, x, left.y, heading, look.faint());
             x = x.saturating_add(width + 1);
         }
-        super::status::legend(&lttv_examples::palette::Paint::OF_PROCESSES, look, chart, buffer);
-        let (Some(now), before) = (self.filled.now(), self.filled.before()) else { return };
+        super::status::legend(&Paint::OF_PROCESSES, look, chart, buffer);
+        let Some(drawn) = self.picture.chart() else { return };
+        let labels = drawn.labels();
         let shown = self.order.iter().enumerate().skip(self.scroll.top);
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
-            let Some(of) = now.chart.rows().get(row.at) else { continue };
-            let is_selected = session.process.as_ref().is_some_and(|(key, _)| *key == of.key);
+            let Some(of) = labels.get(row.at) else { continue };
+            let is_selected = session.process.as_ref().is_some_and(|(key, _)| *key == row.key);
             let is_selected =
                 is_selected || session.process.is_none() && at == self.scroll.selected;
             let style = if is_selected { look.selected() } else { Default::default() };
@@ -158,12 +156,12 @@ impl Viewer for ControlFlowView {
                 name,
                 number(of.tid),
                 number(of.pid),
-                number(of.ppid),
+                number(of.parent),
                 number(of.cpu),
                 of.brand.clone(),
                 (of.birth.ns() / 1_000_000_000).to_string(),
                 format!("{:09}", of.birth.ns().rem_euclid(1_000_000_000)),
-                of.key.0.to_string(),
+                row.key.trace.to_string(),
             ];
             let mut x = left.x;
             for (cell, (_, width, from)) in cells.iter().zip(&COLUMNS) {
@@ -173,13 +171,8 @@ impl Viewer for ControlFlowView {
                     x = x.saturating_add(width + 1);
                 }
             }
-            let moved = before.as_ref().and_then(|before| {
-                let row = before.chart.rows().iter().find(|row| row.key == of.key)?;
-                Some(Strip::moved(row.track.cells(), before.axis(), now.axis()))
-            });
-            strip(look, Rect { y, height: 1, ..chart }, buffer, of.track.cells(), |column| {
-                moved.as_ref()?.get(column)?.as_ref()
-            });
+            let cells = self.picture.cells(row.at, |state| Some(state.paint()));
+            strip(look, Rect { y, height: 1, ..chart }, buffer, &cells);
         }
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
     }
@@ -192,11 +185,12 @@ impl Viewer for ControlFlowView {
                 if !self.scroll.action(action, self.order.len()) {
                     return Ok(false);
                 }
-                let now = self.filled.now();
                 let row = self.order.get(self.scroll.selected).copied();
-                let row = row.and_then(|row| now.as_ref()?.chart.rows().get(row.at).cloned());
-                session.process =
-                    row.map(|row| (row.key, format!("{} ({})", row.title(), number(row.tid))));
+                let labels = self.picture.chart().map(|chart| chart.labels());
+                session.process = row.and_then(|row| {
+                    let of = labels.as_ref()?.get(row.at)?;
+                    Some((row.key, format!("{} ({})", of.title(), number(of.tid))))
+                });
             }
         }
         Ok(true)
@@ -212,6 +206,6 @@ impl Viewer for ControlFlowView {
     }
 
     fn progress(&self) -> f64 {
-        self.filled.progress()
+        self.picture.progress()
     }
 }

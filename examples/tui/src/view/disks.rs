@@ -8,14 +8,14 @@ use super::table::{self, Column};
 use super::{Scroll, Viewer};
 use crate::keys::Action;
 use crate::look::Look;
-use crate::model::chart::Filled;
+use crate::model::collected::Collected;
 use crate::model::disks::Disks;
 use crate::session::Session;
 
 /// What each block device read and wrote in the time window.
 #[derive(Debug, Default)]
 pub struct DisksView {
-    filled: Filled<Disks>,
+    found: Collected<Disks>,
     scroll: Scroll,
     rows: Vec<Vec<String>>,
 }
@@ -41,12 +41,12 @@ impl Viewer for DisksView {
     }
 
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
-        let (kernel, axis) = (session.kernel, session.axis());
-        self.filled.set_axis(&mut session.scheduler, kernel, axis, None)?;
+        let (kernel, window) = (session.kernel, session.tab.window());
+        self.found.set_window(&mut session.scheduler, kernel, window)?;
         self.rows.clear();
-        if let Some(now) = self.filled.now() {
-            let seconds = now.chart.time().max(1) as f64 / 1e9;
-            self.rows.extend(now.chart.all().map(|((_, number), disk)| {
+        if let Some(now) = self.found.now() {
+            let seconds = now.time() as f64 / 1e9;
+            self.rows.extend(now.found.all().map(|((_, number), disk)| {
                 let rate = |bytes: u64| format!("{:.0}", bytes as f64 / seconds);
                 vec![
                     format!("{} ({number})", disk.name),
@@ -80,6 +80,6 @@ impl Viewer for DisksView {
     }
 
     fn progress(&self) -> f64 {
-        self.filled.progress()
+        self.found.progress()
     }
 }

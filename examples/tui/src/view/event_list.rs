@@ -2,23 +2,27 @@
 
 use std::rc::Rc;
 
-use lttv_filter::{FilterError, Filters};
+use lttv_filter::FilterError;
+use lttv_requests::views::ProcessKey;
 use lttv_requests::{Start, SubmitError, ViewerId};
+use lttv_state::filter::KernelFilters;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Viewer, put};
 use crate::keys::Action;
 use crate::look::Look;
-use crate::model::event_table::{EventRow, EventTable};
+use crate::model::event_list::{EventList, EventRow};
+use crate::model::who_ran::{Ran, WhoRan};
 use crate::session::Session;
 
 /// The events around the current time that pass both the tab's filter and its own.
 #[derive(Debug, Default)]
 pub struct EventListView {
-    table: Option<EventTable>,
+    list: Option<EventList>,
+    who_ran: WhoRan,
     id: Option<ViewerId>,
-    own: Option<(String, Rc<Filters>)>,
+    own: Option<(String, Rc<KernelFilters>)>,
     /// The selection was moved by a key, and may not have come to its end.
     is_moving: bool,
 }
@@ -37,21 +41,22 @@ const COLUMNS: [(&str, u16, u16); 8] = [
 
 impl EventListView {
     fn refilter(&mut self, session: &mut Session) -> Result<(), SubmitError> {
-        let Some(table) = &mut self.table else { return Ok(()) };
+        let Some(list) = &mut self.list else { return Ok(()) };
         let filters = session.filters.iter().chain(self.own.as_ref().map(|(_, own)| own));
         let filters = filters.cloned().collect();
         let place = match session.tab.position() {
             Some(position) => Start::from(position),
             None => Start::from(session.tab.time()),
         };
-        table.set_filters(&mut session.reader, filters, place)
+        list.set_filters(&mut session.servers(), filters, place)
     }
 
     /// Tells other viewers which event is selected.
     fn report(&self, session: &mut Session) {
-        if let Some(row) = self.table.as_ref().and_then(EventTable::selected) {
+        let row = self.list.as_ref().and_then(EventList::selected);
+        if let Some(position) = row.map(|row| row.position.clone()) {
             // It is of this traceset: it is not refused.
-            _ = session.tab.set_position(&row.position, self.id);
+            _ = session.tab.set_position(&position, self.id);
         }
     }
 }
@@ -68,26 +73,31 @@ impl Viewer for EventListView {
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let id = *self.id.get_or_insert_with(|| session.tab.add_viewer());
         let changes = session.tab.take_changes(id);
-        let is_new = self.table.is_none();
+        let is_new = self.list.is_none();
         if is_new {
-            let (traces, span) = (session.traceset().traces().to_vec(), session.span());
-            self.table = Some(EventTable::new(&traces, span));
+            self.list = Some(EventList::new(session.traceset().traces()));
         }
         if is_new || changes.filter {
             self.refilter(session)?;
         }
-        let Some(table) = &mut self.table else { return Ok(()) };
-        table.set_height(usize::from(area.height.saturating_sub(1)));
+        let Some(list) = &mut self.list else { return Ok(()) };
+        list.set_height(usize::from(area.height.saturating_sub(1)));
         if !is_new
             && changes.position
-            && let Some(position) = session.tab.position()
+            && let Some(position) = session.tab.position().cloned()
         {
-            table.go_to_position(&mut session.reader, position)?;
+            list.go_to_position(&mut session.servers(), &position)?;
         } else if !is_new && (changes.time || changes.position) {
-            table.go_to_time(&mut session.reader, session.tab.time())?;
+            let time = session.tab.time();
+            list.go_to_time(&mut session.servers(), time)?;
         }
-        table.get_on(&mut session.reader, &mut session.scheduler, session.kernel)?;
-        if self.is_moving && !table.is_busy() {
+        list.get_on(&mut session.servers())?;
+        if !list.is_busy() {
+            let rows = list.rows();
+            let shown = rows.range(list.visible()).map(|row| (row.position.clone(), row.time));
+            self.who_ran.ask(&mut session.scheduler, session.kernel, shown)?;
+        }
+        if self.is_moving && !list.is_busy() {
             self.is_moving = false;
             self.report(session);
         }
@@ -101,14 +111,17 @@ impl Viewer for EventListView {
             put(buffer, area, x, area.y, heading, look.faint());
             x = x.saturating_add(width + 1);
         }
-        let Some(table) = &self.table else { return };
-        let (rows, selected) = table.visible();
-        for ((at, row), y) in rows.enumerate().zip(area.y + 1..area.bottom()) {
-            let style = if at == selected { look.selected() } else { Default::default() };
+        let Some(list) = &self.list else { return };
+        let (rows, visible, selected) = (list.rows(), list.visible(), list.selected_at());
+        let rows = visible.clone().zip(rows.range(visible));
+        for ((at, row), y) in rows.zip(area.y + 1..area.bottom()) {
+            let style = if Some(at) == selected { look.selected() } else { Default::default() };
             let line = Rect { y, height: 1, ..area };
             buffer.set_style(line.intersection(buffer.area), style);
             let mut x = area.x;
-            for (cell, (_, width, from)) in cells(session, row).iter().zip(&COLUMNS) {
+            for (cell, (_, width, from)) in
+                cells(session, row, self.who_ran.at(&row.position)).iter().zip(&COLUMNS)
+            {
                 if area.width < *from {
                     continue;
                 }
@@ -120,19 +133,20 @@ impl Viewer for EventListView {
     }
 
     fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError> {
-        let Some(table) = &mut self.table else { return Ok(false) };
+        let Some(list) = &mut self.list else { return Ok(false) };
         match action {
-            Action::Rows(by) => table.go_by(by),
-            Action::Pages(by) => table.go_by(by * table.page()),
-            Action::Edge { last: true } => table.go_to_end(&mut session.reader)?,
+            Action::Rows(by) => list.go_by(by),
+            Action::Pages(by) => list.go_by(by * list.page()),
+            Action::Edge { last: true } => list.go_to_end(&mut session.servers())?,
             Action::Edge { last: false } => {
                 let begin = session.span().begin;
-                table.go_to_time(&mut session.reader, begin)?;
+                list.go_to_time(&mut session.servers(), begin)?;
             }
             Action::Enter => {
-                let process = table.selected().and_then(|row| {
-                    let (serial, tid) = row.process?;
-                    Some(((row.trace, serial), format!("pid {}", tid?)))
+                let process = list.selected().and_then(|row| {
+                    let Ran { serial, tid } = self.who_ran.at(&row.position)??;
+                    let key = ProcessKey { trace: row.content.trace, serial };
+                    Some((key, format!("pid {}", tid?)))
                 });
                 if process.is_some() {
                     session.process = process;
@@ -147,7 +161,7 @@ impl Viewer for EventListView {
     }
 
     fn note(&self, session: &Session) -> String {
-        let busy = self.table.as_ref().is_some_and(EventTable::is_busy);
+        let busy = self.list.as_ref().is_some_and(EventList::is_busy);
         let own = self.own.as_ref().map(|(own, _)| format!("own filter: {own}"));
         let own = own.unwrap_or_default();
         match (busy, session.filters.is_some() || self.own.is_some()) {
@@ -172,24 +186,24 @@ impl Viewer for EventListView {
     }
 }
 
-fn cells(session: &Session, row: &EventRow) -> [String; 8] {
-    let context = session.scheduler.context().contexts();
-    let tracefile = context.tracefiles().get(row.tracefile);
-    let trace = session.traceset().traces().get(row.trace);
+fn cells(session: &Session, row: &EventRow, ran: Option<Option<Ran>>) -> [String; 8] {
+    let (context, of) = (session.scheduler.context().contexts(), &row.content);
+    let tracefile = context.tracefiles().get(of.tracefile);
+    let trace = session.traceset().traces().get(of.trace);
     let name = trace.and_then(|trace| trace.path().file_name());
     let ns = row.time.ns();
     [
-        name.map_or_else(|| row.trace.to_string(), |name| name.to_string_lossy().into_owned()),
+        name.map_or_else(|| of.trace.to_string(), |name| name.to_string_lossy().into_owned()),
         tracefile.map_or_else(String::new, |of| of.tracefile().name().to_owned()),
-        row.cpu.map_or_else(|| "-".to_owned(), |cpu| cpu.to_string()),
-        row.name.clone(),
+        of.cpu.map_or_else(|| "-".to_owned(), |cpu| cpu.to_string()),
+        of.name.clone(),
         ns.div_euclid(1_000_000_000).to_string(),
         format!("{:09}", ns.rem_euclid(1_000_000_000)),
-        match row.process {
+        match ran.map(|ran| ran.and_then(|ran| ran.tid)) {
             None => "…".to_owned(),
-            Some((_, tid)) => tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string()),
+            Some(tid) => tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string()),
         },
-        fields(&row.fields).to_owned(),
+        fields(&of.fields).to_owned(),
     ]
 }
 

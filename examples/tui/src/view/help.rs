@@ -1,6 +1,6 @@
 //! The page of help.
 
-use lttv_examples::palette::Paint;
+use lttv_requests::views::Paint;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -1,21 +1,66 @@
 //! The histogram viewer: how many events there are in each column.
 
-use lttv_requests::{SubmitError, ViewerId};
+use lttv_context::EventCall;
+use lttv_requests::views::Histogram;
+use lttv_requests::{Owner, SubmitError, ViewerId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Viewer, canvas, marker, put, split};
 use crate::keys::Action;
 use crate::look::Look;
-use crate::model::chart::Filled;
-use crate::model::histogram::Histogram;
+use crate::model::axis::Axis;
 use crate::session::Session;
+use crate::time_text::length;
 
 /// How many events there are in each column, of those that pass the tab's filter.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct HistogramView {
-    filled: Filled<Histogram>,
+    owner: Owner,
+    counted: Option<(Axis, Histogram)>,
     id: Option<ViewerId>,
+}
+
+impl Default for HistogramView {
+    fn default() -> Self {
+        HistogramView { owner: Owner::fresh(), counted: None, id: None }
+    }
+}
+
+impl HistogramView {
+    /// Makes it one over the columns of the session.
+    fn recount(&mut self, session: &mut Session, is_filter_new: bool) -> Result<(), SubmitError> {
+        let axis = session.axis();
+        let histogram = match &mut self.counted {
+            Some((known, histogram)) if known.columns() == axis.columns() => {
+                if *known == axis && !is_filter_new {
+                    return Ok(());
+                }
+                histogram.show(axis.window());
+                if is_filter_new {
+                    histogram.clear();
+                }
+                *known = axis;
+                histogram
+            }
+            counted => {
+                let histogram = Histogram::new(axis.window(), axis.columns());
+                &mut counted.insert((axis, histogram)).1
+            }
+        };
+        session.scheduler.cancel_owner(self.owner);
+        for missing in histogram.missing() {
+            let request = histogram.request(self.owner, missing);
+            let request = match session.filters.clone() {
+                Some(filters) => {
+                    request.filter(move |call: &EventCall<'_, '_>| filters.matches(call))
+                }
+                None => request,
+            };
+            session.scheduler.submit(request)?;
+        }
+        Ok(())
+    }
 }
 
 impl Viewer for HistogramView {
@@ -29,25 +74,19 @@ impl Viewer for HistogramView {
 
     fn update(&mut self, session: &mut Session, _: Rect) -> Result<(), SubmitError> {
         let id = *self.id.get_or_insert_with(|| session.tab.add_viewer());
-        let (kernel, axis) = (session.kernel, session.axis());
-        let filters = session.filters.clone();
-        let scheduler = &mut session.scheduler;
-        if session.tab.take_changes(id).filter {
-            return self.filled.restart(scheduler, kernel, axis, filters.as_ref());
-        }
-        self.filled.set_axis(scheduler, kernel, axis, filters.as_ref())
+        let is_filter_new = session.tab.take_changes(id).filter;
+        self.recount(session, is_filter_new)
     }
 
     fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         let (left, chart) = split(session, area);
         canvas(look, chart, buffer);
-        let Some(now) = self.filled.now() else { return };
-        let counts = now.chart.counts();
+        let Some((axis, histogram)) = &self.counted else { return };
+        let counts = histogram.counts();
         let most = counts.iter().copied().max().unwrap_or(0).max(1);
-        let per = session.tab.window().width() as f64 / counts.len().max(1) as f64;
         put(buffer, left, left.x, left.y, &format!("{most:>8} at most"), look.faint());
         if left.height > 1 {
-            let width = format!("per {}", crate::time_text::length(per as u64));
+            let width = format!("per {}", length(axis.step()));
             put(buffer, left, left.x, left.y + 1, &width, look.faint());
         }
         if left.height > 2 {
@@ -81,6 +120,8 @@ impl Viewer for HistogramView {
     }
 
     fn progress(&self) -> f64 {
-        self.filled.progress()
+        let Some((axis, histogram)) = &self.counted else { return 0.0 };
+        let missing = histogram.missing().iter().map(|missing| missing.width()).sum::<u64>();
+        1.0 - missing as f64 / (axis.step() * axis.columns() as u64).max(1) as f64
     }
 }

@@ -1,7 +1,6 @@
 //! The interrupts viewer.
 
 use lttv_requests::SubmitError;
-use lttv_state::kernel::SourceKind;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -9,7 +8,7 @@ use super::table::{self, Column};
 use super::{Scroll, Viewer};
 use crate::keys::Action;
 use crate::look::Look;
-use crate::model::chart::Filled;
+use crate::model::collected::Collected;
 use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
 use crate::session::Session;
 use crate::time_text::length;
@@ -17,7 +16,7 @@ use crate::time_text::length;
 /// How often each interrupt came in the time window, and how long it took.
 #[derive(Debug, Default)]
 pub struct InterruptsView {
-    filled: Filled<Interrupts>,
+    found: Collected<Interrupts>,
     scroll: Scroll,
     rows: Vec<Vec<String>>,
     /// Where the longest handler of each row began.
@@ -40,16 +39,11 @@ const COLUMNS: [Column; 12] = [
 ];
 
 fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> Vec<String> {
-    let kind = match key.kind {
-        SourceKind::Irq => "IRQ",
-        SourceKind::Vector => "VECTOR",
-        SourceKind::Softirq => "SOFTIRQ",
-        SourceKind::Trap => "TRAP",
-    };
+    let kind = key.kind.label().to_uppercase();
     let ns = |ns: f64| length(ns.round() as u64);
     let extreme = |of: Option<(f64, i64)>| of.map_or_else(String::new, |(value, _)| ns(value));
     let durations = &of.durations;
-    let seconds = time.max(1) as f64 / 1e9;
+    let seconds = time as f64 / 1e9;
     vec![
         format!("{kind} {} {}", key.number, of.name),
         key.cpu.to_string(),
@@ -76,15 +70,15 @@ impl Viewer for InterruptsView {
     }
 
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
-        let (kernel, axis) = (session.kernel, session.axis());
-        self.filled.set_axis(&mut session.scheduler, kernel, axis, None)?;
+        let (kernel, window) = (session.kernel, session.tab.window());
+        self.found.set_window(&mut session.scheduler, kernel, window)?;
         self.rows.clear();
         self.longest.clear();
-        if let Some(now) = self.filled.now() {
-            let time = now.chart.time();
-            self.rows.extend(now.chart.all().map(|(key, of)| row(key, of, time)));
+        if let Some(now) = self.found.now() {
+            let time = now.time();
+            self.rows.extend(now.found.all().map(|(key, of)| row(key, of, time)));
             let longest = |of: &Interrupt| of.durations.max.map_or(0, |(_, begin)| begin);
-            self.longest.extend(now.chart.all().map(|(_, of)| longest(of)));
+            self.longest.extend(now.found.all().map(|(_, of)| longest(of)));
         }
         self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
         Ok(())
@@ -111,6 +105,6 @@ impl Viewer for InterruptsView {
     }
 
     fn progress(&self) -> f64 {
-        self.filled.progress()
+        self.found.progress()
     }
 }

@@ -9,7 +9,7 @@ use lttv_requests::SubmitError;
 
 use crate::keys::Action;
 use crate::look::Look;
-use crate::model::strip::Cell;
+use crate::model::cells::Cell;
 use crate::session::Session;
 
 pub mod control_flow;
@@ -107,20 +107,10 @@ pub fn canvas(look: Look, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Draws a row of cells; where there are none yet, those of an earlier picture.
-pub fn strip<'c>(
-    look: Look,
-    line: Rect,
-    buffer: &mut Buffer,
-    cells: &[Option<Cell>],
-    before: impl Fn(usize) -> Option<&'c Cell>,
-) {
-    for (column, x) in (line.left()..line.right()).enumerate() {
-        let cell = match cells.get(column) {
-            Some(cell) => *cell,
-            None => before(column).copied(),
-        };
-        let (sign, style) = look.cell(cell);
+/// Draws a row of cells.
+pub fn strip(look: Look, line: Rect, buffer: &mut Buffer, cells: &[Option<Cell>]) {
+    for (cell, x) in cells.iter().zip(line.left()..line.right()) {
+        let (sign, style) = look.cell(*cell);
         if let Some(target) = buffer.cell_mut((x, line.y)) {
             target.set_char(sign).set_style(style);
         }

@@ -1,31 +1,38 @@
 //! The resources viewer: a row for each processor, interrupt and block device.
 
-use lttv_examples::palette::Paint;
 use lttv_requests::SubmitError;
+use lttv_requests::views::{Paint, Resource, ResourceRows, ResourceState};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Scroll, Viewer, canvas, marker, put, split, status, strip};
 use crate::keys::Action;
 use crate::look::Look;
-use crate::model::chart::Filled;
-use crate::model::resources::{Resource, ResourceRow, Resources};
-use crate::model::strip::Strip;
+use crate::model::picture::Picture;
 use crate::session::Session;
 
 /// What each resource was doing.
 #[derive(Debug, Default)]
 pub struct ResourcesView {
-    filled: Filled<Resources>,
+    picture: Picture<ResourceRows>,
+    /// The rows that are shown, in order.
+    order: Vec<usize>,
     scroll: Scroll,
-    rows: usize,
     hidden: usize,
     shows_inactive: bool,
 }
 
 impl ResourcesView {
-    fn is_shown(&self, row: &ResourceRow) -> bool {
-        self.shows_inactive || matches!(row.resource, Resource::Cpu(_)) || row.strip.is_active()
+    fn sort(&mut self) {
+        let Some(chart) = self.picture.chart() else { return };
+        let timeline = chart.timeline();
+        let rows = timeline.rows();
+        self.order = chart.order();
+        self.order.retain(|at| {
+            let is_cpu = matches!(rows[*at].key().resource, Resource::Cpu(_));
+            self.shows_inactive || is_cpu || rows[*at].is_active()
+        });
+        self.hidden = rows.len() - self.order.len();
     }
 }
 
@@ -40,12 +47,9 @@ impl Viewer for ResourcesView {
 
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let (kernel, axis) = (session.kernel, session.axis());
-        self.filled.set_axis(&mut session.scheduler, kernel, axis, None)?;
-        let all = self.filled.now().map_or(0, |now| now.chart.rows().count());
-        let rows = |now: &Resources| now.rows().filter(|row| self.is_shown(row)).count();
-        let rows = self.filled.now().map_or(0, |now| rows(&now.chart));
-        (self.rows, self.hidden) = (rows, all - rows);
-        self.scroll.fit(self.rows, area.height.saturating_sub(1));
+        self.picture.set_axis(&mut session.scheduler, kernel, axis)?;
+        self.sort();
+        self.scroll.fit(self.order.len(), area.height.saturating_sub(1));
         Ok(())
     }
 
@@ -55,26 +59,21 @@ impl Viewer for ResourcesView {
         let several = session.traceset().traces().len() > 1;
         put(buffer, left, left.x, left.y, "RESOURCE", look.faint());
         status::legend(&Paint::OF_RESOURCES, look, chart, buffer);
-        let (Some(now), before) = (self.filled.now(), self.filled.before()) else { return };
-        let rows = now.chart.rows().filter(|row| self.is_shown(row));
-        let shown = rows.enumerate().skip(self.scroll.top);
+        let Some(drawn) = self.picture.chart() else { return };
+        let (timeline, labels) = (drawn.timeline(), drawn.labels());
+        let shown = self.order.iter().enumerate().skip(self.scroll.top);
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
+            let (Some(of), Some(label)) = (timeline.rows().get(*row), labels.get(*row)) else {
+                continue;
+            };
             let line = Rect { y, height: 1, ..left };
             let is_selected = at == self.scroll.selected && session.focus == self.title();
             let style = if is_selected { look.selected() } else { Default::default() };
-            let trace = if several { format!("{}: ", row.trace) } else { String::new() };
+            let trace = if several { format!("{}: ", of.key().trace) } else { String::new() };
             buffer.set_style(line.intersection(buffer.area), style);
-            put(buffer, line, line.x, y, &format!("{trace}{}", row.label), style);
-            let moved = before.as_ref().and_then(|before| {
-                let is_same = |other: &&ResourceRow| {
-                    (other.trace, other.resource) == (row.trace, row.resource)
-                };
-                let other = before.chart.rows().find(is_same)?;
-                Some(Strip::moved(other.strip.cells(), before.axis(), now.axis()))
-            });
-            strip(look, Rect { y, height: 1, ..chart }, buffer, row.strip.cells(), |column| {
-                moved.as_ref()?.get(column)?.as_ref()
-            });
+            put(buffer, line, line.x, y, &format!("{trace}{label}"), style);
+            let cells = self.picture.cells(*row, ResourceState::paint);
+            strip(look, Rect { y, height: 1, ..chart }, buffer, &cells);
         }
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
     }
@@ -84,7 +83,7 @@ impl Viewer for ResourcesView {
             self.shows_inactive = !self.shows_inactive;
             return Ok(true);
         }
-        Ok(self.scroll.action(action, self.rows))
+        Ok(self.scroll.action(action, self.order.len()))
     }
 
     fn note(&self, _: &Session) -> String {
@@ -95,6 +94,6 @@ impl Viewer for ResourcesView {
     }
 
     fn progress(&self) -> f64 {
-        self.filled.progress()
+        self.picture.progress()
     }
 }

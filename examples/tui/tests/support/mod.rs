@@ -59,6 +59,11 @@ impl Screen {
         }
     }
 
+    /// Presses a key with Ctrl, which changes only a line that is typed.
+    pub fn control(&mut self, c: char) {
+        self.app.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
+    }
+
     /// Presses the keys of characters.
     pub fn type_text(&mut self, text: &str) {
         text.chars().for_each(|c| self.press(KeyCode::Char(c)));

@@ -1,10 +1,21 @@
-//! LTTV's colours: what processes, processors and devices are doing.
+//! What processes, processors and devices are doing, as it is drawn.
 
+use super::color::Color;
 use lttv_state::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
 };
 
-/// Something that a row of a chart can show at an instant.
+/// Something that a row of a chart can show at an instant: with LTTV's colour, a
+/// sign where there are no colours, and what a legend calls it.
+///
+/// ```
+/// use lttv_requests::views::{Color, Paint};
+///
+/// for paint in Paint::OF_PROCESSES {
+///     println!("{} {}", paint.sign(), paint.label());
+/// }
+/// assert_eq!(Paint::Syscall.color(), Color(0x01, 0x9e, 0xff));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Paint {
@@ -43,9 +54,6 @@ pub enum Paint {
     /// A device writes.
     Writing,
 }
-
-/// Red, green and blue.
-pub type Rgb = (u8, u8, u8);
 
 impl Paint {
     /// All of them, in order.
@@ -174,8 +182,8 @@ impl Paint {
     }
 
     /// LTTV's colour, on black.
-    pub const fn rgb(self) -> Rgb {
-        match self {
+    pub const fn color(self) -> Color {
+        let (red, green, blue) = match self {
             Paint::Unknown => (0xff, 0xff, 0xff),
             Paint::User => (0x00, 0xff, 0x00),
             Paint::Syscall => (0x01, 0x9e, 0xff),
@@ -193,7 +201,8 @@ impl Paint {
             Paint::Pending => (0xff, 0xd4, 0xd4),
             Paint::Reading => (0x00, 0x00, 0xff),
             Paint::Writing => (0xff, 0x00, 0x00),
-        }
+        };
+        Color(red, green, blue)
     }
 
     /// What a legend calls it.

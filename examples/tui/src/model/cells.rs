@@ -1,0 +1,126 @@
+//! Columns of a row: what something was doing.
+
+use lttv_requests::views::{Paint, Segment};
+
+use super::axis::Axis;
+
+/// What is shown in a column of a row: the active state that took most of its
+/// time, and how much of it was active; or, if none was, the other state that took
+/// most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// Which state.
+    pub paint: Paint,
+    /// Which part of the time was active, in 255ths, rounded up; 0 if none was.
+    pub share: u8,
+}
+
+/// The cells of segments, of which each is drawn in some way or not at all.
+pub fn cells<S: Copy>(
+    segments: impl Iterator<Item = Segment<S>>,
+    paint: impl Fn(S) -> Option<Paint>,
+    axis: Axis,
+) -> Vec<Option<Cell>> {
+    let mut cells = vec![None; axis.columns()];
+    let mut column = Column::default();
+    let window = axis.window();
+    for segment in segments {
+        let Some(paint) = paint(segment.state) else { continue };
+        let end = segment.end.min(window.end());
+        let mut begin = segment.begin.max(window.begin());
+        while begin < end {
+            let Some(at) = axis.column(begin) else { break };
+            if at != column.at {
+                column.put(axis.step(), &mut cells);
+                column = Column { at, ..Column::default() };
+            }
+            let until = end.min(axis.begin_of(at + 1));
+            column.add(paint, until.ns().abs_diff(begin.ns()), &segment);
+            begin = until;
+        }
+    }
+    column.put(axis.step(), &mut cells);
+    cells
+}
+
+/// How long each state took in a column, in ns.
+#[derive(Debug, Clone, Copy, Default)]
+struct Column {
+    at: usize,
+    spent: [u64; Paint::ALL.len()],
+    active: u64,
+}
+
+impl Column {
+    /// Adds so much of a segment.
+    fn add<S>(&mut self, paint: Paint, time: u64, of: &Segment<S>) {
+        let active = u128::from(of.active) * u128::from(time) / u128::from(of.length().max(1));
+        self.active = self.active.saturating_add(active as u64);
+        // That it is there is told, however short it was.
+        let share = if of.active > 0 { (active as u64).max(1) } else { time };
+        self.spent[paint.index()] = self.spent[paint.index()].saturating_add(share);
+    }
+
+    fn put(&self, width: u64, cells: &mut [Option<Cell>]) {
+        let most = |active: bool| {
+            let all = Paint::ALL.into_iter().filter(|paint| paint.is_active() == active);
+            let all = all.map(|paint| (self.spent[paint.index()], paint));
+            all.filter(|(time, _)| *time > 0).max_by_key(|(time, _)| *time).map(|(_, paint)| paint)
+        };
+        let Some(cell) = cells.get_mut(self.at) else { return };
+        let share = (u128::from(self.active) * 255).div_ceil(u128::from(width.max(1))).min(255);
+        let active = most(true).map(|paint| Cell { paint, share: (share as u8).max(1) });
+        *cell = active.or_else(|| most(false).map(|paint| Cell { paint, share: 0 }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ltt_read::Timestamp;
+    use lttv_requests::TimeWindow;
+    use lttv_requests::views::{SegmentState, Timeline};
+
+    use super::*;
+
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Is(Paint);
+
+    impl SegmentState for Is {
+        fn is_active(self) -> bool {
+            self.0.is_active()
+        }
+    }
+
+    fn drawn(states: &[(i64, Option<Paint>)]) -> Vec<Option<Cell>> {
+        let at = Timestamp::from_ns;
+        let window = TimeWindow::new(at(0), at(30)).unwrap();
+        let mut timeline = Timeline::new(window, 10);
+        for (time, paint) in states {
+            match paint {
+                Some(paint) => timeline.set((), at(*time), Is(*paint)),
+                None => timeline.end(&(), at(*time)),
+            }
+        }
+        timeline.know(window.end());
+        cells(timeline.rows()[0].segments(), |is| Some(is.0), Axis::new(window, 3))
+    }
+
+    #[test]
+    fn the_active_state_that_took_most_is_shown() {
+        let found = drawn(&[
+            (-5, Some(Paint::Wait)),
+            (2, Some(Paint::User)),
+            (4, Some(Paint::Syscall)),
+            (5, Some(Paint::Wait)),
+        ]);
+        let wait = Some(Cell { paint: Paint::Wait, share: 0 });
+        assert_eq!(found, [Some(Cell { paint: Paint::User, share: 77 }), wait, wait]);
+    }
+
+    #[test]
+    fn nothing_is_shown_before_begin_and_after_end() {
+        let found = drawn(&[(10, Some(Paint::User)), (20, None)]);
+        let user = Some(Cell { paint: Paint::User, share: 255 });
+        assert_eq!(found, [None, user, None]);
+    }
+}

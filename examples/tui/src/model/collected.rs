@@ -1,0 +1,97 @@
+//! Tables of what is collected from the events of a time window.
+
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
+
+use ltt_read::Timestamp;
+use lttv_context::{EventCall, Handle, Level};
+use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError, TimeWindow};
+use lttv_state::kernel::KernelState;
+
+/// What events add to, with the state after them.
+pub trait Collect: Default + 'static {
+    /// An event in the window.
+    fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>);
+}
+
+/// What was collected so far.
+#[derive(Debug)]
+pub struct Soon<C> {
+    /// What it is.
+    pub found: C,
+    window: TimeWindow,
+    reached: Timestamp,
+}
+
+/// What a request collects from a time window.
+#[derive(Debug)]
+pub struct Collected<C> {
+    owner: Owner,
+    now: Option<Rc<RefCell<Soon<C>>>>,
+}
+
+impl<C> Default for Collected<C> {
+    fn default() -> Self {
+        Collected { owner: Owner::fresh(), now: None }
+    }
+}
+
+impl<C> Soon<C> {
+    /// How much of the window has been read, in ns; 1 at least.
+    pub fn time(&self) -> u64 {
+        self.reached.ns().abs_diff(self.window.begin().ns()).max(1)
+    }
+}
+
+impl<C: Collect> Collected<C> {
+    /// Collects from a window, if it does not yet.
+    ///
+    /// # Errors
+    ///
+    /// None: the request knows no position.
+    pub fn set_window(
+        &mut self,
+        scheduler: &mut Scheduler<'static>,
+        kernel: Handle<KernelState>,
+        window: TimeWindow,
+    ) -> Result<(), SubmitError> {
+        if self.now.as_ref().is_some_and(|now| now.borrow().window == window) {
+            return Ok(());
+        }
+        scheduler.cancel_owner(self.owner);
+        let now = Soon { found: C::default(), window, reached: window.begin() };
+        let now = Rc::new(RefCell::new(now));
+        self.now = Some(now.clone());
+        let [event, end] = [(); 2].map(|()| now.clone());
+        let reached = Rc::new(std::cell::Cell::new(window.begin()));
+        let latest = reached.clone();
+        let request = EventsRequest::new(self.owner).from(window.begin()).until(window.end());
+        let request = request
+            .on_every_event(move |call, _| {
+                reached.set(call.time());
+                if let Some(kernel) = call.extensions.get(kernel) {
+                    event.borrow_mut().found.event(kernel, call);
+                }
+            })
+            .after_chunk(Level::Traceset, move |_, _| now.borrow_mut().reached = latest.get())
+            .after_request(move |_, _, reason| {
+                if reason != FinishReason::Cancelled {
+                    end.borrow_mut().reached = window.end();
+                }
+            });
+        scheduler.submit(request)?;
+        Ok(())
+    }
+
+    /// What was collected so far; `None` before it was first asked for.
+    pub fn now(&self) -> Option<Ref<'_, Soon<C>>> {
+        Some(self.now.as_ref()?.borrow())
+    }
+
+    /// Which part of the window was read, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        let Some(now) = self.now() else { return 0.0 };
+        let read = now.reached.ns().abs_diff(now.window.begin().ns());
+        read as f64 / now.window.width() as f64
+    }
+}

@@ -1,0 +1,315 @@
+//! A list of events around a place in a traceset, of which there is only as much
+//! in memory as is looked at.
+
+use std::cell::Ref;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::rc::Rc;
+
+use ltt_read::{Timestamp, Trace};
+use lttv_context::{EventCall, TracesetPosition};
+use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_examples::text_dump::lttv::Lttv;
+use lttv_examples::text_dump::text::Text;
+use lttv_examples::text_dump::zone::local_zone;
+use lttv_requests::views::{EventTable, TableRow};
+use lttv_requests::{EventsRequest, Owner, Scheduler, Start, SubmitError};
+use lttv_state::filter::KernelFilters;
+
+/// What is shown of an event.
+#[derive(Debug, Clone)]
+pub struct EventText {
+    /// The index of its trace.
+    pub trace: usize,
+    /// The number of its tracefile in the traceset.
+    pub tracefile: usize,
+    /// The CPU that its tracefile is of.
+    pub cpu: Option<u32>,
+    /// Its name.
+    pub name: String,
+    /// Its fields.
+    pub fields: String,
+}
+
+/// A row of the list.
+pub type EventRow = TableRow<EventText>;
+
+/// Rows at hand, shown or not.
+const PAGE: usize = 512;
+/// Of these, so many beyond those on the screen, on either side.
+const MARGIN: usize = 100;
+/// The most that are asked for at once.
+const MOST: usize = PAGE / 2;
+
+/// Who serves requests: who follows the kernel's state, and who only reads, which is
+/// quicker.
+#[derive(Debug)]
+pub struct Servers<'s> {
+    /// Reads only.
+    pub reader: &'s mut Scheduler<'static>,
+    /// Follows the state.
+    pub follower: &'s mut Scheduler<'static>,
+}
+
+/// The rows around a place.
+#[derive(Debug)]
+pub struct EventList {
+    table: EventTable<EventText>,
+    owner: Owner,
+    /// The place of the selected row.
+    selected: Option<TracesetPosition>,
+    /// Which row is to be selected when there are some.
+    edge: Edge,
+    /// How many rows of the screen are above the selected one.
+    above: usize,
+    height: usize,
+    /// The selection is to go so many rows on, when they come.
+    pending: isize,
+    /// Whether the filters ask for the state of the kernel.
+    asks_state: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    First,
+    Last,
+}
+
+impl EventList {
+    /// An empty one, for the events of traces.
+    pub fn new(traces: &[std::sync::Arc<Trace>]) -> Self {
+        let clock = ClockText::new(ClockStyle::Seconds, local_zone());
+        let mut format = Lttv::new(traces, clock, false);
+        let owner = Owner::fresh();
+        EventList {
+            table: EventTable::new(owner, PAGE, move |call| describe(call, &mut format)),
+            owner,
+            selected: None,
+            edge: Edge::First,
+            above: 0,
+            height: 1,
+            pending: 0,
+            asks_state: false,
+        }
+    }
+
+    /// The rows at hand.
+    pub fn rows(&self) -> Ref<'_, VecDeque<EventRow>> {
+        self.table.rows()
+    }
+
+    /// Which of them are on the screen.
+    pub fn visible(&self) -> Range<usize> {
+        let rows = self.table.rows().len();
+        let top = self.selected_at().unwrap_or(0).saturating_sub(self.above);
+        let top = top.min(rows.saturating_sub(self.height));
+        top..(top + self.height).min(rows)
+    }
+
+    /// Which of them is selected.
+    pub fn selected_at(&self) -> Option<usize> {
+        let (rows, selected) = (self.table.rows(), self.selected.as_ref()?);
+        let at = rows.partition_point(|row| row.position < *selected);
+        Some(at.min(rows.len().checked_sub(1)?))
+    }
+
+    /// The row that is selected.
+    pub fn selected(&self) -> Option<Ref<'_, EventRow>> {
+        let at = self.selected_at()?;
+        Ref::filter_map(self.table.rows(), |rows| rows.get(at)).ok()
+    }
+
+    /// Whether rows are on their way.
+    pub fn is_busy(&self) -> bool {
+        self.table.is_busy() || self.pending != 0
+    }
+
+    /// How many rows a page is: one less than there are on the screen.
+    pub fn page(&self) -> isize {
+        self.height.saturating_sub(1).max(1) as isize
+    }
+
+    /// How many rows there are on the screen.
+    pub fn set_height(&mut self, height: usize) {
+        self.height = height.clamp(1, PAGE - 2 * MARGIN);
+    }
+
+    /// Shows only events that pass all of these, from a place on.
+    ///
+    /// # Errors
+    ///
+    /// If the place is of another traceset.
+    pub fn set_filters(
+        &mut self,
+        servers: &mut Servers<'_>,
+        filters: Vec<Rc<KernelFilters>>,
+        place: Start,
+    ) -> Result<(), SubmitError> {
+        servers.reader.cancel_owner(self.owner);
+        servers.follower.cancel_owner(self.owner);
+        self.asks_state = filters.iter().any(|filters| filters.asks_state());
+        if filters.is_empty() {
+            self.table.clear_filter();
+        } else {
+            self.table.set_filter(move |call: &EventCall<'_, '_>| {
+                filters.iter().all(|filters| filters.matches(call))
+            });
+        }
+        let request = match &place {
+            Start::Begin => self.table.show_begin(),
+            Start::Time(time) => self.table.show_time(*time),
+            Start::Position(position) => self.table.show_position(position),
+        };
+        self.restart(servers, request, Edge::First)
+    }
+
+    /// Selects the first event at a time or later.
+    ///
+    /// # Errors
+    ///
+    /// None: the request knows no position.
+    pub fn go_to_time(
+        &mut self,
+        servers: &mut Servers<'_>,
+        time: Timestamp,
+    ) -> Result<(), SubmitError> {
+        let after = self.rows().partition_point(|row| row.time < time);
+        if self.knows(after) {
+            self.select(after);
+            return Ok(());
+        }
+        let request = self.table.show_time(time);
+        self.restart(servers, request, Edge::First)
+    }
+
+    /// Selects the event at a position, or the first one behind it.
+    ///
+    /// # Errors
+    ///
+    /// If it is of another traceset.
+    pub fn go_to_position(
+        &mut self,
+        servers: &mut Servers<'_>,
+        position: &TracesetPosition,
+    ) -> Result<(), SubmitError> {
+        let after = self.rows().partition_point(|row| row.position < *position);
+        if self.knows(after) {
+            self.select(after);
+            return Ok(());
+        }
+        let request = self.table.show_position(position);
+        self.restart(servers, request, Edge::First)
+    }
+
+    /// Selects the last event.
+    ///
+    /// # Errors
+    ///
+    /// None while the traceset stays the same.
+    pub fn go_to_end(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
+        let end = TracesetPosition::end(servers.reader.context().traceset());
+        let request = self.table.show_before(&end);
+        self.restart(servers, request, Edge::Last)
+    }
+
+    /// Selects an event so many rows on, or back. What is not at hand yet is gone
+    /// to when it is.
+    pub fn go_by(&mut self, rows: isize) {
+        let pending = std::mem::take(&mut self.pending);
+        let Some(at) = self.selected_at() else { return };
+        let target = (at as isize).saturating_add(rows).saturating_add(pending);
+        let last = self.rows().len() as isize - 1;
+        let reached = target.clamp(0, last.max(0));
+        self.select(reached as usize);
+        self.pending = match target - reached {
+            beyond if beyond < 0 && !self.table.has_begin() => beyond,
+            beyond if beyond > 0 && !self.table.has_end() => beyond,
+            _ => 0,
+        };
+    }
+
+    /// Takes in what has come, and asks for more if more is needed.
+    ///
+    /// # Errors
+    ///
+    /// None while the traceset stays the same.
+    pub fn get_on(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
+        if self.table.is_busy() {
+            return Ok(());
+        }
+        let rows = self.rows().len();
+        if rows == 0 {
+            // Behind the last event there is but what comes before.
+            let is_behind = self.edge == Edge::First && self.table.has_end();
+            return if is_behind { self.go_to_end(servers) } else { Ok(()) };
+        }
+        if self.selected.is_none() {
+            self.select(if self.edge == Edge::First { 0 } else { rows - 1 });
+        }
+        self.go_by(0);
+        let Range { start, end } = self.visible();
+        let pending = self.pending.unsigned_abs();
+        let is_short = |rows: usize| rows < MARGIN / 2;
+        let more = if self.pending > 0 || !self.table.has_end() && is_short(rows - end) {
+            (pending + MARGIN).min(MOST) as i64
+        } else if self.pending < 0 || !self.table.has_begin() && is_short(start) {
+            -((pending + MARGIN).min(MOST) as i64)
+        } else {
+            return Ok(());
+        };
+        match self.table.scroll(more) {
+            Some(request) => self.submit(servers, request),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the row at a place is the first one from some place on, or more have to
+    /// be read to tell.
+    fn knows(&self, at: usize) -> bool {
+        (at > 0 || self.table.has_begin()) && at < self.rows().len() && !self.table.is_busy()
+    }
+
+    fn select(&mut self, row: usize) {
+        let moved = row as isize - self.selected_at().unwrap_or(row) as isize;
+        let Some(position) = self.rows().get(row).map(|row| row.position.clone()) else { return };
+        (self.selected, self.pending) = (Some(position), 0);
+        // Some rows around it are on the screen.
+        let around = (self.height / 4).min(3);
+        let above = self.above.saturating_add_signed(moved);
+        self.above = above.clamp(around, (self.height - 1).saturating_sub(around).max(around));
+    }
+
+    fn restart(
+        &mut self,
+        servers: &mut Servers<'_>,
+        request: EventsRequest<'static>,
+        edge: Edge,
+    ) -> Result<(), SubmitError> {
+        (self.selected, self.edge, self.pending, self.above) = (None, edge, 0, 0);
+        self.submit(servers, request)
+    }
+
+    fn submit(
+        &self,
+        servers: &mut Servers<'_>,
+        request: EventsRequest<'static>,
+    ) -> Result<(), SubmitError> {
+        match self.asks_state {
+            true => servers.follower.submit(request)?,
+            false => servers.reader.submit(request)?,
+        };
+        Ok(())
+    }
+}
+
+fn describe(call: &EventCall<'_, '_>, format: &mut Lttv) -> EventText {
+    let mut fields = Text::default();
+    format.fields(&call.event, &mut fields);
+    EventText {
+        trace: call.trace.index(),
+        tracefile: call.tracefile.number(),
+        cpu: call.tracefile.tracefile().cpu(),
+        name: call.event.event_type().name().to_owned(),
+        fields: String::from_utf8_lossy(fields.as_bytes()).into_owned(),
+    }
+}

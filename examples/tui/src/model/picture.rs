@@ -1,0 +1,99 @@
+//! A chart of the kernel's state over the columns of the screen.
+
+use lttv_context::Handle;
+use lttv_requests::views::{KernelChart, KernelRows, Paint, Timeline};
+use lttv_requests::{Owner, Scheduler, SubmitError, TimeWindow};
+use lttv_state::kernel::KernelState;
+
+use super::axis::Axis;
+use super::cells::{Cell, cells};
+
+/// A chart, and what it showed before: kept in sight until there is something better.
+#[derive(Debug)]
+pub struct Picture<R: KernelRows> {
+    owner: Owner,
+    now: Option<(Axis, KernelChart<R>)>,
+    before: Option<Timeline<R::Key, R::State>>,
+}
+
+impl<R: KernelRows> Default for Picture<R> {
+    fn default() -> Self {
+        Picture { owner: Owner::fresh(), now: None, before: None }
+    }
+}
+
+impl<R: KernelRows> Picture<R> {
+    /// Makes it one over an axis, if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// None: the request knows no position.
+    pub fn set_axis(
+        &mut self,
+        scheduler: &mut Scheduler<'static>,
+        kernel: Handle<KernelState>,
+        axis: Axis,
+    ) -> Result<(), SubmitError> {
+        let (window, step) = (axis.window(), axis.step());
+        let chart = match &mut self.now {
+            Some((known, _)) if *known == axis => return Ok(()),
+            Some((known, chart)) => {
+                *known = axis;
+                // What has hardly begun is of less use than what was there before.
+                if self.before.is_none() || progress(chart) > 0.5 {
+                    self.before = Some(chart.timeline().clone());
+                }
+                chart.show(window, step);
+                chart
+            }
+            None => &mut self.now.insert((axis, KernelChart::new(window, step))).1,
+        };
+        scheduler.cancel_owner(self.owner);
+        if chart.missing().is_some() {
+            scheduler.submit(chart.request(self.owner, kernel))?;
+        }
+        Ok(())
+    }
+
+    /// The chart as far as it is filled; `None` before it was first asked for.
+    pub fn chart(&self) -> Option<&KernelChart<R>> {
+        self.now.as_ref().map(|(_, chart)| chart)
+    }
+
+    /// The columns of a row; where they are not known yet, those of before.
+    pub fn cells(
+        &self,
+        row: usize,
+        paint: impl Fn(R::State) -> Option<Paint>,
+    ) -> Vec<Option<Cell>> {
+        let Some((axis, chart)) = &self.now else { return Vec::new() };
+        let timeline = chart.timeline();
+        let Some(row) = timeline.rows().get(row) else { return Vec::new() };
+        let mut now = cells(row.segments(), &paint, *axis);
+        let before = self.before.as_ref().and_then(|before| before.row(row.key()));
+        if let (Some(missing), Some(before)) = (chart.missing(), before) {
+            let before = cells(before.segments(), &paint, *axis);
+            for (column, (now, before)) in now.iter_mut().zip(before).enumerate() {
+                let begin = axis.begin_of(column);
+                if now.is_none()
+                    && begin < missing.end()
+                    && axis.begin_of(column + 1) > missing.begin()
+                {
+                    *now = before;
+                }
+            }
+        }
+        now
+    }
+
+    /// Which part of it is filled, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.now.as_ref().map_or(0.0, |(_, chart)| progress(chart))
+    }
+}
+
+fn progress<R: KernelRows>(chart: &KernelChart<R>) -> f64 {
+    let missing = chart.missing().map_or(0, TimeWindow::width) as f64;
+    let all = chart.timeline().window().width() as f64;
+    if missing > 0.0 { (1.0 - missing / all).min(0.999) } else { 1.0 }
+}

@@ -1,0 +1,91 @@
+//! Which processes ran at events that are looked at.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ltt_read::Timestamp;
+use lttv_context::{Handle, TracesetPosition};
+use lttv_requests::{EventsRequest, Owner, Scheduler, SubmitError};
+use lttv_state::kernel::{KernelState, Serial, Tid};
+
+/// A process that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ran {
+    /// Its number in its trace.
+    pub serial: Serial,
+    /// Its id, if that is known.
+    pub tid: Option<Tid>,
+}
+
+/// So many answers are kept.
+const MOST: usize = 10_000;
+
+/// Who ran at a position, if anybody can know. All answers are kept in order.
+type Answer = (TracesetPosition, Option<Ran>);
+
+/// Answers, as far as they have come.
+#[derive(Debug)]
+pub struct WhoRan {
+    owner: Owner,
+    known: Rc<RefCell<Vec<Answer>>>,
+    /// What was asked last, in order.
+    asked: Vec<TracesetPosition>,
+}
+
+impl Default for WhoRan {
+    fn default() -> Self {
+        WhoRan { owner: Owner::fresh(), known: Rc::default(), asked: Vec::new() }
+    }
+}
+
+impl WhoRan {
+    /// Who ran at the event of a position; `None` if that is not known yet, and in it,
+    /// if nobody can know.
+    pub fn at(&self, position: &TracesetPosition) -> Option<Option<Ran>> {
+        let known = self.known.borrow();
+        let at = known.partition_point(|(other, _)| other < position);
+        known.get(at).filter(|(other, _)| other == position).map(|(_, ran)| *ran)
+    }
+
+    /// Asks for events, in order, as far as it is not known.
+    ///
+    /// # Errors
+    ///
+    /// If they are of another traceset.
+    pub fn ask(
+        &mut self,
+        scheduler: &mut Scheduler<'static>,
+        kernel: Handle<KernelState>,
+        events: impl Iterator<Item = (TracesetPosition, Timestamp)>,
+    ) -> Result<(), SubmitError> {
+        let unknown: Vec<_> = events.filter(|(at, _)| self.at(at).is_none()).collect();
+        let (Some(first), Some(last)) = (unknown.first(), unknown.last()) else { return Ok(()) };
+        if unknown.iter().all(|(at, _)| self.asked.contains(at)) {
+            return Ok(());
+        }
+        scheduler.cancel_owner(self.owner);
+        if self.known.borrow().len() > MOST {
+            self.known.borrow_mut().clear();
+        }
+        self.asked = unknown.iter().map(|(at, _)| at.clone()).collect();
+        let request = EventsRequest::new(self.owner).from(&first.0).through(last.1);
+        let (known, mut next) = (self.known.clone(), 0);
+        scheduler.submit(request.on_every_event(move |call, control| {
+            let Some((position, time)) = unknown.get(next) else { return control.stop() };
+            if call.time() != *time || call.position() != *position {
+                return;
+            }
+            let kernel = call.extensions.get(kernel);
+            let running = kernel.and_then(|kernel| kernel.running_at(call));
+            let ran = running.map(|process| Ran { serial: process.serial(), tid: process.tid() });
+            let mut known = known.borrow_mut();
+            let at = known.partition_point(|(other, _)| other < position);
+            known.insert(at, (position.clone(), ran));
+            next += 1;
+            if next == unknown.len() {
+                control.stop();
+            }
+        }))?;
+        Ok(())
+    }
+}
