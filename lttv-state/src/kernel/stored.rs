@@ -199,7 +199,7 @@ mod tests {
 
     /// The version of what is stored, and a checksum of what that is for the bundled
     /// trace.
-    const STORED: (u32, u32) = (0x1_0001, 0);
+    const STORED: (u32, u32) = (0x1_0001, 0x6176_4755);
 
     #[test]
     fn other_bytes_have_another_version() {
