@@ -76,6 +76,7 @@ mod ends;
 mod error;
 mod file;
 mod identity;
+mod lasting;
 mod names;
 mod ongoing;
 mod query;
