@@ -35,6 +35,9 @@ fuzz_target!(|data: &[u8]| {
     if history.intervals_count() < 100_000 {
         let _ = history.durations_of(&quarks, start..=end);
     }
+    let times: Vec<i64> = (0..64).map(|i| start.midpoint(end).saturating_add(i * i * i)).collect();
+    let times: Vec<i64> = times.into_iter().filter(|t| *t <= end).collect();
+    let _ = history.at_times(&quarks, &times, |_| ControlFlow::Continue(()));
     let mut left = 10_000;
     let _ = history.over(&quarks, start..=end, 3, |_| {
         left -= 1;

@@ -16,12 +16,9 @@ pub(super) fn width_of(value: u64) -> u32 {
 /// 8 bytes at `at` as a number.
 #[inline(always)]
 pub(super) fn word(data: &[u8], at: usize) -> u64 {
-    // One comparison, which the compiler sees to make the others needless.
-    if at < data.len().saturating_sub(7) {
-        let [a, b, c, d, e, f, g, h] = data[at..at + 8] else { return 0 };
-        u64::from_le_bytes([a, b, c, d, e, f, g, h])
-    } else {
-        last_word(data, at)
+    match data.get(at..at.wrapping_add(8)) {
+        Some(&[a, b, c, d, e, f, g, h]) => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => last_word(data, at),
     }
 }
 

@@ -123,7 +123,7 @@ impl Layout {
         if head.first_quark > head.quarks {
             return None;
         }
-        let record = RecordLayout::of(head.widths)?;
+        let record = head.widths.layout()?;
         let text_width = text_width(head.text_bytes);
         let words = u64::from(head.quarks).div_ceil(64);
         let parts = [
@@ -199,7 +199,7 @@ impl<'d> Block<'d> {
 
     /// All runs, to be asked for in the order of attributes.
     pub(super) fn all_runs(&self) -> AllRuns<'d> {
-        AllRuns { block: *self, present: 0, rank: 0 }
+        AllRuns { block: *self, rank: 0 }
     }
 
     /// A text or blob, by its place among those of this block.
@@ -221,27 +221,26 @@ impl<'d> Block<'d> {
 #[derive(Debug)]
 pub(super) struct AllRuns<'d> {
     block: Block<'d>,
-    /// The bits of the attributes of this and the following numbers.
-    present: u64,
     rank: u32,
 }
 
 impl<'d> AllRuns<'d> {
-    /// As [`Block::run`], for 0 first, and then for one attribute after the other.
+    /// The runs of the 64 attributes from `first` on, by attribute: for 0 first, and
+    /// then for those behind. The inner None says that the bytes are none.
     #[inline(always)]
-    pub(super) fn next(&mut self, quark: usize) -> Option<Option<Run<'d>>> {
-        if quark.is_multiple_of(64) {
-            let known = quark < self.block.head.quarks as usize;
-            let at = self.block.layout.present + quark / 64 * 8;
-            self.present = if known { word(self.block.data, at) } else { 0 };
-        }
-        let here = self.present & 1;
-        self.present >>= 1;
-        if here == 0 {
-            return None;
-        }
-        self.rank += 1;
-        Some(self.block.run_of_rank(self.rank - 1))
+    pub(super) fn of_64(&mut self, first: usize) -> impl Iterator<Item = (usize, Option<Run<'d>>)> {
+        let known = first < self.block.head.quarks as usize;
+        let at = self.block.layout.present + first / 64 * 8;
+        let mut present = if known { word(self.block.data, at) } else { 0 };
+        std::iter::from_fn(move || {
+            if present == 0 {
+                return None;
+            }
+            let quark = first + present.trailing_zeros() as usize;
+            present &= present - 1;
+            self.rank += 1;
+            Some((quark, self.block.run_of_rank(self.rank - 1)))
+        })
     }
 }
 

@@ -9,7 +9,8 @@ use super::code::{Code, Kind, Pool};
 use super::error::Error;
 use super::file::{self, BlockEntry, FRAME_HEAD, FrameKind};
 use super::identity::Identity;
-use super::ongoing::{Coded, Ongoing};
+use super::lasting::{Entry, GrowingLasting, Lasting};
+use super::ongoing::Ongoing;
 use super::reader::{History, Parts, Store};
 use super::recover::Recovered;
 use super::reorder::{Action, Change, Reorder};
@@ -40,7 +41,7 @@ pub struct Settings {
     pub reorder_limit: usize,
     /// How many intervals make a block. While it is built, a block takes about
     /// 64 bytes of memory per interval. Greater blocks make the file smaller,
-    /// and lose more when the program is killed. `None`: 8 for each attribute,
+    /// and lose more when the program is killed. `None`: 10 for each attribute,
     /// but at least 131 072 and at most 1 048 576.
     pub block_intervals: Option<u32>,
 }
@@ -60,7 +61,7 @@ impl Settings {
     fn block_intervals(&self, quarks: usize) -> usize {
         match self.block_intervals {
             Some(intervals) => intervals.clamp(1, 1 << 24) as usize,
-            None => (8 * quarks).clamp(1 << 17, 1 << 20),
+            None => (10 * quarks).clamp(1 << 17, 1 << 20),
         }
     }
 }
@@ -129,6 +130,7 @@ pub struct Builder {
     sink: Sink,
     blocks: Vec<BlockEntry>,
     rows: GrowingRows,
+    lasting: GrowingLasting,
     frame: Vec<u8>,
     /// A write failed: what is in the file is not known.
     failed: bool,
@@ -205,6 +207,9 @@ impl Builder {
             let (start, code) = history.last_code(quark)?;
             builder.ongoing.restore(quark, start, code);
         }
+        for block in 0..recovered.blocks.len() {
+            history.first_ends(block, |entry| builder.lasting.ends(block as u32, entry))?;
+        }
         builder.rows = recovered.rows;
         builder.blocks = recovered.blocks;
         Ok(builder)
@@ -230,6 +235,7 @@ impl Builder {
             sink,
             blocks: Vec::new(),
             rows: GrowingRows::default(),
+            lasting: GrowingLasting::default(),
             frame: Vec::new(),
             failed: false,
             live: None,
@@ -597,9 +603,11 @@ impl Builder {
             ..BlockHead::default()
         };
         self.rows.push(self.ongoing.touched());
-        let Builder { ongoing, tree, pool, frame, .. } = self;
-        let head =
-            file::frame(frame, FrameKind::Block, |out| ongoing.write_block(out, tree, pool, head));
+        let block = self.blocks.len() as u32;
+        let Builder { ongoing, tree, pool, frame, lasting, .. } = self;
+        let head = file::frame(frame, FrameKind::Block, |out| {
+            ongoing.write_block(out, tree, pool, head, |first| lasting.ends(block, first))
+        });
         let (offset, len) = self.store()?;
         let start = match &self.sink {
             Sink::Memory(_) => FRAME_HEAD,
@@ -663,6 +671,7 @@ impl Builder {
             identity: self.settings.identity.clone(),
             blocks: self.blocks.clone(),
             groups: super::recover::groups(&self.rows),
+            lasting: Lasting::none(),
             tree: self.tree.clone(),
         }))
     }
@@ -700,10 +709,8 @@ impl Builder {
             self.write_block()?;
         }
         if let Some(observer) = &mut self.observer {
-            for quark in self.tree.quarks() {
-                if let Some((start, code)) = self.ongoing.get(quark) {
-                    observer(&interval(&self.pool, Coded { quark, start, end, code }));
-                }
+            for entry in self.ongoing.entries(end) {
+                observer(&interval(&self.pool, entry));
             }
         }
         let quarks = self.tree.len();
@@ -711,9 +718,11 @@ impl Builder {
             if self.failed {
                 return Err(Error::Failed);
             }
-            let Builder { frame, blocks, rows, .. } = &mut self;
+            let Builder { frame, blocks, rows, lasting, ongoing, start, .. } = &mut self;
             file::frame(frame, FrameKind::Index, |out| {
-                file::write_index(out, end, quarks, blocks, rows);
+                file::write_index(out, end, quarks, blocks, rows, |out| {
+                    lasting.write(out, *start, blocks.len(), ongoing.entries(end));
+                });
             });
             let (index, _) = self.store()?;
             let Sink::File(mut file) = self.sink else { return Err(Error::Failed) };
@@ -725,7 +734,11 @@ impl Builder {
             }
             return Ok(history);
         }
-        let history = self.snapshot(end)?.into_complete();
+        let mut lasting = Vec::new();
+        let open = self.ongoing.entries(end);
+        self.lasting.write(&mut lasting, self.start, self.blocks.len(), open);
+        let lasting = Lasting::in_memory(lasting, self.start);
+        let history = self.snapshot(end)?.into_complete(lasting);
         if let Some(live) = &self.live {
             *live.write().unwrap_or_else(PoisonError::into_inner) = history.clone();
         }
@@ -755,8 +768,8 @@ fn depth_code(depth: u32) -> Code {
     }
 }
 
-fn interval(pool: &Pool, coded: Coded) -> Interval<'_> {
-    let Coded { quark, start, end, code } = coded;
+fn interval(pool: &Pool, entry: Entry) -> Interval<'_> {
+    let Entry { quark, start, end, code } = entry;
     Interval { quark, start, end, value: pool.value(code) }
 }
 

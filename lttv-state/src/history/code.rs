@@ -123,13 +123,26 @@ pub(super) fn value_of<'a>(
     code: Code,
     bytes: impl FnOnce(u64) -> Option<&'a [u8]>,
 ) -> Option<Value<'a>> {
+    // Kinds that are met often are told apart here. A jump to one of many places would be
+    // guessed wrong more often than not.
     Some(match code.kind {
-        Kind::Null => Value::Null,
         Kind::I32 => Value::I32(code.bits as i32),
+        Kind::Null => Value::Null,
+        Kind::Str => Value::Str(std::str::from_utf8(bytes(code.bits)?).ok()?),
+        _ => return other_value_of(code, bytes),
+    })
+}
+
+#[inline(never)]
+fn other_value_of<'a>(
+    code: Code,
+    bytes: impl FnOnce(u64) -> Option<&'a [u8]>,
+) -> Option<Value<'a>> {
+    Some(match code.kind {
         Kind::I64 => Value::I64(code.bits as i64),
         Kind::U64 => Value::U64(code.bits),
         Kind::F64 => Value::F64(f64::from_bits(code.bits)),
-        Kind::Str => Value::Str(std::str::from_utf8(bytes(code.bits)?).ok()?),
         Kind::Blob => Value::Blob(bytes(code.bits)?),
+        Kind::Null | Kind::I32 | Kind::Str => return None,
     })
 }

@@ -2,12 +2,16 @@
 
 use super::Interval;
 use super::code::Code;
+use super::ends::Bucket;
 use super::error::Error;
 use super::reader::History;
 use super::run::{Ended, Place, Run};
 use super::summary::Summary;
 use crate::tree::Quark;
 use crate::value::Value;
+
+/// So many intervals are looked at one by one, if that was enough last time.
+const NEAR: u32 = 4;
 
 /// An interval of an attribute: where it is stored.
 ///
@@ -23,6 +27,10 @@ pub(super) struct Cursor<'h> {
     block: usize,
     /// None for an attribute that never changed.
     run: Option<Run<'h>>,
+    /// Where in the run a time was found last.
+    near: Option<Bucket>,
+    /// The last step [forward](Self::forward) went beyond what is near.
+    far: bool,
     /// `Open` only if the attribute has no later run.
     place: Place,
 }
@@ -43,8 +51,17 @@ impl<'h> Cursor<'h> {
         block: usize,
     ) -> Result<Self, Error> {
         let (start, end) = (history.start(), history.end());
-        let mut cursor =
-            Cursor { history, quark, start, end, block: 0, run: None, place: Place::Open };
+        let mut cursor = Cursor {
+            history,
+            quark,
+            start,
+            end,
+            block: 0,
+            run: None,
+            near: None,
+            far: false,
+            place: Place::Open,
+        };
         cursor.locate(t, block)?;
         Ok(cursor)
     }
@@ -65,7 +82,8 @@ impl<'h> Cursor<'h> {
         loop {
             let run = history.run(block, quark)?;
             self.block = block;
-            if !open && let Some(found) = run.find(t) {
+            self.near = None;
+            if !open && let Some(found) = run.find_near(&mut self.near, t) {
                 self.run = Some(run);
                 self.take(&found);
                 return self.check(t);
@@ -87,7 +105,7 @@ impl<'h> Cursor<'h> {
     #[inline(always)]
     fn take(&mut self, found: &Ended) {
         (self.start, self.end) = (found.start, found.end);
-        self.place = Place::Ended(found.position);
+        self.place = Place::Ended(found.index);
     }
 
     /// Takes a place in the run, and its times.
@@ -139,9 +157,26 @@ impl<'h> Cursor<'h> {
         if t <= self.end {
             return Ok(());
         }
-        if let Some(found) = self.run.as_ref().and_then(|run| run.find(t)) {
-            self.take(&found);
-            return self.check(t);
+        if let (Some(run), Place::Ended(mut index)) = (&self.run, self.place) {
+            let from = index;
+            if !self.far {
+                let (mut start, mut end) = (self.start, self.end);
+                while end < t
+                    && index - from < NEAR
+                    && let Some(next) = run.end_near(&mut self.near, index + 1)
+                {
+                    (index, start, end) = (index + 1, end.wrapping_add(1), next);
+                }
+                if end >= t {
+                    self.take(&Ended { index, start, end });
+                    return self.check(t);
+                }
+            }
+            if let Some(found) = run.find_near(&mut self.near, t) {
+                self.far = found.index.saturating_sub(from) > NEAR;
+                self.take(&found);
+                return self.check(t);
+            }
         }
         self.locate(t, self.history.block_at(t))
     }
@@ -149,12 +184,12 @@ impl<'h> Cursor<'h> {
     /// To the interval behind this one; false if this is the last.
     #[inline]
     pub(super) fn next(&mut self) -> Result<bool, Error> {
-        let (Some(run), Place::Ended(position)) = (&self.run, self.place) else {
+        let (Some(run), Place::Ended(index)) = (&self.run, self.place) else {
             return Ok(false);
         };
-        if let Some(next) = run.ends.next(position) {
-            self.start = self.end.wrapping_add(1);
-            self.end = run.end(next);
+        let next = index + 1;
+        if let Some(end) = run.end_near(&mut self.near, next) {
+            (self.start, self.end) = (self.end.wrapping_add(1), end);
             self.place = Place::Ended(next);
             return self.check(self.start).map(|()| true);
         }
@@ -166,8 +201,8 @@ impl<'h> Cursor<'h> {
         self.place = Place::Open;
         while let Some(block) = self.history.next_with_run(self.quark, self.block + 1) {
             let run = self.history.run(block, self.quark)?;
-            let first = run.ends.first().map_or(Place::Open, Place::Ended);
-            (self.block, self.run, self.place) = (block, Some(run), first);
+            let first = run.first();
+            (self.block, self.run, self.near, self.place) = (block, Some(run), None, first);
             if first != Place::Open {
                 break;
             }
@@ -184,18 +219,18 @@ impl<'h> Cursor<'h> {
     /// What is known of a whole run, of which this is the first interval and which
     /// ends at `last` or before.
     pub(super) fn summary(&self, last: i64) -> Option<Summary<'h>> {
-        let (Some(run), Place::Ended(position)) = (&self.run, self.place) else { return None };
-        let fits = position.index == 0 && run.last_end().is_some_and(|end| end <= last);
+        let (Some(run), Place::Ended(index)) = (&self.run, self.place) else { return None };
+        let fits = index == 0 && run.last_end().is_some_and(|end| end <= last);
         if fits { run.summary() } else { None }
     }
 
     /// To the last interval that has ended in the same run.
     pub(super) fn last_of_run(&mut self) -> Result<(), Error> {
         if let Some(run) = self.run
-            && let Some(position) = run.ends.last()
+            && let Some(last) = run.ends.last()
         {
             let start = self.start;
-            self.enter(&run, Place::Ended(position));
+            self.enter(&run, Place::Ended(last));
             // It goes forward, or not at all, even in data made to harm.
             if self.start < start {
                 return Err(self.history.damaged(self.block, "ends of a run"));
@@ -212,7 +247,7 @@ impl<'h> Cursor<'h> {
     pub(super) fn previous(&mut self) -> Result<bool, Error> {
         let Some(run) = self.run else { return Ok(false) };
         let before = match self.place {
-            Place::Ended(position) => run.ends.previous(position),
+            Place::Ended(index) => index.checked_sub(1),
             Place::Open => run.ends.last(),
         };
         if let Some(before) = before {
@@ -224,7 +259,7 @@ impl<'h> Cursor<'h> {
         while let Some(block) = self.history.last_with_run(self.quark, from) {
             let run = self.history.run(block, self.quark)?;
             if let Some(last) = run.ends.last() {
-                (self.block, self.run) = (block, Some(run));
+                (self.block, self.run, self.near) = (block, Some(run), None);
                 self.enter(&run, Place::Ended(last));
                 return match self.end == end {
                     true => Ok(true),

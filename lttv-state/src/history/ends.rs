@@ -1,9 +1,9 @@
 //! The times at which the intervals of a run end: increasing numbers, stored in
-//! little space, and so that finding one needs to look at a few only.
+//! little space, and so that each is found in a few steps.
 //!
 //! Each number is cut in two. Its low bits stand in an array, as they are. Its
 //! high bits are the number of a *bucket*; of the buckets it is noted how many
-//! numbers come before each. There are so many that a bucket has 2 to 8 numbers
+//! numbers come before each. There are so many that a bucket has 8 to 16 numbers
 //! if these are spread evenly.
 //!
 //! ```text
@@ -13,6 +13,12 @@
 //! ```
 //! What the sizes are follows from the count and the block's span of time: see
 //! [`Shape`].
+//!
+//! In a bucket a number is searched for by halving, in steps that do not depend on
+//! what is found: a processor cannot guess where the search will go, and guessing wrong
+//! costs it more than a step.
+
+use std::hint::select_unpredictable;
 
 use super::bits::{self, BitWriter, width_of};
 
@@ -28,13 +34,14 @@ impl Shape {
     /// For `count` numbers that are less than `span`.
     #[inline(always)]
     fn of(span: u64, count: u32) -> Shape {
-        let width = width_of(span);
-        let head_width = width_of(count.into());
-        if count < 8 {
-            return Shape { low_bits: width, buckets: 1, head_width };
-        }
-        let low_bits = (width - 1).saturating_sub((count / 4).ilog2());
-        Shape { low_bits, buckets: (span >> low_bits) as u32 + 1, head_width }
+        // Without branches: a processor cannot guess how many numbers come next.
+        let several = count >= 8;
+        // A few numbers are worth more buckets: their heads are narrow.
+        let buckets = (count >> select_unpredictable(count < 64, 2, 3)) | 1;
+        let width = width_of(span) - u32::from(several);
+        let low_bits = width.saturating_sub(select_unpredictable(several, buckets.ilog2(), 0));
+        let buckets = span.checked_shr(low_bits).unwrap_or(0) as u32 + 1;
+        Shape { low_bits, buckets, head_width: width_of(count.into()) }
     }
 
     /// The bucket of a number.
@@ -65,20 +72,22 @@ pub(super) fn write(writer: &mut BitWriter<'_>, span: u64, numbers: &[u64]) {
     numbers.iter().for_each(|number| writer.put(number & mask, shape.low_bits));
 }
 
-/// A number of a run: its index, and its bucket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Position {
-    pub(super) index: u32,
-    bucket: u32,
-}
-
 /// Two numbers that follow each other: what a time is between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
-    pub(super) position: Position,
+    pub(super) index: u32,
     /// The number before; None if there is none.
     pub(super) before: Option<u64>,
     pub(super) number: u64,
+}
+
+/// The numbers that have their high bits in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bucket {
+    bucket: u32,
+    /// Index of the first one, and behind the last one.
+    first: u32,
+    behind: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -115,132 +124,144 @@ impl<'d> Ends<'d> {
     /// How many numbers are before a bucket, or the one behind the last.
     #[inline(always)]
     fn head(&self, bucket: u32) -> u32 {
-        if bucket == 0 {
-            return 0;
-        }
-        if bucket >= self.shape.buckets {
-            return self.count;
-        }
-        let width = self.shape.head_width;
-        let at = self.heads_at + (bucket as usize - 1) * width as usize;
+        // Before the first one there is something to be read, whatever it is.
+        let width = self.shape.head_width as usize;
+        let at = (self.heads_at + bucket as usize * width).saturating_sub(width);
+        let head = bits::get(self.data, at, self.shape.head_width) as u32;
+        let head = select_unpredictable(bucket == 0, 0, head);
+        let head = select_unpredictable(bucket >= self.shape.buckets, self.count, head);
         // Damage could make it anything.
-        (bits::get(self.data, at, width) as u32).min(self.count)
+        head.min(self.count)
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, position: Position) -> u64 {
-        let high = u64::from(position.bucket).checked_shl(self.shape.low_bits).unwrap_or(0);
-        high | self.low(position.index)
-    }
-
-    pub(super) fn first(&self) -> Option<Position> {
-        self.at_or_behind(0, 0)
-    }
-
-    pub(super) fn last(&self) -> Option<Position> {
-        self.at_or_before(self.count.checked_sub(1)?, self.shape.buckets - 1)
+    fn bucket(&self, bucket: u32) -> Bucket {
+        let first = self.head(bucket);
+        Bucket { bucket, first, behind: self.head(bucket + 1).max(first) }
     }
 
     #[inline(always)]
-    pub(super) fn next(&self, position: Position) -> Option<Position> {
-        self.at_or_behind(position.index + 1, position.bucket)
+    fn get_in(&self, bucket: u32, index: u32) -> u64 {
+        let high = u64::from(bucket).checked_shl(self.shape.low_bits).unwrap_or(0);
+        high | self.low(index)
     }
 
+    /// The number at an index.
     #[inline(always)]
-    pub(super) fn previous(&self, position: Position) -> Option<Position> {
-        self.at_or_before(position.index.checked_sub(1)?, position.bucket)
+    pub(super) fn get(&self, index: u32) -> u64 {
+        self.get_near(&Bucket { bucket: 0, first: 0, behind: 0 }, index)
     }
 
-    /// The position of an index whose bucket is `bucket` or a later one.
+    /// The number at an index, which is likely to be in a bucket or in those beside it.
     #[inline(always)]
-    fn at_or_behind(&self, index: u32, bucket: u32) -> Option<Position> {
+    fn get_near(&self, near: &Bucket, index: u32) -> u64 {
+        let beside = match index {
+            _ if index < near.first => near.bucket.wrapping_sub(1),
+            _ if index < near.behind => return self.get_in(near.bucket, index),
+            _ => near.bucket + 1,
+        };
+        if beside < self.shape.buckets {
+            let beside = self.bucket(beside);
+            if beside.first <= index && index < beside.behind {
+                return self.get_in(beside.bucket, index);
+            }
+        }
+        self.get_far(index)
+    }
+
+    fn get_far(&self, index: u32) -> u64 {
+        let (mut first, mut left) = (0, self.shape.buckets);
+        while left > 1 {
+            let half = left / 2;
+            if self.head(first + half) <= index {
+                first += half;
+            }
+            left -= half;
+        }
+        self.get_in(first, index)
+    }
+
+    /// The last index.
+    pub(super) fn last(&self) -> Option<u32> {
+        self.count.checked_sub(1)
+    }
+
+    /// The number behind the one at an index, if there is one, where `near` is the
+    /// bucket in which a number was found last.
+    #[inline(always)]
+    pub(super) fn next(&self, near: &mut Option<Bucket>, index: u32) -> Option<u64> {
         if index >= self.count {
             return None;
         }
-        if index < self.head(bucket + 1) {
-            return Some(Position { index, bucket });
-        }
-        let (mut low, mut high) = (bucket + 1, self.shape.buckets - 1);
-        // Mostly it is the next one.
-        let mut step = 1;
-        while low < high && self.head((low + step).min(high)) <= index {
-            low = (low + step).min(high);
-            step *= 2;
-        }
-        high = (low + step).min(high);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match index < self.head(middle + 1) {
-                true => high = middle,
-                false => low = middle + 1,
+        if let Some(near) = near
+            && near.first <= index
+        {
+            // Mostly it is in this bucket, or the next one.
+            for _ in 0..2 {
+                if index < near.behind {
+                    return Some(self.get_in(near.bucket, index));
+                }
+                if near.bucket + 1 < self.shape.buckets {
+                    *near = self.bucket(near.bucket + 1);
+                }
             }
         }
-        Some(Position { index, bucket: low })
+        let number = self.get(index);
+        *near = u32::try_from(self.shape.bucket(number)).ok().map(|bucket| self.bucket(bucket));
+        Some(number)
     }
 
-    /// The position of an index, which there is, whose bucket is `bucket` or an
-    /// earlier one.
+    /// The first number that is not below `number`, and the one before. Those who ask
+    /// for one after the other keep `near`, which is None at first.
     #[inline(always)]
-    fn at_or_before(&self, index: u32, bucket: u32) -> Option<Position> {
-        if index >= self.head(bucket) {
-            return Some(Position { index, bucket });
-        }
-        let (mut low, mut high) = (0, bucket.saturating_sub(1));
-        let mut step = 1;
-        while low < high && self.head(high.saturating_sub(step)) > index {
-            high = high.saturating_sub(step);
-            step *= 2;
-        }
-        low = high.saturating_sub(step).max(low);
-        while low < high {
-            let middle = high - (high - low) / 2;
-            match index >= self.head(middle) {
-                true => low = middle,
-                false => high = middle - 1,
-            }
-        }
-        Some(Position { index, bucket: low })
-    }
-
-    /// The first number that is not below `number`, and the one before.
-    #[inline(always)]
-    pub(super) fn at_or_above(&self, number: u64) -> Option<Found> {
+    pub(super) fn at_or_above(&self, near: &mut Option<Bucket>, number: u64) -> Option<Found> {
         let bucket = self.shape.bucket(number);
         if bucket >= self.shape.buckets.into() {
             return None;
         }
-        let bucket = bucket as u32;
+        let bucket = match near {
+            Some(near) if u64::from(near.bucket) == bucket => near,
+            _ => near.insert(self.bucket(bucket as u32)),
+        };
         let low = number & bits::mask(self.shape.low_bits);
-        let (first, behind) = (self.head(bucket), self.head(bucket + 1));
+        let Bucket { bucket: high, first, behind } = *bucket;
         let index = self.first_low(first, behind, low);
-        let position = match index < behind {
-            true => Position { index, bucket },
-            false => self.at_or_behind(index, bucket)?,
+        if index >= self.count {
+            return None;
+        }
+        let number = match index < behind {
+            true => self.get_in(high, index),
+            false => self.get_near(bucket, index),
         };
         let before = match index {
             0 => None,
-            _ if index > first => Some(Position { index: index - 1, bucket }),
-            _ => self.at_or_before(index - 1, bucket),
+            _ if index > first => Some(self.get_in(high, index - 1)),
+            _ => Some(self.get_near(bucket, index - 1)),
         };
-        let before = before.map(|before| self.get(before));
-        Some(Found { position, before, number: self.get(position) })
+        Some(Found { index, before, number })
     }
 
     /// The first index whose low part is not below `low`, of a bucket's.
     #[inline(always)]
-    fn first_low(&self, mut first: u32, mut behind: u32, low: u64) -> u32 {
-        // Few: one after the other is quicker then.
-        while behind.saturating_sub(first) > 8 {
-            let middle = first + (behind - first) / 2;
-            match self.low(middle) < low {
-                true => first = middle + 1,
-                false => behind = middle,
-            }
+    fn first_low(&self, first: u32, behind: u32, low: u64) -> u32 {
+        let Ends { data, lows_at, shape: Shape { low_bits, .. }, .. } = *self;
+        let at = |index: u32| lows_at + index as usize * low_bits as usize;
+        let end = at(behind);
+        // How many are below; the same steps for all counts that are about as great.
+        let mut step = (behind - first + 1).next_power_of_two() / 2;
+        let mut step_bits = step as usize * low_bits as usize;
+        let (mut index, mut index_at) = (first, at(first));
+        while step > 0 {
+            let next_at = index_at + step_bits;
+            // Behind the last one there is something to be read, whatever it is.
+            let below = bits::get(data, next_at - low_bits as usize, low_bits) < low;
+            let further = below & (next_at <= end);
+            index = select_unpredictable(further, index + step, index);
+            index_at = select_unpredictable(further, next_at, index_at);
+            step /= 2;
+            step_bits /= 2;
         }
-        while first < behind && self.low(first) < low {
-            first += 1;
-        }
-        first
+        index
     }
 }
 
@@ -261,32 +282,21 @@ mod tests {
         let (ends, found_end) = Ends::read(&out, 27, span, numbers.len() as u32).unwrap();
         prop_assert_eq!(end, found_end.div_ceil(8));
 
-        let mut at = ends.first();
-        let mut all = Vec::new();
-        while let Some(position) = at {
-            prop_assert_eq!(position.index as usize, all.len());
-            all.push(position);
-            at = ends.next(position);
-        }
-        let values: Vec<u64> = all.iter().map(|p| ends.get(*p)).collect();
+        let values: Vec<u64> = (0..ends.count).map(|index| ends.get(index)).collect();
         prop_assert_eq!(&values, numbers);
-        prop_assert_eq!(ends.last(), all.last().copied());
-        for pair in all.windows(2) {
-            prop_assert_eq!(ends.previous(pair[1]), Some(pair[0]));
-        }
-        if let Some(first) = all.first() {
-            prop_assert_eq!(ends.previous(*first), None);
-        }
+        prop_assert_eq!(ends.last().map(|last| ends.get(last)), numbers.last().copied());
         for number in numbers {
             for wanted in [number.saturating_sub(1), *number, number.saturating_add(1)] {
-                let expected = numbers.partition_point(|n| *n < wanted);
-                let found = ends.at_or_above(wanted);
-                prop_assert_eq!(found.map(|f| f.position), all.get(expected).copied());
-                if let Some(found) = found {
-                    prop_assert_eq!(found.number, numbers[expected]);
-                    let before = expected.checked_sub(1).map(|before| numbers[before]);
-                    prop_assert_eq!(found.before, before);
-                }
+                let index = numbers.partition_point(|n| *n < wanted);
+                let before = index.checked_sub(1).map(|before| numbers[before]);
+                let expected = numbers.get(index).copied();
+                let expected = expected.map(|number| Found { index: index as u32, before, number });
+                let mut near = None;
+                prop_assert_eq!(ends.at_or_above(&mut near, wanted), expected);
+                prop_assert_eq!(ends.at_or_above(&mut near, wanted), expected);
+                let (index, next) = (index + 1, numbers.get(index + 1).copied());
+                prop_assert_eq!(ends.next(&mut near, index as u32), next);
+                prop_assert_eq!(ends.next(&mut None, index as u32), next);
             }
         }
         Ok(())
@@ -295,7 +305,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_are_found(
-            steps in prop::collection::vec((0u32..40, any::<u64>()), 0..60),
+            steps in prop::collection::vec((0u32..40, any::<u64>()), 0..200),
             behind in 1u64..1_000_000,
         ) {
             let mut at = 0u64;

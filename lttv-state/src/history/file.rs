@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! header   8 bytes  89 4c 53 48 0d 0a 1a 0a
-//!          u32      format, 2
+//!          u32      format, 3
 //!          u32      length of the rest of the header
 //!          u32      CRC-32 of format, that length and the rest
 //!          rest     i64 start of the history, identity
@@ -27,6 +27,7 @@
 //!          for each block: u64 where its frame begins, u64 its content's
 //!               length, and its head
 //!          for each 64 blocks: their rows, see `rows`
+//!          intervals that last over whole blocks, see `lasting`
 //! ```
 
 use std::ops::Range;
@@ -35,11 +36,12 @@ use super::bits::Bytes;
 use super::block::{BlockHead, Layout};
 use super::error::Error;
 use super::identity::Identity;
+use super::lasting::Lasting;
 use super::rows::{self, GROUP, Group, GrowingRows};
 
 const MAGIC: [u8; 8] = *b"\x89LSH\r\n\x1a\n";
 const END_MAGIC: [u8; 8] = *b"\n\x1a\n\rHSL\x89";
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 pub(super) const FRAME_HEAD: usize = 16;
 const TRAILER: usize = 28;
 const FIXED_HEADER: usize = 20;
@@ -153,6 +155,7 @@ pub(super) fn write_index(
     quarks: usize,
     blocks: &[BlockEntry],
     rows: &GrowingRows,
+    lasting: impl FnOnce(&mut Vec<u8>),
 ) {
     out.extend_from_slice(&end.to_le_bytes());
     out.extend_from_slice(&(quarks as u32).to_le_bytes());
@@ -165,6 +168,7 @@ pub(super) fn write_index(
     for (rows, blocks) in rows.groups() {
         rows::write(out, rows, blocks, quarks);
     }
+    lasting(out);
 }
 
 pub(super) fn trailer(index: u64, len_before: u64) -> Vec<u8> {
@@ -180,6 +184,7 @@ pub(super) struct Index {
     pub(super) end: i64,
     pub(super) blocks: Vec<BlockEntry>,
     pub(super) groups: Vec<Group>,
+    pub(super) lasting: Lasting,
 }
 
 pub(super) fn read_index(file: &[u8], header: &Header) -> Result<Index, Error> {
@@ -237,7 +242,8 @@ fn parse_index(
         groups.push(Group::in_file(bytes.at, blocks, quarks));
         bytes.take(rows::stride(blocks).checked_mul(quarks)?)?;
     }
-    (bytes.at == content.end).then_some(Index { end, blocks, groups })
+    let lasting = Lasting::parse(&mut bytes, header.start)?;
+    (bytes.at == content.end).then_some(Index { end, blocks, groups, lasting })
 }
 
 /// Checks that blocks follow each other as they should.

@@ -36,8 +36,10 @@
 //! a block each attribute has a *run* of its own: its ends sorted into buckets of
 //! time, its values in as many bits as they need. An index tells which blocks have an
 //! attribute. So one attribute at one time is found in one block, or two, and
-//! neither time nor attribute needs more than a few steps to find. Files are
-//! mapped and read in place: there is nothing to unpack, and no cache.
+//! neither time nor attribute needs more than a few steps to find. What lasts over
+//! whole blocks is noted once more in the index, so that the state of all attributes is
+//! read in a row. Files are mapped and read in place: there is nothing to unpack, and
+//! no cache.
 //!
 //! Every block has a checksum, which is checked when the block is first used.
 //! Damage gives [`Error::Damaged`], not a wrong answer.
@@ -76,6 +78,7 @@ mod ends;
 mod error;
 mod file;
 mod identity;
+mod lasting;
 mod names;
 mod ongoing;
 mod query;

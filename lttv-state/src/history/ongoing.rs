@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::bits::BitWriter;
 use super::block::{self, BlockHead};
 use super::code::{Code, Kind, Pool};
+use super::lasting::Entry;
 use super::names;
 use super::run::{self, Record, Span, Widths};
 use crate::tree::{Quark, Tree};
@@ -30,15 +31,6 @@ struct Ended {
     bits: u64,
     quark: u32,
     kind: Kind,
-}
-
-/// An interval, with its value as a code.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Coded {
-    pub(super) quark: Quark,
-    pub(super) start: i64,
-    pub(super) end: i64,
-    pub(super) code: Code,
 }
 
 /// The present state of all attributes, and a log of what has ended since the
@@ -95,6 +87,14 @@ impl Ongoing {
         Some((open.start, Code { kind: open.kind, bits: open.bits }))
     }
 
+    /// What all attributes are now, as intervals that go on up to `end`.
+    pub(super) fn entries(&self, end: i64) -> impl Iterator<Item = Entry> {
+        (0..).map(Quark).zip(&self.open).map(move |(quark, open)| {
+            let code = Code { kind: open.kind, bits: open.bits };
+            Entry { quark, start: open.start, end, code }
+        })
+    }
+
     /// Sets what an attribute was up to the last block, when growing on.
     pub(super) fn restore(&mut self, quark: Quark, start: i64, code: Code) {
         if let Some(open) = self.open.get_mut(quark.index()) {
@@ -106,7 +106,7 @@ impl Ongoing {
     /// Returns the interval that this ends; a value that never lasted ends
     /// without one. The outer None says that there is no such attribute.
     #[inline]
-    pub(super) fn set(&mut self, quark: Quark, t: i64, code: Code) -> Option<Option<Coded>> {
+    pub(super) fn set(&mut self, quark: Quark, t: i64, code: Code) -> Option<Option<Entry>> {
         let open = self.open.get_mut(quark.index())?;
         let before = Code { kind: open.kind, bits: open.bits };
         if before == code {
@@ -126,16 +126,18 @@ impl Ongoing {
         open.count += 1;
         let Code { kind, bits } = before;
         self.log.push(Ended { end: t - 1, bits, quark: quark.0, kind });
-        Some(Some(Coded { quark, start, end: t - 1, code: before }))
+        Some(Some(Entry { quark, start, end: t - 1, code: before }))
     }
 
-    /// Appends a block with all since the last one, and forgets that.
+    /// Appends a block with all since the last one, and forgets that. `first_ends` gets
+    /// the first interval of each attribute that has some in it.
     pub(super) fn write_block(
         &mut self,
         out: &mut Vec<u8>,
         tree: &Tree,
         pool: &Pool,
         mut head: BlockHead,
+        mut first_ends: impl FnMut(Entry),
     ) -> BlockHead {
         let quarks = self.touched_quarks();
         self.sort_log(&quarks);
@@ -161,6 +163,10 @@ impl Ongoing {
             let count = open.count as usize - at;
             self.codes[at + count] = Code { kind: open.kind, bits: open.bits };
             let (ends, codes) = (&self.ends[at..at + count], &self.codes[at..=at + count]);
+            if let (Some(end), Some(code)) = (ends.first(), codes.first()) {
+                let (quark, start) = (Quark(*quark), open.run_start);
+                first_ends(Entry { quark, start, end: *end, code: *code });
+            }
             let record = run::write(&mut bodies, span, open.run_start, ends, codes);
             records.push(Record { tag: tags.place(record.tag), ..record });
             at += count + 1;

@@ -262,6 +262,9 @@ impl<'t> Times<'t> {
     /// The first time after `end`, from `at` on: that one is not after it.
     #[inline(always)]
     fn behind(&self, at: usize, end: i64) -> usize {
+        if self.all.get(at + 1).is_none_or(|next| *next > end) {
+            return at + 1;
+        }
         // Times are mostly even, and there may be many in an interval: so it is
         // guessed, and looked for around there.
         let passed = end.wrapping_sub(self.all[at]) as u64;

@@ -11,6 +11,7 @@ use super::cursor::Cursor;
 use super::error::Error;
 use super::file::{self, BlockEntry};
 use super::identity::Identity;
+use super::lasting::{Lasting, Over};
 use super::names;
 use super::recover::Recovered;
 use super::rows::{GROUP, Group};
@@ -57,6 +58,7 @@ pub(super) struct Parts {
     pub(super) identity: Identity,
     pub(super) blocks: Vec<BlockEntry>,
     pub(super) groups: Vec<Group>,
+    pub(super) lasting: Lasting,
     pub(super) tree: Tree,
 }
 
@@ -158,6 +160,7 @@ impl History {
             identity: header.identity,
             blocks: index.blocks,
             groups: index.groups,
+            lasting: index.lasting,
             tree: Tree::new(),
         });
         history.read_names()?;
@@ -194,10 +197,17 @@ impl History {
         Ok(())
     }
 
+    /// What is known of the intervals that last over a block.
+    pub(super) fn lasting_over(&self, block: usize) -> Over<'_> {
+        let Parts { store, lasting, .. } = &self.inner.parts;
+        lasting.over(store.file(), block)
+    }
+
     /// The same history, known to be whole; nobody else has it yet.
-    pub(super) fn into_complete(mut self) -> History {
+    pub(super) fn into_complete(mut self, lasting: Lasting) -> History {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.parts.complete = true;
+            inner.parts.lasting = lasting;
         }
         self
     }

@@ -6,6 +6,7 @@ use super::bits::{Bytes, word};
 use super::block::BlockHead;
 use super::error::Error;
 use super::file::{self, BlockEntry, Chain, FrameKind};
+use super::lasting::Lasting;
 use super::reader::{History, Parts, Store};
 use super::rows::{Group, GrowingRows};
 use super::sink::partial_path;
@@ -49,6 +50,7 @@ impl Recovered {
             identity: header.identity,
             blocks: blocks.clone(),
             groups: groups(&rows),
+            lasting: Lasting::none(),
             tree: Tree::new(),
             store: Store::File(source),
         });

@@ -15,9 +15,9 @@
 //!          byte where its body begins
 //!
 //! body     key of the symbols, in whole bytes: see `symbols`
-//!          ends of the intervals, from the base time: see `ends`
 //!          symbols, count + 1
 //!          list of the symbols
+//!          ends of the intervals, from the base time: see `ends`
 //!          summary, from a whole byte on: see `summary`
 //!
 //! tag      u32, bit 0-15 see `symbols`, bit 16 is there a summary?
@@ -25,7 +25,7 @@
 
 use super::bits::{self, BitWriter, bytes_of, word};
 use super::code::Code;
-use super::ends::{self, Ends, Position};
+use super::ends::{self, Bucket, Ends};
 use super::summary::{self, Summary};
 use super::symbols::{Plan, Symbols};
 
@@ -72,6 +72,15 @@ impl Widths {
         }
     }
 
+    /// How to read records of these widths. None if there are none such.
+    pub(super) fn layout(&self) -> Option<RecordLayout> {
+        let Widths { count, tag, back, body } = *self;
+        if count > 4 || tag > 4 {
+            return None;
+        }
+        RecordLayout::of([count, tag, back, body])
+    }
+
     pub(super) fn write(&self, out: &mut Vec<u8>, records: &[Record]) {
         for Record { count, tag, back, body } in records {
             let parts = [
@@ -88,7 +97,7 @@ impl Widths {
 }
 
 /// How to read records.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RecordLayout {
     /// Where each part begins, and the bits that are its own there.
     parts: [(usize, u64); 4],
@@ -97,14 +106,13 @@ pub(super) struct RecordLayout {
 }
 
 impl RecordLayout {
-    /// None if there are no such widths.
-    pub(super) fn of(widths: Widths) -> Option<RecordLayout> {
-        let Widths { count, tag, back, body } = widths;
-        if count > 4 || tag > 4 || back > 8 || body > 8 {
+    /// For parts of so many bytes. None if a part has more than 8.
+    pub(super) fn of(widths: [u8; 4]) -> Option<RecordLayout> {
+        if widths.iter().any(|width| *width > 8) {
             return None;
         }
         let mut len = 0;
-        let parts = [count, tag, back, body].map(|width| {
+        let parts = widths.map(|width| {
             let at = len;
             len += usize::from(width);
             (at, bits::mask(u32::from(width) * 8))
@@ -112,12 +120,19 @@ impl RecordLayout {
         Some(RecordLayout { parts, len })
     }
 
-    /// The record at a byte.
+    /// The parts of a record at a byte.
+    #[inline(always)]
+    pub(super) fn parts(&self, data: &[u8], at: usize) -> [u64; 4] {
+        let [a, b, c, d] = &self.parts;
+        let get = |(part, mask): &(usize, u64)| word(data, at + part) & mask;
+        [get(a), get(b), get(c), get(d)]
+    }
+
+    /// The record of a run at a byte.
     #[inline(always)]
     pub(super) fn read(&self, data: &[u8], at: usize) -> Record {
-        let [count, tag, back, body] = &self.parts;
-        let get = |(part, mask): &(usize, u64)| word(data, at + part) & mask;
-        Record { count: get(count) as u32, tag: get(tag) as u32, back: get(back), body: get(body) }
+        let [count, tag, back, body] = self.parts(data, at);
+        Record { count: count as u32, tag: tag as u32, back, body }
     }
 }
 
@@ -135,8 +150,8 @@ pub(super) fn write(
     let offsets: Vec<u64> = run_ends.iter().map(|end| end.wrapping_sub(span.base) as u64).collect();
     let mut writer = BitWriter::new(out);
     plan.write_key(&mut writer);
-    ends::write(&mut writer, span.len, &offsets);
     plan.write(&mut writer, codes);
+    ends::write(&mut writer, span.len, &offsets);
     writer.finish();
     if let Some(shares) = &shares {
         summary::write(out, shares, &plan);
@@ -155,7 +170,7 @@ pub(super) struct Run<'d> {
     pub(super) ends: Ends<'d>,
     pub(super) symbols: Symbols<'d>,
     data: &'d [u8],
-    /// The bit where its summary begins, or rather the whole byte behind.
+    /// The bit behind its ends, and before its summary.
     behind: usize,
     has_summary: bool,
 }
@@ -163,14 +178,15 @@ pub(super) struct Run<'d> {
 /// An interval in a run, or what is behind the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    Ended(Position),
+    /// By its index in the run.
+    Ended(u32),
     Open,
 }
 
 /// An interval that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
-    pub(super) position: Position,
+    pub(super) index: u32,
     pub(super) start: i64,
     pub(super) end: i64,
 }
@@ -187,19 +203,12 @@ impl<'d> Run<'d> {
         record: &Record,
     ) -> Option<Run<'d>> {
         let at = at.checked_mul(8)?;
+        let has_summary = tag & SUMMARY != 0;
         let (mut symbols, at) = Symbols::read_key(data, tag, at)?;
-        let (ends, at) = Ends::read(data, at, span.len, record.count)?;
-        let behind = symbols.place(at, record.count)?;
+        let at = symbols.place(at, record.count)?;
+        let (ends, behind) = Ends::read(data, at, span.len, record.count)?;
         let start = span.base.wrapping_sub(record.back as i64);
-        let run = Run {
-            start,
-            base: span.base,
-            ends,
-            symbols,
-            data,
-            behind,
-            has_summary: tag & SUMMARY != 0,
-        };
+        let run = Run { start, base: span.base, ends, symbols, data, behind, has_summary };
         (behind <= data.len() * 8).then_some(run)
     }
 
@@ -219,17 +228,29 @@ impl<'d> Run<'d> {
     /// the run, which only damage makes.
     #[inline(always)]
     pub(super) fn find(&self, t: i64) -> Option<Ended> {
+        self.find_near(&mut None, t)
+    }
+
+    /// The same. Those who ask for one time after the other keep `near`, which is
+    /// None at first.
+    #[inline(always)]
+    pub(super) fn find_near(&self, near: &mut Option<Bucket>, t: i64) -> Option<Ended> {
         if t < self.start {
             return None;
         }
-        // Before the base the first interval is meant, if that has ended.
-        let offset = t.max(self.base).wrapping_sub(self.base) as u64;
-        let found = self.ends.at_or_above(offset)?;
+        let found = self.ends.at_or_above(near, self.offset(t))?;
         let start = match found.before {
             Some(before) => self.time(before).wrapping_add(1),
             None => self.start,
         };
-        Some(Ended { position: found.position, start, end: self.time(found.number) })
+        Some(Ended { index: found.index, start, end: self.time(found.number) })
+    }
+
+    /// A time as ends are: before the base, the first interval is meant, if that has
+    /// ended.
+    #[inline(always)]
+    fn offset(&self, t: i64) -> u64 {
+        t.max(self.base).wrapping_sub(self.base) as u64
     }
 
     /// First and last time of an interval; the last is None for what is behind.
@@ -237,14 +258,20 @@ impl<'d> Run<'d> {
     pub(super) fn span(&self, place: Place) -> (i64, Option<i64>) {
         match place {
             Place::Open => (self.last_end().map_or(self.start, |end| end.wrapping_add(1)), None),
-            Place::Ended(position) => {
-                let start = match self.ends.previous(position) {
+            Place::Ended(index) => {
+                let start = match index.checked_sub(1) {
                     Some(before) => self.end(before).wrapping_add(1),
                     None => self.start,
                 };
-                (start, Some(self.end(position)))
+                (start, Some(self.end(index)))
             }
         }
+    }
+
+    /// The end of an interval.
+    #[inline(always)]
+    pub(super) fn end(&self, index: u32) -> i64 {
+        self.time(self.ends.get(index))
     }
 
     #[inline(always)]
@@ -253,16 +280,23 @@ impl<'d> Run<'d> {
     }
 
     #[inline(always)]
-    pub(super) fn end(&self, position: Position) -> i64 {
-        self.time(self.ends.get(position))
-    }
-
-    #[inline(always)]
     pub(super) fn code(&self, place: Place) -> Option<Code> {
         match place {
-            Place::Ended(position) => self.symbols.get(position.index),
+            Place::Ended(index) => self.symbols.get(index),
             Place::Open => self.symbols.get(self.ends.count),
         }
+    }
+
+    /// The end of an interval, if there is one, as [`find_near`](Self::find_near).
+    #[inline(always)]
+    pub(super) fn end_near(&self, near: &mut Option<Bucket>, index: u32) -> Option<i64> {
+        Some(self.time(self.ends.next(near, index)?))
+    }
+
+    /// The first place.
+    #[inline(always)]
+    pub(super) fn first(&self) -> Place {
+        if self.ends.count > 0 { Place::Ended(0) } else { Place::Open }
     }
 }
 
@@ -319,7 +353,7 @@ mod tests {
         let widths = Widths::of(&[record]);
         let mut records = Vec::new();
         widths.write(&mut records, &[record]);
-        let record = RecordLayout::of(widths).unwrap().read(&records, 0);
+        let record = widths.layout().unwrap().read(&records, 0);
         Run::read(out, 2, span, record.tag, &record)
     }
 
@@ -365,18 +399,21 @@ mod tests {
             let mut out = Vec::new();
             let run = written(&mut out, span, start, &ends, &codes).unwrap();
             prop_assert_eq!(run.last_end(), ends.last().copied());
-            let mut place = run.ends.first().map_or(Place::Open, Place::Ended);
+            let (mut place, mut near) = (run.first(), None);
             let mut from = start;
             for (i, code) in codes.iter().enumerate() {
                 let end = ends.get(i).copied();
                 prop_assert_eq!(run.span(place), (from, end));
                 prop_assert_eq!(run.code(place), Some(*code));
-                let (Place::Ended(position), Some(end)) = (place, end) else { break };
+                let (Place::Ended(index), Some(end)) = (place, end) else { break };
                 for t in [from, end] {
-                    prop_assert_eq!(run.find(t), Some(Ended { position, start: from, end }));
+                    prop_assert_eq!(run.find(t), Some(Ended { index, start: from, end }));
                 }
                 from = end + 1;
-                place = run.ends.next(position).map_or(Place::Open, Place::Ended);
+                let behind = index + 1;
+                let end = run.end_near(&mut near, behind);
+                prop_assert_eq!(end, ends.get(i + 1).copied());
+                place = end.map_or(Place::Open, |_| Place::Ended(behind));
             }
             prop_assert_eq!(run.find(from), None);
         }

@@ -3,20 +3,14 @@
 use super::Interval;
 use super::code::{Code, Kind};
 use super::error::Error;
+use super::lasting::Entry;
 use super::reader::History;
 use super::run::{Place, Run};
 use crate::tree::Quark;
 use crate::value::Value;
 
-/// An interval, with its value as a code of a run in `block`.
-#[derive(Debug, Clone, Copy)]
-struct Stored {
-    start: i64,
-    end: i64,
-    /// None for a symbol that stands for nothing.
-    code: Option<Code>,
-    block: usize,
-}
+/// Attributes are taken together in so many.
+const TOGETHER: usize = 64;
 
 impl History {
     /// All attributes at a time, in ns: an interval each, in the order of quarks.
@@ -28,60 +22,110 @@ impl History {
         self.check_time(t)?;
         let block = self.block_at(t);
         let mut state = Vec::with_capacity(self.tree().len());
-        // Most attributes have a run in the block of that time, with it: these are
-        // read one behind the other. For the others it is looked up where they have.
+        // Most attributes last over the whole block, or have a run in it: these are
+        // read one behind the other. Few are to be looked for elsewhere.
+        let mut lasting = self.lasting_over(block);
         let mut runs = match block < self.blocks() {
             true => Some(self.block(block)?.all_runs()),
             false => None,
         };
         let mut texts = RecentTexts::new();
-        for quark in self.tree().quarks() {
-            let run = match runs.as_mut().and_then(|runs| runs.next(quark.index())) {
-                Some(None) => return Err(self.damaged(block, "run")),
-                Some(run) => run,
-                None => None,
+        for first in (0..self.tree().len()).step_by(TOGETHER) {
+            // None was found yet: they end before they begin.
+            let unknown = |i| Interval {
+                quark: Quark((first + i) as u32),
+                start: i64::MAX,
+                end: i64::MIN,
+                value: Value::Null,
             };
-            let found = run.as_ref().and_then(|run| Some((run.find(t)?, run)));
-            let stored = match found {
-                Some((found, run)) => {
-                    let code = run.code(Place::Ended(found.position));
-                    Stored { start: found.start, end: found.end, code, block }
+            let mut some: [Interval<'_>; TOGETHER] = std::array::from_fn(unknown);
+            let mut bad = None;
+            let mut put = |quark: usize, start: i64, end: i64, code: Option<Code>| {
+                if let Some(interval) = some.get_mut(quark.wrapping_sub(first))
+                    && start <= t
+                    && t <= end
+                {
+                    let code = code.ok_or_else(|| self.damaged(block, "value"));
+                    match code.and_then(|code| texts.value(self, code, block)) {
+                        Ok(value) => {
+                            (interval.start, interval.end) = (start, end);
+                            interval.value = value;
+                        }
+                        Err(error) => bad = Some(error),
+                    }
                 }
-                None => self.lasting(quark, block, run.as_ref())?,
             };
-            let Stored { start, end, code, block } = stored;
-            let code = code.filter(|_| start <= t && t <= end);
-            let code = code.ok_or_else(|| self.damaged(block, "run"))?;
-            state.push(Interval { quark, start, end, value: texts.value(self, code, block)? });
+            lasting.below((first + TOGETHER) as u32, t, |quark, start, end, code| {
+                put(quark as usize, start, end, code);
+            });
+            if let Some(runs) = &mut runs {
+                for (quark, run) in runs.of_64(first) {
+                    let run = run.ok_or_else(|| self.damaged(block, "run"))?;
+                    if let Some(found) = run.find(t) {
+                        let code = run.code(Place::Ended(found.index));
+                        put(quark, found.start, found.end, code);
+                    }
+                }
+            }
+            if let Some(error) = bad {
+                return Err(error);
+            }
+            let len = TOGETHER.min(self.tree().len() - first);
+            for interval in &mut some[..len] {
+                if !(interval.start..=interval.end).contains(&t) {
+                    let found = self.lasting(interval.quark, block)?;
+                    if !(found.start..=found.end).contains(&t) {
+                        return Err(self.damaged(block, "run"));
+                    }
+                    (interval.start, interval.end) = (found.start, found.end);
+                    interval.value = texts.value(self, found.code, block)?;
+                }
+            }
+            state.extend_from_slice(&some[..len]);
         }
         Ok(state)
     }
 
-    /// The interval in which an attribute is at the end of a block, where it may have
-    /// a run.
-    #[inline(always)]
-    fn lasting(&self, quark: Quark, block: usize, run: Option<&Run<'_>>) -> Result<Stored, Error> {
+    /// The interval in which an attribute is at the end of a block.
+    fn lasting(&self, quark: Quark, block: usize) -> Result<Entry, Error> {
         let mut from = block + 1;
+        let entry = |start, end, code: Option<Code>, block| {
+            let code = code.ok_or_else(|| self.damaged(block, "value"))?;
+            Ok(Entry { quark, start, end, code })
+        };
         while let Some(next) = self.next_with_run(quark, from) {
             let run = self.run(next, quark)?;
-            if let Some(first) = run.ends.first() {
-                let (start, end) = (run.start, run.end(first));
-                return Ok(Stored { start, end, code: run.symbols.get(0), block: next });
+            if let Place::Ended(first) = run.first() {
+                return entry(run.start, run.end(first), run.symbols.get(0), next);
             }
             from = next + 1;
         }
-        let open = |run: &Run<'_>, block| {
-            let (start, _) = run.span(Place::Open);
-            Stored { start, end: self.end(), code: run.code(Place::Open), block }
-        };
-        match (run, self.last_with_run(quark, from)) {
-            (Some(run), Some(last)) if last == block => Ok(open(run, block)),
-            (_, Some(last)) => Ok(open(&self.run(last, quark)?, last)),
+        match self.last_with_run(quark, from) {
+            Some(last) => {
+                let run = self.run(last, quark)?;
+                let (start, _) = run.span(Place::Open);
+                entry(start, self.end(), run.code(Place::Open), last)
+            }
             // It was null all the time.
-            (_, None) => {
-                Ok(Stored { start: self.start(), end: self.end(), code: Some(Code::NULL), block })
+            None => entry(self.start(), self.end(), Some(Code::NULL), block),
+        }
+    }
+
+    /// The first interval of each attribute that has some in a block.
+    pub(super) fn first_ends(&self, block: usize, mut f: impl FnMut(Entry)) -> Result<(), Error> {
+        let mut runs = self.block(block)?.all_runs();
+        let bad = || self.damaged(block, "run");
+        for first in (0..self.tree().len()).step_by(TOGETHER) {
+            for (quark, run) in runs.of_64(first) {
+                let run: Run<'_> = run.ok_or_else(bad)?;
+                if let Place::Ended(first) = run.first() {
+                    let code = run.symbols.get(0).ok_or_else(bad)?;
+                    let (quark, start, end) = (Quark(quark as u32), run.start, run.end(first));
+                    f(Entry { quark, start, end, code });
+                }
             }
         }
+        Ok(())
     }
 }
 

@@ -20,6 +20,8 @@
 //! ```
 //! A value stands in a key with its bits, in zigzag form if the kind is signed.
 
+use std::hint::select_unpredictable;
+
 use super::bits::{self, BitWriter, bytes_of, unzigzag, width_of, zigzag};
 use super::code::{Code, Kind};
 
@@ -230,11 +232,10 @@ impl<'d> Symbols<'d> {
         if let Some(list) = self.list {
             return self.listed(list, symbol);
         }
-        if self.nulls && symbol == 0 {
-            return Some(Code::NULL);
-        }
         // Adding is the same for signed and unsigned numbers.
-        Some(Code { kind: self.kind, bits: self.base.wrapping_add(symbol) })
+        let code = Code { kind: self.kind, bits: self.base.wrapping_add(symbol) };
+        // Which ones are null cannot be guessed.
+        Some(select_unpredictable(self.nulls & (symbol == 0), Code::NULL, code))
     }
 
     #[inline]

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Draws docs/history-file.svg, how a history file is laid out, and
+docs/history-times.svg, what questions cost beside the peer's.
+
+Run it from anywhere after a change to the format or to the figures: it takes these
+from the table of workloads in docs/history.md.
+"""
+import html
+import math
+import re
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+OURS, PEER, WANTED = "#c4501b", "#8a9099", "#2b2f36"
+PART, HEAD, ACCENT = "#f3e7df", "#e5e8ec", "#f0c9b2"
+UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6}
+
+
+class Picture:
+    def __init__(self, width, height):
+        self.width, self.height, self.parts = width, height, []
+
+    def box(self, x, y, width, height, fill, text="", note="", outline=True):
+        stroke = 'stroke="#666" stroke-width="1"' if outline else ""
+        self.parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
+            f'fill="{fill}" {stroke}/>'
+        )
+        middle = y + height / 2 + (-3 if note else 4)
+        self.text(x + width / 2, middle, text, anchor="middle")
+        if note:
+            self.text(x + width / 2, middle + 15, note, anchor="middle", size=11, fill="#555")
+
+    def text(self, x, y, text, anchor="start", size=13, weight="normal", fill="black"):
+        if text:
+            self.parts.append(
+                f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
+                f'font-weight="{weight}" fill="{fill}">{html.escape(text)}</text>'
+            )
+
+    def title(self, x, y, text):
+        """A text that hides lines behind it."""
+        self.box(x - 4, y - 14, 8.2 * len(text) + 8, 19, "white", outline=False)
+        self.text(x, y, text, weight="bold")
+
+    def line(self, x1, y1, x2, y2, stroke="#666", width=1, dash=""):
+        self.parts.append(
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}" '
+            f'stroke-width="{width}" stroke-dasharray="{dash}"/>'
+        )
+
+    def row(self, x, y, height, cells):
+        """Boxes beside each other; returns where each begins and ends."""
+        places = []
+        for width, fill, text, note in cells:
+            self.box(x, y, width, height, fill, text, note)
+            places.append((x, x + width))
+            x += width
+        return places
+
+    def grows(self, place, y1, x2, y2, width2):
+        """Two lines from a box to the row that shows what is in it."""
+        self.line(place[0], y1, x2, y2, "#999", 1, "3 3")
+        self.line(place[1], y1, x2 + width2, y2, "#999", 1, "3 3")
+
+    def write(self, name):
+        body = "\n".join(self.parts)
+        (DOCS / name).write_text(
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
+            f'width="{self.width}" height="{self.height}" font-family="sans-serif" '
+            f'font-size="13">\n<rect width="100%" height="100%" fill="white"/>\n{body}\n</svg>\n'
+        )
+
+
+def layout():
+    picture = Picture(920, 480)
+    left, height = 20, 46
+    picture.text(left, 26, "A file: whole frames, each with its checksum", weight="bold")
+    frames = [
+        (90, HEAD, "header", "identity"),
+        (170, PART, "block 0", "what ended up to t₀"),
+        (170, ACCENT, "block 1", "up to t₁"),
+        (110, PART, "…", ""),
+        (250, HEAD, "index", "written at the end"),
+        (90, HEAD, "trailer", "it is whole"),
+    ]
+    file = picture.row(left, 38, height, frames)
+
+    parts = [
+        (70, HEAD, "head", "times"),
+        (80, HEAD, "names", "new ones"),
+        (80, HEAD, "texts", "new ones"),
+        (110, HEAD, "present", "a bit each"),
+        (140, HEAD, "records", "where, how many"),
+        (110, PART, "run", "attribute 3"),
+        (150, ACCENT, "run", "attribute 7"),
+        (140, PART, "…", ""),
+    ]
+    block = picture.row(left, 138, height, parts)
+    picture.grows(file[2], 38 + height, left, 138, block[-1][1] - left)
+    picture.title(left, 126, "A block: one run for each attribute that changed")
+
+    parts = [
+        (100, HEAD, "key", "least value"),
+        (200, PART, "symbols", "value − least, in few bits"),
+        (250, PART, "heads", "ends before each bucket of time"),
+        (330, PART, "lows", "the low bits of each end"),
+    ]
+    run = picture.row(left, 238, height, parts)
+    picture.grows(block[6], 138 + height, left, 238, run[-1][1] - left)
+    picture.title(left, 226, "A run: what one attribute was in the block's time")
+
+    picture.text(
+        left, 326, "The index: which blocks have an attribute, and what lasts over blocks",
+        weight="bold",
+    )
+    x, y, cell = left + 130, 346, 84
+    for number in range(8):
+        picture.text(x + (number + 0.5) * cell, y, f"block {number}", "middle", 11, fill="#555")
+    changes = {
+        "attribute 3": [0, 1, 2, 3, 4, 5, 6, 7],
+        "attribute 5": [0, 6],
+        "attribute 7": [1, 2, 5],
+    }
+    for line, (name, blocks) in enumerate(changes.items()):
+        top = y + 10 + line * 34
+        picture.text(left, top + 17, name)
+        for number in range(8):
+            fill = ACCENT if number in blocks else "white"
+            picture.box(x + number * cell, top, cell, 24, fill, "run" if number in blocks else "")
+        for before, after in zip([-1] + blocks, blocks + [8]):
+            if after - before > 1:
+                start = max(before, 0) * cell + (cell / 2 if before >= 0 else 0)
+                picture.line(x + start, top + 20, x + after * cell - 4, top + 20, OURS, 3)
+    picture.line(left, 466, left + 30, 466, OURS, 3)
+    picture.text(left + 38, 470, "an interval that lasts over whole blocks: also noted in the index, "
+                 "so that the state of all is read in a row")
+    picture.write("history-file.svg")
+
+
+def micros(cell):
+    number, unit = cell.replace("*", "").split()
+    return float(number) * UNITS[unit]
+
+
+def figures():
+    """Rows of the table about the first workload: name, wanted, ours, peer's, in µs."""
+    for line in (DOCS / "history.md").read_text().splitlines():
+        if re.match(r"\| (F|S|S2|D1|D2|D3|H): ", line):
+            name, wanted, ours, peer = [cell.strip() for cell in line.split("|")[1:5]]
+            yield name, micros(wanted), micros(ours), micros(peer), ours.replace("*", ""), peer
+
+
+def times():
+    rows = list(figures())
+    labels, bars, row = 270, 470, 50
+    picture = Picture(860, 96 + row * len(rows) + 30)
+    # Each line of the scale is ten times the one before.
+    least = math.floor(math.log10(min(min(r[1:4]) for r in rows)))
+    most = math.ceil(math.log10(max(max(r[1:4]) for r in rows)))
+    place = lambda value: labels + (math.log10(value) - least) / (most - least) * bars
+    picture.text(16, 26, "CPU time of an answer, K1-10M, file in memory (less is better)",
+                 weight="bold")
+    for x, fill, name in [(16, OURS, "LTTV for Rust"), (150, PEER, "Trace Compass's SHT")]:
+        picture.box(x, 38, 12, 15, fill, outline=False)
+        picture.text(x + 20, 50, name)
+    picture.line(330, 38, 330, 53, WANTED, 3)
+    picture.text(340, 50, "wanted")
+    bottom = 80 + row * len(rows)
+    for exponent in range(least, most + 1):
+        x = place(10.0**exponent)
+        picture.line(x, 72, x, bottom, "#ddd")
+        name = {-1: "0.1 µs", 0: "1 µs", 1: "10 µs", 2: "100 µs", 3: "1 ms", 4: "10 ms",
+                5: "100 ms", 6: "1 s"}[exponent]
+        picture.text(x, bottom + 16, name, "middle", 11, fill="#555")
+    for number, (name, wanted, ours, peer, our_text, peer_text) in enumerate(rows):
+        top = 80 + number * row
+        picture.text(16, top + 20, name)
+        for line, (value, fill, text) in enumerate([(ours, OURS, our_text), (peer, PEER, peer_text)]):
+            picture.box(labels, top + line * 16, place(value) - labels, 15, fill, outline=False)
+            x, mark = place(value) + 8, place(wanted)
+            if x - 8 < mark < x + 7 * len(text):
+                x = mark + 8
+            picture.text(x, top + line * 16 + 12, text, size=12)
+        picture.line(place(wanted), top - 3, place(wanted), top + 34, WANTED, 3)
+    picture.write("history-times.svg")
+
+
+if __name__ == "__main__":
+    layout()
+    times()
