@@ -104,3 +104,38 @@ fn statistics() {
         assert_eq!(ours, expected, "{name}");
     }
 }
+
+#[test]
+fn parts_of_lines() {
+    const STATUS: [&str; 8] =
+        ["", "WAIT_FORK", "WAIT_CPU", "EXIT", "ZOMBIE", "WAIT", "RUN", "DEAD"];
+    let mut seen = std::collections::BTreeSet::new();
+    for (name, trace, _) in cases(".dump.txt.gz").into_iter().take(6) {
+        let plain = run("lttv", &["-m", "textDump", "-t"], &trace);
+        // LTTV spelt it with an underscore.
+        for option in ["-r", "--process-state", "--process_state"] {
+            let printed = run("lttv", &["-m", "textDump", option, "-t"], &trace);
+            assert_eq!(plain.lines().count(), printed.lines().count(), "{name}");
+            for (plain, printed) in plain.lines().zip(printed.lines()) {
+                let mut more = printed.split(' ');
+                let mut status = None;
+                for word in plain.split(' ') {
+                    let mut next = more.next();
+                    if next != Some(word) {
+                        assert!(status.is_none(), "{plain}\n{printed}");
+                        (status, next) = (next, more.next());
+                    }
+                    assert_eq!(next, Some(word), "{plain}\n{printed}");
+                }
+                let status = status.or(more.next());
+                let is_event = plain.contains(" (");
+                assert!(!is_event || status.is_some_and(|of| STATUS.contains(&of)), "{printed}");
+                seen.extend(status.map(str::to_owned));
+            }
+        }
+        let nameless = run("lttv", &["-m", "textDump", "--no-field-names", "-t"], &trace);
+        assert_eq!(plain.lines().count(), nameless.lines().count(), "{name}");
+        assert!(plain.contains(" = ") && !nameless.contains(" = "), "{name}");
+    }
+    support::tell(&format!("lines with and without status and names: {seen:?}"));
+}

@@ -1,7 +1,9 @@
 //! Draws a screen of the bundled kernel trace as SVG, after some keys: docs/tui.svg.
+//! What a terminal is like that has no colours, or is white, is seen with the last
+//! argument.
 //!
 //! ```text
-//! cargo run -p lttv-tui --example screenshot -- [KEYS [COLUMNS LINES]] > docs/tui.svg
+//! cargo run -p lttv-tui --example screenshot -- [KEYS [COLUMNS LINES [dark|light|mono]]] > docs/tui.svg
 //! ```
 
 use std::time::Duration;
@@ -18,16 +20,26 @@ use ratatui::style::{Color, Modifier};
 const WIDTH: f32 = 8.4;
 const HEIGHT: f32 = 18.0;
 const BARS: &str = "▁▂▃▄▅▆▇█";
-const GROUND: &str = "#1c1f24";
-const TEXT: &str = "#d0d0d0";
+
+/// A terminal's own colours: ground, text and faint text.
+type Theme = (&'static str, &'static str, &'static str);
+
+const DARK: Theme = ("#1c1f24", "#d0d0d0", "#8a9099");
+const LIGHT: Theme = ("#ffffff", "#202020", "#808080");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let keys = arguments.next().unwrap_or_else(|| "g+3.02\n+jjjjjjjnnn".to_owned());
     let columns = arguments.next().map_or(Ok(150), |text| text.parse())?;
     let lines = arguments.next().map_or(Ok(46), |text| text.parse())?;
+    let (look, theme) = match arguments.next().as_deref() {
+        None | Some("dark") => (Look::True, DARK),
+        Some("light") => (Look::True, LIGHT),
+        Some("mono") => (Look::Mono, DARK),
+        Some(other) => return Err(format!("there is no terminal `{other}`").into()),
+    };
     let trace = lttv_examples::bundled::bundled_trace()?;
-    let mut app = App::new(Session::open(&[trace])?, Look::True);
+    let mut app = App::new(Session::open(&[trace])?, look);
     let mut terminal = Terminal::new(TestBackend::new(columns, lines))?;
     settle(&mut app, &mut terminal)?;
     for key in keys.chars() {
@@ -36,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         app.key(KeyEvent::new(code, KeyModifiers::NONE));
         settle(&mut app, &mut terminal)?;
     }
-    println!("{}", svg(terminal.backend().buffer()));
+    println!("{}", svg(terminal.backend().buffer(), theme));
     Ok(())
 }
 
@@ -53,23 +65,24 @@ fn settle(
 }
 
 /// A picture of a screen: bars as rectangles, so that no font spoils them.
-fn svg(buffer: &Buffer) -> String {
+fn svg(buffer: &Buffer, theme: Theme) -> String {
     let area = buffer.area;
     let (width, height) = (f32::from(area.width) * WIDTH, f32::from(area.height) * HEIGHT);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
          font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" \
          xml:space=\"preserve\">\n<title>Viewers of a kernel trace in a terminal</title>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"{GROUND}\"/>\n"
+         <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+        theme.0
     );
     for y in 0..area.height {
         let cells: Vec<&Cell> = (0..area.width).map(|x| &buffer[(x, y)]).collect();
         let runs = |is_same: fn(&Cell, &Cell) -> bool| cells.chunk_by(move |a, b| is_same(a, b));
         let top = f32::from(y) * HEIGHT;
         let mut x = 0.0;
-        for run in runs(|a, b| colors(a).1 == colors(b).1) {
+        for run in runs(|a, b| colors(a, DARK).1 == colors(b, DARK).1) {
             let length = run.len() as f32 * WIDTH;
-            if let Some(ground) = colors(run[0]).1 {
+            if let Some(ground) = colors(run[0], theme).1 {
                 svg += &rect(x, top, length, HEIGHT, &ground);
             }
             x += length;
@@ -77,7 +90,7 @@ fn svg(buffer: &Buffer) -> String {
         x = 0.0;
         for run in runs(|a, b| a.fg == b.fg && a.modifier == b.modifier && bar(a) == bar(b)) {
             let length = run.len() as f32 * WIDTH;
-            let fill = colors(run[0]).0;
+            let fill = colors(run[0], theme).0;
             match bar(run[0]) {
                 Some(eighths) => {
                     let bar = HEIGHT * eighths as f32 / 8.0;
@@ -122,14 +135,13 @@ fn bar(cell: &Cell) -> Option<usize> {
 }
 
 /// What is drawn, and on what if not on the ground.
-fn colors(cell: &Cell) -> (String, Option<String>) {
-    let fg = color(cell.fg).unwrap_or_else(|| TEXT.to_owned());
+fn colors(cell: &Cell, (ground, text, faint): Theme) -> (String, Option<String>) {
+    let fg = color(cell.fg).unwrap_or_else(|| text.to_owned());
     let bg = color(cell.bg);
     if cell.modifier.contains(Modifier::REVERSED) {
-        return (bg.unwrap_or_else(|| GROUND.to_owned()), Some(fg));
+        return (bg.unwrap_or_else(|| ground.to_owned()), Some(fg));
     }
-    let faint = cell.modifier.contains(Modifier::DIM);
-    (if faint { "#8a9099".to_owned() } else { fg }, bg)
+    (if cell.modifier.contains(Modifier::DIM) { faint.to_owned() } else { fg }, bg)
 }
 
 fn color(color: Color) -> Option<String> {

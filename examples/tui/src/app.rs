@@ -16,17 +16,21 @@ use crate::time_text;
 use crate::view::control_flow::ControlFlowView;
 use crate::view::disks::DisksView;
 use crate::view::event_list::EventListView;
+use crate::view::help::Help;
 use crate::view::histogram::HistogramView;
 use crate::view::interrupts::InterruptsView;
 use crate::view::resources::ResourcesView;
 use crate::view::statistics::StatisticsView;
-use crate::view::{Viewer, help, put, status, time_bar};
+use crate::view::{Viewer, put, status, time_bar};
 
 /// How long requests are served for a frame, while there is work to do: what is
 /// left of 33 ms is for drawing.
 pub const FRAME: Duration = Duration::from_millis(16);
 /// How long they are served before the next look for input.
 pub const SERVICE: Duration = Duration::from_millis(4);
+
+/// So many lines of help are a page.
+const HELP_PAGE: isize = 10;
 
 /// The program, without its terminal: it is told of keys, draws frames, and reads
 /// traces in between.
@@ -37,8 +41,10 @@ pub struct App {
     current: usize,
     asking: Option<Asking>,
     message: Option<String>,
-    shows_help: bool,
+    help: Option<Help>,
     is_over: bool,
+    /// The terminal shows something else than was drawn.
+    is_spoilt: bool,
 }
 
 /// A tab with its viewers, from top to bottom.
@@ -82,14 +88,21 @@ impl App {
             current: 0,
             asking: None,
             message: None,
-            shows_help: false,
+            help: None,
             is_over: false,
+            is_spoilt: false,
         }
     }
 
     /// Whether the user wants no more.
     pub fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// Whether the terminal is to be cleared before the next frame, as the user wants
+    /// it drawn anew.
+    pub fn take_spoilt(&mut self) -> bool {
+        std::mem::take(&mut self.is_spoilt)
     }
 
     /// What the current tab shows.
@@ -130,13 +143,23 @@ impl App {
 
     /// Does something.
     pub fn action(&mut self, action: Action) {
-        let was_help = std::mem::take(&mut self.shows_help);
+        if let Some(help) = &mut self.help {
+            match action {
+                Action::Rows(by) => return help.scroll(by),
+                Action::Pages(by) => return help.scroll(by * HELP_PAGE),
+                // It goes with the next key, which means what it does.
+                _ => self.help = None,
+            }
+            if matches!(action, Action::Help | Action::Stop) {
+                return;
+            }
+        }
         let page = &mut self.tabs[self.current];
         let session = &mut page.session;
         let ask = |what, text: &str| Some(Asking { what, prompt: Prompt::new(text), fault: None });
         match action {
             Action::Quit => self.is_over = true,
-            Action::Help => self.shows_help = !was_help,
+            Action::Help => self.help = Some(Help::default()),
             Action::EditFilter => {
                 let text = session.tab.filter().cloned().unwrap_or_default();
                 self.asking = ask(Question::Filter, &text);
@@ -174,7 +197,7 @@ impl App {
                 self.note(searched);
             }
             Action::Stop => session.stop_search(),
-            Action::Redraw => session.tab.redraw(None),
+            Action::Redraw => self.is_spoilt = true,
             Action::Rows(_)
             | Action::Pages(_)
             | Action::Edge { .. }
@@ -248,8 +271,8 @@ impl App {
         if let Some(line) = lines.tabs {
             self.draw_tabs(line, buffer);
         }
-        if self.shows_help {
-            help::draw(self.look, area, buffer);
+        if let Some(help) = &mut self.help {
+            help.draw(self.look, area, buffer);
         }
         let cursor = lines.bottom.and_then(|line| self.draw_bottom(line, buffer));
         if let Some(cursor) = cursor {

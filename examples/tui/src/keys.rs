@@ -124,7 +124,6 @@ const LINES: &[Line] = &[
     line(Char('\\'), EditOwnFilter, "\\", "filter of the event list alone"),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
     more(KeyCode::BackTab, Focus(-1)),
-    (KeyCode::Tab, SHIFT, Focus(-1), "", ""),
     line(Char('1'), Toggle(0), "1 … 7", "show, hide a viewer"),
     more(Char('2'), Toggle(1)),
     more(Char('3'), Toggle(2)),
@@ -149,9 +148,9 @@ const LINES: &[Line] = &[
 
 /// What a key means, if it means anything.
 pub fn action(key: KeyEvent) -> Option<Action> {
-    // Shift is part of the character.
+    // Shift is part of the character, and of what Shift-Tab is.
     let modifiers = match key.code {
-        Char(_) => key.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT),
+        Char(_) | KeyCode::BackTab => key.modifiers & (CONTROL | KeyModifiers::ALT),
         _ => key.modifiers,
     };
     let fits = |line: &&Line| line.0 == key.code && line.1 == modifiers;
@@ -166,6 +165,13 @@ pub fn help() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shift_does_not_hide_what_it_is_part_of() {
+        for (code, expected) in [(KeyCode::BackTab, Focus(-1)), (Char('H'), Scroll(-1.0))] {
+            assert_eq!(action(KeyEvent::new(code, SHIFT)), Some(expected));
+        }
+    }
 
     #[test]
     fn no_line_hides_another() {

@@ -63,6 +63,9 @@ fn run(cli: &Cli) -> Result<(), Box<dyn std::error::Error>> {
 /// Draws, looks for input, reads traces; again and again.
 fn show(app: &mut App, terminal: &mut DefaultTerminal) -> std::io::Result<()> {
     while !app.is_over() {
+        if app.take_spoilt() {
+            terminal.clear()?;
+        }
         terminal.draw(|frame| app.draw(frame))?;
         let drawn = Instant::now();
         let (mut has_changed, mut wait) = (false, Duration::ZERO);

@@ -21,13 +21,18 @@ impl Tmux {
 
     /// Waits until the screen shows a text.
     fn wait_for(&self, text: &str) -> String {
+        self.wait_until(text, |screen| screen.contains(text))
+    }
+
+    /// Waits until something is true of the screen.
+    fn wait_until(&self, what: &str, is_true: impl Fn(&str) -> bool) -> String {
         let begin = Instant::now();
         loop {
             let screen = self.screen();
-            if screen.contains(text) {
+            if is_true(&screen) {
                 return screen;
             }
-            assert!(begin.elapsed() < Duration::from_secs(60), "no {text:?} in\n{screen}");
+            assert!(begin.elapsed() < Duration::from_secs(60), "no {what:?} in\n{screen}");
             sleep(Duration::from_millis(50));
         }
     }
@@ -45,6 +50,9 @@ impl Drop for Tmux {
     }
 }
 
+/// The first current time, as the list has it.
+const BEGIN: &str = "1795233416 237946824";
+
 #[test]
 fn keys_in_a_terminal() {
     if Command::new("tmux").arg("-V").output().is_err() {
@@ -59,14 +67,40 @@ fn keys_in_a_terminal() {
     assert!(begun.expect("tmux runs").status.success());
 
     tmux.wait_for("6087 in all");
+    // Zoom, and move: marks of the axis go along.
     tmux.keys(&["+"]);
-    tmux.wait_for("width 482.43 ms");
+    let before = tmux.wait_for("width 482.43 ms");
+    tmux.keys(&["l", "l", "l"]);
+    let window = |screen: &str| {
+        let line = screen.lines().find(|line| line.contains("window ")).unwrap_or_default();
+        line.split("  ").next().unwrap_or_default().to_owned()
+    };
+    tmux.wait_until("the window moves", |screen| window(screen) > window(&before));
+    // Filter: list and histogram follow.
     tmux.keys(&["-l", "/event.name == \"sched_switch\""]);
     tmux.keys(&["Enter", "0"]);
-    tmux.wait_for("497 in all");
+    let screen = tmux.wait_for("497 in all");
+    let rows = || screen.lines().skip_while(|line| !line.contains("TRACEFILE")).skip(1);
+    assert!(rows().take(5).all(|row| row.contains(" sched_switch ")), "{screen}");
+    // A filter that is none is told of where it is typed.
+    tmux.keys(&["-l", "/ && state.pid < "]);
+    tmux.keys(&["Enter"]);
+    tmux.wait_for("expected a value");
+    tmux.keys(&["Escape"]);
+    tmux.keys(&["/", "C-u", "Enter"]);
+    tmux.wait_for("6087 in all");
+    // Select a process, and its next event: the list goes there, and the marker.
     tmux.keys(&["Home", "Down", "n"]);
-    let screen = tmux.wait_for("process kworker/0:0 (7)");
-    assert!(screen.contains("sched_switch"), "{screen}");
+    tmux.wait_for("process kworker/0:0 (7)");
+    let screen = tmux.wait_until("the list follows", |screen| {
+        let current = screen.split("current ").nth(1).and_then(|rest| rest.split(' ').next());
+        let current = current.unwrap_or_default().replace('.', " ");
+        current != BEGIN && screen.lines().any(|line| line.contains(&current))
+    });
+    // Select in the list: the time goes along.
+    tmux.keys(&["BTab", "PPage"]);
+    let current = |screen: &str| screen.split("current ").nth(1).map(|rest| rest[..20].to_owned());
+    tmux.wait_until("the time follows", |now| current(now) != current(&screen));
     tmux.keys(&["q"]);
     tmux.wait_for("ENDED with 0");
 }

@@ -29,13 +29,13 @@ pub struct EventListView {
 
 /// A column: its heading, its width, and from which width of the list on it is there.
 const COLUMNS: [(&str, u16, u16); 8] = [
-    ("TRACE", 8, 110),
-    ("TRACEFILE", 12, 80),
+    ("TRACE", 8, 140),
+    ("TRACEFILE", 12, 120),
     ("CPU", 3, 50),
     ("EVENT", 30, 1),
-    ("TIME s", 10, 60),
+    ("TIME s", 10, 100),
     ("TIME ns", 9, 34),
-    ("PID", 7, 46),
+    ("PID", 7, 60),
     ("DESCRIPTION", 0, 70),
 ];
 
@@ -203,15 +203,67 @@ fn cells(session: &Session, row: &EventRow, ran: Option<Option<Ran>>) -> [String
             None => "…".to_owned(),
             Some(tid) => tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string()),
         },
-        fields(&of.fields).to_owned(),
+        fields(&of.fields),
     ]
 }
 
-/// The fields alone, without what stands around them in a line of a dump.
-fn fields(text: &str) -> &str {
+/// The fields of a line of a dump: those of the event, then what was recorded with it,
+/// which is much the same for all.
+fn fields(text: &str) -> String {
     let text = text.trim_start_matches([',', ' ']);
-    match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-        Some(inner) if !inner.contains("}, {") => inner.trim(),
-        _ => text,
+    let (context, payload) = text.split_at(payload(text).unwrap_or(text.len()));
+    let context = context.trim_end();
+    let payload = payload.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    match (payload.unwrap_or_default().trim(), context) {
+        ("", "") => String::new(),
+        (payload, "") => payload.to_owned(),
+        ("", context) => format!("({context})"),
+        (payload, context) => format!("{payload}  ({context})"),
+    }
+}
+
+/// Where the last pair of braces begins, if it ends with the text.
+fn payload(text: &str) -> Option<usize> {
+    let (mut depth, mut begin, mut end) = (0usize, None, 0);
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if std::mem::take(&mut is_escaped) => {}
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '{' if !is_quoted => {
+                if depth == 0 {
+                    begin = Some(at);
+                }
+                depth += 1;
+            }
+            '}' if !is_quoted => {
+                depth = depth.saturating_sub(1);
+                end = at + 1;
+            }
+            _ => {}
+        }
+    }
+    begin.filter(|_| depth == 0 && end == text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+
+    #[test]
+    fn fields_of_the_event_come_first() {
+        for (text, expected) in [
+            ("", ""),
+            (" { a = 1, b = { 2 } }", "a = 1, b = { 2 }"),
+            (
+                ", tid = 1, name = \"x {\" { a = \"}\\\"\" }",
+                "a = \"}\\\"\"  (tid = 1, name = \"x {\")",
+            ),
+            (", tid = 1", "(tid = 1)"),
+            (", ctx = { 1 }, tid = 1", "(ctx = { 1 }, tid = 1)"),
+        ] {
+            assert_eq!(fields(text), expected);
+        }
     }
 }

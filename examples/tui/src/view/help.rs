@@ -8,30 +8,83 @@ use super::{canvas, put, status};
 use crate::keys;
 use crate::look::Look;
 
-/// Draws it over everything.
-pub fn draw(look: Look, area: Rect, buffer: &mut Buffer) {
-    canvas(look, area, buffer);
-    let inner = Rect { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
-    put(buffer, inner, inner.x, area.y, "Keys", look.canvas().patch(look.heading()));
-    let mut y = area.y.saturating_add(1);
-    for (key, text) in keys::help() {
-        put(buffer, inner, inner.x, y, key, look.canvas().patch(look.heading()));
-        put(buffer, inner, inner.x.saturating_add(16), y, text, look.canvas());
-        y = y.saturating_add(1);
+/// The page, of which small screens show a part.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Help {
+    /// The first line that is shown, if there are so many.
+    top: usize,
+}
+
+/// A line of it.
+#[derive(Debug, Clone, Copy)]
+enum Line {
+    Key(&'static str, &'static str),
+    Legend(&'static str, &'static [Paint]),
+    Text(&'static str),
+}
+
+/// Where texts begin, behind keys.
+const INDENT: u16 = 16;
+
+impl Help {
+    /// So many lines down, or up.
+    pub fn scroll(&mut self, lines: isize) {
+        self.top = self.top.saturating_add_signed(lines);
     }
+
+    /// Draws it over everything.
+    pub fn draw(&mut self, look: Look, area: Rect, buffer: &mut Buffer) {
+        canvas(look, area, buffer);
+        let inner =
+            Rect { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
+        let heading = look.canvas().patch(look.heading());
+        let legends = inner.width.saturating_sub(INDENT);
+        let lines = lines_of(legends);
+        let room = usize::from(area.height.saturating_sub(1));
+        self.top = self.top.min(lines.len().saturating_sub(room));
+        let top = self.top;
+        let x = put(buffer, inner, inner.x, area.y, "Keys", heading);
+        if lines.len() > room {
+            let shown = format!("{}–{} of {}", top + 1, (top + room).min(lines.len()), lines.len());
+            put(
+                buffer,
+                inner,
+                x + 2,
+                area.y,
+                &format!("lines {shown}: ↑ ↓ PgUp PgDn"),
+                look.canvas(),
+            );
+        }
+        for (line, y) in lines.into_iter().skip(top).zip(area.y + 1..area.bottom()) {
+            let text = Rect { x: inner.x.saturating_add(INDENT), y, width: legends, height: 1 };
+            match line {
+                Line::Key(key, meaning) => {
+                    put(buffer, inner, inner.x, y, key, heading);
+                    put(buffer, text, text.x, y, meaning, look.canvas());
+                }
+                Line::Legend(title, paints) => {
+                    put(buffer, inner, inner.x, y, title, heading);
+                    status::legend(paints, look, text, buffer);
+                }
+                Line::Text(words) => _ = put(buffer, inner, inner.x, y, words, look.canvas()),
+            }
+        }
+    }
+}
+
+/// All lines, with legends no wider than this.
+fn lines_of(width: u16) -> Vec<Line> {
+    let mut lines: Vec<Line> = keys::help().map(|(key, text)| Line::Key(key, text)).collect();
     for (title, paints) in
         [("Processes", &Paint::OF_PROCESSES[..]), ("Resources", &Paint::OF_RESOURCES)]
     {
-        y = y.saturating_add(1);
-        if y >= area.bottom() {
-            return;
+        let (mut title, mut rest) = (title, paints);
+        while !rest.is_empty() {
+            let (line, more) = rest.split_at(status::fitting(rest, width).max(1));
+            lines.push(Line::Legend(std::mem::take(&mut title), line));
+            rest = more;
         }
-        put(buffer, inner, inner.x, y, title, look.canvas().patch(look.heading()));
-        let line = Rect { x: inner.x.saturating_add(16), y, height: 1, ..inner };
-        status::legend(paints, look, line.intersection(inner), buffer);
     }
-    y = y.saturating_add(1);
-    let text =
-        "The height of a bar is the part of its column's time in which somebody was at work.";
-    put(buffer, inner, inner.x, y, text, look.canvas());
+    lines.push(Line::Text("Bars are as high as the part of their column in which there was work."));
+    lines
 }

@@ -101,7 +101,9 @@ pub fn canvas(look: Look, area: Rect, buffer: &mut Buffer) {
     for y in area.top()..area.bottom() {
         for x in area.left()..area.right() {
             if let Some(cell) = buffer.cell_mut((x, y)) {
-                cell.set_char(' ').set_style(look.canvas());
+                // Whatever was there before: its style, too.
+                cell.reset();
+                cell.set_style(look.canvas());
             }
         }
     }

@@ -76,6 +76,10 @@ fn processes(trace: &TraceStatistics) -> impl Iterator<Item = Vec<String>> {
     sums.sort_by_key(|sum| std::cmp::Reverse(sum.cpu_time));
     sums.into_iter().filter_map(|sum| {
         let facts = trace.process_facts().get(sum.process.index())?;
+        // What idle processes take, nobody does: it is told of CPUs.
+        if facts.tid == Some(0) {
+            return None;
+        }
         Some(vec![
             facts.name.to_string(),
             facts.tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string()),

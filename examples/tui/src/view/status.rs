@@ -9,40 +9,54 @@ use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{length, seconds};
 
-/// The time window, the current time and the filter.
+/// The current time, the time window, the process that is selected, and the filter; on
+/// narrow screens, what of that matters most.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
-    let parts = [
-        ("window ", format!("{} – {}", seconds(window.begin()), seconds(window.end()))),
-        ("width ", length(window.width())),
-        ("current ", seconds(session.tab.time())),
-        ("process ", session.process.as_ref().map_or_else(|| "-".to_owned(), |p| p.1.clone())),
-        (
-            "background ",
-            match session.background_progress() {
-                1.0.. => "done".to_owned(),
-                part => format!("{:.0} %", part * 100.0),
-            },
-        ),
-        ("filter ", session.tab.filter().cloned().unwrap_or_else(|| "-".to_owned())),
+    let progress = session.background_progress();
+    let (process, filter) = (session.process.as_ref(), session.tab.filter());
+    // With what may be left out for the others: the greater, the sooner.
+    let mut parts = vec![
+        (3, "window", format!("{} – {}", seconds(window.begin()), seconds(window.end()))),
+        (1, "width", length(window.width())),
+        (0, "current", seconds(session.tab.time())),
+        (process.map_or(5, |_| 2), "process", process.map_or("-".into(), |of| of.1.clone())),
+        match progress {
+            1.0.. => (4, "background", "done".to_owned()),
+            part => (2, "background", format!("{:.0} %", part * 100.0)),
+        },
+        (filter.map_or(5, |_| 1), "filter", filter.cloned().unwrap_or_else(|| "-".to_owned())),
     ];
+    let wide = |(_, name, value): &(u8, &str, String)| name.len() + value.chars().count() + 3;
+    while parts.iter().map(wide).sum::<usize>() > usize::from(area.width) + 2 {
+        let Some(least) = parts.iter().map(|part| part.0).max().filter(|least| *least > 1) else {
+            break;
+        };
+        parts.retain(|part| part.0 < least);
+    }
     let mut x = area.x;
-    for (name, value) in parts {
+    for (_, name, value) in parts {
         x = put(buffer, area, x, area.y, name, look.faint());
-        x = put(buffer, area, x, area.y, &value, look.heading()) + 2;
+        x = put(buffer, area, x + 1, area.y, &value, look.heading()) + 2;
     }
 }
 
 /// What colours mean, in one line at the top of an area.
 pub fn legend(paints: &[Paint], look: Look, area: Rect, buffer: &mut Buffer) {
     let mut x = area.x;
-    for paint in paints {
-        // Whole or not at all.
-        if x.saturating_add(3 + paint.label().len() as u16) > area.right() {
-            break;
-        }
+    for paint in &paints[..fitting(paints, area.width)] {
         let (sign, style) = look.legend(*paint);
         x = put(buffer, area, x, area.y, &sign.to_string(), style);
         x = put(buffer, area, x + 1, area.y, paint.label(), look.canvas()) + 2;
     }
+}
+
+/// How many entries of a legend there is room for in a line: whole ones.
+pub fn fitting(paints: &[Paint], width: u16) -> usize {
+    let mut end = 0;
+    let fits = |paint: &&Paint| {
+        end += paint.label().chars().count() + 4;
+        end <= usize::from(width) + 2
+    };
+    paints.iter().take_while(fits).count()
 }

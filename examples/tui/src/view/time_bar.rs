@@ -15,7 +15,8 @@ const MARK: u64 = 14;
 /// Draws marks at round times, counted from the begin of the traceset.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let (left, chart) = split(session, area);
-    put(buffer, left, left.x, left.y, "TIME from the begin", look.faint());
+    let title = if left.width < 20 { "TIME" } else { "TIME from the begin" };
+    put(buffer, left, left.x, left.y, title, look.faint());
     let (axis, window) = (session.axis(), session.tab.window());
     let step = step(window.width(), (u64::from(chart.width) / MARK).max(1));
     let begin = session.span().begin.ns();
