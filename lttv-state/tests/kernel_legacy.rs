@@ -26,7 +26,10 @@ fn what_processes_did_and_what_became_of_them() {
     assert!(busy > 1000, "busy after {busy} events only");
 
     let state = context.extensions()[kernel].trace(0).expect("one trace");
-    assert_eq!(state.anomalies().total(), 0, "{:?}", state.anomalies());
+    // The dump shows all that sleep in a system call, the shell too; but the end of
+    // that is not in the trace.
+    assert_eq!(state.anomalies().unmatched_entries, 1);
+    assert_eq!(state.anomalies().total(), 1, "{:?}", state.anomalies());
     let (_, shell) = state.find(1840).expect("the shell");
     assert_eq!((state.name(shell.name()), shell.parent()), ("bash", Some(1)));
     assert!(state.find(1841).is_none(), "the first program is gone");
