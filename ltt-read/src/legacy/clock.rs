@@ -111,7 +111,7 @@ impl Ticks {
         Ticks { frequency, scale, reciprocal, shift, limit }
     }
 
-    fn to_ns(&self, ticks: u64) -> u64 {
+    fn to_ns(self, ticks: u64) -> u64 {
         match ticks < self.limit {
             true => self.quickly(ticks),
             false => self.step_by_step(ticks),
