@@ -26,14 +26,15 @@ fn what_processes_did_and_what_became_of_them() {
     assert!(busy > 1000, "busy after {busy} events only");
 
     let state = context.extensions()[kernel].trace(0).expect("one trace");
-    // The shell slept in a call at first, of which the end is missing.
-    let anomalies = state.anomalies();
-    assert_eq!((anomalies.total(), anomalies.unmatched_entries), (1, 1), "{anomalies:?}");
+    // The dump shows all that sleep in a system call, the shell too; but the end of
+    // that is not in the trace.
+    assert_eq!(state.anomalies().unmatched_entries, 1);
+    assert_eq!(state.anomalies().total(), 1, "{:?}", state.anomalies());
     let (_, shell) = state.find(1840).expect("the shell");
     assert_eq!((state.name(shell.name()), shell.parent()), ("bash", Some(1)));
     assert!(state.find(1841).is_none(), "the first program is gone");
-    assert!(state.processes().all(|(_, process)| process.status() != ProcessStatus::Zombie));
     assert!(state.processes().any(|(_, process)| process.mode() == ExecutionMode::User));
+    assert!(state.processes().all(|(_, process)| process.status() != ProcessStatus::Zombie));
 
     let statistics = Statistics::take(&mut context, statistics, kernel);
     let trace = &statistics.traces()[0];
@@ -49,6 +50,7 @@ fn what_processes_did_and_what_became_of_them() {
         assert_eq!(facts.parent, Some(1840));
     }
     let calls = trace.syscalls();
-    let read = calls.values().filter_map(|calls| calls.get("sys_read+0x0/0x80"));
-    assert!(read.map(|durations| durations.len()).sum::<u64>() > 100);
+    let all = calls.values().flat_map(|calls| calls.iter());
+    let reads = all.filter(|(name, _)| name.starts_with("sys_read"));
+    assert!(reads.map(|(_, durations)| durations.len()).sum::<u64>() > 100, "{calls:?}");
 }
