@@ -159,7 +159,7 @@ def times():
     least = math.floor(math.log10(min(min(r[1:4]) for r in rows)))
     most = math.ceil(math.log10(max(max(r[1:4]) for r in rows)))
     place = lambda value: labels + (math.log10(value) - least) / (most - least) * bars
-    picture.text(16, 26, "CPU time of an answer, K1-10M, file in memory (less is better)",
+    picture.text(16, 26, "CPU time of an answer, K1-10M, file in memory (each line is ten times the last)",
                  weight="bold")
     for x, fill, name in [(16, OURS, "LTTV for Rust"), (150, PEER, "Trace Compass's SHT")]:
         picture.box(x, 38, 12, 15, fill, outline=False)

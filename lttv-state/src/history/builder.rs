@@ -84,7 +84,8 @@ type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
 ///
 /// What is built is stored in blocks, by and by. [`live`](Self::live) lets other
 /// threads query it meanwhile. Memory grows with the number of attributes and of
-/// different texts, not of changes.
+/// different texts; and with blocks, by a few bytes for each attribute that changed in
+/// one; not with changes.
 ///
 /// A history in a file is built under the file's name with `.partial` behind
 /// it, and gets its name when it is [closed](Self::close): so a file with the

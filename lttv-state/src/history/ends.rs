@@ -22,6 +22,9 @@ use std::hint::select_unpredictable;
 
 use super::bits::{self, BitWriter, width_of};
 
+/// No block has more.
+const MOST: u32 = 1 << 30;
+
 /// How numbers are cut.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
@@ -106,7 +109,7 @@ impl<'d> Ends<'d> {
     #[inline(always)]
     pub(super) fn read(data: &'d [u8], at: usize, span: u64, count: u32) -> Option<(Self, usize)> {
         // They are all different: so their bits are not fewer than they are.
-        if u64::from(count) > span {
+        if u64::from(count) > span || count > MOST {
             return None;
         }
         let shape = Shape::of(span, count);
@@ -149,7 +152,7 @@ impl<'d> Ends<'d> {
     /// The number at an index.
     #[inline(always)]
     pub(super) fn get(&self, index: u32) -> u64 {
-        self.get_near(&Bucket { bucket: 0, first: 0, behind: 0 }, index)
+        self.get_near(&self.bucket(0), index)
     }
 
     /// The number at an index, which is likely to be in a bucket or in those beside it.

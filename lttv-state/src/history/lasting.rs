@@ -102,7 +102,8 @@ impl GrowingLasting {
             all.iter_mut().zip(parts).for_each(|(all, part)| *all |= part);
             all
         });
-        let widths = all.map(|part| bytes_of(part) as u8);
+        // Never none, so that there cannot be more entries than bytes.
+        let widths = all.map(|part| bytes_of(part).max(1) as u8);
         out.extend_from_slice(&size.to_le_bytes());
         out.extend_from_slice(&(codes.len() as u32).to_le_bytes());
         out.extend_from_slice(&widths);
@@ -161,6 +162,7 @@ pub(super) struct Lasting {
     history_start: i64,
     size: u32,
     codes: usize,
+    count: u32,
     codes_at: usize,
     sums_at: usize,
     entries_at: usize,
@@ -175,6 +177,7 @@ impl Lasting {
             history_start: 0,
             size: 0,
             codes: 0,
+            count: 0,
             codes_at: 0,
             sums_at: 0,
             entries_at: 0,
@@ -197,18 +200,27 @@ impl Lasting {
         let mut head = Bytes::new(bytes.data, at);
         let (size, codes) = (head.u32(), head.u32() as usize);
         let record = RecordLayout::of([head.u8(), head.u8(), head.u8(), head.u8()])?;
-        if !(size.is_power_of_two() && size < 1 << 30) {
+        if !(size.is_power_of_two() && size < 1 << 30 && record.len > 0) {
             return None;
         }
         let codes_at = bytes.at;
         bytes.take(codes.checked_mul(CODE)?)?;
         let sums_at = bytes.at;
         let sums = bytes.take(2 * size as usize * 4)?;
-        let count = word(sums, sums.len() - 4) as u32 as usize;
+        let count = word(sums, sums.len() - 4) as u32;
         let entries_at = bytes.at;
-        bytes.take(count.checked_mul(record.len)?)?;
-        let place = Place::File;
-        Some(Lasting { place, history_start, size, codes, codes_at, sums_at, entries_at, record })
+        bytes.take((count as usize).checked_mul(record.len)?)?;
+        Some(Lasting {
+            place: Place::File,
+            history_start,
+            size,
+            codes,
+            count,
+            codes_at,
+            sums_at,
+            entries_at,
+            record,
+        })
     }
 
     /// What lasts over a block, and more.
@@ -222,7 +234,9 @@ impl Lasting {
         if block < self.size as usize {
             let mut node = self.size as usize + block;
             while node > 0 {
-                let sum = |node: usize| word(data, self.sums_at + node * 4) as u32;
+                // Damage could make it anything.
+                let sum =
+                    |node: usize| (word(data, self.sums_at + node * 4) as u32).min(self.count);
                 let (next, end) = (sum(node - 1), sum(node));
                 if next < end {
                     nodes.push(Node { next, end });
@@ -255,9 +269,9 @@ impl Over<'_> {
     #[inline(always)]
     pub(super) fn below(
         &mut self,
-        quark: u32,
+        quark: usize,
         t: i64,
-        mut found: impl FnMut(u32, i64, i64, Option<Code>),
+        mut found: impl FnMut(usize, i64, i64, Option<Code>),
     ) {
         let offset = t.wrapping_sub(self.tree.history_start) as u64;
         let Over { tree, data, nodes } = self;
@@ -265,13 +279,13 @@ impl Over<'_> {
             while node.next < node.end {
                 let at = tree.entries_at + node.next as usize * tree.record.len;
                 let [of, start, end, code] = tree.record.parts(data, at);
-                if of >= u64::from(quark) {
+                if of >= quark as u64 {
                     break;
                 }
                 node.next += 1;
                 if (start <= offset) & (offset <= end) {
                     let time = |offset: u64| tree.history_start.wrapping_add(offset as i64);
-                    found(of as u32, time(start), time(end), tree.code(data, code as usize));
+                    found(of as usize, time(start), time(end), tree.code(data, code as usize));
                 }
             }
         }

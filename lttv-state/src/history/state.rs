@@ -55,8 +55,8 @@ impl History {
                     }
                 }
             };
-            lasting.below((first + TOGETHER) as u32, t, |quark, start, end, code| {
-                put(quark as usize, start, end, code);
+            lasting.below(first + TOGETHER, t, |quark, start, end, code| {
+                put(quark, start, end, code);
             });
             if let Some(runs) = &mut runs {
                 for (quark, run) in runs.of_64(first) {
