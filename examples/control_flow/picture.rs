@@ -150,7 +150,10 @@ fn hint<'k>(
         _ = write!(text, " {name}");
     }
     if of.crowded {
-        _ = write!(text, " and others, {:.3} µs of work", us(of.active));
+        text += " and others";
+    }
+    if of.crowded && of.active > 0 {
+        _ = write!(text, ", {:.3} µs of work", us(of.active));
     }
     let (begin, end) = (seconds(of.begin), seconds(of.end));
     _ = write!(text, "\n{begin:.9} – {end:.9} s\n{:.3} µs", us(of.length()));

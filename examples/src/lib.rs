@@ -8,6 +8,7 @@ pub mod loading;
 pub mod modules;
 pub mod progress;
 pub mod request_replay;
+pub mod spread;
 pub mod text_dump;
 
 /// The code in the README of the repository, which has to compile.

@@ -113,7 +113,7 @@
 //!
 //! # Features
 //!
-//! * `state`: charts of kernel state, by `lttv-state`.
+//! * `state`: charts of kernel state, and filters that ask it, by `lttv-state`.
 //! * `async`: futures and streams, whatever executes them: see `task`.
 //! * `testing`: for tests of programs that serve requests: see `testing`.
 #![deny(missing_docs)]

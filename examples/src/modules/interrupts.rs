@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use ltt_read::Timestamp;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::modules::{Failure, Module, ModuleInfo};
 use lttv_context::{Handle, Subscription};
@@ -14,6 +13,7 @@ use lttv_state::kernel::{KernelState, NameId, SourceKind, TraceState, Transition
 use super::print::Style;
 use super::table::{Table, fraction, us};
 use super::{Host, places, report_with};
+use crate::spread::Spread;
 
 /// The module `interrupts`.
 #[derive(Debug)]
@@ -77,23 +77,12 @@ struct Handlers {
     last: i64,
 }
 
-/// What is known of the handler of an interrupt. Times are in ns.
+/// What is known of the handler of an interrupt.
 #[derive(Debug, Clone, Copy, Default)]
 struct Handler {
     name: NameId,
-    count: u64,
-    total: u64,
-    /// The sum of the squares.
-    squares: u128,
-    shortest: Run,
-    longest: Run,
-}
-
-/// One time that it ran.
-#[derive(Debug, Clone, Copy, Default)]
-struct Run {
-    end: i64,
-    duration: u64,
+    /// How long it ran each time, in ns.
+    runs: Spread,
 }
 
 impl Handlers {
@@ -120,57 +109,16 @@ impl Handlers {
             }
             let handler = &mut of_kind[number];
             handler.name = ended.submode;
-            handler.ran(Run { end: effect.time().ns(), duration: ended.elapsed });
+            handler.runs.add(ended.elapsed, effect.time().ns());
         }
     }
 
     /// Those that ran, with kind and number.
     fn all(&self) -> impl Iterator<Item = (SourceKind, u64, &Handler)> {
         self.of.iter().flat_map(|(kind, of_kind)| {
-            let numbered = (0..).zip(of_kind).filter(|(_, handler)| handler.count > 0);
+            let numbered = (0..).zip(of_kind).filter(|(_, handler)| handler.runs.count() > 0);
             numbered.map(|(number, handler)| (*kind, number, handler))
         })
-    }
-}
-
-impl Handler {
-    fn ran(&mut self, run: Run) {
-        if self.count == 0 || run.duration < self.shortest.duration {
-            self.shortest = run;
-        }
-        if self.count == 0 || run.duration > self.longest.duration {
-            self.longest = run;
-        }
-        self.count += 1;
-        self.total += run.duration;
-        self.squares += u128::from(run.duration).pow(2);
-    }
-
-    fn average(&self) -> f64 {
-        self.total as f64 / self.count.max(1) as f64
-    }
-
-    /// The standard deviation of its durations, in ns.
-    fn deviation(&self) -> f64 {
-        let (count, total) = (u128::from(self.count), u128::from(self.total));
-        // n Σd² - (Σd)² is never negative, and exact in integers.
-        let spread = count.saturating_mul(self.squares).saturating_sub(total.saturating_mul(total));
-        (spread as f64).sqrt() / self.count.max(1) as f64
-    }
-
-    /// How often it ran in a second, of a time in ns.
-    fn frequency(&self, time: u64) -> f64 {
-        if time == 0 { 0.0 } else { self.count as f64 * 1e9 / time as f64 }
-    }
-}
-
-impl Run {
-    fn begin(self) -> Timestamp {
-        Timestamp::from_ns(self.end.saturating_sub_unsigned(self.duration))
-    }
-
-    fn end(self) -> Timestamp {
-        Timestamp::from_ns(self.end)
     }
 }
 
@@ -201,18 +149,18 @@ fn durations(of: &Handlers, state: &TraceState, trace: usize) -> Table {
         .numbers(["NUMBER"])
         .text("NAME")
         .numbers(["COUNT", "COUNT/s", "TOTAL us", "AVERAGE us", "STD DEV us", "MIN us", "MAX us"]);
-    for (kind, number, handler) in of.all() {
+    for (kind, number, Handler { name, runs }) in of.all() {
         table.row([
-            label(kind).to_owned(),
+            kind.label().to_owned(),
             number.to_string(),
-            state.name(handler.name).to_owned(),
-            handler.count.to_string(),
-            fraction(handler.frequency(of.time())),
-            us(handler.total),
-            fraction(handler.average() / 1e3),
-            fraction(handler.deviation() / 1e3),
-            us(handler.shortest.duration),
-            us(handler.longest.duration),
+            state.name(*name).to_owned(),
+            runs.count().to_string(),
+            fraction(runs.frequency(of.time())),
+            us(runs.total()),
+            fraction(runs.mean() / 1e3),
+            fraction(runs.deviation() / 1e3),
+            us(runs.least().value),
+            us(runs.greatest().value),
         ]);
     }
     table
@@ -224,16 +172,16 @@ fn extremes(of: &Handlers, state: &TraceState, trace: usize) -> Table {
         .numbers(["NUMBER"])
         .text("NAME")
         .numbers(["MIN us", "FROM", "TO", "MAX us", "FROM", "TO"]);
-    for (kind, number, handler) in of.all() {
-        let Handler { shortest, longest, .. } = handler;
+    for (kind, number, Handler { name, runs }) in of.all() {
+        let (shortest, longest) = (runs.least(), runs.greatest());
         table.row([
-            label(kind).to_owned(),
+            kind.label().to_owned(),
             number.to_string(),
-            state.name(handler.name).to_owned(),
-            us(shortest.duration),
+            state.name(*name).to_owned(),
+            us(shortest.value),
             shortest.begin().to_string(),
             shortest.end().to_string(),
-            us(longest.duration),
+            us(longest.value),
             longest.begin().to_string(),
             longest.end().to_string(),
         ]);
@@ -248,29 +196,20 @@ fn export(
     state: &TraceState,
 ) -> Result<(), AttributeError> {
     let all = attributes.subtree(place, "interrupts")?;
-    for (kind, number, handler) in of.all() {
-        let of_kind = attributes.subtree(all, label(kind))?;
+    for (kind, number, Handler { name, runs }) in of.all() {
+        let of_kind = attributes.subtree(all, kind.label())?;
         let place = attributes.subtree(of_kind, number)?;
-        attributes.set(place, "name", state.name(handler.name))?;
-        attributes.set(place, "count", handler.count)?;
-        attributes.set(place, "frequency", handler.frequency(of.time()))?;
-        attributes.set(place, "total", Duration::from_nanos(handler.total))?;
-        attributes.set(place, "deviation_ns", handler.deviation())?;
-        for (name, run) in [("min", handler.shortest), ("max", handler.longest)] {
+        attributes.set(place, "name", state.name(*name))?;
+        attributes.set(place, "count", runs.count())?;
+        attributes.set(place, "frequency", runs.frequency(of.time()))?;
+        attributes.set(place, "total", Duration::from_nanos(runs.total()))?;
+        attributes.set(place, "deviation_ns", runs.deviation())?;
+        for (name, run) in [("min", runs.least()), ("max", runs.greatest())] {
             let extreme = attributes.subtree(place, name)?;
-            attributes.set(extreme, "duration", Duration::from_nanos(run.duration))?;
+            attributes.set(extreme, "duration", Duration::from_nanos(run.value))?;
             attributes.set(extreme, "begin", run.begin())?;
             attributes.set(extreme, "end", run.end())?;
         }
     }
     Ok(())
-}
-
-fn label(kind: SourceKind) -> &'static str {
-    match kind {
-        SourceKind::Irq => "irq",
-        SourceKind::Vector => "vector",
-        SourceKind::Softirq => "softirq",
-        SourceKind::Trap => "trap",
-    }
 }

@@ -22,12 +22,15 @@ use lttv_requests::TimeWindow;
 pub struct Axis {
     window: TimeWindow,
     columns: u16,
+    /// The width of a column, in ns.
+    step: u64,
 }
 
 impl Axis {
     /// A window in at least one column.
     pub fn new(window: TimeWindow, columns: u16) -> Self {
-        Axis { window, columns: columns.max(1) }
+        let columns = columns.max(1);
+        Axis { window, columns, step: window.width().div_ceil(columns.into()) }
     }
 
     /// The window.
@@ -42,18 +45,18 @@ impl Axis {
 
     /// The width of a column, in ns.
     pub fn step(self) -> u64 {
-        self.window.width().div_ceil(self.columns.into())
+        self.step
     }
 
     /// The column of a time; `None` if it is not in the window.
     pub fn column(self, time: Timestamp) -> Option<usize> {
         let offset = time.ns().abs_diff(self.window.begin().ns());
-        self.window.contains(time).then(|| (offset / self.step()) as usize)
+        self.window.contains(time).then(|| (offset / self.step) as usize)
     }
 
     /// When a column begins.
     pub fn begin_of(self, column: usize) -> Timestamp {
-        let offset = self.step().saturating_mul(column as u64);
+        let offset = self.step.saturating_mul(column as u64);
         Timestamp::from_ns(self.window.begin().ns().saturating_add_unsigned(offset))
     }
 }

@@ -28,8 +28,11 @@ pub fn cells<S: Copy>(
         let Some(paint) = paint(segment.state) else { continue };
         let end = segment.end.min(window.end());
         let mut begin = segment.begin.max(window.begin());
-        while begin < end {
-            let Some(at) = axis.column(begin) else { break };
+        let Some(first) = axis.column(begin) else { continue };
+        for at in first.. {
+            if begin >= end {
+                break;
+            }
             if at != column.at {
                 column.put(axis.step(), &mut cells);
                 column = Column { at, ..Column::default() };
@@ -54,23 +57,32 @@ struct Column {
 impl Column {
     /// Adds so much of a segment.
     fn add<S>(&mut self, paint: Paint, time: u64, of: &Segment<S>) {
-        let active = u128::from(of.active) * u128::from(time) / u128::from(of.length().max(1));
-        self.active = self.active.saturating_add(active as u64);
+        let length = of.length();
+        let active = match of.active {
+            0 => 0,
+            active if active == length => time,
+            active => (u128::from(active) * u128::from(time) / u128::from(length)) as u64,
+        };
+        self.active = self.active.saturating_add(active);
         // That it is there is told, however short it was.
-        let share = if of.active > 0 { (active as u64).max(1) } else { time };
+        let share = if of.active > 0 { active.max(1) } else { time };
         self.spent[paint.index()] = self.spent[paint.index()].saturating_add(share);
     }
 
     fn put(&self, width: u64, cells: &mut [Option<Cell>]) {
-        let most = |active: bool| {
-            let all = Paint::ALL.into_iter().filter(|paint| paint.is_active() == active);
-            let all = all.map(|paint| (self.spent[paint.index()], paint));
-            all.filter(|(time, _)| *time > 0).max_by_key(|(time, _)| *time).map(|(_, paint)| paint)
-        };
         let Some(cell) = cells.get_mut(self.at) else { return };
+        // What took most: of waiting and the like, and of work.
+        let mut most = [None; 2];
+        for (paint, time) in Paint::ALL.into_iter().zip(self.spent) {
+            let most = &mut most[usize::from(paint.is_active())];
+            if time > 0 && time >= most.map_or(0, |(time, _)| time) {
+                *most = Some((time, paint));
+            }
+        }
         let share = (u128::from(self.active) * 255).div_ceil(u128::from(width.max(1))).min(255);
-        let active = most(true).map(|paint| Cell { paint, share: (share as u8).max(1) });
-        *cell = active.or_else(|| most(false).map(|paint| Cell { paint, share: 0 }));
+        let [waited, worked] = most.map(|most| most.map(|(_, paint)| paint));
+        let worked = worked.map(|paint| Cell { paint, share: (share as u8).max(1) });
+        *cell = worked.or_else(|| waited.map(|paint| Cell { paint, share: 0 }));
     }
 }
 

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use lttv_context::EventCall;
+use lttv_examples::spread::Spread;
 use lttv_state::kernel::{KernelState, SourceKind, TraceState, Transition};
 
 use super::collected::Collect;
+
+/// The frequency of what comes each ns, in mHz.
+const MHZ: u64 = 1_000_000_000_000;
 
 /// Which interrupt, on which CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,53 +33,9 @@ pub struct Interrupt {
     pub durations: Spread,
     /// How long it was from one begin of its handler to the next.
     pub periods: Spread,
-    /// How often it came in a second, by each of these.
+    /// How often it came in a second, by each of these, in mHz.
     pub frequencies: Spread,
     last_begin: Option<i64>,
-}
-
-/// Numbers, as far as their mean, deviation and extremes tell.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Spread {
-    /// How many.
-    pub count: u64,
-    /// Their sum.
-    pub total: f64,
-    mean: f64,
-    /// Sum of the squares of their distances from the mean.
-    squares: f64,
-    /// The least, and the time at which it began.
-    pub min: Option<(f64, i64)>,
-    /// The greatest, and the time at which it began.
-    pub max: Option<(f64, i64)>,
-}
-
-impl Spread {
-    /// Adds a number.
-    pub fn add(&mut self, value: f64, begin: i64) {
-        self.count += 1;
-        self.total += value;
-        // Welford's way, which stays exact where values are large and close.
-        let distance = value - self.mean;
-        self.mean += distance / self.count as f64;
-        self.squares += distance * (value - self.mean);
-        if self.min.is_none_or(|(min, _)| value < min) {
-            self.min = Some((value, begin));
-        }
-        if self.max.is_none_or(|(max, _)| value > max) {
-            self.max = Some((value, begin));
-        }
-    }
-
-    /// Their mean; 0 of none.
-    pub fn mean(&self) -> f64 {
-        self.mean
-    }
-
-    /// Their standard deviation, as of a sample; 0 of less than two.
-    pub fn deviation(&self) -> f64 {
-        if self.count < 2 { 0.0 } else { (self.squares / (self.count - 1) as f64).sqrt() }
-    }
 }
 
 /// The interrupts that ended in a time window.
@@ -98,12 +58,12 @@ impl Interrupts {
                 state.name(ended.submode).clone_into(&mut known.name);
             }
             let begin = time.saturating_sub_unsigned(ended.elapsed);
-            known.durations.add(ended.elapsed as f64, begin);
+            known.durations.add(ended.elapsed, time);
             if let Some(last) = known.last_begin.replace(begin) {
-                let period = begin.abs_diff(last) as f64;
-                known.periods.add(period, last);
-                if period > 0.0 {
-                    known.frequencies.add(1e9 / period, last);
+                let period = begin.abs_diff(last);
+                known.periods.add(period, begin);
+                if let Some(frequency) = MHZ.checked_div(period) {
+                    known.frequencies.add(frequency, begin);
                 }
             }
         }
@@ -122,21 +82,5 @@ impl Collect for Interrupts {
         };
         let (Some(state), Some(cpu)) = (kernel.trace(trace), kernel.cpu_of(call)) else { return };
         self.ended(trace, state, kind, cpu, call.time().ns());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mean_and_deviation_are_those_of_the_textbook() {
-        let mut spread = Spread::default();
-        for (value, begin) in [(2.0, 1), (4.0, 2), (4.0, 3), (4.0, 4), (5.0, 5), (7.0, 6)] {
-            spread.add(value, begin);
-        }
-        assert!((spread.mean() - 26.0 / 6.0).abs() < 1e-12);
-        assert!((spread.deviation() - (40.0f64 / 3.0 / 5.0).sqrt()).abs() < 1e-12);
-        assert_eq!((spread.min, spread.max), (Some((2.0, 1)), Some((7.0, 6))));
     }
 }

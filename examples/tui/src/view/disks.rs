@@ -4,8 +4,8 @@ use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::table::{self, Column};
-use super::{Scroll, Viewer};
+use super::Viewer;
+use super::table::{Column, Table};
 use crate::keys::Action;
 use crate::look::Look;
 use crate::model::collected::Collected;
@@ -16,8 +16,7 @@ use crate::session::Session;
 #[derive(Debug, Default)]
 pub struct DisksView {
     found: Collected<Disks>,
-    scroll: Scroll,
-    rows: Vec<Vec<String>>,
+    table: Table,
 }
 
 const COLUMNS: [Column; 8] = [
@@ -43,10 +42,9 @@ impl Viewer for DisksView {
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let (kernel, window) = (session.kernel, session.tab.window());
         self.found.set_window(&mut session.scheduler, kernel, window)?;
-        self.rows.clear();
         if let Some(now) = self.found.now() {
             let seconds = now.time() as f64 / 1e9;
-            self.rows.extend(now.found.all().map(|((_, number), disk)| {
+            self.table.fill(now.found.all().map(|((_, number), disk)| {
                 let rate = |bytes: u64| format!("{:.0}", bytes as f64 / seconds);
                 vec![
                     format!("{} ({number})", disk.name),
@@ -60,23 +58,22 @@ impl Viewer for DisksView {
                 ]
             }));
         }
-        self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
+        self.table.fit(area);
         Ok(())
     }
 
     fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
-        let Scroll { top, selected, .. } = self.scroll;
-        let selected = Some(selected).filter(|_| session.focus == self.title());
-        table::draw(&COLUMNS, &self.rows, top, selected, look, area, buffer);
+        let has_focus = session.focus == self.title();
+        self.table.draw(&COLUMNS, has_focus, look, area, buffer);
     }
 
     fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
-        Ok(self.scroll.action(action, self.rows.len()))
+        Ok(self.table.action(action))
     }
 
     fn note(&self, _: &Session) -> String {
         let none = "no request to a block device was completed in the window";
-        if self.rows.is_empty() { none.to_owned() } else { String::new() }
+        if self.table.is_empty() { none.to_owned() } else { String::new() }
     }
 
     fn progress(&self) -> f64 {

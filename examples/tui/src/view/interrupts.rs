@@ -1,11 +1,12 @@
 //! The interrupts viewer.
 
+use ltt_read::Timestamp;
 use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::table::{self, Column};
-use super::{Scroll, Viewer};
+use super::Viewer;
+use super::table::{Column, Table};
 use crate::keys::Action;
 use crate::look::Look;
 use crate::model::collected::Collected;
@@ -17,10 +18,9 @@ use crate::time_text::length;
 #[derive(Debug, Default)]
 pub struct InterruptsView {
     found: Collected<Interrupts>,
-    scroll: Scroll,
-    rows: Vec<Vec<String>>,
+    table: Table,
     /// Where the longest handler of each row began.
-    longest: Vec<i64>,
+    longest: Vec<Timestamp>,
 }
 
 const COLUMNS: [Column; 12] = [
@@ -41,22 +41,20 @@ const COLUMNS: [Column; 12] = [
 fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> Vec<String> {
     let kind = key.kind.label().to_uppercase();
     let ns = |ns: f64| length(ns.round() as u64);
-    let extreme = |of: Option<(f64, i64)>| of.map_or_else(String::new, |(value, _)| ns(value));
     let durations = &of.durations;
-    let seconds = time as f64 / 1e9;
     vec![
         format!("{kind} {} {}", key.number, of.name),
         key.cpu.to_string(),
-        durations.count.to_string(),
-        format!("{:.1}", durations.count as f64 / seconds),
-        ns(durations.total),
+        durations.count().to_string(),
+        format!("{:.1}", durations.frequency(time)),
+        length(durations.total()),
         ns(durations.mean()),
         ns(durations.deviation()),
-        extreme(durations.max),
-        extreme(durations.min),
+        length(durations.greatest().value),
+        length(durations.least().value),
         ns(of.periods.mean()),
         ns(of.periods.deviation()),
-        format!("{:.1}", of.frequencies.deviation()),
+        format!("{:.1}", of.frequencies.deviation() / 1e3),
     ]
 }
 
@@ -72,32 +70,30 @@ impl Viewer for InterruptsView {
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let (kernel, window) = (session.kernel, session.tab.window());
         self.found.set_window(&mut session.scheduler, kernel, window)?;
-        self.rows.clear();
         self.longest.clear();
         if let Some(now) = self.found.now() {
             let time = now.time();
-            self.rows.extend(now.found.all().map(|(key, of)| row(key, of, time)));
-            let longest = |of: &Interrupt| of.durations.max.map_or(0, |(_, begin)| begin);
-            self.longest.extend(now.found.all().map(|(_, of)| longest(of)));
+            self.table.fill(now.found.all().map(|(key, of)| row(key, of, time)));
+            let longest = now.found.all().map(|(_, of)| of.durations.greatest().begin());
+            self.longest.extend(longest);
         }
-        self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
+        self.table.fit(area);
         Ok(())
     }
 
     fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
-        let Scroll { top, selected, .. } = self.scroll;
-        let selected = Some(selected).filter(|_| session.focus == self.title());
-        table::draw(&COLUMNS, &self.rows, top, selected, look, area, buffer);
+        let has_focus = session.focus == self.title();
+        self.table.draw(&COLUMNS, has_focus, look, area, buffer);
     }
 
     fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError> {
         if action == Action::Enter {
-            if let Some(begin) = self.longest.get(self.scroll.selected) {
-                session.tab.set_time(ltt_read::Timestamp::from_ns(*begin), None);
+            if let Some(begin) = self.longest.get(self.table.selected()) {
+                session.tab.set_time(*begin, None);
             }
             return Ok(true);
         }
-        Ok(self.scroll.action(action, self.rows.len()))
+        Ok(self.table.action(action))
     }
 
     fn note(&self, _: &Session) -> String {

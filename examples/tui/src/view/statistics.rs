@@ -5,8 +5,8 @@ use lttv_state::stats::{Statistics, TraceStatistics};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::table::{self, Column};
-use super::{Scroll, Viewer};
+use super::Viewer;
+use super::table::{Column, Table};
 use crate::keys::Action;
 use crate::look::Look;
 use crate::session::Session;
@@ -16,8 +16,7 @@ use crate::time_text::length;
 /// are counted in the background, over the whole traceset.
 #[derive(Debug, Default)]
 pub struct StatisticsView {
-    scroll: Scroll,
-    rows: Vec<Vec<String>>,
+    table: Table,
     /// Which statistics the rows are of.
     seen: u64,
     part: Part,
@@ -103,13 +102,11 @@ fn events(trace: &TraceStatistics) -> impl Iterator<Item = Vec<String>> {
 
 impl StatisticsView {
     fn fill(&mut self, statistics: &Statistics) {
-        self.rows.clear();
-        for trace in statistics.traces() {
-            match self.part {
-                Part::Processes => self.rows.extend(processes(trace)),
-                Part::Cpus => self.rows.extend(cpus(trace)),
-                Part::Events => self.rows.extend(events(trace)),
-            }
+        let traces = || statistics.traces().iter();
+        match self.part {
+            Part::Processes => self.table.fill(traces().flat_map(processes)),
+            Part::Cpus => self.table.fill(traces().flat_map(cpus)),
+            Part::Events => self.table.fill(traces().flat_map(events)),
         }
     }
 }
@@ -133,19 +130,18 @@ impl Viewer for StatisticsView {
             self.fill(&statistics);
             self.seen = number;
         }
-        self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
+        self.table.fit(area);
         Ok(())
     }
 
     fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
-        let Scroll { top, selected, .. } = self.scroll;
-        let selected = Some(selected).filter(|_| session.focus == self.title());
         let columns = match self.part {
             Part::Processes => &PROCESSES[..],
             Part::Cpus => &CPUS,
             Part::Events => &EVENTS,
         };
-        table::draw(columns, &self.rows, top, selected, look, area, buffer);
+        let has_focus = session.focus == self.title();
+        self.table.draw(columns, has_focus, look, area, buffer);
     }
 
     fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
@@ -156,10 +152,10 @@ impl Viewer for StatisticsView {
                 Part::Events => Part::Processes,
             };
             self.seen = 0;
-            self.scroll = Scroll::default();
+            self.table = Table::default();
             return Ok(true);
         }
-        Ok(self.scroll.action(action, self.rows.len()))
+        Ok(self.table.action(action))
     }
 
     fn note(&self, _: &Session) -> String {

@@ -2,37 +2,77 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
-use super::put;
+use super::{Scroll, put};
+use crate::keys::Action;
 use crate::look::Look;
 
-/// A column: its heading and width. Numbers stand at its right.
+/// A column: its heading and width. The first one is text, the others are numbers,
+/// which stand at the right.
 pub type Column = (&'static str, u16);
 
-/// Draws headings, and below them rows from one on. The first column is text.
-pub fn draw(
-    columns: &[Column],
-    rows: &[Vec<String>],
-    top: usize,
-    selected: Option<usize>,
-    look: Look,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
-    let headings: Vec<String> = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
-    let line = |y| Rect { y, height: 1, ..area };
-    cells(columns, &headings, look.faint(), line(area.y), buffer);
-    for ((at, row), y) in rows.iter().enumerate().skip(top).zip(area.y + 1..area.bottom()) {
-        let style = if selected == Some(at) { look.selected() } else { Default::default() };
-        buffer.set_style(line(y).intersection(buffer.area), style);
-        cells(columns, row, style, line(y), buffer);
+/// Rows of texts, one of them selected.
+#[derive(Debug, Default)]
+pub struct Table {
+    rows: Vec<Vec<String>>,
+    scroll: Scroll,
+}
+
+impl Table {
+    /// Replaces its rows. The selection stays where it is.
+    pub fn fill(&mut self, rows: impl Iterator<Item = Vec<String>>) {
+        self.rows.clear();
+        self.rows.extend(rows);
+    }
+
+    /// Makes it one for an area, its headings included.
+    pub fn fit(&mut self, area: Rect) {
+        self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Which row is selected.
+    pub fn selected(&self) -> usize {
+        self.scroll.selected
+    }
+
+    /// Moves the selection, if the action is to. Whether it is.
+    pub fn action(&mut self, action: Action) -> bool {
+        self.scroll.action(action, self.rows.len())
+    }
+
+    /// Draws headings, and the rows below them; the selected one is marked if the table
+    /// has the focus.
+    pub fn draw(
+        &self,
+        columns: &[Column],
+        has_focus: bool,
+        look: Look,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
+        let line = |y| Rect { y, height: 1, ..area };
+        let headings = columns.iter().map(|(heading, _)| *heading);
+        cells(columns, headings, look.faint(), line(area.y), buffer);
+        let shown = self.rows.iter().enumerate().skip(self.scroll.top);
+        for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
+            let is_selected = has_focus && at == self.scroll.selected;
+            let style = if is_selected { look.selected() } else { Style::new() };
+            buffer.set_style(line(y).intersection(buffer.area), style);
+            cells(columns, row.iter().map(String::as_str), style, line(y), buffer);
+        }
     }
 }
 
-fn cells(
+fn cells<'c>(
     columns: &[Column],
-    row: &[String],
-    style: ratatui::style::Style,
+    row: impl Iterator<Item = &'c str>,
+    style: Style,
     line: Rect,
     buffer: &mut Buffer,
 ) {
