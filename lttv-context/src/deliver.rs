@@ -1,7 +1,6 @@
 //! Events on their way to hooks.
 
 use std::marker::PhantomData;
-use std::mem::replace;
 
 use ltt_read::{Event, Merge};
 use lttv_hooks::Flow;
@@ -105,7 +104,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 }
             }
             self.left -= 1;
-            let latest = replace(&mut self.latest, Some(time));
+            let latest = self.latest.replace(time);
             if let Some(pause) = self.call(merge, event, key, (time, tracefile as u32), latest) {
                 return Some(pause);
             }
