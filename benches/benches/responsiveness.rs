@@ -14,12 +14,11 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
-use lttv_benches::{Input, Kind, Random};
+use lttv_benches::{Input, Kind, Random, processor_time};
 use lttv_context::{Bounds, Handle, Saving, Traceset, TracesetContext};
 use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources};
 use lttv_requests::{Budget, Chunk, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
 use lttv_state::kernel::KernelState;
-use rustix::time::{ClockId, clock_gettime};
 
 /// As LTTV saves them.
 const CHECKPOINTS: u64 = 50_000;
@@ -57,13 +56,13 @@ fn main() {
     resume_states(&traceset, events);
 }
 
-/// A context with state, and checkpoints for three quarters of the trace: so far
-/// has a pass in the background come.
-fn context<'h>(traceset: &Traceset, events: u64) -> (TracesetContext<'h>, Handle<KernelState>) {
+/// A context with state, and checkpoints for the first events: so far has a pass in
+/// the background come.
+fn context<'h>(traceset: &Traceset, first: u64) -> (TracesetContext<'h>, Handle<KernelState>) {
     let mut context = TracesetContext::new(traceset);
     let state = context.attach(KernelState::new());
     context.save_checkpoints(Saving::every(CHECKPOINTS));
-    context.replay(&Bounds::all().events(events / 4 * 3)).expect("no position in it");
+    context.replay(&Bounds::all().events(first)).expect("no position in it");
     context.save_checkpoints(Saving::never());
     (context, state)
 }
@@ -168,7 +167,7 @@ fn measure(
     call: impl Fn(&mut Scheduler<'_>) -> Chunk,
 ) {
     let counts: Vec<Cell<u64>> = (0..10).map(Cell::new).collect();
-    let (context, state) = context(traceset, events);
+    let (context, state) = context(traceset, events / 4 * 3);
     let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
     let mut scheduler = Scheduler::new(context);
     let viewers = Viewers::new(state, all, &counts);
@@ -207,11 +206,6 @@ fn what(chunk: &Chunk) -> String {
     )
 }
 
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
 fn line(title: &str, mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let ms = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
@@ -222,7 +216,8 @@ fn line(title: &str, mut times: Vec<Duration>) -> String {
 }
 
 /// A view of everything is interrupted again and again, at random, by requests of
-/// three levels, which interrupt each other too.
+/// three levels, which interrupt each other too. There are checkpoints everywhere, so
+/// that it is the places of interruptions that count.
 fn resume_states(traceset: &Traceset, events: u64) {
     println!("\nevents read again, to bring state to where a request is:");
     for most in [16, 1, 0] {

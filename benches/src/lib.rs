@@ -29,7 +29,9 @@ pub use legacy::legacy_like;
 pub use many_types::many_types;
 pub use plain::plain;
 pub use random::Random;
-pub use reading::{bench_events, each_event, first_two_integers, handles, time_range};
+pub use reading::{
+    bench_events, each_event, first_two_integers, handles, processor_time, time_range,
+};
 pub use sums::Sums;
 pub use ust::ust_like;
 

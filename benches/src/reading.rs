@@ -1,16 +1,24 @@
 //! What all benchmarks of reading have in common.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ltt_read::schema::{EventType, EventTypeId, FieldKind, Scope};
 use ltt_read::{Error, Event, Field, Timestamp, Trace};
 use lttv_context::Traceset;
+use rustix::time::{ClockId, clock_gettime};
 
 /// How many events a generated trace shall have: `LTTV_BENCH_EVENTS`, half a
 /// million by default.
 pub fn bench_events() -> u64 {
     let events = std::env::var("LTTV_BENCH_EVENTS").ok().and_then(|text| text.parse().ok());
     events.unwrap_or(500_000)
+}
+
+/// The processor time that this thread has used so far.
+pub fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Reads one tracefile after the other.

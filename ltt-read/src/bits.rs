@@ -9,7 +9,7 @@
 /// The 8 bytes at `byte`, zero-extended past the end of the data.
 #[inline(always)]
 fn load(data: &[u8], byte: usize) -> [u8; 8] {
-    match data.get(byte..byte.wrapping_add(8)).and_then(|bytes| bytes.as_array::<8>()) {
+    match data.get(byte..).and_then(|bytes| bytes.first_chunk()) {
         Some(bytes) => *bytes,
         None => load_tail(data, byte),
     }

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::bits;
 use crate::error::{DecodeError, Error, Place};
 use crate::event::Event;
 use crate::layout::header::QuickValues;
@@ -686,10 +687,19 @@ impl Cursor {
     ///
     /// As [`next`](Self::next), if the packet to search is damaged.
     pub fn seek_time(&mut self, time: Timestamp) -> Result<(), Error> {
+        match self.seek_packet(time)? {
+            true => Ok(()),
+            false => self.skip_to(time),
+        }
+    }
+
+    /// Goes to the begin of the packet in which [`seek_time`](Self::seek_time) ends.
+    /// True if there is no more to do.
+    pub(crate) fn seek_packet(&mut self, time: Timestamp) -> Result<bool, Error> {
         self.last_timestamp = Timestamp::MIN;
         if time == Timestamp::MIN {
             self.restart();
-            return Ok(());
+            return Ok(true);
         }
         let trace = self.trace.clone();
         let index = trace.packet_index(self.tracefile as usize);
@@ -704,11 +714,11 @@ impl Cursor {
                 }
                 None => self.restart(),
             }
-            return Ok(());
+            return Ok(true);
         };
         self.file = entry.file;
         self.enter_packet(entry.offset, entry.number, entry.clock_before)?;
-        self.skip_to(time)
+        Ok(false)
     }
 
     /// As [`seek_time`](Self::seek_time), but leaves damaged packets out.
@@ -722,27 +732,38 @@ impl Cursor {
 
     /// Goes on to before the next event whose timestamp is `time` or later.
     pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
+        let mut left = u64::MAX;
+        self.skip_some(time, &mut left).map(drop)
+    }
+
+    /// The same, but passes no more events than `left`, which becomes less by those
+    /// that it passes. Whether it is there.
+    pub(crate) fn skip_some(&mut self, time: Timestamp, left: &mut u64) -> Result<bool, Error> {
         loop {
-            self.skip_quickly(time);
+            self.skip_quickly(time, left);
+            if *left == 0 {
+                return Ok(false);
+            }
+            *left -= 1;
             // What is passed over is not worth a notice.
             self.last_timestamp = Timestamp::MIN;
             if !self.advance()? {
-                return Ok(());
+                return Ok(true);
             }
             if self.current.timestamp.is_some_and(|t| t >= time) {
                 let cut = self.position_of_event();
                 self.next = cut.bit;
                 self.clock = cut.clock;
                 self.last_timestamp = Timestamp::MIN;
-                return Ok(());
+                return Ok(true);
             }
         }
     }
 
-    /// Passes events before `time` in the current packet, as long as nothing
-    /// is out of the ordinary: [`advance_quickly`](Self::advance_quickly)
+    /// Passes events before `time` in the current packet, `left` at most, as long as
+    /// nothing is out of the ordinary: [`advance_quickly`](Self::advance_quickly)
     /// without standing on each.
-    fn skip_quickly(&mut self, time: Timestamp) {
+    fn skip_quickly(&mut self, time: Timestamp, left: &mut u64) {
         let Some(table) = self.table.as_deref() else { return };
         let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
@@ -752,7 +773,8 @@ impl Cursor {
             Some(_) => Quick::header(table, &self.packet, data, next, clock),
             None => legacy::Quick::header(table, &self.packet, data, next, clock),
         };
-        while let Some(header) = read(next, clock)
+        while *left > 0
+            && let Some(header) = read(next, clock)
             && header.time < time
         {
             let end = match header.entry.fixed() {
@@ -767,6 +789,7 @@ impl Cursor {
                 break;
             }
             (next, clock) = (end, header.cycles);
+            *left -= 1;
         }
         (self.next, self.clock) = (next, clock);
     }
@@ -787,6 +810,13 @@ impl Cursor {
     pub(crate) fn window(&self) -> Window<'_> {
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         Window { data, end: self.content_end }
+    }
+
+    /// The packet's little-endian bits from `pos` on, 57 of them at least.
+    #[inline(always)]
+    pub(crate) fn word_le(&self, pos: u64) -> u64 {
+        let byte = (self.packet.offset as usize).wrapping_add((pos >> 3) as usize);
+        bits::word(self.source.bytes(), byte) >> (pos & 7)
     }
 
     /// Which of its tracefile's files it reads.

@@ -177,10 +177,11 @@ impl<'a> Event<'a> {
         let Some(read) = field.plain else { return self.integer_any(field) };
         let slots = &*self.cursor.scratch().slots;
         let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
-        Some(read.value(self.cursor.window().data, pos))
+        Some(read.value(self.cursor.word_le(pos)))
     }
 
     /// [`integer`](Self::integer), for fields that take more than a load.
+    #[cold]
     #[inline(never)]
     fn integer_any(&self, field: &Field) -> Option<u64> {
         let read = field.place.integer?;

@@ -93,18 +93,62 @@ impl Merge {
             Some(()) => key(cursor, number),
             None => self.advance_any(number),
         };
-        // Streams come in bursts: most events follow one of the same stream.
-        if key < self.tree.runner_up {
-            return Some(self.cursors[number as usize].event());
-        }
         self.play(number, key)
     }
 
-    /// The event whose turn it is, once a cursor's is no more.
-    #[inline(never)] // so that nothing is put aside for it while bursts last
-    fn play(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
-        self.tree.replay(number as usize, key);
-        self.winner()
+    /// Goes on over events, in order, as long as `pass` says yes, but over no more
+    /// than so many. Tells how many it went over; if they are fewer, the one for which
+    /// `pass` said no is [`current`](Self::current), or there is none any more. `pass`
+    /// gets the [number](Self::current_tracefile) of the event's tracefile, too.
+    ///
+    /// The same as [`next`](Self::next) again and again, but faster.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let traces = ltt_read::open_all(path)?;
+    /// let mut merge = ltt_read::Merge::new(&traces);
+    /// let switch = traces[0].event_types_named("sched_switch").next();
+    /// let before = merge.pass(u64::MAX, |_, event| Some(event.type_id()) != switch);
+    /// assert_eq!(merge.current().map(|event| event.type_id()), switch);
+    ///
+    /// let mut merge = ltt_read::Merge::new(&traces);
+    /// assert_eq!(merge.pass(before, |_, _| true), before);
+    /// assert_eq!(merge.next().map(|event| event.type_id()), switch);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    #[inline]
+    pub fn pass(&mut self, most: u64, mut pass: impl FnMut(usize, &Event<'_>) -> bool) -> u64 {
+        let mut passed = 0;
+        while passed < most {
+            let number = self.current;
+            match self.cursors.get_mut(number as usize) {
+                None => _ = self.begin(),
+                Some(cursor) => {
+                    let key = loop {
+                        if cursor.advance_quickly().is_none() {
+                            break self.advance_any(number);
+                        }
+                        let key = key(cursor, number);
+                        if key >= self.tree.runner_up {
+                            break key;
+                        }
+                        if !pass(number as usize, &cursor.event()) {
+                            return passed;
+                        }
+                        passed += 1;
+                        if passed == most {
+                            return passed;
+                        }
+                    };
+                    self.play(number, key);
+                }
+            }
+            match self.current() {
+                Some(event) if pass(self.current_tracefile(), &event) => passed += 1,
+                _ => break,
+            }
+        }
+        passed
     }
 
     /// The next event for which `wanted` says yes; `None` if there is none any
@@ -192,6 +236,23 @@ impl Merge {
         self.settle(number, step)
     }
 
+    /// The event whose turn it is, after the current cursor got a new key.
+    #[inline(always)]
+    fn play(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
+        // Streams come in bursts: most events follow one of the same stream.
+        if key < self.tree.runner_up {
+            return Some(self.cursors[number as usize].event());
+        }
+        self.turn(number, key)
+    }
+
+    /// The event whose turn it is, once the current cursor's is no more.
+    #[inline(never)] // so that nothing is put aside for it while bursts last
+    fn turn(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
+        self.tree.replay(number as usize, key);
+        self.winner()
+    }
+
     /// The event whose turn it is, where none has been given before it.
     #[inline(never)]
     fn begin(&mut self) -> Option<Event<'_>> {
@@ -216,18 +277,26 @@ impl Merge {
     /// or later. Backwards is as good as forwards. Events without a time come
     /// before all times but [`Timestamp::MIN`].
     pub fn seek(&mut self, time: Timestamp) {
-        let first = !mem::replace(&mut self.sought, true);
+        self.note_indexes();
         for (number, cursor) in self.cursors.iter_mut().enumerate() {
-            if self.left_out.get(number) == Some(&true) {
-                continue;
+            if self.left_out.get(number) != Some(&true) {
+                cursor.reach(time, |error| keep(&mut self.errors, error));
             }
-            if first {
+        }
+        self.unload();
+    }
+
+    /// Notes what is wrong with index files, once.
+    pub(crate) fn note_indexes(&mut self) {
+        if mem::replace(&mut self.sought, true) {
+            return;
+        }
+        for (number, cursor) in self.cursors.iter().enumerate() {
+            if self.left_out.get(number) != Some(&true) {
                 let index = cursor.trace().packet_index(cursor.tracefile_index());
                 self.notices.extend_from_slice(index.notices());
             }
-            cursor.reach(time, |error| keep(&mut self.errors, error));
         }
-        self.unload();
     }
 
     /// Errors that ended tracefiles or spoilt packets so far, in the order in

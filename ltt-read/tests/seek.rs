@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::{Cursor, Error, Merge, NoticeKind, Trace};
+use ltt_read::{Cursor, Error, Merge, NoticeKind, TimeSearch, Timestamp, Trace};
 use proptest::prelude::*;
 use support::config::cases;
 use support::timeline::{Event, Timeline, timeline};
@@ -35,6 +35,25 @@ fn unexpected(error: Error) -> TestCaseError {
     TestCaseError::fail(error.to_string())
 }
 
+/// All events from a time on, of which a merge passes over two thirds, two at once.
+fn by_passing(merge: &mut Merge, time: Timestamp) -> Vec<u32> {
+    merge.seek(time);
+    let mut found = Vec::new();
+    loop {
+        let passed = merge.pass(2, |_, event| {
+            let number = number(*event);
+            let passes = !number.is_multiple_of(3);
+            found.extend(passes.then_some(number));
+            passes
+        });
+        match merge.current() {
+            _ if passed == 2 => {}
+            Some(event) => found.push(number(event)),
+            None => return found,
+        }
+    }
+}
+
 /// Seeks to every time that may matter, with one cursor and one merge that are
 /// never made anew.
 fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseError> {
@@ -52,6 +71,15 @@ fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseEr
             prop_assert_eq!(merge.next().map(number), Some(expected.number), "from {}", time);
         }
         prop_assert!(merge.next().is_none());
+        prop_assert_eq!(by_passing(&mut merge, time), numbers(&timeline.merged_from(time)));
+        for events in [1, 3] {
+            let mut search = TimeSearch::new(std::slice::from_ref(trace), time);
+            while !search.go_on(events) {}
+            merge.seek_found(search);
+            let after = timeline.merged_from(time);
+            let found: Vec<_> = std::iter::from_fn(|| merge.next().map(number)).collect();
+            prop_assert_eq!(found, numbers(&after), "by {} events, from {}", events, time);
+        }
     }
     prop_assert!(merge.errors().is_empty());
     Ok(())

@@ -1,8 +1,8 @@
 //! How far to read.
 
-use ltt_read::Timestamp;
+use ltt_read::{Event, Position, Timestamp};
 
-use crate::position::TracesetPosition;
+use crate::position::{Key, TracesetPosition};
 
 /// How far to read: whichever of its bounds comes first. All are exact, but the
 /// one on [work](Self::looks).
@@ -72,6 +72,36 @@ impl Bounds {
     /// The number of events to look at.
     pub fn max_looks(&self) -> Option<u64> {
         self.looks
+    }
+}
+
+/// The bounds of a read but for the number of events.
+pub(crate) struct Limit<'b> {
+    /// Nothing is met before this time.
+    pub(crate) time: i64,
+    end_time: Option<i64>,
+    position: Option<(Key, Option<&'b Position>)>,
+}
+
+impl<'b> Limit<'b> {
+    pub(crate) fn new(bounds: &'b Bounds) -> Self {
+        let end_time = bounds.end_time().map(|time| time.ns());
+        let position = bounds.end_position().map(|end| (end.key(), end.place()));
+        let position_time = position.map_or(i64::MAX, |(key, _)| key.0);
+        Limit { time: end_time.unwrap_or(i64::MAX).min(position_time), end_time, position }
+    }
+
+    /// Which bound an event meets.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn met(&self, key: Key, event: &Event<'_>) -> Option<EndReason> {
+        if let Some((end, place)) = self.position {
+            let is_at = key == end && place.is_none_or(|place| event.position() >= *place);
+            if key > end || is_at {
+                return Some(EndReason::EndPosition);
+            }
+        }
+        self.end_time.is_some_and(|end| key.0 >= end).then_some(EndReason::EndTime)
     }
 }
 

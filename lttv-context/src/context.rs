@@ -16,7 +16,7 @@ use crate::level::Begun;
 use crate::position::{Latest, StalePosition, TracesetPosition, UNKNOWN, time_of};
 use crate::saving::Saving;
 use crate::subscription::Subscription;
-use crate::traceset::Traceset;
+use crate::traceset::{Generation, Traceset};
 
 /// Reads a traceset: knows where it is in it, and delivers events to hooks.
 ///
@@ -223,7 +223,11 @@ impl<'h> TracesetContext<'h> {
 
     /// Refuses positions of other tracesets.
     pub(crate) fn check_position(&self, position: &TracesetPosition) -> Result<(), StalePosition> {
-        let (position, traceset) = (position.generation(), self.traceset().generation());
+        self.check_generation(position.generation())
+    }
+
+    pub(crate) fn check_generation(&self, position: Generation) -> Result<(), StalePosition> {
+        let traceset = self.traceset().generation();
         if position == traceset { Ok(()) } else { Err(StalePosition { position, traceset }) }
     }
 

@@ -1,6 +1,7 @@
 //! Which hooks are called for which event, as tables.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use ltt_read::Field;
 use ltt_read::schema::EventTypeId;
@@ -23,27 +24,29 @@ pub(crate) struct Dispatch<'h> {
     bases: Vec<usize>,
     tables: Vec<Table>,
     keys: usize,
-    fields: Fields,
 }
 
 /// What was found out in advance for a hook and a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Found {
-    list: u32,
-    begin: u32,
-    end: u32,
+    /// The fields that it asked for; `None` if it asked for none.
+    fields: Option<Rc<[Field]>>,
     /// Whether the hook keeps state: it is called even where nobody looks.
     pub(crate) keeps_state: bool,
 }
 
 impl Found {
-    /// A range of a list of fields. Where it is empty, which list does not matter: so
-    /// hooks without fields have the same in common, and are called as one run.
-    fn new(list: u32, (begin, end): (u32, u32), keeps_state: bool) -> Self {
-        match begin == end {
-            true => Found { list: 0, begin: 0, end: 0, keeps_state },
-            false => Found { list, begin, end, keeps_state },
-        }
+    #[inline(always)]
+    pub(crate) fn fields(&self) -> &[Field] {
+        self.fields.as_deref().unwrap_or_default()
+    }
+}
+
+/// Hooks without fields have the same in common, and are called as one run.
+impl PartialEq for Found {
+    fn eq(&self, other: &Self) -> bool {
+        let place = |found: &Found| found.fields.as_ref().map(Rc::as_ptr);
+        self.keeps_state == other.keeps_state && place(self) == place(other)
     }
 }
 
@@ -51,8 +54,6 @@ impl Found {
 struct Registered {
     subscription: Subscription,
     keeps_state: bool,
-    /// Its list of fields.
-    fields: u32,
 }
 
 /// Keys that some tracefiles have in common.
@@ -66,13 +67,6 @@ struct Table {
     single: bool,
 }
 
-/// Handles of fields, for each hook a list.
-#[derive(Debug, Default)]
-struct Fields {
-    lists: Vec<Vec<Field>>,
-    free: Vec<u32>,
-}
-
 impl<'h> Dispatch<'h> {
     pub(crate) fn new(contexts: &Contexts) -> Self {
         let mut dispatch = Dispatch {
@@ -81,7 +75,6 @@ impl<'h> Dispatch<'h> {
             bases: Vec::new(),
             tables: Vec::new(),
             keys: 0,
-            fields: Fields::default(),
         };
         let mut known: HashMap<(usize, &str), usize> = HashMap::new();
         for tracefile in contexts.tracefiles() {
@@ -103,7 +96,7 @@ impl<'h> Dispatch<'h> {
 
     /// Everything made ready for a loop in which no hooks are added or removed.
     pub(crate) fn ready(&mut self) -> Ready<'_, 'h> {
-        Ready { hooks: self.hooks.ready(), bases: &self.bases, fields: &self.fields.lists }
+        Ready { hooks: self.hooks.ready(), bases: &self.bases }
     }
 
     pub(crate) fn add(
@@ -122,8 +115,7 @@ impl<'h> Dispatch<'h> {
         if let Scope::Tracefile(number) = subscription.scope {
             self.separate(contexts, number);
         }
-        let fields = self.fields.open();
-        let registered = Registered { subscription, keeps_state, fields };
+        let registered = Registered { subscription, keeps_state };
         let reach = self.reach(contexts, &registered);
         self.subscriptions.insert(id, registered);
         self.insert(id, priority, reach, hook);
@@ -147,7 +139,6 @@ impl<'h> Dispatch<'h> {
             Removal::Removed(hook) => hook,
         };
         let Some(registered) = self.subscriptions.remove(&id) else { return Removal::Absent };
-        self.fields.close(registered.fields);
         Removal::Removed(Registration { id, subscription: registered.subscription, hook })
     }
 
@@ -176,7 +167,6 @@ impl<'h> Dispatch<'h> {
         let ids: Vec<_> = self.subscriptions.keys().copied().collect();
         for id in ids {
             let Some(registered) = self.subscriptions.remove(&id) else { continue };
-            self.fields.clear(registered.fields);
             let reach = self.reach(contexts, &registered);
             self.hooks.set_reach(id, reach);
             self.subscriptions.insert(id, registered);
@@ -184,11 +174,14 @@ impl<'h> Dispatch<'h> {
     }
 
     /// All keys that a subscription is to.
-    fn reach(&mut self, contexts: &Contexts, registered: &Registered) -> Reach<Found> {
-        let Registered { subscription, keeps_state, fields } = registered;
-        let (list, keeps_state) = (*fields, *keeps_state);
+    fn reach(&self, contexts: &Contexts, registered: &Registered) -> Reach<Found> {
+        let Registered { subscription, keeps_state } = registered;
+        let found = |fields: Vec<Field>| Found {
+            fields: (!fields.is_empty()).then(|| fields.into()),
+            keeps_state: *keeps_state,
+        };
         if subscription.is_unconditional() && subscription.scope == Scope::Traceset {
-            return Reach::All(Found::new(list, (0, 0), keeps_state));
+            return Reach::All(found(Vec::new()));
         }
         let mut keys = Vec::new();
         for trace in contexts.traces() {
@@ -206,9 +199,9 @@ impl<'h> Dispatch<'h> {
             if bases.is_empty() {
                 continue;
             }
-            for (event_type, found) in subscription.types(trace.index(), trace.trace()) {
-                let found = Found::new(list, self.fields.extend(list, found), keeps_state);
-                keys.extend(bases.iter().map(|base| (base + event_type.index(), found)));
+            for (event_type, fields) in subscription.types(trace.index(), trace.trace()) {
+                let found = found(fields);
+                keys.extend(bases.iter().map(|base| (base + event_type.index(), found.clone())));
             }
         }
         match subscription.what {
@@ -223,60 +216,25 @@ impl<'h> Dispatch<'h> {
 pub(crate) struct Ready<'a, 'h> {
     hooks: ReadyHooks<'a, EventHook<'h>, Found>,
     bases: &'a [usize],
-    fields: &'a [Vec<Field>],
 }
 
-impl<'a, 'h> Ready<'a, 'h> {
-    /// The hooks for events of a type in the tracefile of a number.
+impl<'h> Ready<'_, 'h> {
+    /// The key of events of a type in the tracefile of a number.
     #[inline(always)]
-    pub(crate) fn at(
-        &mut self,
-        tracefile: usize,
-        event_type: EventTypeId,
-    ) -> (HooksAt<'_, EventHook<'h>, Found>, FoundFields<'a>) {
+    pub(crate) fn key(&self, tracefile: usize, event_type: EventTypeId) -> usize {
         let base = self.bases.get(tracefile).copied().unwrap_or_default();
-        (self.hooks.at(base + event_type.index()), FoundFields(self.fields))
+        base + event_type.index()
     }
-}
 
-/// Leads from what was found to the fields themselves.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FoundFields<'a>(&'a [Vec<Field>]);
-
-impl<'a> FoundFields<'a> {
+    /// Whether there are hooks for a key.
     #[inline(always)]
-    pub(crate) fn of(self, found: &Found) -> &'a [Field] {
-        if found.begin == found.end {
-            return &[];
-        }
-        let list = self.0.get(found.list as usize);
-        list.and_then(|list| list.get(found.begin as usize..found.end as usize)).unwrap_or_default()
-    }
-}
-
-impl Fields {
-    /// A new list.
-    fn open(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.lists.push(Vec::new());
-            self.lists.len() as u32 - 1
-        })
+    pub(crate) fn is_heard(&self, key: usize) -> bool {
+        self.hooks.is_heard(key)
     }
 
-    fn clear(&mut self, list: u32) {
-        self.lists[list as usize].clear();
-    }
-
-    fn close(&mut self, list: u32) {
-        self.lists[list as usize] = Vec::new();
-        self.free.push(list);
-    }
-
-    /// Adds to a list; gives the range.
-    fn extend(&mut self, list: u32, fields: Vec<Field>) -> (u32, u32) {
-        let list = &mut self.lists[list as usize];
-        let begin = list.len() as u32;
-        list.extend(fields);
-        (begin, list.len() as u32)
+    /// The hooks for a key.
+    #[inline(always)]
+    pub(crate) fn at(&mut self, key: usize) -> HooksAt<'_, EventHook<'h>, Found> {
+        self.hooks.at(key)
     }
 }

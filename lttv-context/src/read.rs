@@ -1,15 +1,15 @@
 //! The loop that delivers events.
 
-use std::mem::{replace, take};
+use std::marker::PhantomData;
+use std::mem::take;
 
-use ltt_read::{Event, Merge, Position};
-use lttv_hooks::Flow;
+use ltt_read::Event;
 
-use crate::bounds::{Bounds, EndReason, ReadEnd};
-use crate::call::EventCall;
+use crate::bounds::{Bounds, EndReason, Limit, ReadEnd};
 use crate::check::Looks;
 use crate::context::TracesetContext;
-use crate::position::{Key, StalePosition, TracesetPosition, time_of};
+use crate::deliver::{Checked, Delivery, Mode, Pause, ToAll, ToSome, ToState};
+use crate::position::{StalePosition, TracesetPosition, time_of};
 
 /// Who gets events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,116 +133,44 @@ impl<'h> TracesetContext<'h> {
         read: &mut u64,
     ) -> Option<EndReason> {
         let Self { merge, contexts, dispatch, extensions, commands, now, latest, check, .. } = self;
-        let mut dispatch = dispatch.ready();
         // Without a check, looking at an event is delivering it.
         let most = match M::LEAVES_OUT {
             true => left.events.min(most - *read),
             false => left.events.min(most - *read).min(left.looks.left),
         };
-        let (mut count, mut delivered) = (0, 0);
-        let mut time = *now;
-        // That of the last event that was delivered.
-        let mut last = time;
-        let reason = loop {
-            if count == most || M::CHECKS && delivered == left.events {
-                break Some(EndReason::EventCount);
-            }
-            let event = match check {
-                Some(check) if M::LEAVES_OUT => {
-                    match check.advance(merge, extensions, limit.time, &mut left.looks) {
-                        true => merge.current(),
-                        false => None,
-                    }
-                }
-                _ => merge.next(),
-            };
-            let Some(event) = event else { break Some(EndReason::EndOfTraceset) };
-            if M::LEAVES_OUT && left.looks.spent {
-                merge.put_back();
-                break Some(EndReason::LookCount);
-            }
-            let event_type = event.type_id();
-            time = time.max(time_of(&event));
-            let tracefile = merge.current_tracefile();
-            if time >= limit.time {
-                if let Some(reason) = limit.met_by_current((time, tracefile as u32), merge) {
-                    merge.put_back();
-                    break Some(reason);
-                }
-                // Only before the limit has it been asked already.
-                if M::LEAVES_OUT
-                    && let (Some(check), Some(event)) = (&mut *check, merge.current())
-                    && !check.passes(&event, extensions)
-                {
-                    continue;
-                }
-            }
-            count += 1;
-            let before = replace(&mut last, time);
-            let (mut hooks, fields) = dispatch.at(tracefile, event_type);
-            if hooks.is_empty() && !M::CHECKS {
-                continue;
-            }
-            let Some(event) = merge.current() else { continue };
-            let tracefile = &contexts.tracefiles()[tracefile];
-            let mut call = EventCall {
-                event,
-                trace: &contexts.traces()[tracefile.trace_index()],
-                tracefile,
-                contexts,
-                fields: &[],
-                extensions,
-                commands,
-                merge,
-                key: (time, tracefile.number() as u32),
-                latest: match M::LEAVES_OUT {
-                    true => Some(time),
-                    false if count == 1 => *latest,
-                    false => Some(before),
-                },
-                is_partial: M::LEAVES_OUT,
-            };
-            let mut passes = None;
-            let mut ask = |call: &EventCall<'_, '_>| {
-                let ask = || check.as_mut().is_none_or(|c| c.passes(&call.event, call.extensions));
-                *passes.get_or_insert_with(ask)
-            };
-            let flow = hooks.call_runs(|run, found| {
-                if M::STATE_ONLY && !found.keeps_state
-                    || M::CHECKS && !found.keeps_state && !ask(&call)
-                {
-                    return Flow::Continue(());
-                }
-                let fields = fields.of(found);
-                run.call_each(|hook| {
-                    call.fields = fields;
-                    hook(&mut call)
-                })
-            });
-            if M::CHECKS {
-                delivered += u64::from(ask(&call));
-            }
-            if flow.is_break() {
-                break Some(EndReason::Stopped);
-            }
-            if !commands.pending.is_empty() {
-                break None;
-            }
+        let mut delivery = Delivery {
+            contexts,
+            dispatch: dispatch.ready(),
+            extensions,
+            commands,
+            check: check.as_mut(),
+            limit,
+            time: *now,
+            latest: *latest,
+            left: most,
+            left_passing: left.events,
+            mode: PhantomData::<M>,
         };
-        *now = time;
-        if count > 0 {
-            *latest = Some(last);
-        }
+        let pause = delivery.deliver(merge, &mut left.looks);
+        (*now, *latest) = (delivery.time, delivery.latest);
+        let count = most - delivery.left;
         *read += count;
-        left.events -= if M::CHECKS { delivered } else { count };
+        left.events = if M::CHECKS { delivery.left_passing } else { left.events - count };
         if !M::LEAVES_OUT {
             left.looks.left -= count;
         }
-        match reason {
-            Some(EndReason::EventCount) if left.events > 0 && left.looks.left == 0 => {
+        match pause {
+            None => Some(EndReason::EndOfTraceset),
+            Some(Pause::Before(reason)) => {
+                merge.put_back();
+                Some(reason)
+            }
+            Some(Pause::Stopped) => Some(EndReason::Stopped),
+            Some(Pause::Changed) => None,
+            Some(Pause::Full) if left.events > 0 && left.looks.left == 0 => {
                 Some(EndReason::LookCount)
             }
-            reason => reason,
+            Some(Pause::Full) => Some(EndReason::EventCount),
         }
     }
 }
@@ -252,68 +180,4 @@ struct Left {
     /// Events to deliver.
     events: u64,
     looks: Looks,
-}
-
-/// Ways to deliver events.
-trait Mode {
-    /// Only hooks of extensions are called.
-    const STATE_ONLY: bool = false;
-    /// Events are checked as they are delivered.
-    const CHECKS: bool = false;
-    /// Only events that pass the check are read.
-    const LEAVES_OUT: bool = false;
-}
-
-struct ToAll;
-struct ToState;
-struct Checked;
-struct ToSome;
-
-impl Mode for ToAll {}
-
-impl Mode for ToState {
-    const STATE_ONLY: bool = true;
-}
-
-impl Mode for Checked {
-    const CHECKS: bool = true;
-}
-
-impl Mode for ToSome {
-    const LEAVES_OUT: bool = true;
-}
-
-/// The bounds of a read but for the number of events.
-struct Limit<'b> {
-    /// Nothing is met before this time.
-    time: i64,
-    end_time: Option<i64>,
-    position: Option<(Key, Option<&'b Position>)>,
-}
-
-impl<'b> Limit<'b> {
-    fn new(bounds: &'b Bounds) -> Self {
-        let end_time = bounds.end_time().map(|time| time.ns());
-        let position = bounds.end_position().map(|end| (end.key(), end.place()));
-        let position_time = position.map_or(i64::MAX, |(key, _)| key.0);
-        Limit { time: end_time.unwrap_or(i64::MAX).min(position_time), end_time, position }
-    }
-
-    /// Which bound the event meets that a merge has just given.
-    #[cold]
-    #[inline(never)]
-    fn met_by_current(&self, key: Key, merge: &Merge) -> Option<EndReason> {
-        self.met(key, &merge.current()?)
-    }
-
-    /// Which bound an event meets.
-    fn met(&self, key: Key, event: &Event<'_>) -> Option<EndReason> {
-        if let Some((end, place)) = self.position {
-            let is_at = key == end && place.is_none_or(|place| event.position() >= *place);
-            if key > end || is_at {
-                return Some(EndReason::EndPosition);
-            }
-        }
-        self.end_time.is_some_and(|end| key.0 >= end).then_some(EndReason::EndTime)
-    }
 }

@@ -58,6 +58,8 @@ pub struct HooksById<F: ?Sized, D = ()> {
     plans: Vec<Option<Plan<D>>>,
     /// Those for all ids.
     plan_beyond: Plan<D>,
+    /// For each id, whether there are any: what is asked most.
+    heard: Vec<bool>,
     stale: Stale,
 }
 
@@ -91,7 +93,6 @@ struct Info<D> {
     reach: Reach<D>,
 }
 
-#[derive(Clone, Copy)]
 struct Step<D> {
     slot: Slot,
     data: D,
@@ -114,7 +115,7 @@ enum Stale {
     All,
 }
 
-impl<F: ?Sized, D: Copy + PartialEq> HooksById<F, D> {
+impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     /// No hooks.
     pub fn new() -> Self {
         HooksById {
@@ -127,6 +128,7 @@ impl<F: ?Sized, D: Copy + PartialEq> HooksById<F, D> {
             listed: Vec::new(),
             plans: Vec::new(),
             plan_beyond: Box::default(),
+            heard: Vec::new(),
             stale: Stale::None,
         }
     }
@@ -216,7 +218,12 @@ impl<F: ?Sized, D: Copy + PartialEq> HooksById<F, D> {
     /// find those of an id is a look-up then and nothing else.
     pub fn ready(&mut self) -> ReadyHooks<'_, F, D> {
         self.refresh();
-        ReadyHooks { plans: &self.plans, plan_beyond: &self.plan_beyond, hooks: &mut self.hooks }
+        ReadyHooks {
+            plans: &self.plans,
+            plan_beyond: &self.plan_beyond,
+            heard: &self.heard,
+            hooks: &mut self.hooks,
+        }
     }
 
     /// The hooks for an id, in the order of calls.
@@ -244,13 +251,13 @@ impl<F: ?Sized, D: Copy + PartialEq> HooksById<F, D> {
 
     fn list(&mut self, slot: Slot, reach: &Reach<D>) {
         match reach {
-            Reach::All(data) => self.everywhere.push(Step { slot, data: *data }),
+            Reach::All(data) => self.everywhere.push(Step { slot, data: data.clone() }),
             Reach::Main(ids) | Reach::Ids(ids) => {
                 for (id, data) in ids {
                     if *id >= self.listed.len() {
                         self.listed.resize_with(id + 1, Vec::new);
                     }
-                    self.listed[*id].push(Step { slot, data: *data });
+                    self.listed[*id].push(Step { slot, data: data.clone() });
                 }
             }
         }
@@ -296,23 +303,25 @@ impl<F: ?Sized, D: Copy + PartialEq> HooksById<F, D> {
         stale.extend(known..self.plans.len());
         stale.sort_unstable();
         stale.dedup();
+        self.plan_beyond = self.plan(&[]);
+        self.heard.resize(self.plans.len(), false);
         for id in stale {
             let listed = self.listed.get(id).filter(|listed| !listed.is_empty());
             self.plans[id] = listed.map(|listed| self.plan(listed));
+            self.heard[id] = !plan_at(&self.plans, &self.plan_beyond, id).is_empty();
         }
-        self.plan_beyond = self.plan(&[]);
     }
 
     /// All hooks for an id, given those that are for it in particular.
     fn plan(&self, listed: &[Step<D>]) -> Plan<D> {
-        let mut steps: Vec<_> = self.everywhere.iter().chain(listed).copied().collect();
+        let mut steps: Vec<_> = self.everywhere.iter().chain(listed).collect();
         steps.sort_by_key(|step| self.infos[step.slot as usize].as_ref().map(Info::order));
         // An id that a hook names twice counts once.
         steps.dedup_by_key(|step| step.slot);
         let runs = steps.chunk_by(|a, b| a.slot + 1 == b.slot && a.data == b.data);
-        let run = |steps: &[Step<D>]| {
+        let run = |steps: &[&Step<D>]| {
             let (first, last) = (steps.first()?, steps.last()?);
-            Some(Run { begin: first.slot, end: last.slot + 1, data: first.data })
+            Some(Run { begin: first.slot, end: last.slot + 1, data: first.data.clone() })
         };
         runs.filter_map(run).collect()
     }
@@ -341,10 +350,18 @@ impl<D> Info<D> {
 pub struct ReadyHooks<'a, F: ?Sized, D> {
     plans: &'a [Option<Plan<D>>],
     plan_beyond: &'a [Run<D>],
+    heard: &'a [bool],
     hooks: &'a mut [Option<Box<F>>],
 }
 
 impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
+    /// Whether there are hooks for an id: the same as asking those
+    /// [`at`](Self::at) it, but faster.
+    #[inline(always)]
+    pub fn is_heard(&self, id: usize) -> bool {
+        self.heard.get(id).copied().unwrap_or(!self.plan_beyond.is_empty())
+    }
+
     /// The hooks for an id.
     #[inline(always)]
     pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
@@ -358,7 +375,7 @@ pub struct HooksAt<'a, F: ?Sized, D> {
     hooks: &'a mut [Option<Box<F>>],
 }
 
-impl<F: ?Sized, D> HooksAt<'_, F, D> {
+impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
     /// Whether there are none: then nothing needs to be prepared for them.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
@@ -397,7 +414,7 @@ impl<F: ?Sized, D> HooksAt<'_, F, D> {
     /// assert_eq!(sum, 30);
     /// ```
     #[inline]
-    pub fn call_runs(&mut self, mut call: impl FnMut(HookRun<'_, F>, &D) -> Flow) -> Flow {
+    pub fn call_runs(&mut self, mut call: impl FnMut(HookRun<'_, F>, &'a D) -> Flow) -> Flow {
         let mut flow = ControlFlow::Continue(());
         for run in self.plan {
             if let Some(hooks) = self.hooks.get_mut(run.begin as usize..run.end as usize) {
@@ -424,7 +441,7 @@ impl<F: ?Sized> HookRun<'_, F> {
     }
 }
 
-impl<F: ?Sized, D: Copy + PartialEq> Default for HooksById<F, D> {
+impl<F: ?Sized, D: Clone + PartialEq> Default for HooksById<F, D> {
     fn default() -> Self {
         Self::new()
     }

@@ -29,7 +29,8 @@ impl Budget {
     }
 
     /// About so much time. It is looked at again and again, more often towards its
-    /// end. One hook that takes long, or one seek, is not interrupted.
+    /// end. One hook that takes long is not interrupted, nor is the making of the index
+    /// of a tracefile that has none, when something is first sought there.
     pub const fn time(time: Duration) -> Self {
         Budget { events: None, time: Some(time) }
     }
@@ -67,6 +68,8 @@ const LEAST_EFFORT: u64 = 2 * SEEK;
 /// they take, and at most.
 const FIRST_SLICE: u64 = 8;
 const MOST_SLICE: u64 = 1 << 16;
+/// Events that a seek passes over between looks at the clock: some 20 µs.
+const SEARCH_SLICE: u64 = 4096;
 
 /// What is left of a budget.
 #[derive(Debug)]
@@ -134,6 +137,17 @@ impl Meter {
         }
         self.slice_begin = Instant::now();
         self.slice.min(left)
+    }
+
+    /// How many events a seek may pass over before the next look. Without a time it is
+    /// not interrupted.
+    pub(crate) fn search_slice(&self) -> u64 {
+        self.budget.time.map_or(u64::MAX, |_| SEARCH_SLICE)
+    }
+
+    /// A seek got nearer to its end.
+    pub(crate) fn searched(&mut self) {
+        self.has_begun = true;
     }
 
     /// So many were read. The next slice will be such that it takes no more than a

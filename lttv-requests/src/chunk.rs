@@ -18,6 +18,9 @@ pub struct Chunk {
     pub delivered: u64,
     /// How often reading went on elsewhere.
     pub seeks: u64,
+    /// Events passed over on the way to where a seek leads, where that is far: it may
+    /// have to go on in the next call.
+    pub sought: u64,
     /// Requests that began.
     pub started: Vec<RequestId>,
     /// Requests that ended, in this order. Those that are cancelled before they

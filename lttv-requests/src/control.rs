@@ -106,6 +106,20 @@ impl<'h> Control<'h> {
     }
 }
 
+/// A hook of a request, that keeps to all of the request's terms but its gate.
+type Hook<'a, 'h> = dyn FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> Flow + 'a;
+
+impl<'h> Control<'h> {
+    /// Calls a hook, if the gate admits the event.
+    #[inline(never)] // so that hooks without a gate are short
+    fn run_if_admitted(&self, call: &mut EventCall<'_, 'h>, hook: &mut Hook<'_, 'h>) -> Flow {
+        match self.0.admits(call) {
+            true => hook(call, self),
+            false => Flow::Continue(()),
+        }
+    }
+}
+
 impl<'h> Shared<'h> {
     pub(crate) fn new() -> Rc<Self> {
         Rc::new(Shared {
@@ -131,16 +145,17 @@ impl<'h> Shared<'h> {
         mut hook: impl FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> impl FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h {
         let control = Control(self.clone());
-        move |call| {
+        let mut run = move |call: &mut EventCall<'_, 'h>, control: &Control<'h>| {
             let shared = &*control.0;
-            if shared.gated.get() && !shared.admits(call) {
-                return Flow::Continue(());
-            }
-            if hook(call, &control).flow().is_break() {
+            if hook(call, control).flow().is_break() {
                 shared.yielded.set(true);
                 return Flow::Break(());
             }
             if shared.interrupt.get() { Flow::Break(()) } else { Flow::Continue(()) }
+        };
+        move |call| match control.0.gated.get() {
+            true => control.run_if_admitted(call, &mut run),
+            false => run(call, &control),
         }
     }
 
@@ -169,7 +184,6 @@ impl<'h> Shared<'h> {
         }
     }
 
-    #[inline(never)]
     fn admits(&self, call: &EventCall<'_, '_>) -> bool {
         let mut gate = self.gate.borrow_mut();
         let passes = gate.admits(call);

@@ -5,7 +5,7 @@ use std::mem::replace;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lttv_context::TracesetContext;
+use lttv_context::{SlowSeek, TracesetContext};
 
 use crate::background::Background;
 use crate::control::{Command, Queue};
@@ -67,6 +67,8 @@ pub struct Scheduler<'h> {
     pub(crate) requests: Vec<Served<'h>>,
     pub(crate) queue: Rc<Queue<'h>>,
     pub(crate) resume: ResumeStates,
+    /// A seek that did not fit into one call.
+    pub(crate) seek: Option<SlowSeek>,
     /// Requests that hooks cancelled and nobody was told of yet.
     pub(crate) untold: Vec<Finished>,
     pub(crate) background: Option<Box<Background<'h>>>,
@@ -108,6 +110,7 @@ impl<'h> Scheduler<'h> {
             requests: Vec::new(),
             queue,
             resume,
+            seek: None,
             untold: Vec::new(),
             background: None,
             shares: true,
@@ -265,6 +268,7 @@ impl<'h> Scheduler<'h> {
         };
         self.queue.set_traceset(context.traceset().generation(), context.traceset().traces().len());
         self.resume.clear();
+        self.seek = None;
         self.background = None;
         (replace(&mut self.context, context), finished)
     }

@@ -1,6 +1,7 @@
 //! Serving requests, a chunk at a time.
 
-use lttv_context::{Bounds, EndReason, TracesetPosition};
+use ltt_read::Timestamp;
+use lttv_context::{Bounds, EndReason, SlowSeek, TracesetPosition};
 
 use crate::budget::{Budget, Meter};
 use crate::chunk::{Chunk, Replay, Status};
@@ -13,9 +14,10 @@ impl<'h> Scheduler<'h> {
     /// Serves requests for as long as the budget allows, and tells what that came
     /// to.
     ///
-    /// Each call gets on: it delivers an event, begins or ends a request, or brings
-    /// state nearer to where a request is. No call does more than its budget
-    /// allows, but for what hooks do, and for one seek.
+    /// Each call gets on: it delivers an event, begins or ends a request, or comes
+    /// nearer to where a request is, or brings state nearer to that. No call does more
+    /// than its budget allows, but for what hooks do. (A seek counts as some events,
+    /// however many it passes over, unless there is a time: that interrupts it.)
     pub fn service_chunk(&mut self, budget: Budget) -> Chunk {
         let mut chunk = Chunk::default();
         if self.is_paused() {
@@ -61,6 +63,7 @@ impl<'h> Scheduler<'h> {
         chunk.finished.append(&mut self.untold);
         if self.requests.is_empty() {
             self.resume.clear();
+            self.seek = None;
         }
         let is_idle = self.requests.is_empty()
             && self.background.as_ref().is_none_or(|background| background.is_idle());
@@ -109,13 +112,14 @@ impl<'h> Scheduler<'h> {
     fn approach(&mut self, goal: &Cut, meter: &mut Meter, chunk: &mut Chunk) {
         chunk.replay = None;
         if !self.context.extensions().keep_state() {
-            match goal {
-                Cut::Time(time) => self.context.seek_time(*time),
-                Cut::Position(position) => {
-                    let sought = self.context.seek_position(position);
-                    debug_assert!(sought.is_ok(), "it was checked");
-                }
-            }
+            let sought = match goal {
+                Cut::Time(time) => match self.seek_some(*time, meter, chunk) {
+                    Some(found) => self.context.seek_found(found),
+                    None => return,
+                },
+                Cut::Position(position) => self.context.seek_position(position),
+            };
+            debug_assert!(sought.is_ok(), "it was checked");
             chunk.seeks += 1;
             meter.seek();
             self.arrive(goal);
@@ -146,6 +150,26 @@ impl<'h> Scheduler<'h> {
                 self.arrive(goal);
             }
         }
+    }
+
+    /// Seeks a time for as long as a slice takes, or gets on with that. Gives the seek
+    /// once it is through.
+    fn seek_some(
+        &mut self,
+        time: Timestamp,
+        meter: &mut Meter,
+        chunk: &mut Chunk,
+    ) -> Option<SlowSeek> {
+        let begun = self.seek.take().filter(|seek| seek.time() == time);
+        let mut seek = begun.unwrap_or_else(|| self.context.search_time(time));
+        let slice = meter.search_slice();
+        if seek.go_on(slice) {
+            return Some(seek);
+        }
+        meter.searched();
+        chunk.sought += slice;
+        self.seek = Some(seek);
+        None
     }
 
     /// Restores the state that is nearest before a place, unless the current one is.

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
@@ -377,6 +378,36 @@ fn another_traceset_ends_what_knows_a_position() {
     assert_eq!((finished.len(), finished[0].events), (1, 3));
     drain(&mut scheduler, 100);
     assert_eq!(waiting.take(), range(20, 30));
+}
+
+/// A packet may be large: to seek in it takes as many calls as it has to.
+#[test]
+fn a_seek_is_interrupted_when_time_is_up() {
+    const EVENTS: i64 = 100_000;
+    let traceset = traceset(EVENTS as u64);
+    let no_time = Budget::time(Duration::from_nanos(1));
+    let (near, far) = (Seen::default(), Seen::default());
+    let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+    let from = time_of(EVENTS - 10);
+    scheduler.submit(noting(&far).from(from)).expect("a sound request");
+    let mut calls = 0;
+    let mut seeks = 0;
+    while far.borrow().is_empty() {
+        let chunk = scheduler.service_chunk(no_time);
+        assert!(chunk.has_more() && chunk.read <= 8 && chunk.sought < 10_000);
+        calls += 1;
+        seeks += chunk.seeks;
+        if calls == 10 {
+            // Something else comes first, and the seek begins anew.
+            let at_once = noting(&near).urgency(Urgency::HIGH).from(time_of(7)).events(1);
+            scheduler.submit(at_once).expect("a sound request");
+        }
+    }
+    assert!(calls > 20, "{calls} calls");
+    assert_eq!(seeks, 2);
+    drain(&mut scheduler, 1000);
+    assert_eq!(*near.borrow(), [7]);
+    assert_eq!(*far.borrow(), range(EVENTS - 10, EVENTS));
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub(crate) mod region;
 pub(crate) mod tables;
 pub(crate) mod walk;
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::bits;
@@ -144,26 +145,29 @@ impl FixedRead {
 /// bits wherever it begins, of 64 bits at the begin of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WordRead {
-    /// Bits of the word above the integer.
-    above: u8,
-    signed: bool,
+    /// The bits of the word that are the integer's.
+    mask: NonZeroU64,
+    /// The highest of them if it is signed, otherwise 0.
+    sign: u64,
 }
 
 impl WordRead {
     /// `None` if it takes more. `align` is its class's, in bits.
     pub(crate) fn new(read: FixedRead, align: u32) -> Option<Self> {
         let holds = read.bits() <= 57 || read.bits() == 64 && align.is_multiple_of(8);
-        let word = read.is_little_endian() && holds;
-        word.then(|| WordRead { above: 64 - read.bits() as u8, signed: read.signed })
+        if !holds || !read.is_little_endian() {
+            return None;
+        }
+        let mask = u64::MAX >> (64 - read.bits());
+        let sign = if read.signed { mask ^ mask >> 1 } else { 0 };
+        Some(WordRead { mask: NonZeroU64::new(mask)?, sign })
     }
 
-    /// The value as 64 bits: sign-extended if the class is signed.
+    /// The value as 64 bits (sign-extended if the class is signed), given the word
+    /// that begins with it.
     #[inline(always)]
-    pub(crate) fn value(self, data: &[u8], pos: u64) -> u64 {
-        let word = bits::word_le(data, pos) << self.above;
-        match self.signed {
-            true => (word as i64 >> self.above) as u64,
-            false => word >> self.above,
-        }
+    pub(crate) fn value(self, word: u64) -> u64 {
+        // What is below the sign bit borrows from all above it.
+        ((word & self.mask.get()) ^ self.sign).wrapping_sub(self.sign)
     }
 }

@@ -1,0 +1,86 @@
+//! What it costs that many viewers ask for the same interval, beside the read of one:
+//!
+//! ```text
+//! target/release/deliveries [TRACE...]
+//! ```
+//!
+//! All in processor time, the least of several runs by turns, since other programs
+//! disturb them. The bound is what a delivery may cost that comes on top of one and a
+//! half times the read of one.
+
+use std::cell::Cell;
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use lttv_benches::{Input, Kind, bench_events, processor_time};
+use lttv_context::{Traceset, TracesetContext};
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler};
+
+#[derive(Parser)]
+#[command(about)]
+struct Cli {
+    /// Traces; one that is made like a kernel's, by default.
+    traces: Vec<PathBuf>,
+    #[arg(long, default_value_t = 100)]
+    viewers: u64,
+    #[arg(long, default_value_t = 5)]
+    runs: u32,
+}
+
+/// Of the read of one, and in ns of each delivery.
+const BOUND: (f64, f64) = (1.5, 3.0);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut cli = Cli::parse();
+    if cli.traces.is_empty() {
+        let made = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10);
+        cli.traces.push(made.cached()?);
+    }
+    for path in &cli.traces {
+        let traceset = Traceset::open(path)?;
+        let (mut one, mut many, mut events) = (Duration::MAX, Duration::MAX, 0);
+        for _ in 0..cli.runs.max(1) {
+            let (took, read) = serve(&traceset, 1);
+            (one, events) = (one.min(took), read);
+            many = many.min(serve(&traceset, cli.viewers).0);
+        }
+        let of_event = |time: Duration| time.as_nanos() as f64 / events.max(1) as f64;
+        let (one, many) = (of_event(one), of_event(many));
+        let delivery = (many - BOUND.0 * one) / cli.viewers as f64;
+        println!(
+            "{}: {events} events, {one:.1} ns each for one viewer, {many:.1} ns for {}: \
+             {delivery:.2} ns a delivery beyond {} times the read of one, bound {:.2} ns",
+            path.display(),
+            cli.viewers,
+            BOUND.0,
+            BOUND.1,
+        );
+    }
+    Ok(())
+}
+
+/// Serves viewers of everything; tells the time that it took, and how many events
+/// were read.
+fn serve(traceset: &Traceset, viewers: u64) -> (Duration, u64) {
+    let begin = processor_time();
+    let count = Cell::new(0);
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset));
+    for _ in 0..viewers {
+        let request = EventsRequest::new(Owner::fresh());
+        let request = request.on_every_event(|_, _| count.set(count.get() + 1));
+        scheduler.submit(request).expect("a sound request");
+    }
+    let (mut read, mut delivered) = (0, 0);
+    loop {
+        let chunk = scheduler.service_chunk(Budget::events(6000));
+        read += chunk.read;
+        delivered += chunk.delivered;
+        if !chunk.has_more() {
+            break;
+        }
+    }
+    assert_eq!((delivered, count.get()), (read * viewers, delivered), "all get all");
+    (processor_time().saturating_sub(begin), read)
+}
