@@ -110,7 +110,10 @@ fn parts_of_lines() {
     const STATUS: [&str; 8] =
         ["", "WAIT_FORK", "WAIT_CPU", "EXIT", "ZOMBIE", "WAIT", "RUN", "DEAD"];
     let mut seen = std::collections::BTreeSet::new();
-    for (name, trace, _) in cases(".dump.txt.gz").into_iter().take(2) {
+    // Fields had names since there were markers.
+    let mut cases = cases(".dump.txt.gz");
+    cases.retain(|(name, ..)| name.starts_with("synth-v2"));
+    for (name, trace, _) in cases.into_iter().take(2) {
         let plain = run("lttv", &["-m", "textDump", "-t"], &trace);
         // LTTV spelt it with an underscore.
         for option in ["-r", "--process-state", "--process_state"] {
