@@ -246,8 +246,9 @@ impl History {
     /// How many intervals it has: those that ended before its last time, and
     /// one more for each attribute.
     pub fn intervals_count(&self) -> u64 {
+        // Damage could make them anything.
         let blocks = self.inner.parts.blocks.iter();
-        blocks.map(|block| block.head.intervals).sum::<u64>() + self.tree().len() as u64
+        blocks.fold(self.tree().len() as u64, |all, block| all.saturating_add(block.head.intervals))
     }
 
     /// Checks every block against its checksum.
