@@ -27,6 +27,7 @@
 //! use lttv_state::kernel::KernelState;
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! let passed = std::cell::Cell::new(0);
 //! let traceset = Traceset::open(path)?;
 //! let mut context = TracesetContext::new(&traceset);
 //! let kernel = context.attach(KernelState::new());
@@ -34,7 +35,6 @@
 //! let filters = KernelFilters::new(&expression, traceset.traces(), &Environment::new())?;
 //! let filters = filters.asking(kernel);
 //!
-//! let passed = std::cell::Cell::new(0);
 //! let counter = &passed;
 //! context.on_event("*", move |call| {
 //!     counter.set(counter.get() + u64::from(filters.matches(call)));
