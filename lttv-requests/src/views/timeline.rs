@@ -132,8 +132,7 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
     /// Moves the window by whole columns, and keeps what is known of it. Rows of
     /// which nothing is left go: tells for each whether it stays. `None` if nothing
     /// can be kept.
-    #[cfg(feature = "state")]
-    pub(super) fn scroll(&mut self, window: TimeWindow, resolution: u64) -> Option<Vec<bool>> {
+    pub fn scroll(&mut self, window: TimeWindow, resolution: u64) -> Option<Vec<bool>> {
         let (old, new) = (self.window, window);
         let columns = Columns::new(new.begin(), resolution);
         let by = old.begin().ns().abs_diff(new.begin().ns());
