@@ -1,6 +1,6 @@
 //! Which events hooks are called for.
 
-use std::fmt;
+use std::{fmt, mem};
 
 use ltt_read::choice::{Choice, Spans, Verdict, Verdicts};
 use ltt_read::{Event, Look, Merge, Timestamp};
@@ -18,6 +18,8 @@ pub(crate) struct Check<'h> {
     tracefiles: Box<[bool]>,
     verdicts: Verdicts,
     spans: Spans,
+    /// Whether the merge stands where the spans have led it.
+    is_led: bool,
     asked: Box<Asked<'h>>,
 }
 
@@ -88,7 +90,7 @@ impl<'h> TracesetContext<'h> {
 
     /// Has the merge stand where it would if all events had been read.
     pub(crate) fn read_whole(&mut self) {
-        if std::mem::take(&mut self.is_partial) {
+        if mem::take(&mut self.is_partial) {
             self.is_partial = true;
             let position = self.position();
             self.is_partial = false;
@@ -108,8 +110,12 @@ impl<'h> TracesetContext<'h> {
         if !self.is_partial {
             self.merge.leave_out(|number| check.tracefiles.get(number) == Some(&true));
             self.is_partial = true;
+            check.is_led = false;
         }
-        check.enter(&mut self.merge, self.latest);
+        // Events may have been passed over since the last that was delivered.
+        if !mem::replace(&mut check.is_led, true) {
+            check.enter(&mut self.merge, self.latest);
+        }
     }
 }
 
@@ -120,8 +126,14 @@ impl<'h> Check<'h> {
             tracefiles: tracefiles.map(|t| choice.may_choose(t.trace_index(), t.index())).collect(),
             verdicts: Verdicts::new(choice, contexts.traceset().traces()),
             spans: Spans::new(choice.spans()),
+            is_led: false,
             asked: Box::new(|_, _| false),
         }
+    }
+
+    /// To be called when the merge has been moved.
+    pub(crate) fn moved(&mut self) {
+        self.is_led = false;
     }
 
     /// Whether it is known in advance that everything passes.

@@ -120,5 +120,8 @@ impl TracesetContext<'_> {
         self.latest = UNKNOWN;
         self.state.is_current = false;
         self.state.at_begin = false;
+        if let Some(check) = &mut self.check {
+            check.moved();
+        }
     }
 }

@@ -9,7 +9,8 @@ use ltt_read::choice::{Choice, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp};
 use lttv_context::{
-    Bounds, EndReason, Extension, Handle, Setup, Subscription, TracesetContext, TracesetPosition,
+    Bounds, EndReason, Extension, Handle, Setup, Subscription, Traceset, TracesetContext,
+    TracesetPosition,
 };
 use proptest::prelude::*;
 use support::config::cases;
@@ -213,7 +214,8 @@ fn run(
         } else {
             prop_assert_eq!(&got, &passing(at, to), "{:?}", step);
             // It is somewhere between the last that passed and the next.
-            prop_assert!(passing(now.min(to), now.max(to)).is_empty(), "{} {}", now, to);
+            let between = passing(now.min(to), now.max(to));
+            prop_assert!(between.is_empty(), "{step:?} from {at} to {to}, is at {now}: {read:?}");
         }
         for (event, position) in seen.borrow().iter() {
             let number = sample.events.iter().position(|e| e == event);
@@ -265,5 +267,52 @@ proptest! {
     #[test]
     fn as_many_events_as_pass((sample, some, with_state, steps) in input()) {
         run(&sample, &some, with_state, &steps)?;
+    }
+}
+
+/// Where nothing has been delivered yet, too.
+#[test]
+fn reading_nothing_moves_nowhere() {
+    let traceset =
+        Traceset::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel"))
+            .expect("a bundled trace");
+    let mut context = TracesetContext::new(&traceset);
+    let span = context.contexts().time_span().expect("some events");
+    let quarter = (span.end.ns() - span.begin.ns()) / 4;
+    let at = |quarters: i64| Timestamp::from_ns(span.begin.ns() + quarters * quarter);
+    context.choose(Nothing(TimeSpan { begin: at(1), end: at(3) }));
+    let middle = |context: &mut TracesetContext<'_>, bounds: Bounds| {
+        let read = context.middle(&bounds).expect("of this traceset");
+        assert_eq!(read.events, 0);
+        read.reason
+    };
+
+    assert_eq!(middle(&mut context, Bounds::all().looks(100)), EndReason::LookCount);
+    let here = context.position();
+    assert!(here.time().is_some_and(|time| time > at(1)));
+    assert_eq!(middle(&mut context, Bounds::all().events(0)), EndReason::EventCount);
+    assert_eq!(context.position(), here);
+
+    assert_eq!(middle(&mut context, Bounds::all()), EndReason::EndOfTraceset);
+    let behind = context.position();
+    assert_eq!(middle(&mut context, Bounds::all()), EndReason::EndOfTraceset);
+    assert_eq!(context.position(), behind);
+
+    context.seek_time(at(2));
+    let here = context.position();
+    assert_eq!(middle(&mut context, Bounds::all().events(0)), EndReason::EventCount);
+    assert_eq!(context.position(), here);
+}
+
+/// Chooses no event of a span.
+struct Nothing(TimeSpan);
+
+impl Choice for Nothing {
+    fn chooses(&self, _: &Event<'_>) -> bool {
+        false
+    }
+
+    fn spans(&self) -> Vec<TimeSpan> {
+        vec![self.0]
     }
 }
