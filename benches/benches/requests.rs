@@ -5,30 +5,13 @@ use std::cell::Cell;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::Timestamp;
-use lttv_benches::{Input, Kind, bench_events};
+use lttv_benches::{Input, Kind, bench_events, counting, drain};
 use lttv_context::{Traceset, TracesetContext};
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow};
+use lttv_requests::{Scheduler, TimeWindow};
 
 fn traceset() -> Traceset {
     let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
     Traceset::open(dir.expect("a trace")).expect("a trace")
-}
-
-/// Serves until nothing pends; tells how many events were read and delivered.
-fn drain(scheduler: &mut Scheduler<'_>) -> (u64, u64) {
-    let (mut read, mut delivered) = (0, 0);
-    loop {
-        let chunk = scheduler.service_chunk(Budget::events(6000));
-        read += chunk.read;
-        delivered += chunk.delivered;
-        if !chunk.has_more() {
-            return (read, delivered);
-        }
-    }
-}
-
-fn counting(count: &Cell<u64>) -> EventsRequest<'_> {
-    EventsRequest::new(Owner::fresh()).on_every_event(|_, _| count.set(count.get() + 1))
 }
 
 fn viewers(c: &mut Criterion) {

@@ -14,6 +14,7 @@ mod many_types;
 mod plain;
 mod random;
 mod reading;
+mod serving;
 mod sums;
 mod ust;
 
@@ -32,6 +33,7 @@ pub use random::Random;
 pub use reading::{
     bench_events, each_event, first_two_integers, handles, processor_time, time_range,
 };
+pub use serving::{counting, drain};
 pub use sums::Sums;
 pub use ust::ust_like;
 

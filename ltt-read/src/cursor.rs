@@ -771,7 +771,7 @@ impl Cursor {
         let (mut next, mut clock) = (self.next, self.clock);
         let read = |next, clock| match &table.quick {
             Some(_) => Quick::header(table, &self.packet, data, next, clock),
-            None => legacy::Quick::header(table, &self.packet, data, next, clock),
+            None => legacy::Quick::<false>::header(table, &self.packet, data, next, clock),
         };
         while *left > 0
             && let Some(header) = read(next, clock)

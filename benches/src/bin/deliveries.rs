@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use lttv_benches::{Input, Kind, bench_events, processor_time};
+use lttv_benches::{Input, Kind, bench_events, counting, drain, processor_time};
 use lttv_context::{Traceset, TracesetContext};
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler};
+use lttv_requests::Scheduler;
 
 #[derive(Parser)]
 #[command(about)]
@@ -68,19 +68,9 @@ fn serve(traceset: &Traceset, viewers: u64) -> (Duration, u64) {
     let count = Cell::new(0);
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset));
     for _ in 0..viewers {
-        let request = EventsRequest::new(Owner::fresh());
-        let request = request.on_every_event(|_, _| count.set(count.get() + 1));
-        scheduler.submit(request).expect("a sound request");
+        scheduler.submit(counting(&count)).expect("a sound request");
     }
-    let (mut read, mut delivered) = (0, 0);
-    loop {
-        let chunk = scheduler.service_chunk(Budget::events(6000));
-        read += chunk.read;
-        delivered += chunk.delivered;
-        if !chunk.has_more() {
-            break;
-        }
-    }
+    let (read, delivered) = drain(&mut scheduler);
     assert_eq!((delivered, count.get()), (read * viewers, delivered), "all get all");
     (processor_time().saturating_sub(begin), read)
 }

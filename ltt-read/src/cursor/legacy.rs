@@ -10,15 +10,13 @@ use crate::legacy::{Decoder, Packing};
 use crate::notice::NoticeKind;
 use crate::packet::Packet;
 
-/// Events of legacy traces whose header has the common form and whose body is of
-/// fixed size: found without a call.
-struct Plain;
+/// Events of legacy traces whose header has the common form; if `PLAIN`, only those
+/// that are found without a call: their body is of fixed size, their time is far from
+/// being rounded.
+pub(super) struct Quick<const PLAIN: bool>;
 
-/// The same, of any size and at any time.
-pub(super) struct Quick;
-
-impl Form for Plain {
-    const FIXED: bool = true;
+impl<const PLAIN: bool> Form for Quick<PLAIN> {
+    const FIXED: bool = PLAIN;
 
     #[inline(always)]
     fn header(
@@ -28,22 +26,7 @@ impl Form for Plain {
         next: u64,
         clock: u64,
     ) -> Option<QuickValues> {
-        packet.packing.as_ref()?.quick.as_ref()?.plain(&table.event_ids, data, next, clock)
-    }
-}
-
-impl Form for Quick {
-    const FIXED: bool = false;
-
-    #[inline(always)]
-    fn header(
-        table: &StreamTable,
-        packet: &Packet,
-        data: &[u8],
-        next: u64,
-        clock: u64,
-    ) -> Option<QuickValues> {
-        packet.packing.as_ref()?.quick.as_ref()?.read(&table.event_ids, data, next, clock)
+        packet.packing.as_ref()?.quick.as_ref()?.read::<PLAIN>(&table.event_ids, data, next, clock)
     }
 }
 
@@ -51,7 +34,7 @@ impl Cursor {
     /// [`advance_quickly`](Cursor::advance_quickly), of a legacy trace.
     #[inline(never)] // keeps the way of CTF short
     pub(super) fn advance_legacy_quickly(&mut self) -> Option<()> {
-        match self.advance_by::<Plain>() {
+        match self.advance_by::<Quick<true>>() {
             Some(()) => Some(()),
             None => self.advance_legacy_less_quickly(),
         }
@@ -61,7 +44,7 @@ impl Cursor {
     /// not put registers aside if it is apart.
     #[inline(never)]
     fn advance_legacy_less_quickly(&mut self) -> Option<()> {
-        self.advance_by::<Quick>()
+        self.advance_by::<Quick<false>>()
     }
 
     /// The decoder and the packing of the current packet.

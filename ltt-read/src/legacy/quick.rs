@@ -19,32 +19,10 @@ pub(crate) struct Quick {
 impl Quick {
     /// The header after a record that ended at bit `pos`, if it has this form, is
     /// of an event type that is known, and is followed by enough data to be read
-    /// at once. Whether it is within the content is for the caller to see.
+    /// at once; and, if only `PLAIN` ones are meant, if its time is found without a
+    /// call. Whether it is within the content is for the caller to see.
     #[inline(always)]
-    pub(crate) fn read(
-        &self,
-        ids: &IdTable,
-        data: &[u8],
-        pos: u64,
-        clock: u64,
-    ) -> Option<QuickValues> {
-        self.read_one::<false>(ids, data, pos, clock)
-    }
-
-    /// The same, but without a call: only where the time is found without one.
-    #[inline(always)]
-    pub(crate) fn plain(
-        &self,
-        ids: &IdTable,
-        data: &[u8],
-        pos: u64,
-        clock: u64,
-    ) -> Option<QuickValues> {
-        self.read_one::<true>(ids, data, pos, clock)
-    }
-
-    #[inline(always)]
-    fn read_one<const PLAIN: bool>(
+    pub(crate) fn read<const PLAIN: bool>(
         &self,
         ids: &IdTable,
         data: &[u8],
