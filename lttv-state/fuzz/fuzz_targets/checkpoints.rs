@@ -2,8 +2,14 @@
 //! behind them is reached: going on from whatever states it has must come to an end,
 //! without a panic.
 //!
-//! A good corpus is what `state_at --method checkpoint --checkpoints FILE` makes of the
-//! bundled trace.
+//! A corpus begins with a sound file, since hardly anything else gets past the head:
+//!
+//! ```text
+//! cargo run --example checkpoints_seed fuzz/corpus/checkpoints/seed
+//! ```
+//!
+//! What programs store by default is of no use for that: the bundled trace is shorter
+//! than the distance from one of their checkpoints to the next.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,0 +1,21 @@
+//! Writes a file of checkpoints of the bundled trace, to begin a corpus with.
+
+use std::path::PathBuf;
+
+use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
+use lttv_state::kernel::KernelState;
+
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel");
+/// So many events from one to the next: the trace has a few thousand.
+const EVERY: u64 = 300;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = PathBuf::from(std::env::args_os().nth(1).ok_or("give the name of the file")?);
+    let mut context = TracesetContext::new(Traceset::open(TRACE)?);
+    context.attach(KernelState::new());
+    context.save_checkpoints(Saving::every(EVERY));
+    context.replay(&Bounds::all())?;
+    context.store_checkpoints(&path)?;
+    println!("{} checkpoints", context.checkpoints().positions().len());
+    Ok(())
+}
