@@ -19,27 +19,22 @@ use super::table::ProcessIx;
 pub struct Effect {
     pub(super) cpu: Option<u32>,
     pub(super) time: i64,
-    pub(super) lost_since: Option<i64>,
-    pub(super) step: Step,
-    pub(super) ended: Vec<Ended>,
+    pub(super) ended: Option<Ended>,
     pub(super) waited: Option<Waited>,
-    pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
-    pub(super) request: Option<Request>,
     pub(super) target: Option<ProcessIx>,
-    pub(super) renamed: Vec<(Serial, NameId)>,
-    pub(super) gone: Vec<Process>,
+    /// Whether `rest` has anything, as it has after few events.
+    has_rest: bool,
+    rest: Rest,
 }
 
-/// How the stack of who runs changed, where that is simple: as most events do it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Step {
-    /// Not at all, or in another way, or somebody else runs.
-    #[default]
-    Other,
-    /// A frame came on top of those that there were, and stayed as they were.
-    Entered,
-    /// The innermost frame went, as [`Effect::ended`] tells.
-    Left,
+/// What few events change.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
+    pub(super) lost_since: Option<i64>,
+    pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
+    pub(super) request: Option<Request>,
+    pub(super) renamed: Vec<(Serial, NameId)>,
+    pub(super) gone: Vec<Process>,
 }
 
 /// A system call, interrupt or exception that ended.
@@ -102,24 +97,26 @@ impl Effect {
     pub(super) fn begin(&mut self, cpu: u32, time: i64) {
         self.cpu = Some(cpu);
         self.time = time;
-        self.lost_since = None;
-        self.step = Step::Other;
-        self.ended.clear();
+        self.ended = None;
         self.waited = None;
-        self.transferred = None;
-        self.request = None;
         self.target = None;
-        self.renamed.clear();
-        self.gone.clear();
+        if self.has_rest {
+            self.has_rest = false;
+            self.rest.clear();
+        }
     }
 
-    /// Whether it is no more than who runs, in what, and what they waited for.
+    /// What is seldom, to be added to.
+    pub(super) fn rest(&mut self) -> &mut Rest {
+        self.has_rest = true;
+        &mut self.rest
+    }
+
+    /// Whether it is no more than who runs, in what, what they waited for, and who was
+    /// woken up.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.transferred.is_none()
-            && self.request.is_none()
-            && self.renamed.is_empty()
-            && self.gone.is_empty()
+        !self.has_rest
     }
 
     /// The CPU of the event; `None` before the first.
@@ -135,18 +132,13 @@ impl Effect {
     /// Since when, in ns, it has not been known who ran on that CPU: known only
     /// now.
     pub fn lost_since(&self) -> Option<i64> {
-        self.lost_since
+        self.rest.lost_since
     }
 
-    /// What became of the stack of who runs.
+    /// What ended, of what was seen to begin and to end.
     #[inline]
-    pub(crate) fn step(&self) -> Step {
-        self.step
-    }
-
-    /// What ended.
     pub fn ended(&self) -> &[Ended] {
-        &self.ended
+        self.ended.as_slice()
     }
 
     /// The wait of the process that now runs, if it has just begun to.
@@ -156,27 +148,36 @@ impl Effect {
 
     /// How many bytes a process read or wrote by the system call that ended.
     pub fn transferred(&self) -> Option<(ProcessIx, Transfer, u64)> {
-        self.transferred
+        self.rest.transferred
     }
 
     /// A request to a block device.
     pub fn request(&self) -> Option<Request> {
-        self.request
+        self.rest.request
     }
 
     /// Processes that got another name, with that.
     pub fn renamed(&self) -> &[(Serial, NameId)] {
-        &self.renamed
+        &self.rest.renamed
     }
 
     /// Processes that are gone, as they were last.
     pub fn gone(&self) -> &[Process] {
-        &self.gone
+        &self.rest.gone
     }
 
     /// The process that the event was about, if not the one that ran (LTTV's target
     /// pid).
     pub fn target(&self) -> Option<ProcessIx> {
         self.target
+    }
+}
+
+impl Rest {
+    #[cold]
+    fn clear(&mut self) {
+        (self.lost_since, self.transferred, self.request) = (None, None, None);
+        self.renamed.clear();
+        self.gone.clear();
     }
 }

@@ -23,7 +23,12 @@ impl<T: PartialEq + Copy> Journal<T> {
     /// What changes from here on, another event does.
     #[inline]
     pub(super) fn begin_event(&mut self) {
-        if !self.kept || self.told == self.changed.len() {
+        if !self.kept {
+            // Nothing but the last event was there.
+            self.changed.clear();
+            return;
+        }
+        if self.told == self.changed.len() {
             self.changed.clear();
             self.told = 0;
         }

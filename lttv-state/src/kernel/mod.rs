@@ -74,7 +74,6 @@ mod transition;
 
 pub use anomalies::Anomalies;
 pub use cpu::Cpu;
-pub(crate) use effect::Step;
 pub use effect::{Effect, Ended, Request, RequestStep, Waited};
 pub use extension::{KernelState, SavedKernelState};
 pub(crate) use machine::Changed;

@@ -202,15 +202,18 @@ impl Process {
     }
 
     /// Leaves the innermost frame, while it runs. `None`, and nothing happens, if that
-    /// is the outermost one.
+    /// is the outermost one or of another mode.
     #[inline]
-    pub(super) fn leave(&mut self, time: i64) -> Option<Frame> {
+    pub(super) fn leave(&mut self, mode: ExecutionMode, time: i64) -> Option<Frame> {
         let [.., outer, top] = self.stack.as_mut_slice() else { return None };
+        if top.mode != mode {
+            return None;
+        }
         top.charge(time);
         let frame = *top;
         outer.cpu_time = outer.cpu_time.wrapping_add(frame.cpu_time);
         outer.change = time;
-        self.stack.truncate(self.stack.len() - 1);
+        self.stack.pop();
         Some(frame)
     }
 

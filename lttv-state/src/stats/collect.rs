@@ -5,8 +5,7 @@ use ltt_read::schema::EventTypeId;
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
 use crate::kernel::{
-    Effect, Frame, Process, RequestKind, RequestStep, Serial, Step, TraceState, Transfer,
-    Transition, Waited,
+    Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition, Waited,
 };
 
 /// The statistics of a trace while they are collected.
@@ -24,96 +23,50 @@ pub(super) struct Collector {
 /// What a CPU is on, and since when.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnCpu {
-    on: Place,
-    /// Of the frame around it, if that is known.
-    outer: Option<Place>,
-    /// What was entered last: it is often entered again.
-    entered: Place,
+    key: LeafKey,
+    leaf: u32,
     since: i64,
     /// Whether the process is described.
     is_described: bool,
 }
 
-/// A leaf, and where it is.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    key: LeafKey,
-    leaf: u32,
-}
-
 impl OnCpu {
     fn new(key: LeafKey, leaf: u32, since: i64) -> Self {
-        let on = Place { key, leaf };
-        OnCpu { on, outer: None, entered: on, since, is_described: false }
+        OnCpu { key, leaf, since, is_described: false }
     }
 
     /// Counts the time since it has been on its leaf. (Not with each event: that
     /// would be the same sum.)
     #[inline]
     fn charge(&mut self, leaves: &mut Leaves, time: i64) {
-        charge(leaves, self.on.leaf, self.since, time);
+        leaves.at(self.leaf).charge(self.since, time);
         self.since = time;
     }
 
     /// Goes over to another leaf.
+    #[inline]
     fn go_to(&mut self, leaves: &mut Leaves, key: LeafKey, time: i64) {
         self.charge(leaves, time);
-        self.is_described &= key.process == self.on.key.process;
-        self.outer = None;
-        self.on = Place { key, leaf: leaves.place(key) };
+        self.is_described &= key.process == self.key.process;
+        (self.key, self.leaf) = (key, leaves.place(key));
     }
 
-    /// Follows who runs into something, or out of it, as most events have it: by what
-    /// is known from before, without looking for leaves. False if it was not as simple
-    /// as that; nothing has been counted then.
-    #[inline]
-    fn follow(
+    /// Nobody knows what ran since a time: what was supposed to run on until now did not.
+    #[cold]
+    fn lose(
         &mut self,
         leaves: &mut Leaves,
-        running: &Process,
-        effect: &Effect,
+        state: &TraceState,
+        cpu: u32,
+        lost_since: i64,
         time: i64,
-    ) -> bool {
-        let LeafKey { process, function, .. } = self.on.key;
-        if running.serial() != process
-            || running.function() != function
-            || effect.lost_since().is_some()
-        {
-            return false;
+    ) {
+        self.charge(leaves, lost_since);
+        if let Some(nobody) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
+            let unknown = leaves.place(unknown(nobody, cpu));
+            leaves.at(unknown).charge(lost_since, time);
+            self.since = time;
         }
-        match (effect.step(), effect.ended(), running.stack()) {
-            (Step::Entered, [], [.., below, top]) if self.on.is(below) => {
-                self.charge(leaves, time);
-                self.outer = Some(self.on);
-                let key = LeafKey { mode: top.mode(), submode: top.submode(), ..self.on.key };
-                if key != self.entered.key {
-                    self.entered = Place { key, leaf: leaves.place(key) };
-                }
-                self.on = self.entered;
-                true
-            }
-            (Step::Left, [ended], [.., top]) => {
-                let LeafKey { mode, submode, .. } = self.on.key;
-                let Some(outer) = self.outer.filter(|outer| outer.is(top)) else { return false };
-                if (ended.mode, ended.submode) != (mode, submode) {
-                    return false;
-                }
-                let counts = leaves.at(self.on.leaf);
-                counts.charge(self.since, time);
-                counts.ended(ended);
-                (self.on, self.outer, self.since) = (outer, None, time);
-                true
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Place {
-    /// Whether it has a frame's mode and submode.
-    #[inline]
-    fn is(&self, frame: &Frame) -> bool {
-        (self.key.mode, self.key.submode) == (frame.mode(), frame.submode())
     }
 }
 
@@ -133,7 +86,7 @@ impl Collector {
     pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
         if let Some(of) = self.cpus.get(cpu as usize) {
-            self.leaves.at(of.on.leaf).events.count(event_type);
+            self.leaves.count(of.leaf, event_type);
         }
     }
 
@@ -151,39 +104,31 @@ impl Collector {
         if self.cpus.len() <= cpu as usize {
             self.follow_all(state);
         }
-        let Some(of) = self.cpus.get_mut(cpu as usize) else { return };
+        let (Some(of), Some(running)) = (self.cpus.get_mut(cpu as usize), state.running(cpu))
+        else {
+            return;
+        };
         let effect = state.effect();
         if let Some(lost) = effect.lost_since() {
-            // What ran was supposed to run on until now; nobody knows.
-            of.charge(&mut self.leaves, lost);
-            if let Some(nobody) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
-                let unknown = self.leaves.place(unknown(nobody, cpu));
-                charge(&mut self.leaves, unknown, lost, time);
-                of.since = time;
-            }
+            of.lose(&mut self.leaves, state, cpu, lost, time);
         }
-        let running = state.running(cpu);
-        let is_followed =
-            running.is_some_and(|running| of.follow(&mut self.leaves, running, effect, time));
-        if !is_followed {
-            ended(&mut self.leaves, of.on, state, cpu);
+        let key = key(running, cpu);
+        if let [ended] = effect.ended() {
+            // Who left it goes on running.
+            let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
+            let leaf = if left == of.key { of.leaf } else { self.leaves.place(left) };
+            self.leaves.at(leaf).ended(ended);
         }
-        if let Some(running) = running {
-            // Who runs may do something else now, or be another one.
-            if !is_followed
-                && let key = key(running, cpu)
-                && key != of.on.key
-            {
-                of.go_to(&mut self.leaves, key, time);
-            }
-            if !of.is_described {
-                of.is_described = true;
-                self.describe_once(state, running);
-            }
+        if key != of.key {
+            of.go_to(&mut self.leaves, key, time);
         }
-        let leaf = self.cpus[cpu as usize].on.leaf;
+        let leaf = of.leaf;
+        if !of.is_described {
+            of.is_described = true;
+            self.describe_once(state, running);
+        }
         if let Some(waited) = effect.waited() {
-            self.waited(state, waited, leaf);
+            self.waited(running, waited, leaf);
         }
         if transition.is_rare() || !effect.is_plain() {
             self.rare(state, transition);
@@ -194,8 +139,7 @@ impl Collector {
 
     /// The process that a CPU is on now has waited until then.
     #[inline]
-    fn waited(&mut self, state: &TraceState, waited: Waited, leaf: u32) {
-        let Some(process) = state.process(waited.process) else { return };
+    fn waited(&mut self, process: &Process, waited: Waited, leaf: u32) {
         let counts = self.leaves.at(leaf);
         let time = waited.blocked.wrapping_add(waited.ready);
         counts.wait_time = counts.wait_time.wrapping_add(time);
@@ -307,8 +251,7 @@ impl Collector {
             let key = key(running, cpu);
             let time = self.last;
             match self.cpus.get_mut(cpu as usize) {
-                // What it was on before, others may have changed.
-                Some(of) if of.on.key == key => of.outer = None,
+                Some(of) if of.key == key => {}
                 Some(of) => of.go_to(&mut self.leaves, key, time),
                 None => {
                     let leaf = self.leaves.place(key);
@@ -329,6 +272,7 @@ impl Collector {
     pub(super) fn finish(&mut self, state: &TraceState, time: i64) {
         self.last = time;
         self.cpus.iter_mut().for_each(|of| of.charge(&mut self.leaves, time));
+        self.leaves.settle();
         for (facts, device) in self.devices.iter_mut().zip(state.devices()) {
             facts.until(time);
             facts.name = state.name(device.name()).into();
@@ -386,28 +330,6 @@ fn key(process: &Process, cpu: u32) -> LeafKey {
 fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
     let (mode, submode) = (Default::default(), crate::kernel::NameId::UNKNOWN);
     LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
-}
-
-/// Counts the time from one point to another.
-#[inline]
-fn charge(leaves: &mut Leaves, leaf: u32, from: i64, to: i64) {
-    leaves.at(leaf).charge(from, to);
-}
-
-/// Counts what ended while a CPU was on a place.
-fn ended(leaves: &mut Leaves, on: Place, state: &TraceState, cpu: u32) {
-    for ended in state.effect().ended() {
-        let Some(process) = state.process(ended.process) else { continue };
-        let key = LeafKey {
-            process: process.serial(),
-            cpu,
-            function: process.function(),
-            mode: ended.mode,
-            submode: ended.submode,
-        };
-        let place = if key == on.key { on.leaf } else { leaves.place(key) };
-        leaves.at(place).ended(ended);
-    }
 }
 
 fn facts(processes: &mut Vec<ProcessFacts>, serial: Serial) -> &mut ProcessFacts {

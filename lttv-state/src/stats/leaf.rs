@@ -4,7 +4,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 
+use ltt_read::schema::EventTypeId;
+
 use super::durations::Durations;
+use super::pending::{Counted, Pending};
 use super::tally::Tally;
 use crate::kernel::{Ended, ExecutionMode, NameId, Serial};
 
@@ -37,12 +40,12 @@ pub struct Counts {
     pub cumulative_cpu_time: u64,
     /// From begin to end, of each that ended.
     pub durations: Durations,
-    /// Events, by type.
-    pub events: Tally,
-    /// How long those had lasted at the end of the trace that had not ended then.
-    pub open_time: u64,
     /// How long the process waited within it, for something or for a CPU.
     pub wait_time: u64,
+    /// How long those had lasted at the end of the trace that had not ended then.
+    pub open_time: u64,
+    /// Events, by type.
+    pub events: Tally,
 }
 
 impl Counts {
@@ -76,11 +79,8 @@ impl Counts {
     }
 }
 
-/// So many places are remembered: as many as 9 bits tell apart.
-const RECENT: usize = 1 << 9;
-
-/// A leaf. There are many, and each event is counted for another: what it touches of
-/// it is in one line of the cache.
+/// A leaf. There are many, and each event is about another: what changes of it while
+/// events go by is in one line of the cache.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 struct Leaf {
@@ -93,34 +93,72 @@ struct Leaf {
 pub(super) struct Leaves {
     leaves: Vec<Leaf>,
     /// Places looked for lately: by hash, one of each.
-    recent: Vec<(LeafKey, u32)>,
+    recent: Vec<Recent>,
     places: HashMap<LeafKey, u32, BuildHasherDefault<Mix>>,
+    pending: Pending,
+}
+
+/// So many places are remembered, in as many bits.
+const RECENT_BITS: u32 = 12;
+
+/// A leaf that was looked for.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    key: ShortKey,
+    place: u32,
+}
+
+/// What tells leaves without a function apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ShortKey {
+    process: Serial,
+    submode: NameId,
+    /// CPU and mode.
+    rest: u32,
+}
+
+impl ShortKey {
+    /// Of no leaf: CPUs have smaller numbers.
+    const NONE: ShortKey = ShortKey { process: Serial(0), submode: NameId::EMPTY, rest: u32::MAX };
+
+    #[inline]
+    fn of(key: &LeafKey) -> Option<ShortKey> {
+        let LeafKey { process, cpu, function, mode, submode } = *key;
+        (function == 0).then_some(ShortKey { process, submode, rest: cpu << 3 | mode as u32 })
+    }
+
+    #[inline]
+    fn hash(self) -> usize {
+        let hash = self.process.0.wrapping_mul(0x9e37_79b1)
+            ^ (self.submode.index() as u32).wrapping_mul(0x85eb_ca6b)
+            ^ self.rest.wrapping_mul(0xc2b2_ae35);
+        (hash >> (32 - RECENT_BITS)) as usize
+    }
 }
 
 impl Leaves {
     /// The place of a leaf, made if it is new.
     #[inline]
     pub(super) fn place(&mut self, key: LeafKey) -> u32 {
-        let hash = key.process.0.wrapping_mul(0x9e37_79b1)
-            ^ (key.submode.index() as u32).wrapping_mul(0x85eb_ca6b)
-            ^ key.cpu << 24
-            ^ (key.mode as u32) << 28;
-        let at = (hash >> 23) as usize;
-        if let Some((recent, place)) = self.recent.get(at)
-            && *recent == key
+        let short = ShortKey::of(&key);
+        if let Some(short) = short
+            && let Some(recent) = self.recent.get(short.hash())
+            && recent.key == short
         {
-            return *place;
+            return recent.place;
         }
-        self.find(key, at)
+        self.find(key, short)
     }
 
     #[cold]
-    fn find(&mut self, key: LeafKey, at: usize) -> u32 {
+    fn find(&mut self, key: LeafKey, short: Option<ShortKey>) -> u32 {
         let place = self.find_or_add(key);
         if self.recent.is_empty() {
-            self.recent = vec![(key, place); RECENT];
+            self.recent = vec![Recent { key: ShortKey::NONE, place }; 1 << RECENT_BITS];
         }
-        self.recent[at] = (key, place);
+        if let Some(short) = short {
+            self.recent[short.hash()] = Recent { key: short, place };
+        }
         place
     }
 
@@ -129,6 +167,21 @@ impl Leaves {
             self.leaves.push(Leaf { counts: Counts::default(), key });
             self.leaves.len() as u32 - 1
         })
+    }
+
+    /// Counts an event of a leaf: for now apart from the rest.
+    #[inline]
+    pub(super) fn count(&mut self, place: u32, event_type: EventTypeId) {
+        if let Some(Counted { place, event_type, events }) = self.pending.count(place, event_type) {
+            self.at(place).events.add_to(event_type, events);
+        }
+    }
+
+    /// All events are counted where they belong from here on; until the next comes.
+    pub(super) fn settle(&mut self) {
+        for Counted { place, event_type, events } in self.pending.take() {
+            self.at(place).events.add_to(event_type, events);
+        }
     }
 
     #[inline]
@@ -142,7 +195,7 @@ impl Leaves {
 
     pub(super) fn add(&mut self, other: &Leaves) {
         for (key, counts) in other.iter() {
-            let place = self.place(*key);
+            let place = self.find_or_add(*key);
             self.at(place).add(counts);
         }
     }
@@ -184,7 +237,7 @@ mod tests {
     fn what_events_touch_is_in_one_line() {
         let line = 64;
         assert_eq!(std::mem::offset_of!(Leaf, counts), 0);
-        assert!(std::mem::offset_of!(Counts, open_time) <= line);
+        assert!(std::mem::offset_of!(Counts, events) <= line);
         assert!(size_of::<Leaf>() <= 2 * line);
     }
 }

@@ -49,6 +49,7 @@ mod durations;
 mod facts;
 mod leaf;
 mod parallel;
+mod pending;
 mod sums;
 mod tally;
 

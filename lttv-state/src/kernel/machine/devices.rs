@@ -26,7 +26,7 @@ impl TraceState {
                 state.last.get_or_insert(kind);
             }
         }
-        self.effect.request = Some(Request { device, kind, bytes, step });
+        self.effect.rest().request = Some(Request { device, kind, bytes, step });
     }
 
     /// Gives a device its name.

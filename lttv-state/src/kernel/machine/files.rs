@@ -41,7 +41,7 @@ impl TraceState {
         if let Some(transfer) = syscall.transfer
             && result > 0
         {
-            self.effect.transferred = Some((ix, transfer, result as u64));
+            self.effect.rest().transferred = Some((ix, transfer, result as u64));
         }
         if matches!(syscall.files, FileAction::Open | FileAction::Duplicate)
             && opening != NameId::EMPTY

@@ -1,7 +1,6 @@
 //! Interrupts, soft interrupts and exceptions.
 
 use super::{At, TraceState};
-use crate::kernel::effect::Step;
 use crate::kernel::modes::ExecutionMode;
 use crate::kernel::names::NameId;
 use crate::kernel::resources::{MAX_SOURCES, Source, SourceKind, pack};
@@ -16,23 +15,18 @@ impl TraceState {
         source.running += 1;
         source.entries += 1;
         let name = source.name;
-        let mut is_simple = true;
         if kind == SourceKind::Softirq {
             // A CPU serves one at a time.
             let ix = self.current(at);
             let stack = &self.processes.get(ix).stack;
             if let Some(depth) = stack.iter().position(|frame| frame.mode == kind.mode()) {
                 self.unwind(ix, depth, at.time);
-                is_simple = false;
             }
             if let Some(bit) = 1u32.checked_shl(number) {
                 self.cpus[at.cpu as usize].pending_softirqs &= !bit;
             }
         }
         self.push(at, kind.mode(), name, pack(kind, number));
-        if !is_simple {
-            self.effect.step = Step::Other;
-        }
     }
 
     /// The innermost of a kind ends on a CPU.

@@ -131,7 +131,7 @@ impl TraceState {
         if let Some(cpu) = self.runs_on(ix) {
             let nobody = self.cpus[cpu as usize].nobody;
             if self.effect.cpu == Some(cpu) {
-                self.effect.lost_since.get_or_insert(time);
+                self.effect.rest().lost_since.get_or_insert(time);
             }
             self.forget(nobody, time);
             self.cpus[cpu as usize].running = nobody;
@@ -139,7 +139,7 @@ impl TraceState {
         let frames = std::mem::take(&mut self.processes.get_mut(ix).stack);
         frames.iter().for_each(|frame| self.release(frame));
         self.processes.get_mut(ix).stack = frames;
-        self.effect.gone.push(self.processes.get(ix).clone());
+        self.effect.rest().gone.push(self.processes.get(ix).clone());
         self.processes.remove(ix);
     }
 

@@ -352,7 +352,7 @@ impl TraceState {
             let name = self.intern(name);
             let process = self.processes.get_mut(ix);
             process.name = name;
-            self.effect.renamed.push((process.serial, name));
+            self.effect.rest().renamed.push((process.serial, name));
         }
     }
 

@@ -205,7 +205,7 @@ impl TraceState {
     /// It is not known who runs on a CPU, since its last event.
     fn lose_track(&mut self, at: At) {
         let Switched { believed, nobody } = self.on_cpu(at.cpu);
-        self.effect.lost_since = Some(self.cpus[at.cpu as usize].last);
+        self.effect.rest().lost_since = Some(self.cpus[at.cpu as usize].last);
         self.forget(believed, at.time);
         if believed != nobody {
             self.forget(nobody, at.time);

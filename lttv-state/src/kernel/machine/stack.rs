@@ -2,7 +2,7 @@
 //! exceptions.
 
 use super::{At, TraceState};
-use crate::kernel::effect::{Ended, Step};
+use crate::kernel::effect::Ended;
 use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, since};
@@ -22,16 +22,13 @@ impl TraceState {
         if process.tid == Some(0) {
             return; // LTTV's rule; the idle process calls nothing
         }
-        let is_nested = process.stack.len() > 1;
-        if is_nested {
+        if process.stack.len() > 1 {
             self.unwind(ix, 1, at.time);
         }
         let process = self.processes.get_mut(ix);
         let base = process.top_mut();
         if base.mode == ExecutionMode::Unknown {
             (base.mode, base.submode) = (ExecutionMode::User, NameId::NONE);
-        } else {
-            self.effect.step = if is_nested { Step::Other } else { Step::Entered };
         }
         process.enter(ExecutionMode::Syscall, name, 0, at.time);
     }
@@ -68,8 +65,6 @@ impl TraceState {
         let ix = self.current(at);
         if self.processes.get(ix).stack.len() >= MAX_DEPTH {
             self.unwind(ix, 1, at.time);
-        } else {
-            self.effect.step = Step::Entered;
         }
         self.processes.get_mut(ix).enter(mode, submode, source, at.time);
     }
@@ -79,22 +74,20 @@ impl TraceState {
     #[inline]
     pub(super) fn pop(&mut self, at: At, mode: ExecutionMode) -> Option<NameId> {
         let ix = self.current(at);
-        match self.processes.get(ix).stack.as_slice() {
-            [.., _, top] if top.mode == mode => self.effect.step = Step::Left,
-            _ => self.unwind_to(ix, mode, at.time)?,
-        }
-        let frame = self.processes.get_mut(ix).leave(at.time)?;
+        let left = self.processes.get_mut(ix).leave(mode, at.time);
+        let frame = left.or_else(|| self.leave_to(ix, mode, at.time))?;
         self.release(&frame);
         let (elapsed, cpu_time) = (since(frame.entry, at.time), frame.cpu_time);
         let source = has_source(mode).then(|| unpack(frame.source));
         let submode = frame.submode;
-        self.effect.ended.push(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
+        self.effect.ended = Some(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
         Some(submode)
     }
 
-    /// Leaves what is within the innermost frame of a mode. `None` if there is none.
+    /// Leaves the innermost frame of a mode, and what is within it. `None` if there is
+    /// none.
     #[cold]
-    fn unwind_to(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<()> {
+    fn leave_to(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<Frame> {
         let stack = &self.processes.get(ix).stack;
         let Some(depth) = stack.iter().rposition(|frame| frame.mode == mode).filter(|d| *d > 0)
         else {
@@ -102,7 +95,7 @@ impl TraceState {
             return None;
         };
         self.unwind(ix, depth + 1, time);
-        Some(())
+        self.processes.get_mut(ix).leave(mode, time)
     }
 
     /// Leaves all but the outermost frames of a running process, which ended
