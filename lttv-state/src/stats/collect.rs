@@ -3,7 +3,7 @@
 use ltt_read::schema::EventTypeId;
 
 use super::facts::{DeviceFacts, ProcessFacts};
-use super::leaf::{Counts, LeafKey, Leaves};
+use super::leaf::{Counts, Key, LeafKey, Leaves};
 use crate::kernel::{
     Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition, Waited,
 };
@@ -23,7 +23,7 @@ pub(super) struct Collector {
 /// What a CPU is on, and since when.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnCpu {
-    key: LeafKey,
+    key: Key,
     leaf: u32,
     since: i64,
     /// Whether the process is described.
@@ -31,7 +31,7 @@ pub(super) struct OnCpu {
 }
 
 impl OnCpu {
-    fn new(key: LeafKey, leaf: u32, since: i64) -> Self {
+    fn new(key: Key, leaf: u32, since: i64) -> Self {
         OnCpu { key, leaf, since, is_described: false }
     }
 
@@ -45,7 +45,7 @@ impl OnCpu {
 
     /// Goes over to another leaf.
     #[inline]
-    fn go_to(&mut self, leaves: &mut Leaves, key: LeafKey, time: i64) {
+    fn go_to(&mut self, leaves: &mut Leaves, key: Key, time: i64) {
         self.charge(leaves, time);
         self.is_described &= key.process == self.key.process;
         (self.key, self.leaf) = (key, leaves.place(key));
@@ -81,7 +81,7 @@ impl Collector {
         self.follow_all(state);
     }
 
-    /// Counts an event of a CPU that changes nothing.
+    /// Counts an event of a CPU. If it changes something, it has been told.
     #[inline]
     pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
@@ -90,14 +90,14 @@ impl Collector {
         }
     }
 
-    /// An event of a CPU has been applied to the state.
+    /// An event of a CPU has been applied to the state: to be told before it is counted,
+    /// for what the CPU is on after it.
     #[inline]
     pub(super) fn transition(
         &mut self,
         state: &TraceState,
         transition: Transition,
         cpu: u32,
-        event_type: EventTypeId,
         time: i64,
     ) {
         self.last = time;
@@ -112,10 +112,10 @@ impl Collector {
         if let Some(lost) = effect.lost_since() {
             of.lose(&mut self.leaves, state, cpu, lost, time);
         }
-        let key = key(running, cpu);
+        let key = Key::of(running, cpu);
         if let [ended] = effect.ended() {
             // Who left it goes on running.
-            let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
+            let left = key.within(ended.mode, ended.submode);
             let leaf = if left == of.key { of.leaf } else { self.leaves.place(left) };
             self.leaves.at(leaf).ended(ended);
         }
@@ -133,8 +133,6 @@ impl Collector {
         if transition.is_rare() || !effect.is_plain() {
             self.rare(state, transition);
         }
-        // What is rare may have gone over to another leaf.
-        self.count(cpu, event_type, time);
     }
 
     /// The process that a CPU is on now has waited until then.
@@ -248,7 +246,7 @@ impl Collector {
         let known = state.cpus().map(|(number, _)| number + 1).max().unwrap_or(0);
         for cpu in 0..known {
             let Some(running) = state.running(cpu) else { continue };
-            let key = key(running, cpu);
+            let key = Key::of(running, cpu);
             let time = self.last;
             match self.cpus.get_mut(cpu as usize) {
                 Some(of) if of.key == key => {}
@@ -295,13 +293,8 @@ impl Collector {
                 if frame.mode() == crate::kernel::ExecutionMode::Unknown {
                     continue;
                 }
-                let place = self.leaves.place(LeafKey {
-                    process: process.serial(),
-                    cpu,
-                    function: process.function(),
-                    mode: frame.mode(),
-                    submode: frame.submode(),
-                });
+                let key = Key::of(process, cpu).within(frame.mode(), frame.submode());
+                let place = self.leaves.place(key);
                 let counts: &mut Counts = self.leaves.at(place);
                 let elapsed = since(frame.entry().ns(), time);
                 counts.open_time = counts.open_time.wrapping_add(elapsed);
@@ -315,21 +308,9 @@ fn since(from: i64, to: i64) -> u64 {
     to.saturating_sub(from).max(0) as u64
 }
 
-#[inline]
-fn key(process: &Process, cpu: u32) -> LeafKey {
-    let top = process.top();
-    LeafKey {
-        process: process.serial(),
-        cpu,
-        function: process.function(),
-        mode: top.mode(),
-        submode: top.submode(),
-    }
-}
-
-fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
+fn unknown(nobody: &Process, cpu: u32) -> Key {
     let (mode, submode) = (Default::default(), crate::kernel::NameId::UNKNOWN);
-    LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
+    LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }.into()
 }
 
 fn facts(processes: &mut Vec<ProcessFacts>, serial: Serial) -> &mut ProcessFacts {

@@ -9,7 +9,7 @@ use ltt_read::schema::EventTypeId;
 use super::durations::Durations;
 use super::pending::{Counted, Pending};
 use super::tally::Tally;
-use crate::kernel::{Ended, ExecutionMode, NameId, Serial};
+use crate::kernel::{Ended, ExecutionMode, NameId, Process, Serial};
 
 /// For what is counted: the finest division.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,7 +94,7 @@ pub(super) struct Leaves {
     leaves: Vec<Leaf>,
     /// Places looked for lately: by hash, one of each.
     recent: Vec<Recent>,
-    places: HashMap<LeafKey, u32, BuildHasherDefault<Mix>>,
+    places: HashMap<Key, u32, BuildHasherDefault<Mix>>,
     pending: Pending,
 }
 
@@ -104,67 +104,95 @@ const RECENT_BITS: u32 = 12;
 /// A leaf that was looked for.
 #[derive(Debug, Clone, Copy)]
 struct Recent {
-    key: ShortKey,
+    key: Key,
     place: u32,
 }
 
-/// What tells leaves without a function apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ShortKey {
-    process: Serial,
+/// A [`LeafKey`] that is compared fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    function: u64,
+    pub(super) process: Serial,
     submode: NameId,
     /// CPU and mode.
     rest: u32,
 }
 
-impl ShortKey {
-    /// Of no leaf: CPUs have smaller numbers.
-    const NONE: ShortKey = ShortKey { process: Serial(0), submode: NameId::EMPTY, rest: u32::MAX };
+const MODE_BITS: u32 = 3;
 
+impl Key {
+    /// Of no leaf: CPUs have smaller numbers.
+    const NONE: Key =
+        Key { function: 0, process: Serial(0), submode: NameId::EMPTY, rest: u32::MAX };
+
+    /// That of a process on a CPU.
     #[inline]
-    fn of(key: &LeafKey) -> Option<ShortKey> {
-        let LeafKey { process, cpu, function, mode, submode } = *key;
-        (function == 0).then_some(ShortKey { process, submode, rest: cpu << 3 | mode as u32 })
+    pub(super) fn of(process: &Process, cpu: u32) -> Self {
+        let top = process.top();
+        let key = Key {
+            function: process.function(),
+            process: process.serial(),
+            submode: top.submode(),
+            rest: cpu << MODE_BITS,
+        };
+        key.within(top.mode(), top.submode())
+    }
+
+    /// That of the same process on the same CPU in another mode.
+    #[inline]
+    pub(super) fn within(self, mode: ExecutionMode, submode: NameId) -> Self {
+        let rest = self.rest >> MODE_BITS << MODE_BITS | mode as u32;
+        Key { submode, rest, ..self }
     }
 
     #[inline]
     fn hash(self) -> usize {
         let hash = self.process.0.wrapping_mul(0x9e37_79b1)
             ^ (self.submode.index() as u32).wrapping_mul(0x85eb_ca6b)
-            ^ self.rest.wrapping_mul(0xc2b2_ae35);
-        (hash >> (32 - RECENT_BITS)) as usize
+            ^ (self.rest ^ self.function as u32).wrapping_mul(0xc2b2_ae35);
+        (hash >> (u32::BITS - RECENT_BITS)) as usize
+    }
+}
+
+impl From<LeafKey> for Key {
+    fn from(key: LeafKey) -> Self {
+        let LeafKey { process, cpu, function, mode, submode } = key;
+        Key { function, process, submode, rest: cpu << MODE_BITS | mode as u32 }
+    }
+}
+
+impl From<Key> for LeafKey {
+    fn from(key: Key) -> Self {
+        let Key { function, process, submode, rest } = key;
+        let mode = ExecutionMode::ALL.get((rest & ((1 << MODE_BITS) - 1)) as usize);
+        let mode = mode.copied().unwrap_or_default();
+        LeafKey { process, cpu: rest >> MODE_BITS, function, mode, submode }
     }
 }
 
 impl Leaves {
     /// The place of a leaf, made if it is new.
     #[inline]
-    pub(super) fn place(&mut self, key: LeafKey) -> u32 {
-        let short = ShortKey::of(&key);
-        if let Some(short) = short
-            && let Some(recent) = self.recent.get(short.hash())
-            && recent.key == short
-        {
-            return recent.place;
+    pub(super) fn place(&mut self, key: Key) -> u32 {
+        match self.recent.get(key.hash()) {
+            Some(recent) if recent.key == key => recent.place,
+            _ => self.find(key),
         }
-        self.find(key, short)
     }
 
-    #[cold]
-    fn find(&mut self, key: LeafKey, short: Option<ShortKey>) -> u32 {
+    #[inline(never)]
+    fn find(&mut self, key: Key) -> u32 {
         let place = self.find_or_add(key);
         if self.recent.is_empty() {
-            self.recent = vec![Recent { key: ShortKey::NONE, place }; 1 << RECENT_BITS];
+            self.recent = vec![Recent { key: Key::NONE, place }; 1 << RECENT_BITS];
         }
-        if let Some(short) = short {
-            self.recent[short.hash()] = Recent { key: short, place };
-        }
+        self.recent[key.hash()] = Recent { key, place };
         place
     }
 
-    fn find_or_add(&mut self, key: LeafKey) -> u32 {
+    fn find_or_add(&mut self, key: Key) -> u32 {
         *self.places.entry(key).or_insert_with(|| {
-            self.leaves.push(Leaf { counts: Counts::default(), key });
+            self.leaves.push(Leaf { counts: Counts::default(), key: key.into() });
             self.leaves.len() as u32 - 1
         })
     }
@@ -195,7 +223,7 @@ impl Leaves {
 
     pub(super) fn add(&mut self, other: &Leaves) {
         for (key, counts) in other.iter() {
-            let place = self.find_or_add(*key);
+            let place = self.find_or_add((*key).into());
             self.at(place).add(counts);
         }
     }

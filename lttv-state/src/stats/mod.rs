@@ -141,12 +141,10 @@ impl Statistics {
                     let Some((statistics, kernel)) = both else { return };
                     let Some(of) = statistics.traces.get_mut(index) else { return };
                     let Some(cpu) = kernel.cpu_of_tracefile(tracefile) else { return };
-                    match transition.zip(kernel.trace(index)) {
-                        Some((transition, state)) => {
-                            of.collector.transition(state, transition, cpu, event_type, time);
-                        }
-                        None => of.collector.count(cpu, event_type, time),
+                    if let Some((transition, state)) = transition.zip(kernel.trace(index)) {
+                        of.collector.transition(state, transition, cpu, time);
                     }
+                    of.collector.count(cpu, event_type, time);
                 });
             }
         }

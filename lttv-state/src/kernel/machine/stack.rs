@@ -74,20 +74,26 @@ impl TraceState {
     #[inline]
     pub(super) fn pop(&mut self, at: At, mode: ExecutionMode) -> Option<NameId> {
         let ix = self.current(at);
-        let left = self.processes.get_mut(ix).leave(mode, at.time);
-        let frame = left.or_else(|| self.leave_to(ix, mode, at.time))?;
-        self.release(&frame);
-        let (elapsed, cpu_time) = (since(frame.entry, at.time), frame.cpu_time);
-        let source = has_source(mode).then(|| unpack(frame.source));
-        let submode = frame.submode;
-        self.effect.ended = Some(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
-        Some(submode)
+        match self.processes.get_mut(ix).leave(mode, at.time) {
+            Some(frame) => Some(self.left(ix, frame, at.time)),
+            None => self.pop_from_within(ix, mode, at.time),
+        }
     }
 
-    /// Leaves the innermost frame of a mode, and what is within it. `None` if there is
-    /// none.
+    /// The process that runs has left a frame. Gives its submode.
+    #[inline]
+    fn left(&mut self, ix: ProcessIx, frame: Frame, time: i64) -> NameId {
+        self.release(&frame);
+        let Frame { mode, submode, cpu_time, .. } = frame;
+        let source = has_source(mode).then(|| unpack(frame.source));
+        let elapsed = since(frame.entry, time);
+        self.effect.ended = Some(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
+        submode
+    }
+
+    /// As [`pop`](Self::pop), where that is not the innermost frame.
     #[cold]
-    fn leave_to(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<Frame> {
+    fn pop_from_within(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<NameId> {
         let stack = &self.processes.get(ix).stack;
         let Some(depth) = stack.iter().rposition(|frame| frame.mode == mode).filter(|d| *d > 0)
         else {
@@ -95,7 +101,8 @@ impl TraceState {
             return None;
         };
         self.unwind(ix, depth + 1, time);
-        self.processes.get_mut(ix).leave(mode, time)
+        let frame = self.processes.get_mut(ix).leave(mode, time)?;
+        Some(self.left(ix, frame, time))
     }
 
     /// Leaves all but the outermost frames of a running process, which ended
