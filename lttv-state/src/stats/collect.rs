@@ -86,7 +86,7 @@ impl Collector {
     pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
         if let Some(of) = self.cpus.get(cpu as usize) {
-            self.leaves.count(of.leaf, event_type);
+            self.leaves.at(of.leaf).events.count(event_type);
         }
     }
 
@@ -270,7 +270,6 @@ impl Collector {
     pub(super) fn finish(&mut self, state: &TraceState, time: i64) {
         self.last = time;
         self.cpus.iter_mut().for_each(|of| of.charge(&mut self.leaves, time));
-        self.leaves.settle();
         for (facts, device) in self.devices.iter_mut().zip(state.devices()) {
             facts.until(time);
             facts.name = state.name(device.name()).into();

@@ -4,10 +4,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 
-use ltt_read::schema::EventTypeId;
-
 use super::durations::Durations;
-use super::pending::{Counted, Pending};
 use super::tally::Tally;
 use crate::kernel::{Ended, ExecutionMode, NameId, Process, Serial};
 
@@ -40,12 +37,12 @@ pub struct Counts {
     pub cumulative_cpu_time: u64,
     /// From begin to end, of each that ended.
     pub durations: Durations,
-    /// How long the process waited within it, for something or for a CPU.
-    pub wait_time: u64,
-    /// How long those had lasted at the end of the trace that had not ended then.
-    pub open_time: u64,
     /// Events, by type.
     pub events: Tally,
+    /// How long those had lasted at the end of the trace that had not ended then.
+    pub open_time: u64,
+    /// How long the process waited within it, for something or for a CPU.
+    pub wait_time: u64,
 }
 
 impl Counts {
@@ -79,8 +76,8 @@ impl Counts {
     }
 }
 
-/// A leaf. There are many, and each event is about another: what changes of it while
-/// events go by is in one line of the cache.
+/// A leaf. There are many, and each event is about another: what most of them change of
+/// it is in one line of the cache.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 struct Leaf {
@@ -95,11 +92,10 @@ pub(super) struct Leaves {
     /// Places looked for lately: by hash, one of each.
     recent: Vec<Recent>,
     places: HashMap<Key, u32, BuildHasherDefault<Mix>>,
-    pending: Pending,
 }
 
 /// So many places are remembered, in as many bits.
-const RECENT_BITS: u32 = 12;
+const RECENT_BITS: u32 = 10;
 
 /// A leaf that was looked for.
 #[derive(Debug, Clone, Copy)]
@@ -197,21 +193,6 @@ impl Leaves {
         })
     }
 
-    /// Counts an event of a leaf: for now apart from the rest.
-    #[inline]
-    pub(super) fn count(&mut self, place: u32, event_type: EventTypeId) {
-        if let Some(Counted { place, event_type, events }) = self.pending.count(place, event_type) {
-            self.at(place).events.add_to(event_type, events);
-        }
-    }
-
-    /// All events are counted where they belong from here on; until the next comes.
-    pub(super) fn settle(&mut self) {
-        for Counted { place, event_type, events } in self.pending.take() {
-            self.at(place).events.add_to(event_type, events);
-        }
-    }
-
     #[inline]
     pub(super) fn at(&mut self, place: u32) -> &mut Counts {
         &mut self.leaves[place as usize].counts
@@ -265,7 +246,7 @@ mod tests {
     fn what_events_touch_is_in_one_line() {
         let line = 64;
         assert_eq!(std::mem::offset_of!(Leaf, counts), 0);
-        assert!(std::mem::offset_of!(Counts, events) <= line);
+        assert!(std::mem::offset_of!(Counts, open_time) <= line);
         assert!(size_of::<Leaf>() <= 2 * line);
     }
 }

@@ -49,7 +49,6 @@ mod durations;
 mod facts;
 mod leaf;
 mod parallel;
-mod pending;
 mod sums;
 mod tally;
 

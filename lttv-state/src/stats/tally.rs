@@ -36,12 +36,11 @@ impl Tally {
     /// Counts an event.
     #[inline]
     pub fn count(&mut self, event_type: EventTypeId) {
-        self.add_to(event_type, 1);
+        self.add_to(event_type.0, 1);
     }
 
-    /// Counts some events of a type.
-    pub(super) fn add_to(&mut self, event_type: EventTypeId, events: u64) {
-        let EventTypeId(of) = event_type;
+    #[inline]
+    fn add_to(&mut self, of: u32, events: u64) {
         match &mut self.0 {
             Kept::One { of: one, events: known } if *one == of => *known += events,
             Kept::One { .. } => self.begin(of, events),
@@ -64,7 +63,7 @@ impl Tally {
 
     /// Adds others.
     pub fn add(&mut self, other: &Tally) {
-        other.iter().for_each(|(event_type, events)| self.add_to(event_type, events));
+        other.iter().for_each(|(event_type, events)| self.add_to(event_type.0, events));
     }
 
     /// All types that there were events of, with their number.
