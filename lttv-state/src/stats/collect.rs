@@ -3,7 +3,7 @@
 use ltt_read::schema::EventTypeId;
 
 use super::facts::{DeviceFacts, ProcessFacts};
-use super::leaf::{Counts, Key, LeafKey, Leaves};
+use super::leaf::{Counts, LeafKey, Leaves};
 use crate::kernel::{
     Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition, Waited,
 };
@@ -23,7 +23,7 @@ pub(super) struct Collector {
 /// What a CPU is on, and since when.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OnCpu {
-    key: Key,
+    key: LeafKey,
     leaf: u32,
     since: i64,
     /// Whether the process is described.
@@ -31,7 +31,7 @@ pub(super) struct OnCpu {
 }
 
 impl OnCpu {
-    fn new(key: Key, leaf: u32, since: i64) -> Self {
+    fn new(key: LeafKey, leaf: u32, since: i64) -> Self {
         OnCpu { key, leaf, since, is_described: false }
     }
 
@@ -45,7 +45,7 @@ impl OnCpu {
 
     /// Goes over to another leaf.
     #[inline]
-    fn go_to(&mut self, leaves: &mut Leaves, key: Key, time: i64) {
+    fn go_to(&mut self, leaves: &mut Leaves, key: LeafKey, time: i64) {
         self.charge(leaves, time);
         self.is_described &= key.process == self.key.process;
         (self.key, self.leaf) = (key, leaves.place(key));
@@ -112,10 +112,10 @@ impl Collector {
         if let Some(lost) = effect.lost_since() {
             of.lose(&mut self.leaves, state, cpu, lost, time);
         }
-        let key = Key::of(running, cpu);
+        let key = LeafKey::of(running, cpu);
         if let [ended] = effect.ended() {
             // Who left it goes on running.
-            let left = key.within(ended.mode, ended.submode);
+            let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
             let leaf = if left == of.key { of.leaf } else { self.leaves.place(left) };
             self.leaves.at(leaf).ended(ended);
         }
@@ -246,7 +246,7 @@ impl Collector {
         let known = state.cpus().map(|(number, _)| number + 1).max().unwrap_or(0);
         for cpu in 0..known {
             let Some(running) = state.running(cpu) else { continue };
-            let key = Key::of(running, cpu);
+            let key = LeafKey::of(running, cpu);
             let time = self.last;
             match self.cpus.get_mut(cpu as usize) {
                 Some(of) if of.key == key => {}
@@ -292,7 +292,11 @@ impl Collector {
                 if frame.mode() == crate::kernel::ExecutionMode::Unknown {
                     continue;
                 }
-                let key = Key::of(process, cpu).within(frame.mode(), frame.submode());
+                let key = LeafKey {
+                    mode: frame.mode(),
+                    submode: frame.submode(),
+                    ..LeafKey::of(process, cpu)
+                };
                 let place = self.leaves.place(key);
                 let counts: &mut Counts = self.leaves.at(place);
                 let elapsed = since(frame.entry().ns(), time);
@@ -307,9 +311,9 @@ fn since(from: i64, to: i64) -> u64 {
     to.saturating_sub(from).max(0) as u64
 }
 
-fn unknown(nobody: &Process, cpu: u32) -> Key {
+fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
     let (mode, submode) = (Default::default(), crate::kernel::NameId::UNKNOWN);
-    LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }.into()
+    LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
 }
 
 fn facts(processes: &mut Vec<ProcessFacts>, serial: Serial) -> &mut ProcessFacts {

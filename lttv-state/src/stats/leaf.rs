@@ -90,105 +90,55 @@ struct Leaf {
 pub(super) struct Leaves {
     leaves: Vec<Leaf>,
     /// Places looked for lately: by hash, one of each.
-    recent: Vec<Recent>,
-    places: HashMap<Key, u32, BuildHasherDefault<Mix>>,
+    recent: Vec<(LeafKey, u32)>,
+    places: HashMap<LeafKey, u32, BuildHasherDefault<Mix>>,
 }
 
-/// So many places are remembered, in as many bits.
-const RECENT_BITS: u32 = 10;
+/// So many places are remembered: as many as 10 bits tell apart.
+const RECENT: usize = 1 << 10;
 
-/// A leaf that was looked for.
-#[derive(Debug, Clone, Copy)]
-struct Recent {
-    key: Key,
-    place: u32,
-}
-
-/// A [`LeafKey`] that is compared fast.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    function: u64,
-    pub(super) process: Serial,
-    submode: NameId,
-    /// CPU and mode.
-    rest: u32,
-}
-
-const MODE_BITS: u32 = 3;
-
-impl Key {
-    /// Of no leaf: CPUs have smaller numbers.
-    const NONE: Key =
-        Key { function: 0, process: Serial(0), submode: NameId::EMPTY, rest: u32::MAX };
-
-    /// That of a process on a CPU.
+impl LeafKey {
+    /// That of what a process does on a CPU.
     #[inline]
     pub(super) fn of(process: &Process, cpu: u32) -> Self {
         let top = process.top();
-        let key = Key {
-            function: process.function(),
+        LeafKey {
             process: process.serial(),
+            cpu,
+            function: process.function(),
+            mode: top.mode(),
             submode: top.submode(),
-            rest: cpu << MODE_BITS,
-        };
-        key.within(top.mode(), top.submode())
-    }
-
-    /// That of the same process on the same CPU in another mode.
-    #[inline]
-    pub(super) fn within(self, mode: ExecutionMode, submode: NameId) -> Self {
-        let rest = self.rest >> MODE_BITS << MODE_BITS | mode as u32;
-        Key { submode, rest, ..self }
-    }
-
-    #[inline]
-    fn hash(self) -> usize {
-        let hash = self.process.0.wrapping_mul(0x9e37_79b1)
-            ^ (self.submode.index() as u32).wrapping_mul(0x85eb_ca6b)
-            ^ (self.rest ^ self.function as u32).wrapping_mul(0xc2b2_ae35);
-        (hash >> (u32::BITS - RECENT_BITS)) as usize
-    }
-}
-
-impl From<LeafKey> for Key {
-    fn from(key: LeafKey) -> Self {
-        let LeafKey { process, cpu, function, mode, submode } = key;
-        Key { function, process, submode, rest: cpu << MODE_BITS | mode as u32 }
-    }
-}
-
-impl From<Key> for LeafKey {
-    fn from(key: Key) -> Self {
-        let Key { function, process, submode, rest } = key;
-        let mode = ExecutionMode::ALL.get((rest & ((1 << MODE_BITS) - 1)) as usize);
-        let mode = mode.copied().unwrap_or_default();
-        LeafKey { process, cpu: rest >> MODE_BITS, function, mode, submode }
+        }
     }
 }
 
 impl Leaves {
     /// The place of a leaf, made if it is new.
     #[inline]
-    pub(super) fn place(&mut self, key: Key) -> u32 {
-        match self.recent.get(key.hash()) {
-            Some(recent) if recent.key == key => recent.place,
-            _ => self.find(key),
+    pub(super) fn place(&mut self, key: LeafKey) -> u32 {
+        let hash = key.process.0.wrapping_mul(0x9e37_79b1)
+            ^ (key.submode.index() as u32).wrapping_mul(0x85eb_ca6b)
+            ^ (key.cpu << 3 ^ key.mode as u32).wrapping_mul(0xc2b2_ae35);
+        let at = (hash >> (u32::BITS - RECENT.ilog2())) as usize;
+        match self.recent.get(at) {
+            Some((recent, place)) if *recent == key => *place,
+            _ => self.find(key, at),
         }
     }
 
     #[inline(never)]
-    fn find(&mut self, key: Key) -> u32 {
+    fn find(&mut self, key: LeafKey, at: usize) -> u32 {
         let place = self.find_or_add(key);
         if self.recent.is_empty() {
-            self.recent = vec![Recent { key: Key::NONE, place }; 1 << RECENT_BITS];
+            self.recent = vec![(key, place); RECENT];
         }
-        self.recent[key.hash()] = Recent { key, place };
+        self.recent[at] = (key, place);
         place
     }
 
-    fn find_or_add(&mut self, key: Key) -> u32 {
+    fn find_or_add(&mut self, key: LeafKey) -> u32 {
         *self.places.entry(key).or_insert_with(|| {
-            self.leaves.push(Leaf { counts: Counts::default(), key: key.into() });
+            self.leaves.push(Leaf { counts: Counts::default(), key });
             self.leaves.len() as u32 - 1
         })
     }
@@ -204,7 +154,7 @@ impl Leaves {
 
     pub(super) fn add(&mut self, other: &Leaves) {
         for (key, counts) in other.iter() {
-            let place = self.find_or_add((*key).into());
+            let place = self.find_or_add(*key);
             self.at(place).add(counts);
         }
     }
