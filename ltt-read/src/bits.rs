@@ -9,7 +9,9 @@
 /// The 8 bytes at `byte`, zero-extended past the end of the data.
 #[inline(always)]
 fn load(data: &[u8], byte: usize) -> [u8; 8] {
-    match data.get(byte..).and_then(|bytes| bytes.first_chunk()) {
+    // Asked for in this way, two compares are all that it takes.
+    let bytes = byte.checked_add(8).and_then(|end| data.get(byte..end));
+    match bytes.and_then(|bytes| bytes.first_chunk()) {
         Some(bytes) => *bytes,
         None => load_tail(data, byte),
     }

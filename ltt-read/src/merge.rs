@@ -511,9 +511,14 @@ impl Tournament {
 }
 
 /// The lesser one, without a branch, for which it would be too hard to predict.
+///
+/// Whole keys compared as such are selected by one nevertheless; halves are not.
 #[inline(always)]
 fn least(a: u128, b: u128) -> u128 {
-    select_unpredictable(a < b, a, b)
+    let time = |key: u128| (key >> 64) as u64;
+    let least = time(a).min(time(b));
+    let rest = |key| select_unpredictable(time(key) == least, key as u64, u64::MAX);
+    u128::from(least) << 64 | u128::from(rest(a).min(rest(b)))
 }
 
 #[cfg(test)]
