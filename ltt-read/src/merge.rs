@@ -559,7 +559,7 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             seed >> 33
         };
-        for k in [1usize, 2, 3, 4, 5, 8, 13, 64] {
+        for k in [1usize, 2, 3, 4, 5, 8, 13, 20, 64] {
             let streams: Vec<Vec<u64>> = (0..k)
                 .map(|_| {
                     let mut s: Vec<u64> = (0..random() % 50).map(|_| random() % 100).collect();
