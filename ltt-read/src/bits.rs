@@ -9,10 +9,18 @@
 /// The 8 bytes at `byte`, zero-extended past the end of the data.
 #[inline(always)]
 fn load(data: &[u8], byte: usize) -> [u8; 8] {
-    match data.get(byte..).and_then(|bytes| bytes.first_chunk()) {
-        Some(bytes) => *bytes,
+    match whole(data, byte) {
+        Some(bytes) => bytes,
         None => load_tail(data, byte),
     }
+}
+
+/// The same; `None` if they are not all within the data.
+#[inline(always)]
+fn whole(data: &[u8], byte: usize) -> Option<[u8; 8]> {
+    // Asked for in this way, two compares are all that it takes.
+    let bytes = byte.checked_add(8).and_then(|end| data.get(byte..end));
+    bytes.and_then(|bytes| bytes.first_chunk()).copied()
 }
 
 #[cold]
@@ -58,6 +66,12 @@ pub(crate) fn word(data: &[u8], byte: usize) -> u64 {
 #[inline(always)]
 pub(crate) fn word_le(data: &[u8], pos: u64) -> u64 {
     word(data, (pos >> 3) as usize) >> (pos & 7)
+}
+
+/// The same; `None` if it is not wholly within the data.
+#[inline(always)]
+pub(crate) fn whole_word_le(data: &[u8], pos: u64) -> Option<u64> {
+    Some(u64::from_le_bytes(whole(data, (pos >> 3) as usize)?) >> (pos & 7))
 }
 
 /// The index of the first zero byte. Most strings are short: eight bytes are

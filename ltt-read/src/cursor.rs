@@ -812,6 +812,12 @@ impl Cursor {
         Window { data, end: self.content_end }
     }
 
+    /// The bytes of the file, and at which of their bits the packet begins.
+    #[inline(always)]
+    pub(crate) fn data_and_begin(&self) -> (&[u8], u64) {
+        (self.source.bytes(), self.packet.offset << 3)
+    }
+
     /// The packet's little-endian bits from `pos` on, 57 of them at least.
     #[inline(always)]
     pub(crate) fn word_le(&self, pos: u64) -> u64 {

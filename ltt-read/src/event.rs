@@ -204,7 +204,8 @@ impl<'a> Event<'a> {
     #[inline]
     pub fn all_in_range(&self, tests: &RangeTests) -> bool {
         debug_assert!(tests.event_type().is_none_or(|of| of == self.type_id()));
-        tests.hold(self.cursor.window().data, &self.cursor.scratch().slots)
+        let (data, begin) = self.cursor.data_and_begin();
+        tests.hold(data, begin, &self.cursor.scratch().slots)
     }
 
     /// All bytes of a text or blob of constant length, through its handle: the

@@ -492,28 +492,55 @@ impl Tournament {
     #[inline(always)]
     fn replay(&mut self, leaf: usize, key: u128) {
         self.winner = self.runner_up;
-        let mut loser = self.place(leaf);
-        let mut winner = match self.winner {
+        let loser = self.place(leaf);
+        let winner = match self.winner {
             END => loser,
             key => self.place(number_of(key) as usize),
         };
-        // Both ways up at once: where they meet, the one has just been brought up to
-        // date for the other.
-        let (mut key, mut runner_up) = (key, END);
-        while loser > 1 {
-            self.keys[loser] = key;
-            key = least(key, self.keys[loser ^ 1]);
-            runner_up = least(runner_up, self.keys[winner ^ 1]);
-            (loser, winner) = (loser / 2, winner / 2);
-        }
-        self.runner_up = runner_up;
+        // Of a known size there are neither loops nor checks.
+        let keys = &mut *self.keys;
+        self.runner_up = match keys.len() {
+            4 => climb(sized::<4>(keys), loser, winner, key),
+            8 => climb(sized::<8>(keys), loser, winner, key),
+            16 => climb(sized::<16>(keys), loser, winner, key),
+            32 => climb(sized::<32>(keys), loser, winner, key),
+            64 => climb(sized::<64>(keys), loser, winner, key),
+            _ => climb(keys, loser, winner, key),
+        };
     }
 }
 
+/// As many of the keys of a tree, which are all.
+#[inline(always)]
+fn sized<const LEN: usize>(keys: &mut [u128]) -> &mut [u128] {
+    &mut keys[..LEN]
+}
+
+/// Brings the way up from a leaf that gets a key up to date. Gives the least key but
+/// for that of another leaf, the winner's.
+#[inline(always)]
+fn climb(keys: &mut [u128], mut loser: usize, mut winner: usize, mut key: u128) -> u128 {
+    // Both ways up at once: where they meet, the one has just been brought up to
+    // date for the other.
+    let (last, mut runner_up) = (keys.len() - 1, END);
+    for _ in 1..keys.len().ilog2() {
+        keys[loser & last] = key;
+        key = least(key, keys[(loser ^ 1) & last]);
+        runner_up = least(runner_up, keys[(winner ^ 1) & last]);
+        (loser, winner) = (loser / 2, winner / 2);
+    }
+    runner_up
+}
+
 /// The lesser one, without a branch, for which it would be too hard to predict.
+///
+/// Whole keys compared as such are selected by one nevertheless; halves are not.
 #[inline(always)]
 fn least(a: u128, b: u128) -> u128 {
-    select_unpredictable(a < b, a, b)
+    let time = |key: u128| (key >> 64) as u64;
+    let least = time(a).min(time(b));
+    let rest = |key| select_unpredictable(time(key) == least, key as u64, u64::MAX);
+    u128::from(least) << 64 | u128::from(rest(a).min(rest(b)))
 }
 
 #[cfg(test)]
@@ -532,7 +559,7 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             seed >> 33
         };
-        for k in [1usize, 2, 3, 4, 5, 8, 13, 64] {
+        for k in [1usize, 2, 3, 4, 5, 8, 13, 20, 64] {
             let streams: Vec<Vec<u64>> = (0..k)
                 .map(|_| {
                     let mut s: Vec<u64> = (0..random() % 50).map(|_| random() % 100).collect();

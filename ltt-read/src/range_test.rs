@@ -1,7 +1,7 @@
 //! Comparisons of integer fields, made ready: a load, a difference, and one
 //! comparison each.
 
-use crate::bits::word_le;
+use crate::bits::{whole_word_le, word_le};
 use crate::field::Field;
 use crate::layout::FixedRead;
 use crate::layout::program::Slot;
@@ -12,7 +12,6 @@ use crate::schema::EventTypeId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeTest {
     event_type: EventTypeId,
-    anchor: Slot,
     test: Test,
 }
 
@@ -44,23 +43,15 @@ pub struct RangeTest {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RangeTests {
     event_type: Option<EventTypeId>,
-    groups: Box<[Group]>,
-}
-
-/// The tests of fields that have one anchor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Group {
-    anchor: Slot,
     tests: Box<[Test]>,
 }
 
-/// A test of a field in the little-endian word that its first bit is in.
+/// A test of a field in the little-endian word that begins with its first bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Test {
-    /// The word's first byte, from the anchor.
-    byte: u32,
-    /// The field's first bit in it.
-    shift: u32,
+    anchor: Slot,
+    /// The field's first bit, from the anchor.
+    offset: u64,
     /// The bits that are the field's: differences are modulo these, and therefore
     /// the same for both sorts of integers.
     mask: u64,
@@ -80,25 +71,16 @@ impl Field {
     /// [`Event::integer`]: crate::Event::integer
     pub fn in_range(&self, low: u64, high: u64) -> Option<RangeTest> {
         let place = &self.place;
-        let shift = (place.offset & 7) as u32;
-        let aligned = self.info().class().align >= 8;
-        let fits = |read: &FixedRead| match read.bits() {
-            bits if bits <= 57 => true,
-            bits => aligned && bits + shift <= 64,
-        };
+        let aligned = self.info().class().align >= 8 && place.offset.is_multiple_of(8);
+        let fits = |read: &FixedRead| read.bits() <= if aligned { 64 } else { 57 };
         let read = place.integer.filter(|read| self.is_always_there() && fits(read))?;
         if !read.is_little_endian() {
             return None;
         }
-        let ones = u64::MAX >> (64 - read.bits());
-        let test = Test {
-            byte: (place.offset >> 3).try_into().ok()?,
-            shift,
-            mask: ones << shift,
-            low: low << shift,
-            size: (high.wrapping_sub(low) & ones) << shift,
-        };
-        Some(RangeTest { event_type: self.event_type, anchor: place.anchor, test })
+        let mask = u64::MAX >> (64 - read.bits());
+        let size = high.wrapping_sub(low) & mask;
+        let test = Test { anchor: place.anchor, offset: place.offset, mask, low, size };
+        Some(RangeTest { event_type: self.event_type, test })
     }
 }
 
@@ -107,13 +89,9 @@ impl FromIterator<RangeTest> for RangeTests {
     fn from_iter<I: IntoIterator<Item = RangeTest>>(tests: I) -> Self {
         let tests: Vec<_> = tests.into_iter().collect();
         debug_assert!(tests.windows(2).all(|pair| pair[0].event_type == pair[1].event_type));
-        let group = |group: &[RangeTest]| Group {
-            anchor: group[0].anchor,
-            tests: group.iter().map(|test| test.test).collect(),
-        };
         RangeTests {
             event_type: tests.first().map(|test| test.event_type),
-            groups: tests.chunk_by(|a, b| a.anchor == b.anchor).map(group).collect(),
+            tests: tests.iter().map(|test| test.test).collect(),
         }
     }
 }
@@ -124,42 +102,36 @@ impl RangeTests {
         self.event_type
     }
 
+    /// Whether all hold of an event whose anchors are from bit `begin` of the data on.
     #[inline(always)]
-    pub(crate) fn hold(&self, data: &[u8], slots: &[u64]) -> bool {
-        self.hold_at_bytes(data, slots).unwrap_or_else(|| self.hold_anywhere(data, slots))
+    pub(crate) fn hold(&self, data: &[u8], begin: u64, slots: &[u64]) -> bool {
+        let hold = self.hold_of(begin, slots, |bit| whole_word_le(data, bit));
+        hold.unwrap_or_else(|| self.hold_near_end(data, begin, slots))
     }
 
-    /// `None` if an anchor is between bytes, or a word is not within the data. (It
-    /// calls nothing, for the sake of the registers.)
+    /// Apart: what calls nothing has more registers.
+    #[cold]
+    #[inline(never)]
+    fn hold_near_end(&self, data: &[u8], begin: u64, slots: &[u64]) -> bool {
+        let hold = self.hold_of(begin, slots, |bit| Some(word_le(data, bit)));
+        hold.unwrap_or(false)
+    }
+
+    /// Given how to get at words; `None` if one cannot be had.
     #[inline(always)]
-    fn hold_at_bytes(&self, data: &[u8], slots: &[u64]) -> Option<bool> {
-        for group in &self.groups {
-            let anchor = *slots.get(group.anchor as usize)?;
-            if anchor & 7 != 0 {
-                return None;
-            }
-            let data = data.get((anchor >> 3) as usize..)?;
-            for test in &group.tests {
-                let byte = test.byte as usize;
-                let word = data.get(byte..byte.wrapping_add(8))?.as_array()?;
-                if !test.holds(u64::from_le_bytes(*word)) {
-                    return Some(false);
-                }
+    fn hold_of(
+        &self,
+        begin: u64,
+        slots: &[u64],
+        word: impl Fn(u64) -> Option<u64>,
+    ) -> Option<bool> {
+        for test in &self.tests {
+            let anchor = begin.wrapping_add(*slots.get(test.anchor as usize)?);
+            if !test.holds(word(anchor.wrapping_add(test.offset))?) {
+                return Some(false);
             }
         }
         Some(true)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn hold_anywhere(&self, data: &[u8], slots: &[u64]) -> bool {
-        self.groups.iter().all(|group| {
-            let Some(anchor) = slots.get(group.anchor as usize) else { return false };
-            group.tests.iter().all(|test| {
-                let offset = u64::from(test.byte) * 8 + u64::from(test.shift);
-                test.holds(word_le(data, anchor.wrapping_add(offset)) << test.shift)
-            })
-        })
     }
 }
 

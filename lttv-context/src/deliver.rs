@@ -1,5 +1,6 @@
 //! Events on their way to hooks.
 
+use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 
 use ltt_read::{Event, Merge};
@@ -141,11 +142,9 @@ impl<M: Mode> Delivery<'_, '_, M> {
             }
             passes
         });
-        if passed > 0 {
-            self.left -= passed;
-            self.time = time;
-            self.latest = Some(time);
-        }
+        (self.left, self.time) = (self.left - passed, time);
+        // Which it is would be too hard to predict where every other event is heard.
+        self.latest = select_unpredictable(passed > 0, Some(time), self.latest);
         (next, key)
     }
 

@@ -120,7 +120,7 @@ impl Filter {
     }
 
     /// Whether an event passes whose type leaves that open.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn looks_at<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         match self.quick.get(event.type_id().index()).map(|quick| quick.verdict(event)) {
             Some(Verdict::Always) => true,

@@ -1,6 +1,8 @@
 //! Patterns: `*` any text, `?` any character, `[a-z]` and `[!a-z]` one of (or
 //! none of) these, `\` before a character that means itself.
 
+use std::ops::RangeInclusive;
+
 use memchr::memmem;
 
 /// A pattern, compiled.
@@ -17,6 +19,8 @@ struct Part {
     pieces: Vec<Piece>,
     /// Finds the literal text that the part begins with, if it does.
     finder: Option<Box<memmem::Finder<'static>>>,
+    /// How many bytes it can stand for.
+    lengths: RangeInclusive<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +71,10 @@ impl Glob {
                 Some(Piece::Text(text)) => Some(Box::new(memmem::Finder::new(text).into_owned())),
                 _ => None,
             },
+            lengths: pieces.iter().fold(0..=0, |sum, piece| {
+                let piece = piece.lengths();
+                sum.start() + piece.start()..=sum.end() + piece.end()
+            }),
             pieces,
         });
         Ok(Glob { first, rest: rest.collect() })
@@ -122,7 +130,13 @@ impl Part {
         if let [Piece::Text(end)] = &*self.pieces {
             return text.ends_with(end);
         }
-        loop {
+        // It begins near the end, and where a character does.
+        let mut begin = text.len().saturating_sub(*self.lengths.end());
+        while text.get(begin).is_some_and(|byte| begin > 0 && byte & 0xc0 == 0x80) {
+            begin -= 1;
+        }
+        text = &text[begin..];
+        while text.len() >= *self.lengths.start() {
             if prefix(&self.pieces, text).is_some_and(<[u8]>::is_empty) {
                 return true;
             }
@@ -130,6 +144,17 @@ impl Part {
                 Some(len) => text = &text[len..],
                 None => return false,
             }
+        }
+        false
+    }
+}
+
+impl Piece {
+    /// How many bytes it can stand for.
+    fn lengths(&self) -> RangeInclusive<usize> {
+        match self {
+            Piece::Text(text) => text.len()..=text.len(),
+            Piece::AnyChar | Piece::OneOf { .. } => 1..=4,
         }
     }
 }
@@ -266,6 +291,22 @@ mod tests {
         fn as_defined(pattern in "[ab?*€]{0,8}", text in "[ab€]{0,10}") {
             let chars = |s: &str| s.chars().collect::<Vec<_>>();
             prop_assert_eq!(matches(&pattern, &text), slowly(&chars(&pattern), &chars(&text)));
+        }
+
+        #[test]
+        fn bytes_that_are_no_characters_count(
+            pattern in "[ab?*€]{0,8}",
+            text in prop::collection::vec(prop::sample::select(&b"ab\xe2\x82\xac\xf0"[..]), 0..12),
+        ) {
+            let (mut chars, mut rest) = (Vec::new(), &*text);
+            while let Some(len) = char_len(rest) {
+                let char = std::str::from_utf8(&rest[..len]).ok().and_then(|c| c.chars().next());
+                chars.push(char.unwrap_or('\u{fffd}'));
+                rest = &rest[len..];
+            }
+            let pattern_chars: Vec<_> = pattern.chars().collect();
+            let found = Glob::new(&pattern).unwrap().matches(&text);
+            prop_assert_eq!(found, slowly(&pattern_chars, &chars));
         }
     }
 }

@@ -415,13 +415,25 @@ impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
     /// ```
     #[inline]
     pub fn call_runs(&mut self, mut call: impl FnMut(HookRun<'_, F>, &'a D) -> Flow) -> Flow {
+        // Most often there is one run, which need not pay for a loop.
+        if let [run] = self.plan {
+            return self
+                .hooks_of(run)
+                .map_or(ControlFlow::Continue(()), |hooks| call(hooks, &run.data));
+        }
         let mut flow = ControlFlow::Continue(());
         for run in self.plan {
-            if let Some(hooks) = self.hooks.get_mut(run.begin as usize..run.end as usize) {
-                flow = either(flow, call(HookRun { hooks }, &run.data));
+            if let Some(hooks) = self.hooks_of(run) {
+                flow = either(flow, call(hooks, &run.data));
             }
         }
         flow
+    }
+
+    #[inline(always)]
+    fn hooks_of(&mut self, run: &Run<D>) -> Option<HookRun<'_, F>> {
+        let hooks = self.hooks.get_mut(run.begin as usize..run.end as usize)?;
+        Some(HookRun { hooks })
     }
 }
 
@@ -435,6 +447,9 @@ impl<F: ?Sized> HookRun<'_, F> {
     /// Has a function call every hook. The result is to stop if any said so.
     #[inline(always)]
     pub fn call_each(self, mut call: impl FnMut(&mut F) -> Flow) -> Flow {
+        if let [Some(hook)] = self.hooks {
+            return call(hook);
+        }
         let mut flow = ControlFlow::Continue(());
         self.hooks.iter_mut().flatten().for_each(|hook| flow = either(flow, call(hook)));
         flow
