@@ -365,15 +365,21 @@ impl History {
     /// The value of a code that a run in `block` has.
     #[inline(always)]
     pub(super) fn value(&self, code: Code, block: usize) -> Result<Value<'_>, Error> {
-        let value = value_of(code, |id| self.text(id));
-        match value {
+        match self.known_value(code) {
             Some(value) => Ok(value),
             None => Err(self.bad_value(code, block)),
         }
     }
 
+    /// The same. None if there is no such value.
+    #[inline(always)]
+    pub(super) fn known_value(&self, code: Code) -> Option<Value<'_>> {
+        value_of(code, |id| self.text(id))
+    }
+
+    /// Why a code in `block` has no value.
     #[cold]
-    fn bad_value(&self, code: Code, block: usize) -> Error {
+    pub(super) fn bad_value(&self, code: Code, block: usize) -> Error {
         // The text's block may be another one, and be damaged.
         let texts = &self.inner.texts;
         let at = texts.partition_point(|(first, _)| *first <= code.bits);
