@@ -286,6 +286,17 @@ impl History {
         self.inner.horizons.partition_point(|horizon| *horizon <= t)
     }
 
+    /// The same, for a time that is not before a block's: it is likely to be in it, or in
+    /// the next one.
+    #[inline(always)]
+    pub(super) fn block_at_or_behind(&self, block: usize, t: i64) -> usize {
+        match self.inner.horizons.get(block..) {
+            Some([this, ..]) if *this > t => block,
+            Some([_, next, ..]) if *next > t => block + 1,
+            _ => self.block_at(t),
+        }
+    }
+
     /// A block whose checksum is right.
     #[inline(always)]
     pub(super) fn block(&self, index: usize) -> Result<Block<'_>, Error> {
