@@ -12,6 +12,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 OURS, PEER, WANTED = "#c4501b", "#8a9099", "#2b2f36"
+SIDES = [(OURS, "LTTV for Rust"), (PEER, "Trace Compass's SHT")]
 PART, HEAD, ACCENT = "#f3e7df", "#e5e8ec", "#f0c9b2"
 UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6}
 
@@ -58,10 +59,13 @@ class Picture:
             x += width
         return places
 
-    def grows(self, place, y1, x2, y2, width2):
-        """Two lines from a box to the row that shows what is in it."""
-        self.line(place[0], y1, x2, y2, "#999", 1, "3 3")
-        self.line(place[1], y1, x2 + width2, y2, "#999", 1, "3 3")
+    def inside(self, place, bottom, x, y, height, title, cells):
+        """A row that shows what is in the box at a place, with lines from there."""
+        places = self.row(x, y, height, cells)
+        for above, below in zip(place, (x, places[-1][1])):
+            self.line(above, bottom, below, y, "#999", 1, "3 3")
+        self.title(x, y - 12, title)
+        return places
 
     def write(self, name):
         body = "\n".join(self.parts)
@@ -96,19 +100,19 @@ def layout():
         (150, ACCENT, "run", "attribute 7"),
         (140, PART, "…", ""),
     ]
-    block = picture.row(left, 138, height, parts)
-    picture.grows(file[2], 38 + height, left, 138, block[-1][1] - left)
-    picture.title(left, 126, "A block: one run for each attribute that changed")
+    title = "A block: one run for each attribute that changed"
+    block = picture.inside(file[2], 38 + height, left, 138, height, title, parts)
 
     parts = [
-        (100, HEAD, "key", "least value"),
-        (200, PART, "symbols", "value − least, in few bits"),
-        (250, PART, "heads", "ends before each bucket of time"),
-        (330, PART, "lows", "the low bits of each end"),
+        (90, HEAD, "key", "least value"),
+        (100, HEAD, "open", "value behind"),
+        (210, PART, "heads", "ends before each bucket of time"),
+        (200, ACCENT, "entry", "low bits of end, value − least"),
+        (200, PART, "entry", "in as few bytes as these need"),
+        (80, PART, "…", ""),
     ]
-    run = picture.row(left, 238, height, parts)
-    picture.grows(block[6], 138 + height, left, 238, run[-1][1] - left)
-    picture.title(left, 226, "A run: what one attribute was in the block's time")
+    title = "A run: what one attribute was in the block's time"
+    picture.inside(block[6], 138 + height, left, 238, height, title, parts)
 
     picture.text(
         left, 326, "The index: which blocks have an attribute, and what lasts over blocks",
@@ -139,16 +143,17 @@ def layout():
 
 
 def micros(cell):
-    number, unit = cell.replace("*", "").split()
+    number, unit = cell.split()
     return float(number) * UNITS[unit]
 
 
 def figures():
-    """Rows of the table about the first workload: name, wanted, ours, peer's, in µs."""
+    """Rows of the table about the first workload: name, what is wanted in µs, and of each
+    side the time in µs and as text."""
     for line in (DOCS / "history.md").read_text().splitlines():
         if re.match(r"\| (F|S|S2|D1|D2|D3|H): ", line):
-            name, wanted, ours, peer = [cell.strip() for cell in line.split("|")[1:5]]
-            yield name, micros(wanted), micros(ours), micros(peer), ours.replace("*", ""), peer
+            name, wanted, *sides = [cell.strip(" *") for cell in line.split("|")[1:5]]
+            yield name, micros(wanted), [(micros(side), side) for side in sides]
 
 
 def times():
@@ -156,12 +161,12 @@ def times():
     labels, bars, row = 270, 470, 50
     picture = Picture(860, 96 + row * len(rows) + 30)
     # Each line of the scale is ten times the one before.
-    least = math.floor(math.log10(min(min(r[1:4]) for r in rows)))
-    most = math.ceil(math.log10(max(max(r[1:4]) for r in rows)))
+    all_times = [time for _, wanted, sides in rows for time in [wanted, *(time for time, _ in sides)]]
+    least, most = math.floor(math.log10(min(all_times))), math.ceil(math.log10(max(all_times)))
     place = lambda value: labels + (math.log10(value) - least) / (most - least) * bars
     picture.text(16, 26, "CPU time of an answer, K1-10M, file in memory (each line is ten times the last)",
                  weight="bold")
-    for x, fill, name in [(16, OURS, "LTTV for Rust"), (150, PEER, "Trace Compass's SHT")]:
+    for x, (fill, name) in zip([16, 150], SIDES):
         picture.box(x, 38, 12, 15, fill, outline=False)
         picture.text(x + 20, 50, name)
     picture.line(330, 38, 330, 53, WANTED, 3)
@@ -173,10 +178,10 @@ def times():
         name = {-1: "0.1 µs", 0: "1 µs", 1: "10 µs", 2: "100 µs", 3: "1 ms", 4: "10 ms",
                 5: "100 ms", 6: "1 s"}[exponent]
         picture.text(x, bottom + 16, name, "middle", 11, fill="#555")
-    for number, (name, wanted, ours, peer, our_text, peer_text) in enumerate(rows):
+    for number, (name, wanted, sides) in enumerate(rows):
         top = 80 + number * row
         picture.text(16, top + 20, name)
-        for line, (value, fill, text) in enumerate([(ours, OURS, our_text), (peer, PEER, peer_text)]):
+        for line, ((value, text), (fill, _)) in enumerate(zip(sides, SIDES)):
             picture.box(labels, top + line * 16, place(value) - labels, 15, fill, outline=False)
             x, mark = place(value) + 8, place(wanted)
             if x - 8 < mark < x + 7 * len(text):

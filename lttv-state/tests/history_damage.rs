@@ -146,6 +146,26 @@ fn damage_with_right_checksums_does_no_harm() {
     }
 }
 
+/// Numbers of intervals that are more, together, than there are numbers.
+#[test]
+fn made_up_counts_of_intervals_are_added_without_overflow() {
+    let (mut bytes, _) = small();
+    let number =
+        |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    // Index: frame head, end of the history, attributes, blocks, and an entry for each.
+    let index = number(&bytes, bytes.len() - 20) as usize;
+    let blocks = number(&bytes, index + 16 + 12) as usize;
+    assert!(blocks > 1);
+    for block in 0..blocks {
+        // Where it is, how long it is, its first and last time.
+        let count = index + 16 + 16 + block * (16 + 76) + 16 + 16;
+        bytes[count..count + 8].fill(0xff);
+    }
+    naive_history::repair_checksums(&mut bytes);
+    let history = History::from_bytes(bytes).unwrap();
+    assert_eq!(history.intervals_count(), u64::MAX);
+}
+
 #[test]
 fn a_stale_file_is_refused() {
     let dir = tempfile::tempdir().unwrap();

@@ -38,7 +38,19 @@ pub(super) fn get(data: &[u8], at: usize, width: u32) -> u64 {
     if width > 56 {
         return get_wide(data, at, width);
     }
-    word(data, at / 8) >> (at % 8) & ((1 << width) - 1)
+    get_short(data, at, width)
+}
+
+/// The same, for `width` up to 56.
+#[inline(always)]
+pub(super) fn get_short(data: &[u8], at: usize, width: u32) -> u64 {
+    word(data, at / 8) >> (at % 8) & short_mask(width)
+}
+
+/// The `width` low bits set, for `width` less than 64.
+#[inline(always)]
+pub(super) fn short_mask(width: u32) -> u64 {
+    (1 << (width % 64)) - 1
 }
 
 /// One that may not be all in a word.

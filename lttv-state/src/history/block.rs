@@ -9,8 +9,8 @@
 //! names       of the attributes `first_quark..quarks`: see `names`
 //! texts       where each one ends, in as many bits as `text_bytes` needs;
 //!             then the bytes of all
-//! present     a bit per attribute: does it have a run here?
-//! ranks       u32 per 64 attributes: how many runs are before these?
+//! present     for each 64 attributes: u64, a bit each, do they have runs here?;
+//!             u32, how many runs are before these?
 //! tags        u32 each: see `run`
 //! records     of each run: see `run`
 //! bodies      of each run
@@ -20,7 +20,10 @@
 use std::ops::Range;
 
 use super::bits::{self, Bytes, width_of, word};
-use super::run::{RecordLayout, Run, Span, Widths};
+use super::run::{Class, RecordLayout, Run, Widths};
+
+/// Bytes for which of 64 attributes have runs.
+const PRESENT: usize = 12;
 
 /// Bits for where a text ends; never none, so that there cannot be more texts
 /// than bits.
@@ -108,8 +111,7 @@ pub(super) struct Layout {
     text_width: u32,
     text_ends: usize,
     texts: Range<usize>,
-    pub(super) present: usize,
-    ranks: usize,
+    present: usize,
     tags: usize,
     records: usize,
     record: RecordLayout,
@@ -130,26 +132,24 @@ impl Layout {
             head.name_bytes,
             bits(head.texts, text_width),
             head.text_bytes,
-            words * 8,
-            words * 4,
+            words * PRESENT as u64,
             u64::from(head.tags) * 4,
             u64::from(head.runs) * record.len as u64,
             head.body_bytes,
         ];
         let mut at = BlockHead::LEN as u64;
-        let mut starts = [0; 9];
+        let mut starts = [0; 8];
         for (start, part) in starts.iter_mut().zip(parts) {
             *start = usize::try_from(at).ok()?;
             at = at.checked_add(part)?;
         }
-        let [names, text_ends, texts, present, ranks, tags, records, bodies, _] = starts;
+        let [names, text_ends, texts, present, tags, records, bodies, _] = starts;
         (at == len as u64).then_some(Layout {
             names: names..text_ends,
             text_width,
             text_ends,
             texts: texts..present,
             present,
-            ranks,
             tags,
             records,
             record,
@@ -174,32 +174,44 @@ impl<'d> Block<'d> {
         if quark >= self.head.quarks as usize {
             return None;
         }
-        let here = word(self.data, self.layout.present + quark / 64 * 8);
+        let here = self.present(quark / 64);
         if here >> (quark % 64) & 1 == 0 {
             return None;
         }
-        let rank = word(self.data, self.layout.ranks + quark / 64 * 4) as u32;
+        let rank = word(self.data, self.layout.present + quark / 64 * PRESENT + 8) as u32;
         let rank = rank.wrapping_add((here & bits::mask((quark % 64) as u32)).count_ones());
-        Some(self.run_of_rank(rank))
+        Some(self.run_of_rank(rank, |tag| self.class(tag)))
+    }
+
+    /// Which of the 64 attributes of a word have runs.
+    #[inline(always)]
+    pub(super) fn present(&self, at: usize) -> u64 {
+        word(self.data, self.layout.present + at * PRESENT)
+    }
+
+    /// The class of runs with a tag, by its place in the table.
+    #[inline(always)]
+    fn class(&self, place: u32) -> Option<Class> {
+        if place >= self.head.tags {
+            return None;
+        }
+        let tag = word(self.data, self.layout.tags + place as usize * 4) as u32;
+        Class::of(tag, self.head.span())
     }
 
     /// A run, by how many are before it. None if the bytes are none.
     #[inline(always)]
-    fn run_of_rank(&self, rank: u32) -> Option<Run<'d>> {
+    fn run_of_rank(&self, rank: u32, class: impl FnOnce(u32) -> Option<Class>) -> Option<Run<'d>> {
         let Block { head, layout, data } = *self;
         let record = layout.record.read(data, layout.records + rank as usize * layout.record.len);
-        if record.tag >= head.tags {
-            return None;
-        }
-        let tag = word(data, layout.tags + record.tag as usize * 4) as u32;
         let body = layout.bodies.checked_add(usize::try_from(record.body).ok()?)?;
-        let span = Span { base: head.base, len: head.span() };
-        Run::read(data, body, span, tag, &record)
+        Run::read(data, body, head.base, &class(record.tag)?, &record)
     }
 
     /// All runs, to be asked for in the order of attributes.
     pub(super) fn all_runs(&self) -> AllRuns<'d> {
-        AllRuns { block: *self, rank: 0 }
+        let classes = (0..self.head.tags).map(|place| self.class(place)).collect();
+        AllRuns { block: *self, classes, rank: 0 }
     }
 
     /// A text or blob, by its place among those of this block.
@@ -221,35 +233,35 @@ impl<'d> Block<'d> {
 #[derive(Debug)]
 pub(super) struct AllRuns<'d> {
     block: Block<'d>,
+    classes: Vec<Option<Class>>,
     rank: u32,
 }
 
 impl<'d> AllRuns<'d> {
-    /// The runs of the 64 attributes from `first` on, by attribute: for 0 first, and
-    /// then for those behind. The inner None says that the bytes are none.
+    /// Gives the runs of the 64 attributes from `first` on, by attribute: for 0 first,
+    /// and then for those behind. False if some have none, by their bytes.
     #[inline(always)]
-    pub(super) fn of_64(&mut self, first: usize) -> impl Iterator<Item = (usize, Option<Run<'d>>)> {
+    pub(super) fn of_64(&mut self, first: usize, mut each: impl FnMut(usize, &Run<'d>)) -> bool {
         let known = first < self.block.head.quarks as usize;
-        let at = self.block.layout.present + first / 64 * 8;
-        let mut present = if known { word(self.block.data, at) } else { 0 };
-        std::iter::from_fn(move || {
-            if present == 0 {
-                return None;
-            }
+        let mut present = if known { self.block.present(first / 64) } else { 0 };
+        while present != 0 {
             let quark = first + present.trailing_zeros() as usize;
             present &= present - 1;
+            let class = |place: u32| *self.classes.get(place as usize)?;
+            let Some(run) = self.block.run_of_rank(self.rank, class) else { return false };
             self.rank += 1;
-            Some((quark, self.block.run_of_rank(self.rank - 1)))
-        })
+            each(quark, &run);
+        }
+        true
     }
 }
 
 /// Appends the bits that say which attributes have runs, and their ranks.
 pub(super) fn write_present(out: &mut Vec<u8>, present: &[u64], quarks: usize) {
-    let words = || present.iter().copied().chain(std::iter::repeat(0)).take(quarks.div_ceil(64));
-    words().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    let words = present.iter().copied().chain(std::iter::repeat(0));
     let mut rank = 0u32;
-    for word in words() {
+    for word in words.take(quarks.div_ceil(64)) {
+        out.extend_from_slice(&word.to_le_bytes());
         out.extend_from_slice(&rank.to_le_bytes());
         rank += word.count_ones();
     }

@@ -41,8 +41,8 @@ pub struct Settings {
     pub reorder_limit: usize,
     /// How many intervals make a block. While it is built, a block takes about
     /// 64 bytes of memory per interval. Greater blocks make the file smaller,
-    /// and lose more when the program is killed. `None`: 10 for each attribute,
-    /// but at least 131 072 and at most 1 048 576.
+    /// and lose more when the program is killed. `None`: 12 for each attribute,
+    /// but at least 196 608 and at most 1 572 864.
     pub block_intervals: Option<u32>,
 }
 
@@ -61,7 +61,7 @@ impl Settings {
     fn block_intervals(&self, quarks: usize) -> usize {
         match self.block_intervals {
             Some(intervals) => intervals.clamp(1, 1 << 24) as usize,
-            None => (10 * quarks).clamp(1 << 17, 1 << 20),
+            None => (12 * quarks).clamp(3 << 16, 3 << 19),
         }
     }
 }

@@ -178,7 +178,7 @@ impl<'h> Cursor<'h> {
                 return self.check(t);
             }
         }
-        self.locate(t, self.history.block_at(t))
+        self.locate(t, self.history.block_at_or_behind(self.block, t))
     }
 
     /// To the interval behind this one; false if this is the last.

@@ -1,78 +1,102 @@
 //! The times at which the intervals of a run end: increasing numbers, stored in
 //! little space, and so that each is found in a few steps.
 //!
-//! Each number is cut in two. Its low bits stand in an array, as they are. Its
-//! high bits are the number of a *bucket*; of the buckets it is noted how many
-//! numbers come before each. There are so many that a bucket has 8 to 16 numbers
-//! if these are spread evenly.
+//! Each number is cut in two. Its low bits stand in an array of *entries* of whole
+//! bytes, each together with its interval's value: who finds a time has the value at
+//! hand. Its high bits are the number of a *bucket*; of the buckets it is noted how
+//! many numbers come before each.
 //!
 //! ```text
-//! heads  for each bucket but the first: how many numbers are before it, in as
-//!        many bits as their count needs
-//! lows   of each number, in `low_bits`
+//! heads    for each bucket but the first: how many numbers are before it, in as
+//!          many bits as their count needs
+//! entries  of each number, from a whole byte on: its low bits, then bits that are
+//!          not ours, up to a whole byte
 //! ```
-//! What the sizes are follows from the count and the block's span of time: see
-//! [`Shape`].
+//! How many low bits there are, and the block's span of time, tell how many buckets:
+//! see [`Shape`].
 //!
-//! In a bucket a number is searched for by halving, in steps that do not depend on
-//! what is found: a processor cannot guess where the search will go, and guessing wrong
-//! costs it more than a step.
+//! In a bucket a number is searched for without steps that depend on what is found: a
+//! processor cannot guess where the search will go, and guessing wrong costs it more than
+//! to look at a few numbers in vain. So many are halved, and of few all are looked at.
 
 use std::hint::select_unpredictable;
 
-use super::bits::{self, BitWriter, width_of};
+use super::bits::{self, BitWriter, width_of, word};
 
-/// No block has more.
-const MOST: u32 = 1 << 30;
+/// No block has more: so two heads are read at once.
+const MOST: u32 = (1 << 28) - 1;
+
+/// No more bits are low: so they are read at once.
+const MOST_LOW_BITS: u32 = 56;
+
+/// So many numbers, or fewer, are all looked at.
+const FEW: u32 = 8;
 
 /// How numbers are cut.
-#[derive(Debug, Clone, Copy)]
-struct Shape {
-    low_bits: u32,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) low_bits: u32,
     buckets: u32,
-    head_width: u32,
+    /// Bytes of an entry.
+    pub(super) stride: usize,
 }
 
 impl Shape {
-    /// For `count` numbers that are less than `span`.
-    #[inline(always)]
-    fn of(span: u64, count: u32) -> Shape {
-        // Without branches: a processor cannot guess how many numbers come next.
-        let several = count >= 8;
-        // A few numbers are worth more buckets: their heads are narrow.
-        let buckets = (count >> select_unpredictable(count < 64, 2, 3)) | 1;
-        let width = width_of(span) - u32::from(several);
-        let low_bits = width.saturating_sub(select_unpredictable(several, buckets.ilog2(), 0));
-        let buckets = span.checked_shr(low_bits).unwrap_or(0) as u32 + 1;
-        Shape { low_bits, buckets, head_width: width_of(count.into()) }
+    /// The one that takes the least space for `count` numbers that are less than `span`,
+    /// with `apart` bits, up to 64, that are not ours.
+    pub(super) fn best(span: u64, count: usize, apart: u32) -> Shape {
+        let head_width = u64::from(width_of(count as u64));
+        let shapes = (1..=15).filter_map(|bytes: u32| {
+            let low_bits = (bytes * 8).checked_sub(apart)?.min(MOST_LOW_BITS);
+            // If it is by many, heads would take more than they save.
+            let few = span >> low_bits <= count.max(512) as u64;
+            Shape::of(span, low_bits, apart).filter(|_| few)
+        });
+        let bits = |shape: &Shape| {
+            count as u64 * shape.stride as u64 * 8 + u64::from(shape.buckets) * head_width
+        };
+        // The last has the most low bits, so that there is always one.
+        shapes.min_by_key(bits).unwrap_or(Shape { low_bits: 8, buckets: 1, stride: 1 })
+    }
+
+    /// The one with so many low bits. None if there is none.
+    pub(super) fn of(span: u64, low_bits: u32, apart: u32) -> Option<Shape> {
+        if low_bits > MOST_LOW_BITS || low_bits + apart == 0 {
+            return None;
+        }
+        let buckets = u32::try_from(span >> low_bits).ok()?.checked_add(1)?;
+        Some(Shape { low_bits, buckets, stride: (low_bits + apart).div_ceil(8) as usize })
     }
 
     /// The bucket of a number.
     #[inline(always)]
     fn bucket(&self, number: u64) -> u64 {
-        // 64 bits may be low.
-        number.checked_shr(self.low_bits).unwrap_or(0)
+        number >> self.low_bits
     }
 
-    /// Bits of all heads.
+    /// The low bits of a number.
     #[inline(always)]
-    fn heads(&self) -> usize {
-        (self.buckets as usize - 1) * self.head_width as usize
+    pub(super) fn low(&self, number: u64) -> u64 {
+        number & bits::short_mask(self.low_bits)
     }
-}
 
-/// Appends numbers that increase and are less than `span`.
-pub(super) fn write(writer: &mut BitWriter<'_>, span: u64, numbers: &[u64]) {
-    let shape = Shape::of(span, numbers.len() as u32);
-    let mut before = 0;
-    for bucket in 1..shape.buckets {
-        while before < numbers.len() && shape.bucket(numbers[before]) < bucket.into() {
-            before += 1;
+    /// Appends the heads for numbers that increase.
+    pub(super) fn write_heads(&self, writer: &mut BitWriter<'_>, numbers: &[u64]) {
+        let width = width_of(numbers.len() as u64);
+        let mut before = 0;
+        for bucket in 1..self.buckets {
+            while before < numbers.len() && self.bucket(numbers[before]) < bucket.into() {
+                before += 1;
+            }
+            writer.put(before as u64, width);
         }
-        writer.put(before as u64, shape.head_width);
     }
-    let mask = bits::mask(shape.low_bits);
-    numbers.iter().for_each(|number| writer.put(number & mask, shape.low_bits));
+
+    /// Appends the entry of a number, with the bits that are not ours.
+    pub(super) fn write_entry(&self, out: &mut Vec<u8>, number: u64, apart: u64) {
+        let entry = u128::from(apart) << self.low_bits | u128::from(self.low(number));
+        out.extend_from_slice(&entry.to_le_bytes()[..self.stride]);
+    }
 }
 
 /// Two numbers that follow each other: what a time is between.
@@ -97,72 +121,79 @@ pub(super) struct Bucket {
 pub(super) struct Ends<'d> {
     data: &'d [u8],
     pub(super) count: u32,
-    shape: Shape,
-    /// Bits where these begin.
+    pub(super) shape: Shape,
+    head_width: u32,
+    /// The bit where the heads would begin if the first bucket had one.
     heads_at: usize,
-    lows_at: usize,
+    /// The byte where the entries begin.
+    pub(super) entries_at: usize,
 }
 
 impl<'d> Ends<'d> {
-    /// The numbers that [`write`] put at bit `at`, and the bit where they end.
-    /// None if there cannot be so many.
+    /// The numbers whose heads are at bit `at` and whose entries are behind. None if there
+    /// cannot be so many.
     #[inline(always)]
-    pub(super) fn read(data: &'d [u8], at: usize, span: u64, count: u32) -> Option<(Self, usize)> {
-        // They are all different: so their bits are not fewer than they are.
-        if u64::from(count) > span || count > MOST {
+    pub(super) fn read(data: &'d [u8], at: usize, shape: Shape, count: u32) -> Option<Ends<'d>> {
+        if count > MOST {
             return None;
         }
-        let shape = Shape::of(span, count);
-        let lows_at = at + shape.heads();
-        let end = lows_at + count as usize * shape.low_bits as usize;
-        Some((Ends { data, count, shape, heads_at: at, lows_at }, end))
+        let head_width = width_of(count.into());
+        let heads_at = at.wrapping_sub(head_width as usize);
+        let heads = (shape.buckets as usize - 1) * head_width as usize;
+        let entries_at = (at + heads).div_ceil(8);
+        Some(Ends { data, count, shape, head_width, heads_at, entries_at })
+    }
+
+    /// The byte behind the last entry.
+    #[inline(always)]
+    pub(super) fn behind(&self) -> usize {
+        self.entry_at(self.count)
+    }
+
+    #[inline(always)]
+    fn entry_at(&self, index: u32) -> usize {
+        self.entries_at + index as usize * self.shape.stride
     }
 
     #[inline(always)]
     fn low(&self, index: u32) -> u64 {
-        let at = self.lows_at + index as usize * self.shape.low_bits as usize;
-        bits::get(self.data, at, self.shape.low_bits)
+        self.shape.low(word(self.data, self.entry_at(index)))
     }
 
-    /// How many numbers are before a bucket, or the one behind the last.
-    #[inline(always)]
-    fn head(&self, bucket: u32) -> u32 {
-        // Before the first one there is something to be read, whatever it is.
-        let width = self.shape.head_width as usize;
-        let at = (self.heads_at + bucket as usize * width).saturating_sub(width);
-        let head = bits::get(self.data, at, self.shape.head_width) as u32;
-        let head = select_unpredictable(bucket == 0, 0, head);
-        let head = select_unpredictable(bucket >= self.shape.buckets, self.count, head);
-        // Damage could make it anything.
-        head.min(self.count)
-    }
-
+    /// How many numbers are before a bucket, and before the next one.
     #[inline(always)]
     fn bucket(&self, bucket: u32) -> Bucket {
-        let first = self.head(bucket);
-        Bucket { bucket, first, behind: self.head(bucket + 1).max(first) }
+        let width = self.head_width;
+        let at = self.heads_at.wrapping_add(bucket as usize * width as usize);
+        // Before the first one, and behind the last, there is something to be read,
+        // whatever it is.
+        let pair = bits::get_short(self.data, at, 2 * width);
+        let first = (pair & bits::short_mask(width)) as u32;
+        let behind = (pair >> width) as u32;
+        let first = select_unpredictable(bucket == 0, 0, first);
+        let behind = select_unpredictable(bucket + 1 >= self.shape.buckets, self.count, behind);
+        // Damage could make them anything.
+        let first = first.min(self.count);
+        Bucket { bucket, first, behind: behind.min(self.count).max(first) }
     }
 
     #[inline(always)]
     fn get_in(&self, bucket: u32, index: u32) -> u64 {
-        let high = u64::from(bucket).checked_shl(self.shape.low_bits).unwrap_or(0);
-        high | self.low(index)
+        u64::from(bucket) << self.shape.low_bits | self.low(index)
     }
 
     /// The number at an index.
     #[inline(always)]
     pub(super) fn get(&self, index: u32) -> u64 {
-        self.get_near(&self.bucket(0), index)
+        match self.shape.buckets {
+            1 => self.low(index),
+            _ => self.get_far(index),
+        }
     }
 
-    /// The number at an index, which is likely to be in a bucket or in those beside it.
+    /// The number at an index, which is likely to be in the bucket beside one.
     #[inline(always)]
-    fn get_near(&self, near: &Bucket, index: u32) -> u64 {
-        let beside = match index {
-            _ if index < near.first => near.bucket.wrapping_sub(1),
-            _ if index < near.behind => return self.get_in(near.bucket, index),
-            _ => near.bucket + 1,
-        };
+    fn get_near(&self, beside: u32, index: u32) -> u64 {
         if beside < self.shape.buckets {
             let beside = self.bucket(beside);
             if beside.first <= index && index < beside.behind {
@@ -172,11 +203,12 @@ impl<'d> Ends<'d> {
         self.get_far(index)
     }
 
+    #[inline(always)]
     fn get_far(&self, index: u32) -> u64 {
         let (mut first, mut left) = (0, self.shape.buckets);
         while left > 1 {
             let half = left / 2;
-            if self.head(first + half) <= index {
+            if self.bucket(first + half).first <= index {
                 first += half;
             }
             left -= half;
@@ -222,24 +254,19 @@ impl<'d> Ends<'d> {
         if bucket >= self.shape.buckets.into() {
             return None;
         }
-        let bucket = match near {
-            Some(near) if u64::from(near.bucket) == bucket => near,
-            _ => near.insert(self.bucket(bucket as u32)),
-        };
-        let low = number & bits::mask(self.shape.low_bits);
-        let Bucket { bucket: high, first, behind } = *bucket;
-        let index = self.first_low(first, behind, low);
+        let Bucket { bucket, first, behind } = *near.insert(self.bucket(bucket as u32));
+        let index = self.first_low(first, behind, self.shape.low(number));
         if index >= self.count {
             return None;
         }
         let number = match index < behind {
-            true => self.get_in(high, index),
-            false => self.get_near(bucket, index),
+            true => self.get_in(bucket, index),
+            false => self.get_near(bucket + 1, index),
         };
         let before = match index {
             0 => None,
-            _ if index > first => Some(self.get_in(high, index - 1)),
-            _ => Some(self.get_near(bucket, index - 1)),
+            _ if index > first => Some(self.get_in(bucket, index - 1)),
+            _ => Some(self.get_near(bucket.wrapping_sub(1), index - 1)),
         };
         Some(Found { index, before, number })
     }
@@ -247,24 +274,31 @@ impl<'d> Ends<'d> {
     /// The first index whose low part is not below `low`, of a bucket's.
     #[inline(always)]
     fn first_low(&self, first: u32, behind: u32, low: u64) -> u32 {
-        let Ends { data, lows_at, shape: Shape { low_bits, .. }, .. } = *self;
-        let at = |index: u32| lows_at + index as usize * low_bits as usize;
-        let end = at(behind);
-        // How many are below; the same steps for all counts that are about as great.
-        let mut step = (behind - first + 1).next_power_of_two() / 2;
-        let mut step_bits = step as usize * low_bits as usize;
-        let (mut index, mut index_at) = (first, at(first));
-        while step > 0 {
-            let next_at = index_at + step_bits;
-            // Behind the last one there is something to be read, whatever it is.
-            let below = bits::get(data, next_at - low_bits as usize, low_bits) < low;
-            let further = below & (next_at <= end);
-            index = select_unpredictable(further, index + step, index);
-            index_at = select_unpredictable(further, next_at, index_at);
-            step /= 2;
-            step_bits /= 2;
+        let (mut index, mut left) = (first, behind - first);
+        while left > FEW {
+            let half = left / 2;
+            let below = self.low(index + half - 1) < low;
+            index = select_unpredictable(below, index + half, index);
+            left -= half;
         }
-        index
+        let stride = self.shape.stride;
+        let few = self.data.get(self.entry_at(index)..).and_then(|few| few.first_chunk::<71>());
+        let (Some(few), true) = (few, stride <= 8) else {
+            return self.first_low_slowly(index, left, low);
+        };
+        // A bit for each, the first one lowest; and one behind the last.
+        let not_below = |i: u32| {
+            let at = i as usize * stride % 64;
+            let entry = few[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+            u32::from(self.shape.low(entry) >= low) << i
+        };
+        let all = (0..FEW).map(not_below).fold(1 << left, |all, one| all | one);
+        index + all.trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn first_low_slowly(&self, index: u32, left: u32, low: u64) -> u32 {
+        (index..index + left).find(|index| self.low(*index) >= low).unwrap_or(index + left)
     }
 }
 
@@ -276,14 +310,17 @@ mod tests {
 
     fn check(span: u64, numbers: &[u64]) -> Result<(), TestCaseError> {
         let mut out = vec![0xff; 3];
+        let shape = Shape::best(span, numbers.len(), 5);
+        prop_assert_eq!(Shape::of(span, shape.low_bits, 5), Some(shape));
         let mut writer = BitWriter::new(&mut out);
         writer.put(1, 3);
-        write(&mut writer, span, numbers);
+        shape.write_heads(&mut writer, numbers);
         writer.finish();
+        numbers.iter().for_each(|number| shape.write_entry(&mut out, *number, 0b10101));
         let end = out.len();
         out.push(0xff);
-        let (ends, found_end) = Ends::read(&out, 27, span, numbers.len() as u32).unwrap();
-        prop_assert_eq!(end, found_end.div_ceil(8));
+        let ends = Ends::read(&out, 27, shape, numbers.len() as u32).unwrap();
+        prop_assert_eq!(end, ends.behind());
 
         let values: Vec<u64> = (0..ends.count).map(|index| ends.get(index)).collect();
         prop_assert_eq!(&values, numbers);
@@ -332,7 +369,11 @@ mod tests {
         check(u64::MAX, &[0, u64::MAX - 1]).unwrap();
         check(u64::MAX, &[0, 1, 2, 3, 4, 5, 6, 7, 8, u64::MAX - 2, u64::MAX - 1]).unwrap();
         check(20, &(0..20).collect::<Vec<_>>()).unwrap();
-        assert!(Ends::read(&[], 0, 3, 4).is_none());
+        let shape = Shape::best(u64::MAX, 1, 0);
+        assert!(Ends::read(&[], 0, shape, MOST + 1).is_none());
+        assert!(Shape::of(u64::MAX, 8, 3).is_none());
+        assert!(Shape::of(1, MOST_LOW_BITS + 1, 3).is_none());
+        assert!(Shape::of(1, 0, 0).is_none());
     }
 
     #[test]

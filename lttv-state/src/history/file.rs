@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! header   8 bytes  89 4c 53 48 0d 0a 1a 0a
-//!          u32      format, 3
+//!          u32      format, 4
 //!          u32      length of the rest of the header
 //!          u32      CRC-32 of format, that length and the rest
 //!          rest     i64 start of the history, identity
@@ -41,7 +41,7 @@ use super::rows::{self, GROUP, Group, GrowingRows};
 
 const MAGIC: [u8; 8] = *b"\x89LSH\r\n\x1a\n";
 const END_MAGIC: [u8; 8] = *b"\n\x1a\n\rHSL\x89";
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 pub(super) const FRAME_HEAD: usize = 16;
 const TRAILER: usize = 28;
 const FIXED_HEADER: usize = 20;

@@ -33,13 +33,13 @@
 //! # Storage
 //!
 //! Intervals are stored in *blocks* of many, in the order in which they end. In
-//! a block each attribute has a *run* of its own: its ends sorted into buckets of
-//! time, its values in as many bits as they need. An index tells which blocks have an
-//! attribute. So one attribute at one time is found in one block, or two, and
-//! neither time nor attribute needs more than a few steps to find. What lasts over
-//! whole blocks is noted once more in the index, so that the state of all attributes is
-//! read in a row. Files are mapped and read in place: there is nothing to unpack, and
-//! no cache.
+//! a block each attribute has a *run* of its own: an entry for each interval, with its
+//! end and its value in as few bytes as these need, sorted into buckets of time. An index
+//! tells which blocks have an attribute. So one attribute at one time is found in one
+//! block, or two, and neither time nor attribute needs more than a few steps to find. What
+//! lasts over whole blocks is noted once more in the index, so that the state of all
+//! attributes is read in a row. Files are mapped and read in place: there is nothing to
+//! unpack, and no cache.
 //!
 //! Every block has a checksum, which is checked when the block is first used.
 //! Damage gives [`Error::Damaged`], not a wrong answer.

@@ -286,6 +286,17 @@ impl History {
         self.inner.horizons.partition_point(|horizon| *horizon <= t)
     }
 
+    /// The same, for a time that is not before a block's: it is likely to be in it, or in
+    /// the next one.
+    #[inline(always)]
+    pub(super) fn block_at_or_behind(&self, block: usize, t: i64) -> usize {
+        match self.inner.horizons.get(block..) {
+            Some([this, ..]) if *this > t => block,
+            Some([_, next, ..]) if *next > t => block + 1,
+            _ => self.block_at(t),
+        }
+    }
+
     /// A block whose checksum is right.
     #[inline(always)]
     pub(super) fn block(&self, index: usize) -> Result<Block<'_>, Error> {
@@ -365,15 +376,21 @@ impl History {
     /// The value of a code that a run in `block` has.
     #[inline(always)]
     pub(super) fn value(&self, code: Code, block: usize) -> Result<Value<'_>, Error> {
-        let value = value_of(code, |id| self.text(id));
-        match value {
+        match self.known_value(code) {
             Some(value) => Ok(value),
             None => Err(self.bad_value(code, block)),
         }
     }
 
+    /// The same. None if there is no such value.
+    #[inline(always)]
+    pub(super) fn known_value(&self, code: Code) -> Option<Value<'_>> {
+        value_of(code, |id| self.text(id))
+    }
+
+    /// Why a code in `block` has no value.
     #[cold]
-    fn bad_value(&self, code: Code, block: usize) -> Error {
+    pub(super) fn bad_value(&self, code: Code, block: usize) -> Error {
         // The text's block may be another one, and be damaged.
         let texts = &self.inner.texts;
         let at = texts.partition_point(|(first, _)| *first <= code.bits);

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::bits::{Bytes, word};
-use super::block::BlockHead;
+use super::bits::Bytes;
+use super::block::{Block, BlockHead};
 use super::error::Error;
 use super::file::{self, BlockEntry, Chain, FrameKind};
 use super::lasting::Lasting;
@@ -63,7 +63,8 @@ impl Recovered {
 fn present(file: &[u8], block: &BlockEntry) -> Vec<u64> {
     let data = file.get(block.content.clone()).unwrap_or_default();
     let words = (block.head.quarks as usize).div_ceil(64);
-    (0..words).map(|at| word(data, block.layout.present + at * 8)).collect()
+    let block = Block { head: &block.head, layout: &block.layout, data };
+    (0..words).map(|at| block.present(at)).collect()
 }
 
 /// The groups of a history in memory.

@@ -15,21 +15,25 @@
 //!          byte where its body begins
 //!
 //! body     key of the symbols, in whole bytes: see `symbols`
-//!          symbols, count + 1
+//!          symbol of the value behind
+//!          heads of the ends of the intervals: see `ends`
+//!          entry of each interval, from a whole byte on: low bits of its end, which
+//!          counts from the base time; symbol of its value
 //!          list of the symbols
-//!          ends of the intervals, from the base time: see `ends`
-//!          summary, from a whole byte on: see `summary`
+//!          summary: see `summary`
 //!
-//! tag      u32, bit 0-15 see `symbols`, bit 16 is there a summary?
+//! tag      u32, bit 0-15 see `symbols`, bit 16 is there a summary?,
+//!          bit 17-22 how many bits of an end are low
 //! ```
 
 use super::bits::{self, BitWriter, bytes_of, word};
 use super::code::Code;
-use super::ends::{self, Bucket, Ends};
+use super::ends::{Bucket, Ends, Shape};
 use super::summary::{self, Summary};
-use super::symbols::{Plan, Symbols};
+use super::symbols::{Coding, Plan, Symbols};
 
 const SUMMARY: u32 = 1 << 16;
+const LOW_SHIFT: u32 = 17;
 
 /// The times of a block: its base, and how long it is.
 #[derive(Debug, Clone, Copy)]
@@ -101,6 +105,9 @@ impl Widths {
 pub(super) struct RecordLayout {
     /// Where each part begins, and the bits that are its own there.
     parts: [(usize, u64); 4],
+    /// The bit where the second and fourth part are in a word that begins with the one
+    /// before, if they are all in such a word.
+    pairs: Option<[u32; 2]>,
     /// Bytes of a record.
     pub(super) len: usize,
 }
@@ -117,13 +124,19 @@ impl RecordLayout {
             len += usize::from(width);
             (at, bits::mask(u32::from(width) * 8))
         });
-        Some(RecordLayout { parts, len })
+        let [a, b, c, d] = widths.map(u32::from);
+        let pairs = (a + b <= 8 && c + d <= 8 && a < 8 && c < 8).then_some([a * 8, c * 8]);
+        Some(RecordLayout { parts, pairs, len })
     }
 
     /// The parts of a record at a byte.
     #[inline(always)]
     pub(super) fn parts(&self, data: &[u8], at: usize) -> [u64; 4] {
         let [a, b, c, d] = &self.parts;
+        if let Some([second, fourth]) = self.pairs {
+            let (ab, cd) = (word(data, at), word(data, at + c.0));
+            return [ab & a.1, ab >> (second % 64) & b.1, cd & c.1, cd >> (fourth % 64) & d.1];
+        }
         let get = |(part, mask): &(usize, u64)| word(data, at + part) & mask;
         [get(a), get(b), get(c), get(d)]
     }
@@ -148,17 +161,43 @@ pub(super) fn write(
     let shares = summary::of(start, run_ends, codes);
     let body = out.len() as u64;
     let offsets: Vec<u64> = run_ends.iter().map(|end| end.wrapping_sub(span.base) as u64).collect();
+    let shape = Shape::best(span.len, offsets.len(), plan.width());
     let mut writer = BitWriter::new(out);
     plan.write_key(&mut writer);
-    plan.write(&mut writer, codes);
-    ends::write(&mut writer, span.len, &offsets);
+    if let Some(open) = codes.last() {
+        writer.put(plan.symbol(*open), plan.width());
+    }
+    shape.write_heads(&mut writer, &offsets);
     writer.finish();
+    for (offset, code) in offsets.iter().zip(codes) {
+        shape.write_entry(out, *offset, plan.symbol(*code));
+    }
+    plan.write_list(out);
     if let Some(shares) = &shares {
         summary::write(out, shares, &plan);
     }
-    let tag = plan.tag() | if shares.is_some() { SUMMARY } else { 0 };
+    let summary = if shares.is_some() { SUMMARY } else { 0 };
+    let tag = plan.tag() | summary | shape.low_bits << LOW_SHIFT;
     let back = span.base.wrapping_sub(start) as u64;
     Record { count: run_ends.len() as u32, tag, back, body }
+}
+
+/// How runs with the same tag are laid out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Class {
+    coding: Coding,
+    shape: Shape,
+    has_summary: bool,
+}
+
+impl Class {
+    /// What a tag says, in a block that is about `span` ns. None if there is no such tag.
+    #[inline(always)]
+    pub(super) fn of(tag: u32, span: u64) -> Option<Class> {
+        let coding = Coding::of(tag)?;
+        let shape = Shape::of(span, tag >> LOW_SHIFT, coding.width)?;
+        Some(Class { coding, shape, has_summary: tag & SUMMARY != 0 })
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -170,7 +209,7 @@ pub(super) struct Run<'d> {
     pub(super) ends: Ends<'d>,
     pub(super) symbols: Symbols<'d>,
     data: &'d [u8],
-    /// The bit behind its ends, and before its summary.
+    /// The byte where its summary begins.
     behind: usize,
     has_summary: bool,
 }
@@ -192,31 +231,34 @@ pub(super) struct Ended {
 }
 
 impl<'d> Run<'d> {
-    /// The run with a record, whose tag is `tag` and whose body is at byte `at`.
-    /// None if there is none.
+    /// The run with a record, of a class, whose body is at byte `at`. None if there is
+    /// none.
     #[inline(always)]
     pub(super) fn read(
         data: &'d [u8],
         at: usize,
-        span: Span,
-        tag: u32,
+        base: i64,
+        class: &Class,
         record: &Record,
     ) -> Option<Run<'d>> {
-        let at = at.checked_mul(8)?;
-        let has_summary = tag & SUMMARY != 0;
-        let (mut symbols, at) = Symbols::read_key(data, tag, at)?;
-        let at = symbols.place(at, record.count)?;
-        let (ends, behind) = Ends::read(data, at, span.len, record.count)?;
-        let start = span.base.wrapping_sub(record.back as i64);
-        let run = Run { start, base: span.base, ends, symbols, data, behind, has_summary };
-        (behind <= data.len() * 8).then_some(run)
+        if at > data.len() {
+            return None;
+        }
+        let Class { coding, shape, has_summary } = *class;
+        let key = bits::get(data, at * 8, coding.key_bits);
+        let open_at = at * 8 + coding.key_bits as usize;
+        let ends = Ends::read(data, open_at + coding.width as usize, shape, record.count)?;
+        let symbols = Symbols::read(data, coding, key, open_at, &ends);
+        let behind = ends.behind().checked_add(symbols.list_len()?)?;
+        let start = base.wrapping_sub(record.back as i64);
+        let run = Run { start, base, ends, symbols, data, behind, has_summary };
+        (behind <= data.len()).then_some(run)
     }
 
     /// How long its values lasted, if that is stored; without what is behind the
     /// last interval.
     pub(super) fn summary(&self) -> Option<Summary<'d>> {
-        let at = self.behind.div_ceil(8);
-        self.has_summary.then(|| Summary::read(self.data, at, self.symbols))
+        self.has_summary.then(|| Summary::read(self.data, self.behind, self.symbols))
     }
 
     /// The end of the last interval, if there are any.
@@ -283,7 +325,7 @@ impl<'d> Run<'d> {
     pub(super) fn code(&self, place: Place) -> Option<Code> {
         match place {
             Place::Ended(index) => self.symbols.get(index),
-            Place::Open => self.symbols.get(self.ends.count),
+            Place::Open => self.symbols.open(),
         }
     }
 
@@ -354,7 +396,7 @@ mod tests {
         let mut records = Vec::new();
         widths.write(&mut records, &[record]);
         let record = widths.layout().unwrap().read(&records, 0);
-        Run::read(out, 2, span, record.tag, &record)
+        Run::read(out, 2, span.base, &Class::of(record.tag, span.len)?, &record)
     }
 
     #[test]

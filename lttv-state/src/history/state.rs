@@ -1,11 +1,14 @@
 //! The state of all attributes at a time.
 
+use std::hint::select_unpredictable;
+use std::ops::Range;
+
 use super::Interval;
 use super::code::{Code, Kind};
 use super::error::Error;
 use super::lasting::Entry;
 use super::reader::History;
-use super::run::{Place, Run};
+use super::run::Place;
 use crate::tree::Quark;
 use crate::value::Value;
 
@@ -29,59 +32,35 @@ impl History {
             true => Some(self.block(block)?.all_runs()),
             false => None,
         };
-        let mut texts = RecentTexts::new();
+        let mut found = Found { t, state: &mut state, texts: RecentTexts::new(self), bad: None };
         for first in (0..self.tree().len()).step_by(TOGETHER) {
-            // None was found yet: they end before they begin.
-            let unknown = |i| Interval {
-                quark: Quark((first + i) as u32),
-                start: i64::MAX,
-                end: i64::MIN,
-                value: Value::Null,
-            };
-            let mut some: [Interval<'_>; TOGETHER] = std::array::from_fn(unknown);
-            let mut bad = None;
-            let mut put = |quark: usize, start: i64, end: i64, code: Option<Code>| {
-                if let Some(interval) = some.get_mut(quark.wrapping_sub(first))
-                    && start <= t
-                    && t <= end
-                {
-                    let code = code.ok_or_else(|| self.damaged(block, "value"));
-                    match code.and_then(|code| texts.value(self, code, block)) {
-                        Ok(value) => {
-                            (interval.start, interval.end) = (start, end);
-                            interval.value = value;
-                        }
-                        Err(error) => bad = Some(error),
-                    }
-                }
-            };
+            found.expect(first..self.tree().len().min(first + TOGETHER));
             lasting.below(first + TOGETHER, t, |quark, start, end, code| {
-                put(quark, start, end, code);
+                found.put(quark, start, end, code);
             });
-            if let Some(runs) = &mut runs {
-                for (quark, run) in runs.of_64(first) {
-                    let run = run.ok_or_else(|| self.damaged(block, "run"))?;
-                    if let Some(found) = run.find(t) {
-                        let code = run.code(Place::Ended(found.index));
-                        put(quark, found.start, found.end, code);
+            let intact = runs.as_mut().is_none_or(|runs| {
+                runs.of_64(first, |quark, run| {
+                    if let Some(ended) = run.find(t) {
+                        let code = run.code(Place::Ended(ended.index));
+                        found.put(quark, ended.start, ended.end, code);
                     }
-                }
+                })
+            });
+            if !intact {
+                return Err(self.damaged(block, "run"));
             }
-            if let Some(error) = bad {
-                return Err(error);
-            }
-            let len = TOGETHER.min(self.tree().len() - first);
-            for interval in &mut some[..len] {
-                if !(interval.start..=interval.end).contains(&t) {
-                    let found = self.lasting(interval.quark, block)?;
-                    if !(found.start..=found.end).contains(&t) {
+            for quark in first..found.state.len() {
+                if found.is_missing(quark) {
+                    let entry = self.lasting(Quark(quark as u32), block)?;
+                    found.put(quark, entry.start, entry.end, Some(entry.code));
+                    if found.is_missing(quark) && found.bad.is_none() {
                         return Err(self.damaged(block, "run"));
                     }
-                    (interval.start, interval.end) = (found.start, found.end);
-                    interval.value = texts.value(self, found.code, block)?;
                 }
             }
-            state.extend_from_slice(&some[..len]);
+            if let Some(code) = found.bad {
+                return Err(self.bad_value(code, block));
+            }
         }
         Ok(state)
     }
@@ -114,49 +93,99 @@ impl History {
     /// The first interval of each attribute that has some in a block.
     pub(super) fn first_ends(&self, block: usize, mut f: impl FnMut(Entry)) -> Result<(), Error> {
         let mut runs = self.block(block)?.all_runs();
-        let bad = || self.damaged(block, "run");
         for first in (0..self.tree().len()).step_by(TOGETHER) {
-            for (quark, run) in runs.of_64(first) {
-                let run: Run<'_> = run.ok_or_else(bad)?;
+            let mut bad_value = false;
+            let intact = runs.of_64(first, |quark, run| {
                 if let Place::Ended(first) = run.first() {
-                    let code = run.symbols.get(0).ok_or_else(bad)?;
                     let (quark, start, end) = (Quark(quark as u32), run.start, run.end(first));
-                    f(Entry { quark, start, end, code });
+                    match run.symbols.get(0) {
+                        Some(code) => f(Entry { quark, start, end, code }),
+                        None => bad_value = true,
+                    }
                 }
+            });
+            if !intact || bad_value {
+                return Err(self.damaged(block, "run"));
             }
         }
         Ok(())
     }
 }
 
+/// Stands for no code: no history has this text.
+const NONE: Code = Code { kind: Kind::Str, bits: u64::MAX };
+
+/// What is found of a state, by and by.
+struct Found<'s, 'h> {
+    t: i64,
+    state: &'s mut Vec<Interval<'h>>,
+    texts: RecentTexts<'h>,
+    /// A code that has no value, or none at all.
+    bad: Option<Code>,
+}
+
+impl<'h> Found<'_, 'h> {
+    /// The next attributes: none was found yet, so they end before they begin.
+    fn expect(&mut self, quarks: Range<usize>) {
+        self.state.extend(quarks.map(|quark| Interval {
+            quark: Quark(quark as u32),
+            start: i64::MAX,
+            end: i64::MIN,
+            value: Value::Null,
+        }));
+    }
+
+    fn is_missing(&self, quark: usize) -> bool {
+        self.state.get(quark).is_some_and(|interval| interval.start > interval.end)
+    }
+
+    /// Takes an interval, if it has the time.
+    #[inline(always)]
+    fn put(&mut self, quark: usize, start: i64, end: i64, code: Option<Code>) {
+        if let Some(interval) = self.state.get_mut(quark)
+            && start <= self.t
+            && self.t <= end
+        {
+            // Told apart without a branch, as kinds of values are by few.
+            let code = select_unpredictable(code.is_some(), code.unwrap_or_default(), NONE);
+            match self.texts.value(code) {
+                Some(value) => {
+                    (interval.start, interval.end) = (start, end);
+                    interval.value = value;
+                }
+                None => self.bad = Some(code),
+            }
+        }
+    }
+}
+
 /// Texts that were looked up last: in a state the same ones come again and again.
-struct RecentTexts<'h>(Vec<Option<(u64, &'h str)>>);
+struct RecentTexts<'h> {
+    history: &'h History,
+    recent: Vec<Option<(u64, &'h str)>>,
+}
 
 const RECENT: usize = 1024;
 
 impl<'h> RecentTexts<'h> {
-    fn new() -> Self {
-        RecentTexts(vec![None; RECENT])
+    fn new(history: &'h History) -> Self {
+        RecentTexts { history, recent: vec![None; RECENT] }
     }
 
+    /// What a code stands for. None if there is no such value.
     #[inline(always)]
-    fn value(
-        &mut self,
-        history: &'h History,
-        code: Code,
-        block: usize,
-    ) -> Result<Value<'h>, Error> {
+    fn value(&mut self, code: Code) -> Option<Value<'h>> {
         if code.kind != Kind::Str {
-            return history.value(code, block);
+            return self.history.known_value(code);
         }
-        let recent = &mut self.0[code.bits as usize % RECENT];
+        let recent = &mut self.recent[code.bits as usize % RECENT];
         if let Some((id, text)) = recent
             && *id == code.bits
         {
-            return Ok(Value::Str(text));
+            return Some(Value::Str(text));
         }
-        let value = history.value(code, block)?;
+        let value = self.history.known_value(code)?;
         *recent = value.as_str().map(|text| (code.bits, text));
-        Ok(value)
+        Some(value)
     }
 }

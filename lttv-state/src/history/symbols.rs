@@ -16,7 +16,7 @@
 //!       bit 9-15   width of a symbol
 //! key   packed     the least
 //!       listed     how many are in the list
-//! list  (u8 kind, u64 bits) of each, behind the symbols
+//! list  (u8 kind, u64 bits) of each
 //! ```
 //! A value stands in a key with its bits, in zigzag form if the kind is signed.
 
@@ -24,6 +24,7 @@ use std::hint::select_unpredictable;
 
 use super::bits::{self, BitWriter, bytes_of, unzigzag, width_of, zigzag};
 use super::code::{Code, Kind};
+use super::ends::Ends;
 
 const LISTED: u32 = 1;
 const NULLS: u32 = 1 << 1;
@@ -31,8 +32,8 @@ const KIND_SHIFT: u32 = 2;
 const KEY_SHIFT: u32 = 5;
 const WIDTH_SHIFT: u32 = 9;
 
-/// Bits of a value in a list.
-const ENTRY: usize = 72;
+/// Bytes of a value in a list.
+const ENTRY: usize = 9;
 
 /// Packed values up to this width are not tried as a list: it would not be
 /// smaller by much, and sorting takes time.
@@ -108,7 +109,8 @@ impl Plan {
         }
     }
 
-    fn width(&self) -> u32 {
+    /// Bits of a symbol.
+    pub(super) fn width(&self) -> u32 {
         match self {
             Plan::Packed { width, .. } => *width,
             Plan::Listed(list) => width_of(list.len() as u64 - 1),
@@ -131,16 +133,12 @@ impl Plan {
         }
     }
 
-    /// Appends the symbols, and the list if there is one.
-    pub(super) fn write(&self, writer: &mut BitWriter<'_>, codes: &[Code]) {
-        let width = self.width();
-        if width > 0 {
-            codes.iter().for_each(|code| writer.put(self.symbol(*code), width));
-        }
+    /// Appends the list, if there is one.
+    pub(super) fn write_list(&self, out: &mut Vec<u8>) {
         if let Plan::Listed(list) = self {
             for code in list {
-                writer.put(code.kind as u64, 8);
-                writer.put(code.bits, 64);
+                out.push(code.kind as u8);
+                out.extend_from_slice(&code.bits.to_le_bytes());
             }
         }
     }
@@ -164,66 +162,77 @@ fn unkey(kind: Kind, key: u64) -> u64 {
     if kind.is_signed() { unzigzag(key) as u64 } else { key }
 }
 
-/// The values of a run, as [`Plan`] wrote them.
+/// How a run's values are coded, as its tag tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Coding {
+    kind: Kind,
+    nulls: bool,
+    listed: bool,
+    pub(super) key_bits: u32,
+    /// Bits of a symbol.
+    pub(super) width: u32,
+}
+
+impl Coding {
+    /// None if there is no such coding.
+    pub(super) fn of(tag: u32) -> Option<Coding> {
+        let kind = Kind::from_number((tag >> KIND_SHIFT & 7) as u8)?;
+        let width = tag >> WIDTH_SHIFT & 127;
+        let key_bits = (tag >> KEY_SHIFT & 15) * 8;
+        let (nulls, listed) = (tag & NULLS != 0, tag & LISTED != 0);
+        (width <= 64 && key_bits <= 64).then_some(Coding { kind, nulls, listed, key_bits, width })
+    }
+}
+
+/// The values of a run, as [`Plan`] coded them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Symbols<'d> {
     data: &'d [u8],
-    /// The bit where the symbols begin.
+    coding: Coding,
+    /// The bit where the first symbol begins, and bits from one to the next.
     at: usize,
-    width: u32,
-    kind: Kind,
-    nulls: bool,
+    stride: usize,
+    /// The bit where the symbol of the value behind the last interval begins.
+    open_at: usize,
     /// What a symbol is added to.
     base: u64,
     list: Option<List>,
 }
 
+/// Where a list is, in bytes, and how many values are in it.
 #[derive(Debug, Clone, Copy)]
 struct List {
-    /// The bit where it begins.
     at: usize,
     len: usize,
 }
 
 impl<'d> Symbols<'d> {
-    /// Reads the key at bit `at`, as the tag tells, and tells where it ends. None
-    /// if there is no such coding.
+    /// The symbols of a run with a key: that of the value behind at bit `open_at`, the
+    /// others in entries. If there is a list, it is behind these.
     #[inline(always)]
-    pub(super) fn read_key(data: &'d [u8], tag: u32, at: usize) -> Option<(Symbols<'d>, usize)> {
-        let kind = Kind::from_number((tag >> KIND_SHIFT & 7) as u8)?;
-        let nulls = tag & NULLS != 0;
-        let width = tag >> WIDTH_SHIFT & 127;
-        let key_bits = (tag >> KEY_SHIFT & 15) * 8;
-        if width > 64 || key_bits > 64 {
-            return None;
-        }
-        let key = bits::get(data, at, key_bits);
-        let list = match tag & LISTED {
-            0 => None,
-            _ => Some(List { at: 0, len: usize::try_from(key).ok()? }),
-        };
-        let base = unkey(kind, key).wrapping_sub(nulls.into());
-        Some((Symbols { data, at: 0, width, kind, nulls, base, list }, at + key_bits as usize))
-    }
-
-    /// The symbols begin at a bit, one more than `ends`. Tells where they, and the
-    /// list, end. None if there cannot be so many.
-    #[inline(always)]
-    pub(super) fn place(&mut self, at: usize, ends: u32) -> Option<usize> {
-        self.at = at;
-        let behind = at + (ends as usize + 1) * self.width as usize;
-        match &mut self.list {
-            None => Some(behind),
-            Some(list) => {
-                list.at = behind;
-                behind.checked_add(list.len.checked_mul(ENTRY)?)
-            }
+    pub(super) fn read(
+        data: &'d [u8],
+        coding: Coding,
+        key: u64,
+        open_at: usize,
+        ends: &Ends<'_>,
+    ) -> Symbols<'d> {
+        let len = usize::try_from(key).unwrap_or(usize::MAX);
+        Symbols {
+            data,
+            coding,
+            at: ends.entries_at * 8 + ends.shape.low_bits as usize,
+            stride: ends.shape.stride * 8,
+            open_at,
+            base: unkey(coding.kind, key).wrapping_sub(coding.nulls.into()),
+            list: coding.listed.then_some(List { at: ends.behind(), len }),
         }
     }
 
+    /// Bytes of the list. None if there cannot be so many.
     #[inline(always)]
-    fn symbol(&self, index: u32) -> u64 {
-        bits::get(self.data, self.at + index as usize * self.width as usize, self.width)
+    pub(super) fn list_len(&self) -> Option<usize> {
+        self.list.map_or(Some(0), |list| list.len.checked_mul(ENTRY))
     }
 
     /// The value that a number stands for.
@@ -233,21 +242,29 @@ impl<'d> Symbols<'d> {
             return self.listed(list, symbol);
         }
         // Adding is the same for signed and unsigned numbers.
-        let code = Code { kind: self.kind, bits: self.base.wrapping_add(symbol) };
+        let code = Code { kind: self.coding.kind, bits: self.base.wrapping_add(symbol) };
         // Which ones are null cannot be guessed.
-        Some(select_unpredictable(self.nulls & (symbol == 0), Code::NULL, code))
-    }
-
-    #[inline]
-    fn listed(&self, list: List, symbol: u64) -> Option<Code> {
-        let place = usize::try_from(symbol).ok().filter(|place| *place < list.len)?;
-        let at = list.at + place * ENTRY;
-        let kind = Kind::from_number(bits::get(self.data, at, 8) as u8)?;
-        Some(Code { kind, bits: bits::get(self.data, at + 8, 64) })
+        Some(select_unpredictable(self.coding.nulls & (symbol == 0), Code::NULL, code))
     }
 
     #[inline(always)]
+    fn listed(&self, list: List, symbol: u64) -> Option<Code> {
+        let place = usize::try_from(symbol).ok().filter(|place| *place < list.len)?;
+        let at = list.at + place * ENTRY;
+        let kind = Kind::from_number(*self.data.get(at)?)?;
+        Some(Code { kind, bits: bits::word(self.data, at + 1) })
+    }
+
+    /// The value of an interval.
+    #[inline(always)]
     pub(super) fn get(&self, index: u32) -> Option<Code> {
-        self.decode(self.symbol(index))
+        let at = self.at + index as usize * self.stride;
+        self.decode(bits::get(self.data, at, self.coding.width))
+    }
+
+    /// The value behind the last interval.
+    #[inline(always)]
+    pub(super) fn open(&self) -> Option<Code> {
+        self.decode(bits::get(self.data, self.open_at, self.coding.width))
     }
 }
