@@ -287,7 +287,8 @@ impl Trace {
     /// `None` if there is no such field.
     ///
     /// Names are those of [`schema`](crate::schema): in CTF 1.8 without the
-    /// underscore that keeps them apart from keywords.
+    /// underscore that keeps them apart from keywords. Where formats before CTF have
+    /// two fields of one name, it is the first of them.
     ///
     /// ```
     /// use ltt_read::schema::Scope;
