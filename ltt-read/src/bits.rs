@@ -74,21 +74,40 @@ pub(crate) fn whole_word_le(data: &[u8], pos: u64) -> Option<u64> {
     Some(u64::from_le_bytes(whole(data, (pos >> 3) as usize)?) >> (pos & 7))
 }
 
-/// The index of the first zero byte. Most strings are short: eight bytes are
-/// looked at before a search is worth its call.
+/// The index of the first zero byte. Most strings are short: eight bytes are looked at,
+/// then the 24 that follow without a branch, before a search is worth its call.
 #[inline(always)]
 pub(crate) fn find_zero(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    let Some((first, rest)) = bytes.split_first_chunk::<8>() else {
+    let Some(([first, second, third, fourth], rest)) = first_words(bytes) else {
         return bytes.iter().position(|b| *b == 0);
     };
-    let word = u64::from_le_bytes(*first);
-    // The lowest set bit is exact: borrows only reach bytes above a zero.
-    let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
-    match zeros {
-        0 => memchr::memchr(0, rest).map(|i| i + 8),
-        _ => Some((zeros.trailing_zeros() / 8) as usize),
+    match zeros(first) {
+        0 => {}
+        zeros => return Some((zeros.trailing_zeros() / 8) as usize),
     }
+    let (second, third, fourth) = (zeros(second), zeros(third), zeros(fourth));
+    if second | third | fourth == 0 {
+        return memchr::memchr(0, rest).map(|i| i + 32);
+    }
+    let (begin, zeros) = if third != 0 { (16, third) } else { (24, fourth) };
+    let (begin, zeros) = if second != 0 { (8, second) } else { (begin, zeros) };
+    Some(begin + (zeros.trailing_zeros() / 8) as usize)
+}
+
+/// A word whose lowest set bit is the highest one of the first byte that is zero; 0 if
+/// none is. (Borrows only reach bytes above a zero.)
+#[inline(always)]
+fn zeros(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    word.wrapping_sub(ONES) & !word & (ONES << 7)
+}
+
+/// The first 32 bytes as little-endian words, and the others.
+#[inline(always)]
+fn first_words(bytes: &[u8]) -> Option<([u64; 4], &[u8])> {
+    let (first, rest) = bytes.split_first_chunk::<32>()?;
+    let (words, _) = first.as_chunks::<8>();
+    Some(([0, 1, 2, 3].map(|i| u64::from_le_bytes(words[i])), rest))
 }
 
 /// A big-endian field of 1 to 64 bits.
@@ -148,6 +167,22 @@ pub(crate) fn quad_to_f64(high: u64, low: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::schema::ByteOrder;
+
+    #[test]
+    fn the_first_zero_wherever_it_is() {
+        for len in 0..70 {
+            // Bytes that borrow, carry and have the highest bit.
+            let bytes: Vec<u8> = (0..len).map(|i| [1, 0x80, 0xff, b'a'][i % 4]).collect();
+            assert_eq!(find_zero(&bytes), None);
+            for zero in 0..len {
+                let mut bytes = bytes.clone();
+                bytes[zero] = 0;
+                assert_eq!(find_zero(&bytes), Some(zero), "of {len}");
+                bytes[zero..].fill(0);
+                assert_eq!(find_zero(&bytes), Some(zero), "of {len}, all from there on");
+            }
+        }
+    }
 
     /// Bit by bit, straight from the definition.
     fn naive(data: &[u8], pos: u64, bits: u32, order: ByteOrder) -> u64 {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::cue::Cue;
+use super::hops::Hops;
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Choice, Element, Len, MAX_EMPTY_ELEMENTS, Op, Present, Slot};
 use super::region::{Phase, Region, Start};
@@ -49,6 +50,7 @@ pub(crate) fn compile(
     let fixed = (c.ops.is_empty() && c.at.anchor == start.anchor).then_some(c.at.offset);
     c.flush();
     Ok(Region {
+        hops: if roles { None } else { Hops::new(&c.ops) },
         ops: c.ops.into(),
         nodes: c.nodes.into(),
         cues: c.cues.into_iter().flatten().collect(),

@@ -17,6 +17,7 @@
 pub(crate) mod compile;
 pub(crate) mod cue;
 pub(crate) mod header;
+pub(crate) mod hops;
 pub(crate) mod node;
 pub(crate) mod program;
 pub(crate) mod region;

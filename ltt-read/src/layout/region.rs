@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::cue::Cue;
+use super::hops::Hops;
 use super::node::Node;
 use super::program::{Op, Scratch, Slot, Window, run};
 use crate::error::DecodeError;
@@ -61,6 +62,8 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct Region {
     pub(crate) ops: Box<[Op]>,
+    /// The same as hops, if it can be said so.
+    pub(crate) hops: Option<Hops>,
     pub(crate) nodes: Box<[Node]>,
     pub(crate) cues: Box<[Cue]>,
     /// First node of each scope's root structure.
@@ -83,7 +86,10 @@ impl Region {
         if pos > window.end {
             return None;
         }
-        self.run(window, pos, scratch).ok()
+        let Some(hops) = &self.hops else { return self.run(window, pos, scratch).ok() };
+        let slots = scratch.slots.get_mut(..self.slots as usize)?;
+        *slots.get_mut(self.start.anchor as usize)? = pos;
+        hops.end(window, pos, slots)
     }
 
     /// Finds the end of the region that begins at `pos`, noting anchors.
