@@ -205,6 +205,13 @@ impl<'a> Event<'a> {
     pub fn all_in_range(&self, tests: &RangeTests) -> bool {
         debug_assert!(tests.event_type().is_none_or(|of| of == self.type_id()));
         let (data, begin) = self.cursor.data_and_begin();
+        let hold = tests.hold_at_once(data, begin, &self.cursor.scratch().slots);
+        hold.unwrap_or_else(|| self.all_in_range_one_by_one(tests))
+    }
+
+    #[inline(never)]
+    fn all_in_range_one_by_one(&self, tests: &RangeTests) -> bool {
+        let (data, begin) = self.cursor.data_and_begin();
         tests.hold(data, begin, &self.cursor.scratch().slots)
     }
 

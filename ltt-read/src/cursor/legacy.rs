@@ -1,7 +1,8 @@
 //! Reading blocks of the formats before CTF: headers by the trace's decoder,
 //! bodies by their layouts like any others.
 
-use super::{Current, Cursor, Form};
+use super::form::Form;
+use super::{Current, Cursor};
 use crate::error::DecodeError;
 use crate::layout::header::QuickValues;
 use crate::layout::program::Window;

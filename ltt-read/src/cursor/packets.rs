@@ -1,0 +1,167 @@
+//! From packet to packet, and what there is to say of them.
+
+use super::{Cursor, State};
+use crate::error::{DecodeError, Error, Place};
+use crate::layout::tables::StreamTable;
+use crate::notice::{Notice, NoticeKind};
+use crate::packet::Packet;
+
+/// Notices that a cursor keeps until they are taken; later ones are dropped.
+const MAX_NOTICES: usize = 1024;
+
+impl Cursor {
+    /// Enters the packet after the current one; false if there is none.
+    #[inline(never)]
+    pub(super) fn next_packet(&mut self) -> Result<bool, Error> {
+        let (offset, number, before) = match self.state {
+            State::Start => (0, 0, None),
+            State::Packet if self.packet.missing > 0 => {
+                let missing = self.packet.missing;
+                return Err(self.fail(DecodeError::TruncatedPacket { missing }));
+            }
+            State::Packet => {
+                let p = &self.packet;
+                (p.offset + p.size, p.number + 1, Some(p.clone()))
+            }
+            State::Failed | State::End => return Ok(false),
+        };
+        let clock = before.as_ref().and_then(|p| p.end_cycles).unwrap_or(self.clock);
+        let files = self.tracefile().files.len() as u32;
+        let len = self.tracefile().files[self.file as usize].source.bytes().len() as u64;
+        if offset < len {
+            self.enter_packet(offset, number, clock)?;
+        } else if self.file + 1 < files {
+            self.file += 1;
+            self.enter_packet(0, 0, clock)?;
+        } else {
+            self.state = State::End;
+            self.content_end = 0;
+            return Ok(false);
+        }
+        match before {
+            Some(before) => self.compare_counters(&before),
+            None => self.note_first_losses(),
+        }
+        Ok(true)
+    }
+
+    /// Makes the packet at a place of the current file the current one.
+    /// `clock` is the default clock before it.
+    pub(super) fn enter_packet(
+        &mut self,
+        offset: u64,
+        number: u64,
+        clock: u64,
+    ) -> Result<(), Error> {
+        let trace = self.trace.clone();
+        let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
+        self.source = file.source.clone();
+        self.packet_clock = clock;
+        self.packets_entered += 1;
+        let (schema, tables) = (trace.schema(), trace.tables());
+        match file.packet(schema, tables, offset, number, clock, &mut self.scratch) {
+            Ok(packet) => {
+                let table = &tables.streams[packet.stream_class.index()];
+                self.make_slots(table);
+                self.table = Some(table.clone());
+                self.content_end = packet.readable_bits();
+                self.next = packet.events_begin;
+                self.clock = packet.clock;
+                self.packet = packet;
+                self.state = State::Packet;
+                if let Some(found) = self.packet.wrong_magic {
+                    self.note(NoticeKind::WrongMagic { found });
+                }
+                if let Some(found) = self.packet.wrong_uuid {
+                    self.note(NoticeKind::WrongUuid { found });
+                }
+                Ok(())
+            }
+            Err(error) => {
+                // What the packet is not is unknown, but perhaps where it ends.
+                self.state = if error.size.is_some() { State::Failed } else { State::End };
+                self.packet =
+                    Packet { offset, number, size: error.size.unwrap_or(0), ..Packet::none() };
+                (self.next, self.content_end) = (0, 0);
+                let offset = offset.saturating_mul(8).saturating_add(error.bit);
+                let place = Place { file: file.path.clone(), packet: number, offset };
+                Err(Error::Decode { place, kind: error.kind })
+            }
+        }
+    }
+
+    pub(super) fn make_slots(&mut self, table: &StreamTable) {
+        let needed = table.body_anchor as usize + 1;
+        if self.scratch.slots.len() < needed {
+            self.scratch.slots.resize(needed, 0);
+        }
+    }
+
+    /// Notes what the counters of two neighbouring packets say was lost.
+    pub(super) fn compare_counters(&mut self, before: &Packet) {
+        let p = &self.packet;
+        let difference = |now: u64, then: u64, bits: u8| {
+            let mask = u64::MAX >> (64 - u32::from(bits.clamp(1, 64)));
+            now.wrapping_sub(then) & mask
+        };
+        let lost = match (p.sequence, before.sequence) {
+            (Some(now), Some(then)) => difference(now, then, p.sequence_bits).wrapping_sub(1),
+            _ => 0,
+        };
+        let discarded = match (p.discarded, before.discarded) {
+            (Some(now), Some(then)) => difference(now, then, p.discarded_bits),
+            _ => 0,
+        };
+        let (begin, end) = (before.end, p.begin);
+        // A number that went back is a restarted or swapped packet, not a gap.
+        let is_gap = |count: u64| count > 0 && count < u64::MAX >> 1;
+        if is_gap(lost) {
+            self.note(NoticeKind::LostPackets { count: lost, begin, end });
+        }
+        if is_gap(discarded) {
+            let end = self.packet.end;
+            self.note(NoticeKind::DiscardedEvents { count: Some(discarded), begin, end });
+        }
+    }
+
+    pub(super) fn note(&mut self, kind: NoticeKind) {
+        if self.notices.len() < MAX_NOTICES {
+            let file = self.tracefile().files[self.file as usize].path.clone();
+            let (packet, offset) = (self.packet.number, self.packet.offset);
+            self.notices.push(Notice { kind, file, packet, offset });
+        }
+    }
+
+    /// Takes the notices that came up since the last call. At most 1024 are
+    /// kept until then.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// The error for what stands at `next`.
+    #[cold]
+    pub(super) fn fail(&mut self, kind: DecodeError) -> Error {
+        self.state = State::Failed;
+        self.content_end = 0;
+        // In a cut packet, running out of data means just that.
+        let cut =
+            matches!(kind, DecodeError::BeyondContent { .. } | DecodeError::UnterminatedString);
+        let missing = self.packet.missing;
+        let kind = if cut && missing > 0 { DecodeError::TruncatedPacket { missing } } else { kind };
+        let file = self.tracefile().files[self.file as usize].path.clone();
+        let offset = self.packet.offset.saturating_mul(8).saturating_add(self.next);
+        Error::Decode { place: Place { file, packet: self.packet.number, offset }, kind }
+    }
+
+    /// After an error: gives up the rest of the packet, so that reading goes on
+    /// with the next one. False if there is nothing to go on with: there was no
+    /// error, the packet is cut, or it does not tell where it ends.
+    pub fn skip_packet(&mut self) -> bool {
+        if self.state != State::Failed || self.packet.missing > 0 {
+            return false;
+        }
+        self.note(NoticeKind::PacketSkipped);
+        self.state = State::Packet;
+        true
+    }
+}

@@ -1,0 +1,126 @@
+//! Positions: where a cursor is, as plain data.
+
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
+/// A place in a tracefile: a cut between two events.
+///
+/// It is plain data, valid for every cursor of the same tracefile, and
+/// ordered as the events are. How it was reached does not matter for that.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut cursor = trace.cursor(0);
+/// let first = cursor.next()?.expect("an event").position();
+/// let after = cursor.position();
+/// let second = cursor.next()?.expect("another event").offset();
+///
+/// let mut other = trace.cursor(0);
+/// other.seek(after)?;
+/// assert_eq!(other.next()?.map(|event| event.offset()), Some(second));
+/// assert!(first < after);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Position {
+    pub(super) file: u32,
+    pub(super) packet_offset: u64,
+    pub(super) bit: u64,
+    pub(super) packet_number: u64,
+    pub(super) packet_clock: u64,
+    pub(super) clock: u64,
+    pub(super) at_end: bool,
+}
+
+impl Position {
+    /// Before the first event.
+    pub const BEGIN: Position = Position {
+        file: 0,
+        packet_offset: 0,
+        bit: 0,
+        packet_number: 0,
+        packet_clock: 0,
+        clock: 0,
+        at_end: false,
+    };
+
+    /// After the last event.
+    pub const END: Position = Position { file: u32::MAX, at_end: true, ..Position::BEGIN };
+
+    /// As bytes, to be kept in a file. They mean something for the same trace only.
+    ///
+    /// ```
+    /// # use ltt_read::Position;
+    /// let bytes = Position::END.to_bytes();
+    /// assert_eq!(Position::from_bytes(&bytes), Position::END);
+    /// ```
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let numbers =
+            [self.packet_offset, self.bit, self.packet_number, self.packet_clock, self.clock];
+        let mut bytes = [0; Self::BYTES];
+        let (head, rest) = bytes.split_at_mut(5);
+        head[0] = self.at_end.into();
+        head[1..].copy_from_slice(&self.file.to_le_bytes());
+        for (to, number) in rest.chunks_exact_mut(8).zip(numbers) {
+            to.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) gave. Any other bytes give some position
+    /// too, but one that may not be sought.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let (head, rest) = bytes.split_at(5);
+        let number = |at: usize| {
+            let bytes = rest.get(8 * at..).and_then(|rest| rest.first_chunk());
+            bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        };
+        Position {
+            at_end: head[0] != 0,
+            file: head[1..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)),
+            packet_offset: number(0),
+            bit: number(1),
+            packet_number: number(2),
+            packet_clock: number(3),
+            clock: number(4),
+        }
+    }
+
+    /// How many [bytes](Self::to_bytes) a position is.
+    pub const BYTES: usize = 45;
+
+    /// Where it is: what is left is known from there.
+    #[inline]
+    fn place(&self) -> (bool, u32, u64, u64) {
+        if self.at_end {
+            return (true, 0, 0, 0);
+        }
+        (false, self.file, self.packet_offset, self.bit)
+    }
+}
+
+impl PartialEq for Position {
+    fn eq(&self, other: &Self) -> bool {
+        self.place() == other.place()
+    }
+}
+
+impl Eq for Position {}
+
+impl PartialOrd for Position {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Position {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.place().hash(state);
+    }
+}

@@ -1,0 +1,199 @@
+//! Going anywhere but to the next event: to positions and to times.
+
+use super::form::{Form, Quick};
+use super::{Cursor, Position, State, legacy};
+use crate::error::Error;
+use crate::layout::program::Window;
+use crate::packet::Packet;
+use crate::time::Timestamp;
+
+impl Cursor {
+    /// The cut before the next event that would be read.
+    pub fn position(&self) -> Position {
+        Position {
+            file: self.file,
+            packet_offset: self.packet.offset,
+            bit: if self.state == State::Start { 0 } else { self.next },
+            packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
+            clock: self.clock,
+            at_end: self.state == State::End,
+        }
+    }
+
+    /// The cut before the event that it stands on.
+    pub(crate) fn position_of_event(&self) -> Position {
+        Position {
+            file: self.file,
+            packet_offset: self.packet.offset,
+            bit: self.current.begin,
+            packet_number: self.packet.number,
+            packet_clock: self.packet_clock,
+            clock: self.current.clock_before,
+            at_end: false,
+        }
+    }
+
+    /// The cut before what it has next: before the event that it stands on,
+    /// unless that has been read.
+    pub(crate) fn cut(&self, stands_on_next: bool) -> Position {
+        match self.state {
+            State::Packet if stands_on_next => self.position_of_event(),
+            State::Failed => Position::END,
+            _ => self.position(),
+        }
+    }
+
+    /// Goes to a cut: [`next`](Self::next) gives the event after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if there is no packet where the position says: it came
+    /// from another tracefile, or the file was damaged since.
+    pub fn seek(&mut self, position: Position) -> Result<(), Error> {
+        self.last_timestamp = Timestamp::MIN;
+        let files = self.tracefile().files.len();
+        self.file = position.file.min(files.saturating_sub(1) as u32);
+        if position.at_end {
+            self.state = State::End;
+            self.content_end = 0;
+            return Ok(());
+        }
+        if position.bit == 0 && position.packet_offset == 0 && position.file == 0 {
+            self.restart();
+            return Ok(());
+        }
+        self.enter_packet(position.packet_offset, position.packet_number, position.packet_clock)?;
+        self.next = position.bit.max(self.next).min(self.content_end);
+        self.clock = position.clock;
+        Ok(())
+    }
+
+    /// Goes before the first packet.
+    fn restart(&mut self) {
+        self.state = State::Start;
+        self.packet = Packet::none();
+        (self.file, self.next, self.content_end) = (0, 0, 0);
+        (self.packet_clock, self.clock) = (0, 0);
+    }
+
+    /// Goes before the first event whose timestamp is `time` or later (after
+    /// the last event if there is none), counted in file order. An event without
+    /// a timestamp comes before all times but [`Timestamp::MIN`].
+    ///
+    /// It searches the [packet index](Trace::packet_index), then reads one packet.
+    ///
+    /// Packets are passed by their end times; one that tells none is held to
+    /// end where the next begins.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next), if the packet to search is damaged.
+    pub fn seek_time(&mut self, time: Timestamp) -> Result<(), Error> {
+        match self.seek_packet(time)? {
+            true => Ok(()),
+            false => self.skip_to(time),
+        }
+    }
+
+    /// Goes to the begin of the packet in which [`seek_time`](Self::seek_time) ends.
+    /// True if there is no more to do.
+    pub(crate) fn seek_packet(&mut self, time: Timestamp) -> Result<bool, Error> {
+        self.last_timestamp = Timestamp::MIN;
+        if time == Timestamp::MIN {
+            self.restart();
+            return Ok(true);
+        }
+        let trace = self.trace.clone();
+        let index = trace.packet_index(self.tracefile as usize);
+        let Some(entry) = index.first_reaching(time) else {
+            // Behind the last packet that could be indexed there may be
+            // damage that must not go unreported.
+            match index.entries().last() {
+                Some(last) => {
+                    self.file = last.file;
+                    self.enter_packet(last.offset, last.number, last.clock_before)?;
+                    self.next = self.content_end;
+                }
+                None => self.restart(),
+            }
+            return Ok(true);
+        };
+        self.file = entry.file;
+        self.enter_packet(entry.offset, entry.number, entry.clock_before)?;
+        Ok(false)
+    }
+
+    /// As [`seek_time`](Self::seek_time), but leaves damaged packets out.
+    pub(crate) fn reach(&mut self, time: Timestamp, mut damage: impl FnMut(Error)) {
+        let mut step = self.seek_time(time);
+        while let Err(error) = step {
+            damage(error);
+            step = if self.skip_packet() { self.skip_to(time) } else { Ok(()) };
+        }
+    }
+
+    /// Goes on to before the next event whose timestamp is `time` or later.
+    pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
+        let mut left = u64::MAX;
+        self.skip_some(time, &mut left).map(drop)
+    }
+
+    /// The same, but passes no more events than `left`, which becomes less by those
+    /// that it passes. Whether it is there.
+    pub(crate) fn skip_some(&mut self, time: Timestamp, left: &mut u64) -> Result<bool, Error> {
+        loop {
+            self.skip_quickly(time, left);
+            if *left == 0 {
+                return Ok(false);
+            }
+            *left -= 1;
+            // What is passed over is not worth a notice.
+            self.last_timestamp = Timestamp::MIN;
+            if !self.advance()? {
+                return Ok(true);
+            }
+            if self.current.timestamp.is_some_and(|t| t >= time) {
+                let cut = self.position_of_event();
+                self.next = cut.bit;
+                self.clock = cut.clock;
+                self.last_timestamp = Timestamp::MIN;
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Passes events before `time` in the current packet, `left` at most, as long as
+    /// nothing is out of the ordinary: [`advance_quickly`](Self::advance_quickly)
+    /// without standing on each.
+    fn skip_quickly(&mut self, time: Timestamp, left: &mut u64) {
+        let Some(table) = self.table.as_deref() else { return };
+        let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
+        let window = Window { data, end: self.content_end };
+        let tables = self.trace.tables();
+        let (mut next, mut clock) = (self.next, self.clock);
+        let read = |next, clock| match &table.quick {
+            Some(_) => Quick::header(table, &self.packet, data, next, clock),
+            None => legacy::Quick::<false>::header(table, &self.packet, data, next, clock),
+        };
+        while *left > 0
+            && let Some(header) = read(next, clock)
+            && header.time < time
+        {
+            let end = match header.entry.fixed() {
+                Some(bits) => header.end + bits,
+                None => {
+                    let Some(body) = tables.ready_body(header.entry) else { break };
+                    let end = body.region.end(window, header.end, &mut self.scratch);
+                    end.unwrap_or(u64::MAX)
+                }
+            };
+            if end > window.end {
+                break;
+            }
+            (next, clock) = (end, header.cycles);
+            *left -= 1;
+        }
+        (self.next, self.clock) = (next, clock);
+    }
+}
