@@ -157,6 +157,26 @@ fn a_whole_trace_is_read_in_every_way() {
     }
 }
 
+/// Nothing forbids a marker to name two of its values alike: the first is found by the
+/// name, whether through a handle or in the event, and both are visited.
+#[test]
+fn of_two_fields_of_one_name_the_first_is_found() {
+    let mut writer = LegacyWriter::new();
+    let marker = writer.marker("kernel", "twice", "a %d b %d a %d").unwrap();
+    writer.event(0, marker, 1 << 20, &[1u64.into(), 2u64.into(), 3u64.into()]).unwrap();
+    let trace = open(writer.finish());
+    let kernel = trace.tracefiles().iter().position(|t| t.channel() == "kernel").unwrap();
+    let mut cursor = trace.cursor(kernel);
+    let event = cursor.next().unwrap().expect("one event");
+    let field = |name| trace.field(event.type_id(), Scope::Payload, name).expect("a field");
+    assert_eq!([field("a"), field("b")].map(|field| event.integer(&field)), [Some(1), Some(2)]);
+    assert_eq!(event.field("a").and_then(|value| value.as_i64()), Some(1));
+    let payload = event.scope(Scope::Payload).expect("a payload");
+    let members: Vec<_> =
+        payload.members().map(|(info, value)| (info.name(), value.as_i64())).collect();
+    assert_eq!(members, [(Some("a"), Some(1)), (Some("b"), Some(2)), (Some("a"), Some(3))]);
+}
+
 #[test]
 fn losses_are_told_by_the_counters_of_blocks() {
     let trace = open(sample());
