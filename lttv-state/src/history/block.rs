@@ -171,6 +171,12 @@ impl<'d> Block<'d> {
     /// inner that the bytes are none.
     #[inline(always)]
     pub(super) fn run(&self, quark: usize) -> Option<Option<Run<'d>>> {
+        Some(self.run_of_rank(self.rank(quark)?, |tag| self.class(tag)))
+    }
+
+    /// How many runs are before that of an attribute. None if it has none here.
+    #[inline(always)]
+    fn rank(&self, quark: usize) -> Option<u32> {
         if quark >= self.head.quarks as usize {
             return None;
         }
@@ -179,8 +185,7 @@ impl<'d> Block<'d> {
             return None;
         }
         let rank = word(self.data, self.layout.present + quark / 64 * PRESENT + 8) as u32;
-        let rank = rank.wrapping_add((here & bits::mask((quark % 64) as u32)).count_ones());
-        Some(self.run_of_rank(rank, |tag| self.class(tag)))
+        Some(rank.wrapping_add((here & bits::mask((quark % 64) as u32)).count_ones()))
     }
 
     /// Which of the 64 attributes of a word have runs.
@@ -208,7 +213,7 @@ impl<'d> Block<'d> {
         Run::read(data, body, head.base, &class(record.tag)?, &record)
     }
 
-    /// All runs, to be asked for in the order of attributes.
+    /// All runs: their classes are found out once.
     pub(super) fn all_runs(&self) -> AllRuns<'d> {
         let classes = (0..self.head.tags).map(|place| self.class(place)).collect();
         AllRuns { block: *self, classes, rank: 0 }
@@ -229,7 +234,7 @@ impl<'d> Block<'d> {
     }
 }
 
-/// The runs of a block, for one who goes through all attributes.
+/// The runs of a block, for one who asks for many.
 #[derive(Debug)]
 pub(super) struct AllRuns<'d> {
     block: Block<'d>,
@@ -238,6 +243,13 @@ pub(super) struct AllRuns<'d> {
 }
 
 impl<'d> AllRuns<'d> {
+    /// As [`Block::run`].
+    #[inline(always)]
+    pub(super) fn run(&self, quark: usize) -> Option<Option<Run<'d>>> {
+        let class = |place: u32| *self.classes.get(place as usize)?;
+        Some(self.block.run_of_rank(self.block.rank(quark)?, class))
+    }
+
     /// Gives the runs of the 64 attributes from `first` on, by attribute: for 0 first,
     /// and then for those behind. False if some have none, by their bytes.
     #[inline(always)]

@@ -254,6 +254,9 @@ impl<'d> Ends<'d> {
         if bucket >= self.shape.buckets.into() {
             return None;
         }
+        if self.shape.buckets == 1 {
+            return self.at_or_above_in_all(near, number);
+        }
         let Bucket { bucket, first, behind } = *near.insert(self.bucket(bucket as u32));
         let index = self.first_low(first, behind, self.shape.low(number));
         if index >= self.count {
@@ -269,6 +272,18 @@ impl<'d> Ends<'d> {
             _ => Some(self.get_near(bucket.wrapping_sub(1), index - 1)),
         };
         Some(Found { index, before, number })
+    }
+
+    /// The same where there is but one bucket, as in most runs.
+    #[inline(always)]
+    fn at_or_above_in_all(&self, near: &mut Option<Bucket>, number: u64) -> Option<Found> {
+        *near = Some(Bucket { bucket: 0, first: 0, behind: self.count });
+        let index = self.first_low(0, self.count, number);
+        if index >= self.count {
+            return None;
+        }
+        let before = index.checked_sub(1).map(|before| self.low(before));
+        Some(Found { index, before, number: self.low(index) })
     }
 
     /// The first index whose low part is not below `low`, of a bucket's.

@@ -4,6 +4,7 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::Interval;
+use super::block::AllRuns;
 use super::code::{Code, Kind};
 use super::error::Error;
 use super::lasting::Entry;
@@ -12,8 +13,9 @@ use super::run::Place;
 use crate::tree::Quark;
 use crate::value::Value;
 
-/// Attributes are taken together in so many.
-const TOGETHER: usize = 64;
+/// Attributes are taken together in so many: few enough to stay in the nearest cache, and
+/// a multiple of 64.
+const TOGETHER: usize = 256;
 
 impl History {
     /// All attributes at a time, in ns: an interval each, in the order of quarks.
@@ -32,6 +34,8 @@ impl History {
             true => Some(self.block(block)?.all_runs()),
             false => None,
         };
+        let mut next = None;
+        let mut missing = Vec::new();
         let mut found = Found { t, state: &mut state, texts: RecentTexts::new(self), bad: None };
         for first in (0..self.tree().len()).step_by(TOGETHER) {
             found.expect(first..self.tree().len().min(first + TOGETHER));
@@ -39,23 +43,31 @@ impl History {
                 found.put(quark, start, end, code);
             });
             let intact = runs.as_mut().is_none_or(|runs| {
-                runs.of_64(first, |quark, run| {
-                    if let Some(ended) = run.find(t) {
-                        let code = run.code(Place::Ended(ended.index));
-                        found.put(quark, ended.start, ended.end, code);
-                    }
+                (first..first + TOGETHER).step_by(64).all(|first| {
+                    runs.of_64(first, |quark, run| {
+                        if let Some(ended) = run.find(t) {
+                            let code = run.code(Place::Ended(ended.index));
+                            found.put(quark, ended.start, ended.end, code);
+                        }
+                    })
                 })
             });
             if !intact {
                 return Err(self.damaged(block, "run"));
             }
-            for quark in first..found.state.len() {
-                if found.is_missing(quark) {
-                    let entry = self.lasting(Quark(quark as u32), block)?;
-                    found.put(quark, entry.start, entry.end, Some(entry.code));
-                    if found.is_missing(quark) && found.bad.is_none() {
-                        return Err(self.damaged(block, "run"));
-                    }
+            found.list_missing(first, &mut missing);
+            if !missing.is_empty() && next.is_none() && block + 1 < self.blocks() {
+                next = Some(self.block(block + 1)?.all_runs());
+            }
+            for quark in &missing {
+                let first = next.as_ref().and_then(|next| first_entry(next, *quark));
+                let entry = match first {
+                    Some(first) => first,
+                    None => self.lasting(*quark, block)?,
+                };
+                found.put(quark.index(), entry.start, entry.end, Some(entry.code));
+                if found.is_missing(quark.index()) && found.bad.is_none() {
+                    return Err(self.damaged(block, "run"));
                 }
             }
             if let Some(code) = found.bad {
@@ -93,7 +105,7 @@ impl History {
     /// The first interval of each attribute that has some in a block.
     pub(super) fn first_ends(&self, block: usize, mut f: impl FnMut(Entry)) -> Result<(), Error> {
         let mut runs = self.block(block)?.all_runs();
-        for first in (0..self.tree().len()).step_by(TOGETHER) {
+        for first in (0..self.tree().len()).step_by(64) {
             let mut bad_value = false;
             let intact = runs.of_64(first, |quark, run| {
                 if let Place::Ended(first) = run.first() {
@@ -110,6 +122,15 @@ impl History {
         }
         Ok(())
     }
+}
+
+/// The first interval of an attribute in a block, if it has one.
+#[inline(always)]
+fn first_entry(runs: &AllRuns<'_>, quark: Quark) -> Option<Entry> {
+    let run = runs.run(quark.index())??;
+    let Place::Ended(first) = run.first() else { return None };
+    let code = run.symbols.get(first)?;
+    Some(Entry { quark, start: run.start, end: run.end(first), code })
 }
 
 /// Stands for no code: no history has this text.
@@ -139,6 +160,19 @@ impl<'h> Found<'_, 'h> {
         self.state.get(quark).is_some_and(|interval| interval.start > interval.end)
     }
 
+    /// Lists those from `first` on that were not found yet; without a branch, as nobody
+    /// can guess which these are.
+    fn list_missing(&self, first: usize, missing: &mut Vec<Quark>) {
+        let states = self.state.get(first..).unwrap_or_default();
+        missing.resize(states.len(), Quark(0));
+        let mut count = 0;
+        for interval in states {
+            missing[count] = interval.quark;
+            count += usize::from(interval.start > interval.end);
+        }
+        missing.truncate(count);
+    }
+
     /// Takes an interval, if it has the time.
     #[inline(always)]
     fn put(&mut self, quark: usize, start: i64, end: i64, code: Option<Code>) {
@@ -162,14 +196,14 @@ impl<'h> Found<'_, 'h> {
 /// Texts that were looked up last: in a state the same ones come again and again.
 struct RecentTexts<'h> {
     history: &'h History,
+    /// Each at the place that the low bits of its number tell.
     recent: Vec<Option<(u64, &'h str)>>,
 }
 
-const RECENT: usize = 1024;
-
 impl<'h> RecentTexts<'h> {
     fn new(history: &'h History) -> Self {
-        RecentTexts { history, recent: vec![None; RECENT] }
+        let places = (history.tree().len() / 32).clamp(1 << 10, 1 << 13);
+        RecentTexts { history, recent: vec![None; places.next_power_of_two()] }
     }
 
     /// What a code stands for. None if there is no such value.
@@ -178,7 +212,8 @@ impl<'h> RecentTexts<'h> {
         if code.kind != Kind::Str {
             return self.history.known_value(code);
         }
-        let recent = &mut self.recent[code.bits as usize % RECENT];
+        let place = code.bits as usize & (self.recent.len() - 1);
+        let recent = &mut self.recent[place];
         if let Some((id, text)) = recent
             && *id == code.bits
         {
