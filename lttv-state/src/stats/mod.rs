@@ -47,10 +47,14 @@ mod attributes;
 mod collect;
 mod durations;
 mod facts;
+mod kinds;
 mod leaf;
+mod ledger;
 mod parallel;
+mod rows;
 mod sums;
 mod tally;
+mod waits;
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
@@ -123,8 +127,9 @@ impl Statistics {
         for (index, state) in context.extensions()[kernel].traces().enumerate() {
             let begin = time.map_or(state.begin_time(), |time| time.max(state.begin_time()));
             let mut collector = Collector::default();
-            collector.begin(state, begin.ns());
             let trace = context.traceset().traces().get(index).cloned();
+            let types = trace.as_ref().map_or(0, |trace| trace.schema().event_types.len());
+            collector.begin(state, begin.ns(), types);
             statistics.traces.push(TraceStatistics { trace, collector, names: Arc::default() });
         }
         let handle = context.attach_data(statistics);
