@@ -1,5 +1,6 @@
 //! Processes, and what they execute.
 
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -180,13 +181,12 @@ impl Process {
     /// Counts the time since the last change as spent waiting, if it was.
     pub(super) fn count_wait(&mut self, time: i64) {
         let Frame { status, change, .. } = *self.top();
-        match status {
-            ProcessStatus::Wait => self.blocked = self.blocked.wrapping_add(since(change, time)),
-            ProcessStatus::WaitCpu | ProcessStatus::WaitFork => {
-                self.ready = self.ready.wrapping_add(since(change, time));
-            }
-            _ => {}
-        }
+        let passed = since(change, time);
+        // Which of them it was is hard to predict: so to each something is added, or 0.
+        let passed_if = |is: bool| select_unpredictable(is, passed, 0);
+        let (wait, is_ready) = (ProcessStatus::Wait, status.waits_for_cpu());
+        self.blocked = self.blocked.wrapping_add(passed_if(status == wait));
+        self.ready = self.ready.wrapping_add(passed_if(is_ready));
     }
 
     #[inline]

@@ -23,9 +23,8 @@ impl Waits {
         self.blocked_time = self.blocked_time.wrapping_add(waited.blocked);
         self.ready_time = self.ready_time.wrapping_add(waited.ready);
         self.times_scheduled += 1;
-        if let Some(latency) = waited.since_wakeup {
-            self.wakeup_latency.count(latency);
-        }
+        let latency = waited.since_wakeup;
+        self.wakeup_latency.count_if(latency.is_some(), latency.unwrap_or(0));
     }
 
     pub(super) fn are_none(&self) -> bool {
