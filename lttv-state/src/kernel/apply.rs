@@ -105,8 +105,8 @@ fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
             next,
             out: rule.encoding.decode(out),
             previous_name: rule.field_of_text(event, 3),
-            next_name: rule.field_of_text(event, 4),
         },
+        || rule.field_of_text(event, 4),
     );
 }
 

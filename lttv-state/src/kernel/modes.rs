@@ -137,3 +137,10 @@ impl ExecutionMode {
         matches!(self, ExecutionMode::Irq | ExecutionMode::Softirq)
     }
 }
+
+impl ProcessStatus {
+    /// Whether it is ready, or was just born.
+    pub(super) const fn waits_for_cpu(self) -> bool {
+        matches!(self, ProcessStatus::WaitCpu | ProcessStatus::WaitFork)
+    }
+}

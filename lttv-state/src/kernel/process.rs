@@ -1,5 +1,6 @@
 //! Processes, and what they execute.
 
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -30,41 +31,47 @@ impl Serial {
 }
 
 /// A process (in user space's words: a thread).
+///
+/// Each event may be about another one than the last. So what most of them need is
+/// together: one line of the cache, then the functions and the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[repr(C, align(64))]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Process {
     pub(super) tid: Option<Tid>,
-    pub(super) serial: Serial,
-    pub(super) pid: Option<Tid>,
-    pub(super) parent: Option<Tid>,
-    pub(super) name: NameId,
-    pub(super) brand: NameId,
-    pub(super) creation: Option<i64>,
-    pub(super) insertion: i64,
-    pub(super) kind: Option<ProcessType>,
     pub(super) cpu: Option<u32>,
-    /// The outermost first; never empty.
-    pub(super) stack: SmallVec<[Frame; 3]>,
-    pub(super) functions: Vec<u64>,
-    /// Stored apart, where they changed.
-    #[cfg_attr(feature = "checkpoint-files", serde(skip))]
-    pub(super) files: Arc<Files>,
-    /// The file that the current system call opens.
-    pub(super) opening: NameId,
-    pub(super) exiting: bool,
     /// Since it last ran: when it was woken up first; how long it was blocked, and how
     /// long ready, before its last change.
     pub(super) woken: Option<i64>,
     pub(super) blocked: u64,
     pub(super) ready: u64,
-    /// How many of two signs there are that it is gone: it was scheduled out for
-    /// good, and it was freed.
-    pub(super) farewells: u8,
-    pub(super) alive: bool,
+    pub(super) serial: Serial,
+    pub(super) name: NameId,
     /// When it was changed last, for checkpoints to share what was not.
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     pub(super) touched: u32,
+    pub(super) exiting: bool,
+    pub(super) alive: bool,
+    /// How many of two signs there are that it is gone: it was scheduled out for
+    /// good, and it was freed.
+    pub(super) farewells: u8,
+    pub(super) kind: Option<ProcessType>,
+    pub(super) functions: Vec<u64>,
+    /// The outermost first; never empty.
+    pub(super) stack: SmallVec<[Frame; 3]>,
+    pub(super) pid: Option<Tid>,
+    pub(super) parent: Option<Tid>,
+    pub(super) brand: NameId,
+    /// The file that the current system call opens.
+    pub(super) opening: NameId,
+    pub(super) creation: Option<i64>,
+    pub(super) insertion: i64,
+    /// Stored apart, where they changed.
+    #[cfg_attr(feature = "checkpoint-files", serde(skip))]
+    pub(super) files: Arc<Files>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Process, functions) == 64, "a line of the cache");
 
 /// Open files, by descriptor.
 pub(super) type Files = Vec<(i32, NameId)>;
@@ -174,13 +181,12 @@ impl Process {
     /// Counts the time since the last change as spent waiting, if it was.
     pub(super) fn count_wait(&mut self, time: i64) {
         let Frame { status, change, .. } = *self.top();
-        match status {
-            ProcessStatus::Wait => self.blocked = self.blocked.wrapping_add(since(change, time)),
-            ProcessStatus::WaitCpu | ProcessStatus::WaitFork => {
-                self.ready = self.ready.wrapping_add(since(change, time));
-            }
-            _ => {}
-        }
+        let passed = since(change, time);
+        // Which of them it was is hard to predict: so to each something is added, or 0.
+        let passed_if = |is: bool| select_unpredictable(is, passed, 0);
+        let (wait, is_ready) = (ProcessStatus::Wait, status.waits_for_cpu());
+        self.blocked = self.blocked.wrapping_add(passed_if(status == wait));
+        self.ready = self.ready.wrapping_add(passed_if(is_ready));
     }
 
     #[inline]

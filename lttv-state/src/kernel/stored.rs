@@ -18,7 +18,7 @@ use super::sound::{Limits, is_sound};
 use super::table::{ProcessIx, SavedTable};
 
 /// Grows when other bytes are written for the same states.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl KernelState {
     pub(super) fn stored(&self) -> Codec<KernelState> {
@@ -199,7 +199,7 @@ mod tests {
 
     /// The version of what is stored, and a checksum of what that is for the bundled
     /// trace.
-    const STORED: (u32, u32) = (0x1_0001, 0x6176_4755);
+    const STORED: (u32, u32) = (0x1_0002, 0xac9e_f478);
 
     #[test]
     fn other_bytes_have_another_version() {

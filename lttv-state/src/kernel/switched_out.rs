@@ -1,6 +1,10 @@
 //! What the state in a switch event means, for the kernel that recorded it.
 
+use std::hint::select_unpredictable;
+
 use ltt_read::schema::Schema;
+
+use super::modes::ProcessStatus;
 
 /// Why a process was switched out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +17,21 @@ pub(super) enum SwitchedOut {
     Zombie,
     /// It is gone.
     Dead,
+}
+
+impl SwitchedOut {
+    /// The status of the process then.
+    #[inline]
+    pub(super) fn status(self) -> ProcessStatus {
+        // A table, for the branches that this would be are hard to predict.
+        const BY_REASON: [ProcessStatus; 4] = [
+            ProcessStatus::WaitCpu,
+            ProcessStatus::Wait,
+            ProcessStatus::Zombie,
+            ProcessStatus::Dead,
+        ];
+        BY_REASON[self as usize]
+    }
 }
 
 /// Which encoding a kernel uses.
@@ -54,11 +73,13 @@ impl StateEncoding {
                 _ => SwitchedOut::Blocked,
             },
             StateEncoding::From4_14 => match state & 0xffff {
-                0 => SwitchedOut::Ready,
+                bits if bits & 0x130 == 0 => {
+                    // Nobody can predict which.
+                    select_unpredictable(bits == 0, SwitchedOut::Ready, SwitchedOut::Blocked)
+                }
                 bits if bits & 0x100 != 0 => SwitchedOut::Ready,
                 bits if bits & 0x10 != 0 => SwitchedOut::Dead,
-                bits if bits & 0x20 != 0 => SwitchedOut::Zombie,
-                _ => SwitchedOut::Blocked,
+                _ => SwitchedOut::Zombie,
             },
         }
     }

@@ -3,16 +3,21 @@
 use ltt_read::schema::EventTypeId;
 
 use super::facts::{DeviceFacts, ProcessFacts};
-use super::leaf::{Counts, LeafKey, Leaves};
-use crate::kernel::{
-    Process, RequestKind, RequestStep, Serial, TraceState, Transfer, Transition, Waited,
-};
+use super::leaf::{LeafKey, Leaves};
+use super::ledger::{Counters, LeafIx, Ledger};
+use super::rows::Row;
+use super::waits::Waits;
+use crate::kernel::{Process, RequestKind, RequestStep, TraceState, Transfer, Transition, Waited};
 
 /// The statistics of a trace while they are collected.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Collector {
+    ledger: Ledger,
+    cpus: Vec<OnCpu>,
+    /// By serial number.
+    waits: Vec<Waits>,
+    /// What was counted, once that is [finished](Self::finish).
     pub(super) leaves: Leaves,
-    pub(super) cpus: Vec<OnCpu>,
     /// By serial number.
     pub(super) processes: Vec<ProcessFacts>,
     pub(super) devices: Vec<DeviceFacts>,
@@ -22,58 +27,72 @@ pub(super) struct Collector {
 
 /// What a CPU is on, and since when.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OnCpu {
+struct OnCpu {
     key: LeafKey,
-    leaf: u32,
+    row: Row,
+    leaf: LeafIx,
+    counters: Counters,
     since: i64,
-    /// Whether the process is described.
-    is_described: bool,
 }
 
 impl OnCpu {
-    fn new(key: LeafKey, leaf: u32, since: i64) -> Self {
-        OnCpu { key, leaf, since, is_described: false }
+    fn new(ledger: &mut Ledger, key: LeafKey, since: i64) -> Self {
+        let row = ledger.row(key.process, key.cpu);
+        let leaf = ledger.place(row, &key);
+        let counters = ledger.at(leaf).counters;
+        OnCpu { key, row, leaf, counters, since }
     }
 
     /// Counts the time since it has been on its leaf. (Not with each event: that
     /// would be the same sum.)
     #[inline]
-    fn charge(&mut self, leaves: &mut Leaves, time: i64) {
-        leaves.at(self.leaf).charge(self.since, time);
+    fn charge(&mut self, ledger: &mut Ledger, time: i64) {
+        ledger.at(self.leaf).charge(self.since, time);
         self.since = time;
     }
 
     /// Goes over to another leaf.
+    #[inline(always)] // a third of events do
+    fn go_to(&mut self, ledger: &mut Ledger, key: LeafKey, time: i64) {
+        self.charge(ledger, time);
+        if key.process != self.key.process {
+            self.row = ledger.row(key.process, key.cpu);
+        }
+        self.key = key;
+        self.leaf = ledger.place(self.row, &key);
+        self.counters = ledger.at(self.leaf).counters;
+    }
+
+    /// The place of a leaf that it was on most likely until now.
     #[inline]
-    fn go_to(&mut self, leaves: &mut Leaves, key: LeafKey, time: i64) {
-        self.charge(leaves, time);
-        self.is_described &= key.process == self.key.process;
-        (self.key, self.leaf) = (key, leaves.place(key));
+    fn place_of_last(&self, ledger: &mut Ledger, key: &LeafKey) -> LeafIx {
+        if key.is(&self.key) { self.leaf } else { ledger.place_anywhere(key) }
     }
 
     /// Nobody knows what ran since a time: what was supposed to run on until now did not.
     #[cold]
     fn lose(
         &mut self,
-        leaves: &mut Leaves,
+        ledger: &mut Ledger,
         state: &TraceState,
         cpu: u32,
         lost_since: i64,
         time: i64,
     ) {
-        self.charge(leaves, lost_since);
+        self.charge(ledger, lost_since);
         if let Some(nobody) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
-            let unknown = leaves.place(unknown(nobody, cpu));
-            leaves.at(unknown).charge(lost_since, time);
+            let unknown = ledger.place_anywhere(&unknown(nobody, cpu));
+            ledger.at(unknown).charge(lost_since, time);
             self.since = time;
         }
     }
 }
 
 impl Collector {
-    /// Nothing yet: begins at a time, in a state.
-    pub(super) fn begin(&mut self, state: &TraceState, time: i64) {
-        *self = Collector { begin: time, last: time, ..Collector::default() };
+    /// Nothing yet: begins at a time, in a state, for so many types of events.
+    pub(super) fn begin(&mut self, state: &TraceState, time: i64, types: usize) {
+        let ledger = Ledger::new(types, state.cpus().count());
+        *self = Collector { begin: time, last: time, ledger, ..Collector::default() };
         for device in state.devices() {
             let facts = DeviceFacts::new(device.number(), time, device.in_flight());
             self.devices.push(facts);
@@ -85,8 +104,8 @@ impl Collector {
     #[inline]
     pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
-        if let Some(of) = self.cpus.get(cpu as usize) {
-            self.leaves.at(of.leaf).events.count(event_type);
+        if let Some(of) = self.cpus.get_mut(cpu as usize) {
+            self.ledger.count(of.leaf, &mut of.counters, event_type);
         }
     }
 
@@ -110,25 +129,25 @@ impl Collector {
         };
         let effect = state.effect();
         if let Some(lost) = effect.lost_since() {
-            of.lose(&mut self.leaves, state, cpu, lost, time);
+            of.lose(&mut self.ledger, state, cpu, lost, time);
         }
         let key = LeafKey::of(running, cpu);
         if let [ended] = effect.ended() {
             // Who left it goes on running.
             let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
-            let leaf = if left == of.key { of.leaf } else { self.leaves.place(left) };
-            self.leaves.at(leaf).ended(ended);
+            let leaf = of.place_of_last(&mut self.ledger, &left);
+            self.ledger.at(leaf).ended(ended);
         }
-        if key != of.key {
-            of.go_to(&mut self.leaves, key, time);
+        let process = of.key.process;
+        if !key.is(&of.key) {
+            of.go_to(&mut self.ledger, key, time);
         }
         let leaf = of.leaf;
-        if !of.is_described {
-            of.is_described = true;
-            self.describe_once(state, running);
+        if process != key.process {
+            self.comes(state, running);
         }
         if let Some(waited) = effect.waited() {
-            self.waited(running, waited, leaf);
+            self.waited(running, &waited, leaf);
         }
         if transition.is_rare() || !effect.is_plain() {
             self.rare(state, transition);
@@ -137,16 +156,26 @@ impl Collector {
 
     /// The process that a CPU is on now has waited until then.
     #[inline]
-    fn waited(&mut self, process: &Process, waited: Waited, leaf: u32) {
-        let counts = self.leaves.at(leaf);
+    fn waited(&mut self, process: &Process, waited: &Waited, leaf: LeafIx) {
+        let account = self.ledger.at(leaf);
         let time = waited.blocked.wrapping_add(waited.ready);
-        counts.wait_time = counts.wait_time.wrapping_add(time);
-        let facts = facts(&mut self.processes, process.serial());
-        facts.blocked_time = facts.blocked_time.wrapping_add(waited.blocked);
-        facts.ready_time = facts.ready_time.wrapping_add(waited.ready);
-        facts.times_scheduled += 1;
-        if let Some(latency) = waited.since_wakeup {
-            facts.wakeup_latency.count(latency);
+        account.wait_time = account.wait_time.wrapping_add(time);
+        self.waits_of(process).count(waited);
+    }
+
+    fn waits_of(&mut self, process: &Process) -> &mut Waits {
+        let at = process.serial().index();
+        if self.waits.len() <= at {
+            self.waits.resize_with(at + 1, Waits::default);
+        }
+        &mut self.waits[at]
+    }
+
+    /// A CPU goes over to a process: to be described, unless that has been done.
+    #[inline]
+    fn comes(&mut self, state: &TraceState, process: &Process) {
+        if !std::mem::replace(&mut self.waits_of(process).is_described, true) {
+            self.describe_once(state, process);
         }
     }
 
@@ -157,7 +186,7 @@ impl Collector {
         if let Some((ix, transfer, bytes)) = effect.transferred()
             && let Some(process) = state.process(ix)
         {
-            let facts = facts(&mut self.processes, process.serial());
+            let facts = facts(&mut self.processes, process.serial().index());
             match transfer {
                 Transfer::Read => facts.bytes_read += bytes,
                 Transfer::Write => facts.bytes_written += bytes,
@@ -167,7 +196,7 @@ impl Collector {
             self.request(state, request);
         }
         for (process, name) in effect.renamed() {
-            facts(&mut self.processes, *process).rename(state.name(*name));
+            facts(&mut self.processes, process.index()).rename(state.name(*name));
         }
         for process in effect.gone() {
             self.describe(state, process);
@@ -176,7 +205,7 @@ impl Collector {
             Fork | Exec | Exit | Brand => self.life(state, transition),
             Migrate => {
                 if let Some(process) = effect.target().and_then(|ix| state.process(ix)) {
-                    facts(&mut self.processes, process.serial()).migrations += 1;
+                    facts(&mut self.processes, process.serial().index()).migrations += 1;
                 }
             }
             ProcessState | DumpEnd | KernelThread => self.follow_all(state),
@@ -194,7 +223,7 @@ impl Collector {
         if request.step == RequestStep::Issued
             && let Some(running) = state.effect().cpu().and_then(|cpu| state.running(cpu))
         {
-            let facts = facts(&mut self.processes, running.serial());
+            let facts = facts(&mut self.processes, running.serial().index());
             match request.kind {
                 RequestKind::Read => facts.blocks_read += request.bytes,
                 RequestKind::Write => facts.blocks_written += request.bytes,
@@ -217,7 +246,7 @@ impl Collector {
         let Some(process) = about else { return };
         self.describe(state, process);
         if transition == Transition::Exit {
-            facts(&mut self.processes, process.serial()).end = Some(effect.time());
+            facts(&mut self.processes, process.serial().index()).end = Some(effect.time());
         }
     }
 
@@ -230,7 +259,7 @@ impl Collector {
     }
 
     fn describe(&mut self, state: &TraceState, process: &Process) {
-        let facts = facts(&mut self.processes, process.serial());
+        let facts = facts(&mut self.processes, process.serial().index());
         facts.seen = true;
         facts.tid = process.tid();
         facts.pid = process.pid().or(facts.pid);
@@ -248,13 +277,11 @@ impl Collector {
             let Some(running) = state.running(cpu) else { continue };
             let key = LeafKey::of(running, cpu);
             let time = self.last;
+            self.comes(state, running);
             match self.cpus.get_mut(cpu as usize) {
                 Some(of) if of.key == key => {}
-                Some(of) => of.go_to(&mut self.leaves, key, time),
-                None => {
-                    let leaf = self.leaves.place(key);
-                    self.cpus.push(OnCpu::new(key, leaf, self.begin));
-                }
+                Some(of) => of.go_to(&mut self.ledger, key, time),
+                None => self.cpus.push(OnCpu::new(&mut self.ledger, key, self.begin)),
             }
         }
     }
@@ -266,10 +293,14 @@ impl Collector {
         }
     }
 
-    /// Everything up to a time has been told.
+    /// Everything up to a time has been told: nothing more will be counted.
     pub(super) fn finish(&mut self, state: &TraceState, time: i64) {
         self.last = time;
-        self.cpus.iter_mut().for_each(|of| of.charge(&mut self.leaves, time));
+        self.cpus.drain(..).for_each(|mut of| of.charge(&mut self.ledger, time));
+        self.leaves = std::mem::take(&mut self.ledger).leaves();
+        for (at, waits) in self.waits.drain(..).enumerate().filter(|(_, waits)| !waits.are_none()) {
+            waits.add_to(facts(&mut self.processes, at));
+        }
         for (facts, device) in self.devices.iter_mut().zip(state.devices()) {
             facts.until(time);
             facts.name = state.name(device.name()).into();
@@ -297,8 +328,7 @@ impl Collector {
                     submode: frame.submode(),
                     ..LeafKey::of(process, cpu)
                 };
-                let place = self.leaves.place(key);
-                let counts: &mut Counts = self.leaves.at(place);
+                let counts = self.leaves.at(key);
                 let elapsed = since(frame.entry().ns(), time);
                 counts.open_time = counts.open_time.wrapping_add(elapsed);
                 counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
@@ -316,8 +346,8 @@ fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
     LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
 }
 
-fn facts(processes: &mut Vec<ProcessFacts>, serial: Serial) -> &mut ProcessFacts {
-    let at = serial.index();
+/// The facts of the process of a serial number.
+fn facts(processes: &mut Vec<ProcessFacts>, at: usize) -> &mut ProcessFacts {
     if processes.len() <= at {
         processes.resize_with(at + 1, ProcessFacts::default);
     }

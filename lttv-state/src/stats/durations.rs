@@ -1,5 +1,7 @@
 //! Durations of what happened many times.
 
+use std::hint::select_unpredictable;
+
 /// How long each of many things took, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Durations {
@@ -13,9 +15,17 @@ impl Durations {
     /// Counts one.
     #[inline]
     pub fn count(&mut self, time: u64) {
-        self.shortest = if self.count == 0 { time } else { self.shortest.min(time) };
+        self.count_if(true, time);
+    }
+
+    /// Counts one, or none: without a branch, for where it cannot be predicted which.
+    #[inline]
+    pub(super) fn count_if(&mut self, is: bool, time: u64) {
+        let shortest = select_unpredictable(self.count == 0, time, self.shortest.min(time));
+        self.shortest = select_unpredictable(is, shortest, self.shortest);
+        let time = select_unpredictable(is, time, 0);
         self.longest = self.longest.max(time);
-        self.count += 1;
+        self.count += u64::from(is);
         self.total = self.total.saturating_add(time);
     }
 

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::durations::Durations;
 use super::tally::Tally;
-use crate::kernel::{Ended, ExecutionMode, NameId, Process, Serial};
+use crate::kernel::{ExecutionMode, NameId, Process, Serial};
 
 /// For what is counted: the finest division.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,7 +28,6 @@ pub struct LeafKey {
 /// Parts of a trace may be counted apart and added: numbers wrap, so that a part may
 /// take back what another had counted before it was known better.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[repr(C)] // what most events change comes first
 #[non_exhaustive]
 pub struct Counts {
     /// How long a CPU was on exactly this.
@@ -45,58 +44,6 @@ pub struct Counts {
     pub wait_time: u64,
 }
 
-impl Counts {
-    /// From begin to end, or to the end of the trace.
-    pub fn elapsed_time(&self) -> u64 {
-        self.durations.total().wrapping_add(self.open_time)
-    }
-
-    /// Counts the time from one point to another as that of a CPU. If the other is
-    /// before the one, it is taken back.
-    #[inline]
-    pub(super) fn charge(&mut self, from: i64, to: i64) {
-        self.cpu_time = self.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
-    }
-
-    /// Counts a time that this lasted.
-    #[inline]
-    pub(super) fn ended(&mut self, ended: &Ended) {
-        self.durations.count(ended.elapsed);
-        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(ended.cpu_time);
-    }
-
-    /// Adds others.
-    pub fn add(&mut self, other: &Counts) {
-        self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
-        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(other.cumulative_cpu_time);
-        self.durations.add(&other.durations);
-        self.open_time = self.open_time.wrapping_add(other.open_time);
-        self.wait_time = self.wait_time.wrapping_add(other.wait_time);
-        self.events.add(&other.events);
-    }
-}
-
-/// A leaf. There are many, and each event is about another: what most of them change of
-/// it is in one line of the cache.
-#[derive(Debug, Clone)]
-#[repr(C, align(64))]
-struct Leaf {
-    counts: Counts,
-    key: LeafKey,
-}
-
-/// All leaves, found by key.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Leaves {
-    leaves: Vec<Leaf>,
-    /// Places looked for lately: by hash, one of each.
-    recent: Vec<(LeafKey, u32)>,
-    places: HashMap<LeafKey, u32, BuildHasherDefault<Mix>>,
-}
-
-/// So many places are remembered: as many as 10 bits tell apart.
-const RECENT: usize = 1 << 10;
-
 impl LeafKey {
     /// That of what a process does on a CPU.
     #[inline]
@@ -110,55 +57,63 @@ impl LeafKey {
             submode: top.submode(),
         }
     }
+
+    /// The same as `==`, but all in one: which part is another cannot be predicted.
+    #[inline]
+    pub(super) fn is(&self, other: &LeafKey) -> bool {
+        (self.process == other.process)
+            & (self.cpu == other.cpu)
+            & (self.function == other.function)
+            & (self.mode == other.mode)
+            & (self.submode == other.submode)
+    }
+}
+
+impl Counts {
+    /// From begin to end, or to the end of the trace.
+    pub fn elapsed_time(&self) -> u64 {
+        self.durations.total().wrapping_add(self.open_time)
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Counts) {
+        self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
+        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(other.cumulative_cpu_time);
+        self.durations.add(&other.durations);
+        self.open_time = self.open_time.wrapping_add(other.open_time);
+        self.wait_time = self.wait_time.wrapping_add(other.wait_time);
+        self.events.add(&other.events);
+    }
+}
+
+/// Leaves that were counted, found by key.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Leaves {
+    leaves: Vec<(LeafKey, Counts)>,
+    places: HashMap<LeafKey, usize, Quick>,
 }
 
 impl Leaves {
-    /// The place of a leaf, made if it is new.
-    #[inline]
-    pub(super) fn place(&mut self, key: LeafKey) -> u32 {
-        let hash = key.process.0.wrapping_mul(0x9e37_79b1)
-            ^ (key.submode.index() as u32).wrapping_mul(0x85eb_ca6b)
-            ^ (key.cpu << 3 ^ key.mode as u32).wrapping_mul(0xc2b2_ae35);
-        let at = (hash >> (u32::BITS - RECENT.ilog2())) as usize;
-        match self.recent.get(at) {
-            Some((recent, place)) if *recent == key => *place,
-            _ => self.find(key, at),
-        }
-    }
-
-    #[inline(never)]
-    fn find(&mut self, key: LeafKey, at: usize) -> u32 {
-        let place = self.find_or_add(key);
-        if self.recent.is_empty() {
-            self.recent = vec![(key, place); RECENT];
-        }
-        self.recent[at] = (key, place);
-        place
-    }
-
-    fn find_or_add(&mut self, key: LeafKey) -> u32 {
-        *self.places.entry(key).or_insert_with(|| {
-            self.leaves.push(Leaf { counts: Counts::default(), key });
-            self.leaves.len() as u32 - 1
-        })
-    }
-
-    #[inline]
-    pub(super) fn at(&mut self, place: u32) -> &mut Counts {
-        &mut self.leaves[place as usize].counts
+    /// What was counted for a key.
+    pub(super) fn at(&mut self, key: LeafKey) -> &mut Counts {
+        let place = *self.places.entry(key).or_insert_with(|| {
+            self.leaves.push((key, Counts::default()));
+            self.leaves.len() - 1
+        });
+        &mut self.leaves[place].1
     }
 
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
-        self.leaves.iter().map(|leaf| (&leaf.key, &leaf.counts))
+        self.leaves.iter().map(|(key, counts)| (key, counts))
     }
 
     pub(super) fn add(&mut self, other: &Leaves) {
-        for (key, counts) in other.iter() {
-            let place = self.find_or_add(*key);
-            self.at(place).add(counts);
-        }
+        other.iter().for_each(|(key, counts)| self.at(*key).add(counts));
     }
 }
+
+/// How keys of a few small integers are hashed.
+pub(super) type Quick = BuildHasherDefault<Mix>;
 
 /// A hasher for keys of a few small integers: fast, and as good as they need. What
 /// a hostile trace could choose, process serials and modes, it cannot choose freely.
@@ -185,18 +140,5 @@ impl Hasher for Mix {
 
     fn finish(&self) -> u64 {
         self.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_events_touch_is_in_one_line() {
-        let line = 64;
-        assert_eq!(std::mem::offset_of!(Leaf, counts), 0);
-        assert!(std::mem::offset_of!(Counts, open_time) <= line);
-        assert!(size_of::<Leaf>() <= 2 * line);
     }
 }

@@ -47,20 +47,24 @@ mod attributes;
 mod collect;
 mod durations;
 mod facts;
+mod kinds;
 mod leaf;
+mod ledger;
 mod parallel;
+mod rows;
 mod sums;
 mod tally;
+mod waits;
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
 use std::sync::Arc;
 
-use lttv_context::{Extensions, Handle, Subscription, TracesetContext};
+use lttv_context::{EventCall, Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
 use self::collect::Collector;
-use crate::kernel::{KernelState, NameId, Names};
+use crate::kernel::{KernelState, NameId, Names, TraceState};
 
 pub use durations::Durations;
 pub use facts::{DeviceFacts, ProcessFacts};
@@ -123,8 +127,9 @@ impl Statistics {
         for (index, state) in context.extensions()[kernel].traces().enumerate() {
             let begin = time.map_or(state.begin_time(), |time| time.max(state.begin_time()));
             let mut collector = Collector::default();
-            collector.begin(state, begin.ns());
             let trace = context.traceset().traces().get(index).cloned();
+            let types = trace.as_ref().map_or(0, |trace| trace.schema().event_types.len());
+            collector.begin(state, begin.ns(), types);
             statistics.traces.push(TraceStatistics { trace, collector, names: Arc::default() });
         }
         let handle = context.attach_data(statistics);
@@ -134,17 +139,17 @@ impl Statistics {
             for event_type in types {
                 let transition = context.extensions()[kernel].transition(index, event_type);
                 let events = Subscription::to_type(index, event_type).priority(AFTER_STATE);
-                context.on_event(events, move |call| {
-                    let (tracefile, time) = (call.tracefile.number(), call.time().ns());
-                    let both = call.extensions.both_mut(handle, kernel);
-                    let Some((statistics, kernel)) = both else { return };
-                    let Some(of) = statistics.traces.get_mut(index) else { return };
-                    let Some(cpu) = kernel.cpu_of_tracefile(tracefile) else { return };
-                    if let Some((transition, state)) = transition.zip(kernel.trace(index)) {
-                        of.collector.transition(state, transition, cpu, time);
+                let who = Told { statistics: handle, kernel, trace: index, event_type };
+                // One hook for each case, so that none has to find out which it is.
+                match transition {
+                    None => context.on_event(events, who.by(|_, _, _, _| {})),
+                    Some(transition) => {
+                        let tell = move |collector: &mut Collector, state: &_, cpu, time| {
+                            collector.transition(state, transition, cpu, time);
+                        };
+                        context.on_event(events, who.by(tell))
                     }
-                    of.collector.count(cpu, event_type, time);
-                });
+                };
             }
         }
         handle
@@ -208,6 +213,35 @@ impl Statistics {
         }
         let known = self.traces.len().min(later.traces.len());
         self.traces.extend_from_slice(&later.traces[known..]);
+    }
+}
+
+/// Whom hooks tell of events of a type.
+#[derive(Clone, Copy)]
+struct Told {
+    statistics: Handle<Statistics>,
+    kernel: Handle<KernelState>,
+    trace: usize,
+    event_type: EventTypeId,
+}
+
+impl Told {
+    /// A hook that first has a function tell what an event changed on its CPU, then
+    /// counts it.
+    fn by<'h>(
+        self,
+        tell: impl Fn(&mut Collector, &TraceState, u32, i64) + 'h,
+    ) -> impl FnMut(&mut EventCall<'_, 'h>) + 'h {
+        move |call| {
+            let (tracefile, time) = (call.tracefile.number(), call.time().ns());
+            let both = call.extensions.both_mut(self.statistics, self.kernel);
+            let Some((statistics, kernel)) = both else { return };
+            let Some(of) = statistics.traces.get_mut(self.trace) else { return };
+            let Some(cpu) = kernel.cpu_of_tracefile(tracefile) else { return };
+            let Some(state) = kernel.trace(self.trace) else { return };
+            tell(&mut of.collector, state, cpu, time);
+            of.collector.count(cpu, self.event_type, time);
+        }
     }
 }
 

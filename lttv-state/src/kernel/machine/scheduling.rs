@@ -17,14 +17,18 @@ pub(in crate::kernel) struct Switch<'n> {
     pub(in crate::kernel) out: SwitchedOut,
     /// With its terminator, if it has one.
     pub(in crate::kernel) previous_name: Option<&'n [u8]>,
-    /// The same.
-    pub(in crate::kernel) next_name: Option<&'n [u8]>,
 }
 
 impl TraceState {
-    /// A CPU goes over from one process to another.
+    /// A CPU goes over from one process to another, whose name is asked for if it is
+    /// not known: with its terminator, if it has one.
     #[inline]
-    pub(in crate::kernel) fn switch(&mut self, at: At, switch: Switch<'_>) {
+    pub(in crate::kernel) fn switch<'n>(
+        &mut self,
+        at: At,
+        switch: Switch<'n>,
+        next_name: impl FnOnce() -> Option<&'n [u8]>,
+    ) {
         let Some(out) = self.previous(at, switch.previous) else { return };
         // It may have got another name while it ran.
         if let Some(name) = switch.previous_name {
@@ -36,8 +40,8 @@ impl TraceState {
             return;
         };
         self.switch_in(at, next);
-        if let Some(name) = switch.next_name
-            && self.processes.get(next).name == NameId::EMPTY
+        if self.processes.get(next).name == NameId::EMPTY
+            && let Some(name) = next_name()
         {
             self.rename_by_field(next, name);
         }
@@ -86,27 +90,31 @@ impl TraceState {
     }
 
     fn switch_out(&mut self, at: At, ix: ProcessIx, out: SwitchedOut) {
-        // No interrupt lasts over a switch. (A soft interrupt can, in a kernel where
-        // it is a thread's work.)
-        let stack = &self.processes.get(ix).stack;
-        if let Some(depth) = stack.iter().position(|frame| frame.mode == ExecutionMode::Irq) {
-            self.unwind(ix, depth, at.time);
+        // Nothing comes on top of interrupts but others, and exceptions.
+        let mode = self.processes.get(ix).mode();
+        if mode.is_interrupt() || mode == ExecutionMode::Trap {
+            self.leave_interrupt(at, ix);
         }
         let process = self.processes.get_mut(ix);
         let top = process.top_mut();
         top.charge(at.time);
-        top.status = match out {
-            SwitchedOut::Ready => ProcessStatus::WaitCpu,
-            SwitchedOut::Blocked => ProcessStatus::Wait,
-            SwitchedOut::Zombie => ProcessStatus::Zombie,
-            SwitchedOut::Dead => ProcessStatus::Dead,
-        };
+        top.status = out.status();
         process.cpu = Some(at.cpu);
         let is_idle = process.tid == Some(0);
         if is_idle {
             process.top_mut().status = ProcessStatus::Wait;
         } else if matches!(out, SwitchedOut::Zombie | SwitchedOut::Dead) {
             self.farewell(ix);
+        }
+    }
+
+    /// No interrupt lasts over a switch. (A soft interrupt can, in a kernel where it is
+    /// a thread's work.)
+    #[cold]
+    fn leave_interrupt(&mut self, at: At, ix: ProcessIx) {
+        let stack = &self.processes.get(ix).stack;
+        if let Some(depth) = stack.iter().position(|frame| frame.mode == ExecutionMode::Irq) {
+            self.unwind(ix, depth, at.time);
         }
     }
 

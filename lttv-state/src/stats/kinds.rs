@@ -1,0 +1,109 @@
+//! Kinds of leaves: those of one mode and submode, which see events of the same types.
+
+use ltt_read::schema::EventTypeId;
+
+use crate::kernel::{ExecutionMode, NameId};
+
+/// A kind of leaf, by a small number. Dense, but for [`OTHER`](Kind::OTHER).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind(pub(super) u16);
+
+impl Kind {
+    /// One of the many that have no number of their own.
+    pub(super) const OTHER: Kind = Kind(u16::MAX);
+
+    pub(super) fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+/// All kinds, and where leaves of each keep their counters of events: they have them
+/// for those types only that leaves of their kind have seen.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kinds {
+    /// By [`place`]; none where it was not met yet.
+    known: Vec<Option<Kind>>,
+    /// How many event types there are.
+    types: usize,
+    /// By kind, then event type: place of the counter, [`NONE`] if there is none yet.
+    slots: Vec<u8>,
+    /// By kind: how many event types have places.
+    used: Vec<u8>,
+}
+
+/// So many kinds have numbers, unless there are very many types of events.
+const MAX_KINDS: usize = 1 << 10;
+/// So large gets the table of slots.
+const MAX_SLOTS: usize = 1 << 22;
+const NONE: u8 = u8::MAX;
+
+impl Kinds {
+    /// For a trace with so many event types.
+    pub(super) fn new(types: usize) -> Self {
+        Kinds { types, ..Kinds::default() }
+    }
+
+    #[inline]
+    pub(super) fn of(&mut self, mode: ExecutionMode, submode: NameId) -> Kind {
+        let at = place(mode, submode);
+        match self.known.get(at) {
+            Some(Some(kind)) => *kind,
+            _ => self.add(at),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, at: usize) -> Kind {
+        if self.known.len() <= at {
+            self.known.resize(at + 1, None);
+        }
+        let number = self.used.len();
+        let kind = if number < MAX_KINDS && (number + 1) * self.types <= MAX_SLOTS {
+            self.used.push(0);
+            self.slots.resize((number + 1) * self.types, NONE);
+            Kind(number as u16)
+        } else {
+            Kind::OTHER
+        };
+        self.known[at] = Some(kind);
+        kind
+    }
+
+    /// The place of a type's counter among those of a leaf of a kind. If there is
+    /// none, it is beyond all that a leaf can have.
+    #[inline]
+    pub(super) fn slot(&self, kind: Kind, event_type: EventTypeId) -> u8 {
+        let at = kind.index() * self.types + event_type.index();
+        self.slots.get(at).copied().unwrap_or(NONE)
+    }
+
+    /// The same, but makes one if there is none. `None` if there are too many.
+    pub(super) fn slot_or_add(&mut self, kind: Kind, event_type: EventTypeId) -> Option<u8> {
+        let used = self.used.get_mut(kind.index())?;
+        let slot = self.slots.get_mut(kind.index() * self.types + event_type.index())?;
+        if *slot == NONE && *used < NONE {
+            *slot = *used;
+            *used += 1;
+        }
+        (*slot != NONE).then_some(*slot)
+    }
+
+    /// How many types leaves of a kind have counters for.
+    pub(super) fn used(&self, kind: Kind) -> u8 {
+        self.used.get(kind.index()).copied().unwrap_or(0)
+    }
+
+    /// The types that leaves of a kind have counters for, each with its place.
+    pub(super) fn types_of(&self, kind: Kind) -> impl Iterator<Item = (EventTypeId, u8)> {
+        let begin = kind.index() * self.types;
+        let slots = self.slots.get(begin..begin + self.types).unwrap_or_default();
+        let all = (0..).map(EventTypeId).zip(slots.iter().copied());
+        all.filter(|(_, slot)| *slot != NONE)
+    }
+}
+
+/// A mode and submode in one number.
+#[inline]
+fn place(mode: ExecutionMode, submode: NameId) -> usize {
+    submode.index() << 3 | mode as usize
+}

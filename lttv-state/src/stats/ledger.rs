@@ -1,0 +1,222 @@
+//! What is counted while events go by, laid out so that an event touches little memory.
+//!
+//! There are many leaves, a few for each process and CPU, and each event may be about
+//! another one than the last. So a leaf's times are one line of the cache, its counters
+//! of events are side by side, and nothing is hashed to find it but when a process comes
+//! to a CPU for the first time.
+
+use hashbrown::HashMap;
+use ltt_read::schema::EventTypeId;
+
+use super::durations::Durations;
+use super::kinds::{Kind, Kinds};
+use super::leaf::{LeafKey, Leaves, Quick};
+use super::rows::{Row, Rows};
+use crate::kernel::{Ended, Serial};
+
+/// Place of a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct LeafIx(u32);
+
+/// The counters of a leaf.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counters {
+    begin: u32,
+    kind: Kind,
+    len: u8,
+}
+
+/// What is counted of a leaf, but for its events.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(super) struct Account {
+    pub(super) cpu_time: u64,
+    pub(super) cumulative_cpu_time: u64,
+    pub(super) durations: Durations,
+    pub(super) wait_time: u64,
+    pub(super) counters: Counters,
+}
+
+const _: () = assert!(size_of::<Account>() == 64, "a line of the cache");
+
+/// All leaves, while they are counted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ledger {
+    kinds: Kinds,
+    accounts: Vec<Account>,
+    keys: Vec<LeafKey>,
+    /// Of all leaves.
+    counters: Vec<u32>,
+    /// What does not go into the counters of leaves.
+    more: HashMap<(LeafIx, u32), u64, Quick>,
+    /// By row and kind.
+    leaves: Vec<LeafIx>,
+    rows: Rows,
+    /// Those that are in no row.
+    others: HashMap<LeafKey, LeafIx, Quick>,
+}
+
+/// So many kinds have their place in a row: the first that are met.
+const ROW: usize = 64;
+const NOWHERE: LeafIx = LeafIx(u32::MAX);
+
+impl Account {
+    /// Counts the time from one point to another as that of a CPU. If the other is
+    /// before the one, it is taken back.
+    #[inline]
+    pub(super) fn charge(&mut self, from: i64, to: i64) {
+        self.cpu_time = self.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
+    }
+
+    /// Counts a time that this lasted.
+    #[inline]
+    pub(super) fn ended(&mut self, ended: &Ended) {
+        self.durations.count(ended.elapsed);
+        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+    }
+}
+
+impl Ledger {
+    /// For a trace with so many event types and CPUs, as far as known.
+    pub(super) fn new(types: usize, cpus: usize) -> Self {
+        Ledger { kinds: Kinds::new(types), rows: Rows::new(cpus), ..Ledger::default() }
+    }
+
+    /// The row of a process on a CPU.
+    #[inline]
+    pub(super) fn row(&mut self, process: Serial, cpu: u32) -> Row {
+        self.rows.get(process, cpu).unwrap_or_else(|| self.add_row(process, cpu))
+    }
+
+    #[cold]
+    fn add_row(&mut self, process: Serial, cpu: u32) -> Row {
+        let row = Row(self.leaves.len() as u32);
+        self.leaves.resize(self.leaves.len() + ROW, NOWHERE);
+        self.rows.set(process, cpu, row);
+        row
+    }
+
+    /// The leaf of a key in the row of its process and CPU, made if it is new.
+    #[inline]
+    pub(super) fn place(&mut self, row: Row, key: &LeafKey) -> LeafIx {
+        let kind = self.kinds.of(key.mode, key.submode);
+        if kind.index() < ROW && key.function == 0 {
+            let leaf = self.leaves[row.0 as usize + kind.index()];
+            if leaf != NOWHERE {
+                return leaf;
+            }
+        }
+        self.find(row, key, kind)
+    }
+
+    /// The leaf of a key, made if it is new.
+    #[cold]
+    pub(super) fn place_anywhere(&mut self, key: &LeafKey) -> LeafIx {
+        let row = self.row(key.process, key.cpu);
+        self.place(row, key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, row: Row, key: &LeafKey, kind: Kind) -> LeafIx {
+        if kind.index() < ROW && key.function == 0 {
+            let leaf = self.add(key, kind);
+            self.leaves[row.0 as usize + kind.index()] = leaf;
+            return leaf;
+        }
+        if let Some(leaf) = self.others.get(key) {
+            return *leaf;
+        }
+        let leaf = self.add(key, kind);
+        self.others.insert(*key, leaf);
+        leaf
+    }
+
+    fn add(&mut self, key: &LeafKey, kind: Kind) -> LeafIx {
+        let begin = self.counters.len();
+        let len = self.kinds.used(kind).min(FIRST_COUNTERS);
+        self.counters.resize(begin + usize::from(len), 0);
+        self.accounts.push(Account {
+            cpu_time: 0,
+            cumulative_cpu_time: 0,
+            durations: Durations::default(),
+            wait_time: 0,
+            counters: Counters { begin: begin as u32, kind, len },
+        });
+        self.keys.push(*key);
+        LeafIx(self.keys.len() as u32 - 1)
+    }
+
+    #[inline]
+    pub(super) fn at(&mut self, leaf: LeafIx) -> &mut Account {
+        &mut self.accounts[leaf.0 as usize]
+    }
+
+    /// Counts an event of a leaf, given its counters.
+    #[inline]
+    pub(super) fn count(&mut self, leaf: LeafIx, counters: &mut Counters, event_type: EventTypeId) {
+        let slot = self.kinds.slot(counters.kind, event_type);
+        if slot < counters.len {
+            let counter = &mut self.counters[counters.begin as usize + usize::from(slot)];
+            *counter = counter.wrapping_add(1);
+            if *counter == 0 {
+                self.count_more(leaf, event_type, 1 << u32::BITS);
+            }
+        } else {
+            *counters = self.count_another(leaf, event_type);
+        }
+    }
+
+    #[cold]
+    fn count_more(&mut self, leaf: LeafIx, event_type: EventTypeId, events: u64) {
+        *self.more.entry((leaf, event_type.0)).or_default() += events;
+    }
+
+    /// Counts an event of a type that a leaf has no counter for. Gives its counters.
+    #[cold]
+    #[inline(never)]
+    fn count_another(&mut self, leaf: LeafIx, event_type: EventTypeId) -> Counters {
+        let counters = &mut self.accounts[leaf.0 as usize].counters;
+        let Some(slot) = self.kinds.slot_or_add(counters.kind, event_type) else {
+            let counters = *counters;
+            self.count_more(leaf, event_type, 1);
+            return counters;
+        };
+        let (begin, len) = (counters.begin as usize, usize::from(counters.len));
+        // The old ones are left behind: they are fewer than those that come.
+        let wanted = len.saturating_mul(2).min(self.kinds.used(counters.kind).into());
+        let wanted = wanted.max(usize::from(slot) + 1);
+        counters.begin = self.counters.len() as u32;
+        counters.len = wanted as u8;
+        self.counters.extend_from_within(begin..begin + len);
+        self.counters.resize(counters.begin as usize + wanted, 0);
+        self.counters[counters.begin as usize + usize::from(slot)] += 1;
+        *counters
+    }
+
+    /// All that was counted.
+    pub(super) fn leaves(&self) -> Leaves {
+        let mut leaves = Leaves::default();
+        for (account, key) in self.accounts.iter().zip(&self.keys) {
+            let counts = leaves.at(*key);
+            counts.cpu_time = account.cpu_time;
+            counts.cumulative_cpu_time = account.cumulative_cpu_time;
+            counts.durations = account.durations;
+            counts.wait_time = account.wait_time;
+            let Counters { begin, kind, len } = account.counters;
+            let counters = &self.counters[begin as usize..][..len.into()];
+            for (event_type, slot) in self.kinds.types_of(kind) {
+                let events = counters.get(usize::from(slot)).copied().unwrap_or(0);
+                counts.events.add_to(event_type, events.into());
+            }
+        }
+        for ((leaf, event_type), events) in &self.more {
+            let key = self.keys[leaf.0 as usize];
+            leaves.at(key).events.add_to(EventTypeId(*event_type), *events);
+        }
+        leaves
+    }
+}
+
+/// So many counters at most does a leaf begin with.
+const FIRST_COUNTERS: u8 = 16;

@@ -1,0 +1,41 @@
+//! How long processes waited.
+
+use super::durations::Durations;
+use super::facts::ProcessFacts;
+use crate::kernel::Waited;
+
+/// How long a process waited, and how often it went on: apart from what else is known
+/// of it, since it changes with each switch.
+#[derive(Debug, Clone, Default)]
+#[repr(align(64))] // a line of the cache
+pub(super) struct Waits {
+    blocked_time: u64,
+    ready_time: u64,
+    times_scheduled: u64,
+    wakeup_latency: Durations,
+    /// Whether what is else known of the process has been noted.
+    pub(super) is_described: bool,
+}
+
+impl Waits {
+    #[inline]
+    pub(super) fn count(&mut self, waited: &Waited) {
+        self.blocked_time = self.blocked_time.wrapping_add(waited.blocked);
+        self.ready_time = self.ready_time.wrapping_add(waited.ready);
+        self.times_scheduled += 1;
+        let latency = waited.since_wakeup;
+        self.wakeup_latency.count_if(latency.is_some(), latency.unwrap_or(0));
+    }
+
+    pub(super) fn are_none(&self) -> bool {
+        self.times_scheduled == 0
+    }
+
+    /// Adds them to what is known of the process.
+    pub(super) fn add_to(&self, facts: &mut ProcessFacts) {
+        facts.blocked_time = facts.blocked_time.wrapping_add(self.blocked_time);
+        facts.ready_time = facts.ready_time.wrapping_add(self.ready_time);
+        facts.times_scheduled += self.times_scheduled;
+        facts.wakeup_latency.add(&self.wakeup_latency);
+    }
+}
