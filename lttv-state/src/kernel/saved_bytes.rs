@@ -40,7 +40,10 @@ impl SavedTable {
         let slots = self.slots.iter().enumerate().map(|(at, process)| {
             match before.and_then(|before| before.slots.get(at)) {
                 Some(before) if Arc::ptr_eq(process, before) => 0,
-                before => COUNTERS + process.bytes(before.map(|before| &**before)),
+                before => {
+                    let counters = COUNTERS.next_multiple_of(align_of::<Process>());
+                    counters + process.bytes(before.map(|before| &**before))
+                }
             }
         });
         heap_of(&self.slots) + heap_of(&self.free) + slots.sum::<usize>()
