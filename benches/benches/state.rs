@@ -7,6 +7,7 @@
 //! `--once read|state|statistics TRACE` makes one pass and prints nothing, for
 //! profilers.
 
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -64,19 +65,24 @@ fn open(path: &Path) -> Traceset {
     Traceset::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Reads everything; gives the number of events.
+/// Reads everything, and takes what came of it; gives the number of events.
 fn pass(traceset: &Traceset, work: Work) -> u64 {
-    let mut events = 0;
+    let mut heard = 0u64;
     let mut context = TracesetContext::new(traceset);
+    let mut statistics = None;
     match work {
-        Work::Read => _ = context.on_event("*", |_| events += 1),
+        Work::Read => _ = context.on_event("*", |_| heard += 1),
         Work::State => _ = context.attach(KernelState::new()),
         Work::Statistics => {
             let kernel = context.attach(KernelState::new());
-            Statistics::attach(&mut context, kernel);
+            statistics = Some((Statistics::attach(&mut context, kernel), kernel));
         }
     }
-    context.middle(&Bounds::all()).map_or(0, |read| read.events)
+    let events = context.middle(&Bounds::all()).map_or(0, |read| read.events);
+    if let Some((statistics, kernel)) = statistics {
+        black_box(Statistics::take(&mut context, statistics, kernel));
+    }
+    events
 }
 
 fn measure(name: &str, traceset: &Traceset) {

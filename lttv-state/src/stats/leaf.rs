@@ -94,6 +94,11 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
+    pub(super) fn with_capacity(leaves: usize) -> Self {
+        let places = HashMap::with_capacity_and_hasher(leaves, Quick::default());
+        Leaves { leaves: Vec::with_capacity(leaves), places }
+    }
+
     /// What was counted for a key.
     pub(super) fn at(&mut self, key: LeafKey) -> &mut Counts {
         let place = *self.places.entry(key).or_insert_with(|| {

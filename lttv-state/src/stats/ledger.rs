@@ -196,7 +196,7 @@ impl Ledger {
 
     /// All that was counted.
     pub(super) fn leaves(&self) -> Leaves {
-        let mut leaves = Leaves::default();
+        let mut leaves = Leaves::with_capacity(self.keys.len());
         for (account, key) in self.accounts.iter().zip(&self.keys) {
             let counts = leaves.at(*key);
             counts.cpu_time = account.cpu_time;
@@ -205,6 +205,7 @@ impl Ledger {
             counts.wait_time = account.wait_time;
             let Counters { begin, kind, len } = account.counters;
             let counters = &self.counters[begin as usize..][..len.into()];
+            counts.events.reserve(counters.len());
             for (event_type, slot) in self.kinds.types_of(kind) {
                 let events = counters.get(usize::from(slot)).copied().unwrap_or(0);
                 counts.events.add_to(event_type, events.into());

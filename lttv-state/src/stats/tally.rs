@@ -15,8 +15,17 @@ impl Tally {
         self.add_to(event_type, 1);
     }
 
+    pub(super) fn reserve(&mut self, types: usize) {
+        self.events.reserve_exact(types);
+    }
+
     pub(super) fn add_to(&mut self, event_type: EventTypeId, events: u64) {
         if events == 0 {
+            return;
+        }
+        // Mostly they come in order.
+        if self.events.last().is_none_or(|(last, _)| *last < event_type.0) {
+            self.events.push((event_type.0, events));
             return;
         }
         match self.events.binary_search_by_key(&event_type.0, |(of, _)| *of) {
