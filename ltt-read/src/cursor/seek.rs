@@ -81,7 +81,7 @@ impl Cursor {
     /// the last event if there is none), counted in file order. An event without
     /// a timestamp comes before all times but [`Timestamp::MIN`].
     ///
-    /// It searches the [packet index](Trace::packet_index), then reads one packet.
+    /// It searches the [packet index](crate::Trace::packet_index), then reads one packet.
     ///
     /// Packets are passed by their end times; one that tells none is held to
     /// end where the next begins.
