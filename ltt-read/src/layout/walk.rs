@@ -24,8 +24,11 @@ pub(crate) fn visit<V: Visitor>(
         slots.resize(slots.len().max(region.slots as usize), 0);
         let slots = Scratch { slots, ..Scratch::default() };
         Walk { nodes, cues, window, slots }.nested((first as u32, end as u32), v);
-    } else if let Some(pause) = until_dynamic(cues, (first, end), nodes, window, slots, v) {
-        // Apart: most regions end here, and need not have all of this at hand.
+        return;
+    }
+    let calls = Cues { cues, nodes, window, slots };
+    if let Some(pause) = calls.call::<_, true>(first, end, v) {
+        // Apart: most regions end before, and need not have all of this at hand.
         Walk { nodes, cues, window, slots }.go_on(pause, end, v);
     }
 }
@@ -33,100 +36,91 @@ pub(crate) fn visit<V: Visitor>(
 /// A node that depends on data, and where its cues end.
 type Dynamic = (u32, u32);
 
-/// Makes the visitor calls of the cues `first..end` up to one that depends on data.
-#[inline(always)]
-fn until_dynamic<V: Visitor>(
-    cues: &[Cue],
-    range: (usize, usize),
-    nodes: &[Node],
-    window: Window<'_>,
-    slots: &[u64],
-    v: &mut V,
-) -> Option<Dynamic> {
-    call::<_, true>(cues, range, nodes, window, slots, v)
-}
-
 /// The bytes behind a base in which numbers are found without looking where the data
 /// ends.
 type Near = [u8; Base::NEAR + 8];
 
-/// The same. Where `NEAR` is false, near the end of the data.
-#[inline(always)]
-fn call<V: Visitor, const NEAR: bool>(
-    cues: &[Cue],
-    (mut first, end): (usize, usize),
-    nodes: &[Node],
-    window: Window<'_>,
-    slots: &[u64],
-    v: &mut V,
-) -> Option<Dynamic> {
-    let data = window.data;
-    'bases: loop {
-        let with_base = cues.get(first..end)?;
-        let base = with_base.first()?;
-        let begin = slots[base.anchor as usize].wrapping_add(base.base);
-        let near = data.get((begin / 8) as usize..).and_then(|bytes| bytes.first_chunk());
-        let near: &Near = match near {
-            Some(near) => near,
-            None if NEAR => return call_at_end(cues, (first, end), nodes, window, slots, v),
-            None => &[0; _],
-        };
-        for Cue { kind, offset, info, .. } in with_base {
-            macro_rules! number {
-                ($number:ident, $at:expr) => {
-                    $number::from_le_bytes(match NEAR {
-                        true => near_bytes(near, $at),
-                        false => load(data, begin.wrapping_add(8 * u64::from($at))),
-                    })
-                };
-            }
-            match *kind {
-                CueKind::U8 { at } => v.uint(info, number!(u8, at).into()),
-                CueKind::U16 { at } => v.uint(info, number!(u16, at).into()),
-                CueKind::U32 { at } => v.uint(info, number!(u32, at).into()),
-                CueKind::U64 { at } => v.uint(info, number!(u64, at)),
-                CueKind::I32 { at } => v.sint(info, number!(i32, at).into()),
-                CueKind::I64 { at } => v.sint(info, number!(i64, at)),
-                CueKind::F64 { at } => v.float(info, number!(f64, at)),
-                CueKind::Utf8 { end } => {
-                    let pos = begin.wrapping_add(*offset);
-                    let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
-                    let bytes = bytes(data, pos, len);
-                    v.string(info, StrValue { bytes, encoding: Encoding::Utf8 });
-                }
-                CueKind::Text { len } => {
-                    let bytes = bytes(data, begin.wrapping_add(*offset), len.into());
-                    v.string(info, text(bytes, Encoding::Utf8));
-                }
-                CueKind::Scalar { node } => {
-                    let pos = begin.wrapping_add(*offset);
-                    visit_scalar(&nodes[node as usize], pos, window, slots, v);
-                }
-                CueKind::BeginStruct => v.begin_struct(info),
-                CueKind::EndStruct => v.end_struct(info),
-                CueKind::Base { next } => {
-                    first = next as usize;
-                    continue 'bases;
-                }
-                CueKind::Dynamic { node, next } => return Some((node, next)),
-            }
-        }
-        return None;
-    }
+/// Cues, and all that their calls are made from.
+#[derive(Clone, Copy)]
+struct Cues<'a> {
+    cues: &'a [Cue],
+    nodes: &'a [Node],
+    window: Window<'a>,
+    slots: &'a [u64],
 }
 
-/// [`call`] near the end of the data, where it has to be looked at for each number.
-#[cold]
-#[inline(never)]
-fn call_at_end<V: Visitor>(
-    cues: &[Cue],
-    range: (usize, usize),
-    nodes: &[Node],
-    window: Window<'_>,
-    slots: &[u64],
-    v: &mut V,
-) -> Option<Dynamic> {
-    call::<_, false>(cues, range, nodes, window, slots, v)
+impl Cues<'_> {
+    /// Makes the visitor calls of the cues `first..end` up to one that depends on data.
+    /// With `NEAR`, as long as that is not near its end.
+    #[inline(always)]
+    fn call<V: Visitor, const NEAR: bool>(
+        self,
+        mut first: usize,
+        end: usize,
+        v: &mut V,
+    ) -> Option<Dynamic> {
+        let Cues { cues, nodes, window, slots } = self;
+        let data = window.data;
+        'bases: loop {
+            let with_base = cues.get(first..end)?;
+            let base = with_base.first()?;
+            let begin = slots[base.anchor as usize].wrapping_add(base.base);
+            let near = data.get((begin / 8) as usize..).and_then(|bytes| bytes.first_chunk());
+            let near: &Near = match near {
+                Some(near) => near,
+                None if NEAR => return self.call_at_end(first, end, v),
+                None => &[0; _],
+            };
+            for Cue { kind, offset, info, .. } in with_base {
+                macro_rules! number {
+                    ($number:ident, $at:expr) => {
+                        $number::from_le_bytes(match NEAR {
+                            true => near_bytes(near, $at),
+                            false => load(data, begin.wrapping_add(8 * u64::from($at))),
+                        })
+                    };
+                }
+                match *kind {
+                    CueKind::U8 { at } => v.uint(info, number!(u8, at).into()),
+                    CueKind::U16 { at } => v.uint(info, number!(u16, at).into()),
+                    CueKind::U32 { at } => v.uint(info, number!(u32, at).into()),
+                    CueKind::U64 { at } => v.uint(info, number!(u64, at)),
+                    CueKind::I32 { at } => v.sint(info, number!(i32, at).into()),
+                    CueKind::I64 { at } => v.sint(info, number!(i64, at)),
+                    CueKind::F64 { at } => v.float(info, number!(f64, at)),
+                    CueKind::Utf8 { end } => {
+                        let pos = begin.wrapping_add(*offset);
+                        let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
+                        let bytes = bytes(data, pos, len);
+                        v.string(info, StrValue { bytes, encoding: Encoding::Utf8 });
+                    }
+                    CueKind::Text { len } => {
+                        let bytes = bytes(data, begin.wrapping_add(*offset), len.into());
+                        v.string(info, text(bytes, Encoding::Utf8));
+                    }
+                    CueKind::Scalar { node } => {
+                        let pos = begin.wrapping_add(*offset);
+                        visit_scalar(&nodes[node as usize], pos, window, slots, v);
+                    }
+                    CueKind::BeginStruct => v.begin_struct(info),
+                    CueKind::EndStruct => v.end_struct(info),
+                    CueKind::Base { next } => {
+                        first = next as usize;
+                        continue 'bases;
+                    }
+                    CueKind::Dynamic { node, next } => return Some((node, next)),
+                }
+            }
+            return None;
+        }
+    }
+
+    /// The same near the end of the data, where it has to be looked at for each number.
+    #[cold]
+    #[inline(never)]
+    fn call_at_end<V: Visitor>(self, first: usize, end: usize, v: &mut V) -> Option<Dynamic> {
+        self.call::<_, false>(first, end, v)
+    }
 }
 
 /// A number's bytes. No `at` leads out of those that are near: nothing is checked.
@@ -175,27 +169,29 @@ impl<'a, S: Slots> Walk<'a, S> {
     /// Makes the visitor calls of some cues.
     #[inline(never)]
     fn nested<V: Visitor>(&mut self, (first, end): (u32, u32), v: &mut V) {
-        let cues = (first as usize, end as usize);
-        let Walk { nodes, window, .. } = *self;
-        let pause = until_dynamic(self.cues, cues, nodes, window, self.slots.all(), v);
-        if let Some(pause) = pause {
-            self.go_on(pause, cues.1, v);
+        let (first, end) = (first as usize, end as usize);
+        if let Some(pause) = self.cues().call::<_, true>(first, end, v) {
+            self.go_on(pause, end, v);
         }
     }
 
     /// Makes those from one on that depends on data.
     #[inline(never)]
     fn go_on<V: Visitor>(&mut self, mut pause: Dynamic, end: usize, v: &mut V) {
-        let Walk { nodes, window, .. } = *self;
         loop {
             let (node, next) = pause;
-            self.dynamic(&nodes[node as usize], v);
-            let cues = (next as usize, end);
-            match until_dynamic(self.cues, cues, nodes, window, self.slots.all(), v) {
+            self.dynamic(&self.nodes[node as usize], v);
+            match self.cues().call::<_, true>(next as usize, end, v) {
                 Some(next) => pause = next,
                 None => return,
             }
         }
+    }
+
+    #[inline(always)]
+    fn cues(&self) -> Cues<'_> {
+        let Walk { nodes, cues, window, .. } = *self;
+        Cues { cues, nodes, window, slots: self.slots.all() }
     }
 
     /// Visits an array, a variant or an option.
