@@ -15,7 +15,7 @@
 //!
 //! | question | method |
 //! |---|---|
-//! | all attributes at a time | [`state_at`](History::state_at) |
+//! | all attributes at a time | [`state_at`](History::state_at), [`all_at`](History::all_at) |
 //! | one attribute at a time | [`at`](History::at) |
 //! | some attributes at some times | [`at_times`](History::at_times) |
 //! | some attributes over a time, every interval or one a pixel | [`over`](History::over) |
@@ -92,6 +92,7 @@ mod source;
 mod state;
 mod summary;
 mod symbols;
+mod texts;
 
 pub use builder::{Builder, Live, Settings, Text};
 pub use durations::{Duration, Numbers};
