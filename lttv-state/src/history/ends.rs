@@ -246,6 +246,25 @@ impl<'d> Ends<'d> {
         Some(number)
     }
 
+    /// The numbers in a bucket from an index on, each with its index and the bits that are not
+    /// ours, of which higher ones are not theirs. Nothing if the bucket does not have the
+    /// first of them, or an entry is more than can be read at once.
+    #[inline(always)]
+    pub(super) fn rest_of(
+        &self,
+        bucket: &Bucket,
+        from: u32,
+    ) -> impl Iterator<Item = (u32, u64, u64)> + use<'d> {
+        let Ends { data, shape, .. } = *self;
+        let fits = from >= bucket.first && shape.stride <= 8;
+        let at = self.entry_at(from);
+        let high = u64::from(bucket.bucket) << shape.low_bits;
+        (from..if fits { bucket.behind } else { from }).zip(0..).map(move |(index, i)| {
+            let entry = word(data, at + i * shape.stride);
+            (index, high | shape.low(entry), entry >> (shape.low_bits % 64))
+        })
+    }
+
     /// The first number that is not below `number`, and the one before. Those who ask
     /// for one after the other keep `near`, which is None at first.
     #[inline(always)]

@@ -29,7 +29,7 @@ impl Texts {
         let behind = |(_, block): (usize, &BlockEntry)| {
             (block.head.first_text as usize).saturating_add(block.head.texts as usize)
         };
-        let count = with_texts().last().map_or(0, behind).min(MOST);
+        let count = with_texts().next_back().map_or(0, behind).min(MOST);
         Texts {
             blocks: with_texts().map(|(i, block)| (block.head.first_text.into(), i)).collect(),
             copied: (0..count).map(|_| OnceLock::new()).collect(),
