@@ -120,6 +120,14 @@ fn check(history: &History, model: &Model) -> Result<(), TestCaseError> {
     for t in &times {
         let state = history.state_at(*t).map_err(fail)?;
         prop_assert_eq!(state.len(), quarks.len());
+        let half = state.len().div_ceil(2);
+        let mut first = Vec::new();
+        let flow = history.all_at(*t, |interval| {
+            first.push(interval);
+            if first.len() < half { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        prop_assert_eq!(flow.map_err(fail)?.is_break(), half > 0);
+        prop_assert_eq!(&first, &state[..half]);
         for (path, quark) in &quarks {
             let expected = model.at(path, *t);
             prop_assert_eq!(state[quark.index()].quark, *quark);
@@ -502,5 +510,20 @@ fn durations_from_summaries_are_those_of_intervals() {
         let found: Vec<_> =
             found.iter().map(|of| (of.value.to_string(), of.time, of.count)).collect();
         assert_eq!(found, expected, "{range:?}");
+    }
+}
+
+#[test]
+fn texts_come_back_however_long_and_many() {
+    let mut builder = Builder::in_memory(0);
+    let quark = builder.add("a").unwrap();
+    let text = |i: i64| if i % 1000 == 0 { format!("{i:>200}") } else { i.to_string() };
+    for i in 0..70_000 {
+        builder.set(quark, i, text(i).as_str()).unwrap();
+    }
+    let history = builder.close(69_999).unwrap();
+    // Those asked for again are copies.
+    for i in (0..70_000).step_by(500).chain((0..70_000).step_by(500)) {
+        assert_eq!(history.at(quark, i).unwrap().value, text(i).as_str().into());
     }
 }

@@ -157,10 +157,7 @@ impl Questions {
             ControlFlow::Continue(())
         };
         let _all = match asked {
-            Asked::State(t) => {
-                history.state_at(*t)?.iter().for_each(&mut found);
-                ControlFlow::Continue(())
-            }
+            Asked::State(t) => history.all_at(*t, each)?,
             Asked::One(quark, t) => each(history.at(*quark, *t)?),
             Asked::Times(row, times) => history.at_times(&self.rows[*row], times, each)?,
             Asked::Range(row, first, last) if self.rows[*row].len() == 1 => {

@@ -44,7 +44,13 @@ pub(super) fn get(data: &[u8], at: usize, width: u32) -> u64 {
 /// The same, for `width` up to 56.
 #[inline(always)]
 pub(super) fn get_short(data: &[u8], at: usize, width: u32) -> u64 {
-    word(data, at / 8) >> (at % 8) & short_mask(width)
+    word_at_bit(data, at) & short_mask(width)
+}
+
+/// 57 bits at bit `at`, or more.
+#[inline(always)]
+pub(super) fn word_at_bit(data: &[u8], at: usize) -> u64 {
+    word(data, at / 8) >> (at % 8)
 }
 
 /// The `width` low bits set, for `width` less than 64.

@@ -1,5 +1,7 @@
 //! A place in the history of one attribute, and the steps to others.
 
+use std::ops::ControlFlow;
+
 use super::Interval;
 use super::code::Code;
 use super::ends::Bucket;
@@ -194,6 +196,42 @@ impl<'h> Cursor<'h> {
             return self.check(self.start).map(|()| true);
         }
         self.next_run()
+    }
+
+    /// Gives this interval and those behind it, up to the one with time `last`.
+    #[inline(always)]
+    pub(super) fn each_up_to(
+        &mut self,
+        last: i64,
+        found: &mut impl FnMut(Interval<'h>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        loop {
+            if found(self.interval()?).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            // Most of those that follow are near: these are read in a row.
+            if let (Some(run), Some(near), Place::Ended(index)) =
+                (&self.run, &self.near, self.place)
+                && self.end < last
+            {
+                for (index, end, code) in run.row(near, index + 1) {
+                    (self.start, self.end) = (self.end.wrapping_add(1), end);
+                    self.place = Place::Ended(index);
+                    self.check(self.start)?;
+                    let value = self.value_of(code.ok_or_else(|| self.bad_value())?)?;
+                    let interval = Interval { quark: self.quark, start: self.start, end, value };
+                    if found(interval).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if end >= last {
+                        break;
+                    }
+                }
+            }
+            if self.end >= last || !self.next()? {
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
     }
 
     fn next_run(&mut self) -> Result<bool, Error> {

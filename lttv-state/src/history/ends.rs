@@ -36,6 +36,7 @@ const FEW: u32 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) low_bits: u32,
+    low_mask: u64,
     buckets: u32,
     /// Bytes of an entry.
     pub(super) stride: usize,
@@ -56,7 +57,12 @@ impl Shape {
             count as u64 * shape.stride as u64 * 8 + u64::from(shape.buckets) * head_width
         };
         // The last has the most low bits, so that there is always one.
-        shapes.min_by_key(bits).unwrap_or(Shape { low_bits: 8, buckets: 1, stride: 1 })
+        shapes.min_by_key(bits).unwrap_or(Shape {
+            low_bits: 8,
+            low_mask: 0xff,
+            buckets: 1,
+            stride: 1,
+        })
     }
 
     /// The one with so many low bits. None if there is none.
@@ -65,7 +71,8 @@ impl Shape {
             return None;
         }
         let buckets = u32::try_from(span >> low_bits).ok()?.checked_add(1)?;
-        Some(Shape { low_bits, buckets, stride: (low_bits + apart).div_ceil(8) as usize })
+        let stride = (low_bits + apart).div_ceil(8) as usize;
+        Some(Shape { low_bits, low_mask: bits::short_mask(low_bits), buckets, stride })
     }
 
     /// The bucket of a number.
@@ -77,7 +84,7 @@ impl Shape {
     /// The low bits of a number.
     #[inline(always)]
     pub(super) fn low(&self, number: u64) -> u64 {
-        number & bits::short_mask(self.low_bits)
+        number & self.low_mask
     }
 
     /// Appends the heads for numbers that increase.
@@ -123,6 +130,7 @@ pub(super) struct Ends<'d> {
     pub(super) count: u32,
     pub(super) shape: Shape,
     head_width: u32,
+    head_mask: u64,
     /// The bit where the heads would begin if the first bucket had one.
     heads_at: usize,
     /// The byte where the entries begin.
@@ -141,7 +149,8 @@ impl<'d> Ends<'d> {
         let heads_at = at.wrapping_sub(head_width as usize);
         let heads = (shape.buckets as usize - 1) * head_width as usize;
         let entries_at = (at + heads).div_ceil(8);
-        Some(Ends { data, count, shape, head_width, heads_at, entries_at })
+        let head_mask = bits::short_mask(head_width);
+        Some(Ends { data, count, shape, head_width, head_mask, heads_at, entries_at })
     }
 
     /// The byte behind the last entry.
@@ -167,9 +176,9 @@ impl<'d> Ends<'d> {
         let at = self.heads_at.wrapping_add(bucket as usize * width as usize);
         // Before the first one, and behind the last, there is something to be read,
         // whatever it is.
-        let pair = bits::get_short(self.data, at, 2 * width);
-        let first = (pair & bits::short_mask(width)) as u32;
-        let behind = (pair >> width) as u32;
+        let pair = bits::word_at_bit(self.data, at);
+        let first = (pair & self.head_mask) as u32;
+        let behind = (pair >> (width % 64) & self.head_mask) as u32;
         let first = select_unpredictable(bucket == 0, 0, first);
         let behind = select_unpredictable(bucket + 1 >= self.shape.buckets, self.count, behind);
         // Damage could make them anything.
@@ -244,6 +253,25 @@ impl<'d> Ends<'d> {
         let number = self.get(index);
         *near = u32::try_from(self.shape.bucket(number)).ok().map(|bucket| self.bucket(bucket));
         Some(number)
+    }
+
+    /// The numbers in a bucket from an index on, each with its index and the bits that are not
+    /// ours, of which higher ones are not theirs. Nothing if the bucket does not have the
+    /// first of them, or an entry is more than can be read at once.
+    #[inline(always)]
+    pub(super) fn rest_of(
+        &self,
+        bucket: &Bucket,
+        from: u32,
+    ) -> impl Iterator<Item = (u32, u64, u64)> + use<'d> {
+        let Ends { data, shape, .. } = *self;
+        let fits = from >= bucket.first && shape.stride <= 8;
+        let at = self.entry_at(from);
+        let high = u64::from(bucket.bucket) << shape.low_bits;
+        (from..if fits { bucket.behind } else { from }).zip(0..).map(move |(index, i)| {
+            let entry = word(data, at + i * shape.stride);
+            (index, high | shape.low(entry), entry >> (shape.low_bits % 64))
+        })
     }
 
     /// The first number that is not below `number`, and the one before. Those who ask

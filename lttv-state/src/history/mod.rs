@@ -15,7 +15,7 @@
 //!
 //! | question | method |
 //! |---|---|
-//! | all attributes at a time | [`state_at`](History::state_at) |
+//! | all attributes at a time | [`state_at`](History::state_at), [`all_at`](History::all_at) |
 //! | one attribute at a time | [`at`](History::at) |
 //! | some attributes at some times | [`at_times`](History::at_times) |
 //! | some attributes over a time, every interval or one a pixel | [`over`](History::over) |
@@ -39,7 +39,8 @@
 //! block, or two, and neither time nor attribute needs more than a few steps to find. What
 //! lasts over whole blocks is noted once more in the index, so that the state of all
 //! attributes is read in a row. Files are mapped and read in place: there is nothing to
-//! unpack, and no cache.
+//! unpack. Of texts, the first 65 536 are copied when each is first asked for, but none of
+//! more than 128 bytes, so that it is known to be UTF-8: this takes 12 MB at most.
 //!
 //! Every block has a checksum, which is checked when the block is first used.
 //! Damage gives [`Error::Damaged`], not a wrong answer.
@@ -92,6 +93,7 @@ mod source;
 mod state;
 mod summary;
 mod symbols;
+mod texts;
 
 pub use builder::{Builder, Live, Settings, Text};
 pub use durations::{Duration, Numbers};

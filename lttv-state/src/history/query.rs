@@ -63,9 +63,11 @@ impl History {
                 &sorted
             }
         };
-        let times = Times::new(times);
+        let Some(first) = times.first() else { return Ok(ControlFlow::Continue(())) };
+        let (block, times) = (self.block_at(*first), Times::new(times));
         for quark in quarks {
-            if self.at_sorted(*quark, &times, &mut found)?.is_break() {
+            let cursor = Cursor::in_block(self, *quark, *first, block)?;
+            if self.at_sorted(cursor, &times, &mut found)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -99,17 +101,20 @@ impl History {
         self.check_time(first)?;
         self.check_time(last)?;
         quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
+        let block = self.block_at(first);
         for quark in quarks {
+            let mut cursor = Cursor::in_block(self, *quark, first, block)?;
+            if resolution <= 1 {
+                if cursor.each_up_to(last, &mut found)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                continue;
+            }
             let mut flow;
-            let mut cursor = Cursor::new(self, *quark, first)?;
             loop {
                 flow = found(cursor.interval()?);
                 if flow.is_break() || cursor.end >= last {
                     break;
-                }
-                if resolution <= 1 {
-                    cursor.next()?;
-                    continue;
                 }
                 // The next time that matters is the first one behind the interval
                 // at hand: there may be very many times, but not intervals.
@@ -129,12 +134,10 @@ impl History {
     #[inline(always)]
     fn at_sorted<'h>(
         &'h self,
-        quark: Quark,
+        mut cursor: Cursor<'h>,
         times: &Times<'_>,
         found: &mut impl FnMut(Interval<'h>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Some(first) = times.all.first() else { return Ok(ControlFlow::Continue(())) };
-        let mut cursor = Cursor::new(self, quark, *first)?;
         let mut at = 0;
         loop {
             if found(cursor.interval()?).is_break() {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Interval;
 use super::block::Block;
-use super::code::{Code, value_of};
+use super::code::{Code, Kind, value_of};
 use super::cursor::Cursor;
 use super::error::Error;
 use super::file::{self, BlockEntry};
@@ -17,6 +17,7 @@ use super::recover::Recovered;
 use super::rows::{GROUP, Group};
 use super::run::Run;
 use super::source::{Access, Source};
+use super::texts::Texts;
 use crate::tree::{Quark, Tree};
 use crate::value::Value;
 
@@ -67,8 +68,7 @@ struct Inner {
     parts: Parts,
     /// Horizon of each block.
     horizons: Vec<i64>,
-    /// First number of the texts of each block that has some, and its index.
-    texts: Vec<(u64, usize)>,
+    texts: Texts,
     /// Blocks whose checksums were found right.
     verified: Box<[AtomicBool]>,
 }
@@ -169,8 +169,7 @@ impl History {
 
     pub(super) fn from_parts(parts: Parts) -> History {
         let horizons = parts.blocks.iter().map(|block| block.head.horizon).collect();
-        let texts = parts.blocks.iter().enumerate().filter(|(_, block)| block.head.texts > 0);
-        let texts = texts.map(|(i, block)| (block.head.first_text.into(), i)).collect();
+        let texts = Texts::of(&parts.blocks);
         // What is in memory never left it.
         let known = matches!(parts.store, Store::Frames(_));
         let verified = parts.blocks.iter().map(|_| AtomicBool::new(known)).collect();
@@ -367,10 +366,8 @@ impl History {
 
     #[inline(always)]
     fn text(&self, id: u64) -> Option<&[u8]> {
-        let texts = &self.inner.texts;
-        let at = texts.partition_point(|(first, _)| *first <= id).checked_sub(1)?;
-        let (first, block) = *texts.get(at)?;
-        self.block(block).ok()?.text(u32::try_from(id - first).ok()?)
+        let (block, place) = self.inner.texts.find(id)?;
+        self.block(block).ok()?.text(u32::try_from(place).ok()?)
     }
 
     /// The value of a code that a run in `block` has.
@@ -385,17 +382,28 @@ impl History {
     /// The same. None if there is no such value.
     #[inline(always)]
     pub(super) fn known_value(&self, code: Code) -> Option<Value<'_>> {
-        value_of(code, |id| self.text(id))
+        if code.kind != Kind::Str {
+            return value_of(code, |id| self.text(id));
+        }
+        match self.inner.texts.copied(code.bits) {
+            Some(text) => Some(Value::Str(text)),
+            None => self.stored_text(code.bits).map(Value::Str),
+        }
+    }
+
+    /// A text as it is in its block.
+    #[inline(never)]
+    fn stored_text(&self, id: u64) -> Option<&str> {
+        let text = std::str::from_utf8(self.text(id)?).ok()?;
+        self.inner.texts.copy(id, text);
+        Some(text)
     }
 
     /// Why a code in `block` has no value.
     #[cold]
     pub(super) fn bad_value(&self, code: Code, block: usize) -> Error {
         // The text's block may be another one, and be damaged.
-        let texts = &self.inner.texts;
-        let at = texts.partition_point(|(first, _)| *first <= code.bits);
-        let texts_in = at.checked_sub(1).and_then(|at| texts.get(at));
-        match texts_in.map(|(_, block)| self.block(*block)) {
+        match self.inner.texts.find(code.bits).map(|(block, _)| self.block(block)) {
             Some(Err(error)) => error,
             _ => self.damaged(block, "value"),
         }
@@ -403,10 +411,10 @@ impl History {
 
     /// All texts and blobs, in the order of their numbers, until `f` fails.
     pub(super) fn texts(&self, mut f: impl FnMut(&[u8]) -> Option<u64>) -> Result<(), Error> {
-        for (_, at) in &self.inner.texts {
-            let block = self.block(*at)?;
+        for at in self.inner.texts.blocks() {
+            let block = self.block(at)?;
             for place in 0..block.head.texts {
-                let text = block.text(place).ok_or_else(|| self.damaged(*at, "text"))?;
+                let text = block.text(place).ok_or_else(|| self.damaged(at, "text"))?;
                 f(text).ok_or(Error::TooManyTexts)?;
             }
         }

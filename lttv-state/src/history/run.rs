@@ -335,6 +335,18 @@ impl<'d> Run<'d> {
         Some(self.time(self.ends.next(near, index)?))
     }
 
+    /// The intervals from an index on that are near: index, end and value of each. Few of
+    /// them at a time, or none.
+    #[inline(always)]
+    pub(super) fn row<'r>(
+        &'r self,
+        near: &Bucket,
+        from: u32,
+    ) -> impl Iterator<Item = (u32, i64, Option<Code>)> + use<'r, 'd> {
+        let rest = self.ends.rest_of(near, from);
+        rest.map(|(index, end, symbol)| (index, self.time(end), self.symbols.decode_low(symbol)))
+    }
+
     /// The first place.
     #[inline(always)]
     pub(super) fn first(&self) -> Place {

@@ -1,7 +1,7 @@
 //! The state of all attributes at a time.
 
 use std::hint::select_unpredictable;
-use std::ops::Range;
+use std::ops::ControlFlow;
 
 use super::Interval;
 use super::block::AllRuns;
@@ -20,13 +20,63 @@ const TOGETHER: usize = 256;
 impl History {
     /// All attributes at a time, in ns: an interval each, in the order of quarks.
     ///
+    /// They take about 50 bytes each. Who looks at each of them but once, and has many, is
+    /// better served by [`all_at`](Self::all_at).
+    ///
     /// # Errors
     ///
     /// If the time is not in the history.
     pub fn state_at(&self, t: i64) -> Result<Vec<Interval<'_>>, Error> {
         self.check_time(t)?;
-        let block = self.block_at(t);
         let mut state = Vec::with_capacity(self.tree().len());
+        let _all = self.states_at(t, |states| {
+            state.extend_from_slice(states);
+            ControlFlow::Continue(())
+        })?;
+        Ok(state)
+    }
+
+    /// The same: `found` is called with each interval. It may end the search with
+    /// [`ControlFlow::Break`].
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use lttv_state::history::{Builder, Error};
+    /// # use lttv_state::value::Value;
+    /// # let mut builder = Builder::in_memory(0);
+    /// for thread in 0..1000 {
+    ///     let quark = builder.add(&format!("threads/{thread}"))?;
+    ///     builder.set(quark, 10, if thread % 8 == 0 { "running" } else { "waiting" })?;
+    /// }
+    /// let history = builder.close(100)?;
+    /// let mut running = 0;
+    /// history.all_at(50, |interval| {
+    ///     running += u32::from(interval.value == Value::Str("running"));
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(running, 125);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the time is not in the history.
+    pub fn all_at<'h>(
+        &'h self,
+        t: i64,
+        mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        self.check_time(t)?;
+        self.states_at(t, |states| states.iter().try_for_each(|interval| found(*interval)))
+    }
+
+    /// The same for a time that is in the history; some intervals at once.
+    fn states_at<'h>(
+        &'h self,
+        t: i64,
+        mut take: impl FnMut(&[Interval<'h>]) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let block = self.block_at(t);
         // Most attributes last over the whole block, or have a run in it: these are
         // read one behind the other. Few are to be looked for elsewhere.
         let mut lasting = self.lasting_over(block);
@@ -36,9 +86,11 @@ impl History {
         };
         let mut next = None;
         let mut missing = Vec::new();
-        let mut found = Found { t, state: &mut state, texts: RecentTexts::new(self), bad: None };
+        let mut found =
+            Found { t, first: 0, states: &mut [UNKNOWN; TOGETHER], history: self, bad: None };
         for first in (0..self.tree().len()).step_by(TOGETHER) {
-            found.expect(first..self.tree().len().min(first + TOGETHER));
+            let count = (self.tree().len() - first).min(TOGETHER);
+            found.expect(first);
             lasting.below(first + TOGETHER, t, |quark, start, end, code| {
                 found.put(quark, start, end, code);
             });
@@ -55,7 +107,7 @@ impl History {
             if !intact {
                 return Err(self.damaged(block, "run"));
             }
-            found.list_missing(first, &mut missing);
+            found.list_missing(count, &mut missing);
             if !missing.is_empty() && next.is_none() && block + 1 < self.blocks() {
                 next = Some(self.block(block + 1)?.all_runs());
             }
@@ -73,8 +125,11 @@ impl History {
             if let Some(code) = found.bad {
                 return Err(self.bad_value(code, block));
             }
+            if take(&found.states[..count]).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(state)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The interval in which an attribute is at the end of a block.
@@ -136,53 +191,57 @@ fn first_entry(runs: &AllRuns<'_>, quark: Quark) -> Option<Entry> {
 /// Stands for no code: no history has this text.
 const NONE: Code = Code { kind: Kind::Str, bits: u64::MAX };
 
+/// Stands for no interval: it ends before it begins.
+const UNKNOWN: Interval<'static> =
+    Interval { quark: Quark(0), start: i64::MAX, end: i64::MIN, value: Value::Null };
+
 /// What is found of a state, by and by.
 struct Found<'s, 'h> {
     t: i64,
-    state: &'s mut Vec<Interval<'h>>,
-    texts: RecentTexts<'h>,
+    history: &'h History,
+    /// The attribute that `states` begin with.
+    first: usize,
+    states: &'s mut [Interval<'h>; TOGETHER],
     /// A code that has no value, or none at all.
     bad: Option<Code>,
 }
 
 impl<'h> Found<'_, 'h> {
-    /// The next attributes: none was found yet, so they end before they begin.
-    fn expect(&mut self, quarks: Range<usize>) {
-        self.state.extend(quarks.map(|quark| Interval {
-            quark: Quark(quark as u32),
-            start: i64::MAX,
-            end: i64::MIN,
-            value: Value::Null,
-        }));
+    /// The next attributes: none was found yet.
+    fn expect(&mut self, first: usize) {
+        self.first = first;
+        for (i, interval) in self.states.iter_mut().enumerate() {
+            *interval = Interval { quark: Quark((first + i) as u32), ..UNKNOWN };
+        }
     }
 
     fn is_missing(&self, quark: usize) -> bool {
-        self.state.get(quark).is_some_and(|interval| interval.start > interval.end)
+        let interval = self.states.get(quark.wrapping_sub(self.first));
+        interval.is_some_and(|interval| interval.start > interval.end)
     }
 
-    /// Lists those from `first` on that were not found yet; without a branch, as nobody
+    /// Lists those of the first `count` that were not found yet; without a branch, as nobody
     /// can guess which these are.
-    fn list_missing(&self, first: usize, missing: &mut Vec<Quark>) {
-        let states = self.state.get(first..).unwrap_or_default();
-        missing.resize(states.len(), Quark(0));
-        let mut count = 0;
-        for interval in states {
-            missing[count] = interval.quark;
-            count += usize::from(interval.start > interval.end);
+    fn list_missing(&self, count: usize, missing: &mut Vec<Quark>) {
+        missing.resize(count, Quark(0));
+        let mut listed = 0;
+        for interval in &self.states[..count] {
+            missing[listed] = interval.quark;
+            listed += usize::from(interval.start > interval.end);
         }
-        missing.truncate(count);
+        missing.truncate(listed);
     }
 
     /// Takes an interval, if it has the time.
     #[inline(always)]
     fn put(&mut self, quark: usize, start: i64, end: i64, code: Option<Code>) {
-        if let Some(interval) = self.state.get_mut(quark)
+        if let Some(interval) = self.states.get_mut(quark.wrapping_sub(self.first))
             && start <= self.t
             && self.t <= end
         {
             // Told apart without a branch, as kinds of values are by few.
             let code = select_unpredictable(code.is_some(), code.unwrap_or_default(), NONE);
-            match self.texts.value(code) {
+            match self.history.known_value(code) {
                 Some(value) => {
                     (interval.start, interval.end) = (start, end);
                     interval.value = value;
@@ -190,37 +249,5 @@ impl<'h> Found<'_, 'h> {
                 None => self.bad = Some(code),
             }
         }
-    }
-}
-
-/// Texts that were looked up last: in a state the same ones come again and again.
-struct RecentTexts<'h> {
-    history: &'h History,
-    /// Each at the place that the low bits of its number tell.
-    recent: Vec<Option<(u64, &'h str)>>,
-}
-
-impl<'h> RecentTexts<'h> {
-    fn new(history: &'h History) -> Self {
-        let places = (history.tree().len() / 32).clamp(1 << 10, 1 << 13);
-        RecentTexts { history, recent: vec![None; places.next_power_of_two()] }
-    }
-
-    /// What a code stands for. None if there is no such value.
-    #[inline(always)]
-    fn value(&mut self, code: Code) -> Option<Value<'h>> {
-        if code.kind != Kind::Str {
-            return self.history.known_value(code);
-        }
-        let place = code.bits as usize & (self.recent.len() - 1);
-        let recent = &mut self.recent[place];
-        if let Some((id, text)) = recent
-            && *id == code.bits
-        {
-            return Some(Value::Str(text));
-        }
-        let value = self.history.known_value(code)?;
-        *recent = value.as_str().map(|text| (code.bits, text));
-        Some(value)
     }
 }

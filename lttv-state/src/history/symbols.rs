@@ -255,6 +255,12 @@ impl<'d> Symbols<'d> {
         Some(Code { kind, bits: bits::word(self.data, at + 1) })
     }
 
+    /// The value that the low bits of a number stand for.
+    #[inline(always)]
+    pub(super) fn decode_low(&self, bits: u64) -> Option<Code> {
+        self.decode(bits & bits::mask(self.coding.width))
+    }
+
     /// The value of an interval.
     #[inline(always)]
     pub(super) fn get(&self, index: u32) -> Option<Code> {
