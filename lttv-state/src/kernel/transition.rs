@@ -119,6 +119,13 @@ impl Transition {
         matches!(self, Migrate | Fork | KernelThread | Exit | Exec | Brand | ProcessState | DumpEnd)
     }
 
+    /// Whether what runs on the event's CPU goes on as before, unless something seldom
+    /// happens too.
+    pub(crate) const fn goes_on(self) -> bool {
+        use Transition::*;
+        matches!(self, Wakeup | SoftirqRaise | BlockIssue | BlockComplete)
+    }
+
     /// What its fields mean, and whether it needs them.
     pub(super) const fn slots(self) -> &'static [(&'static str, bool)] {
         use Transition::*;

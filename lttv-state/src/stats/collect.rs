@@ -1,28 +1,28 @@
 //! Counting while events go by.
 
-use ltt_read::schema::EventTypeId;
-
+use super::collected::Collected;
 use super::facts::{DeviceFacts, ProcessFacts};
-use super::leaf::{LeafKey, Leaves};
-use super::ledger::{Counters, LeafIx, Ledger};
+use super::leaf::{Counts, LeafKey, Leaves};
+use super::ledger::{Counters, LeafIx, Ledger, charge};
 use super::rows::Row;
 use super::waits::Waits;
-use crate::kernel::{Process, RequestKind, RequestStep, TraceState, Transfer, Transition, Waited};
+use crate::kernel::{
+    ExecutionMode, Follower, Process, RequestKind, RequestStep, Told, TraceState, Transfer,
+    Transition, Waited,
+};
 
 /// The statistics of a trace while they are collected.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Collector {
     ledger: Ledger,
     cpus: Vec<OnCpu>,
     /// By serial number.
     waits: Vec<Waits>,
-    /// What was counted, once that is [finished](Self::finish).
-    pub(super) leaves: Leaves,
     /// By serial number.
-    pub(super) processes: Vec<ProcessFacts>,
-    pub(super) devices: Vec<DeviceFacts>,
-    pub(super) begin: i64,
-    pub(super) last: i64,
+    processes: Vec<ProcessFacts>,
+    devices: Vec<DeviceFacts>,
+    begin: i64,
+    last: i64,
 }
 
 /// What a CPU is on, and since when.
@@ -51,7 +51,7 @@ impl OnCpu {
         self.since = time;
     }
 
-    /// Goes over to another leaf.
+    /// Goes over to a leaf.
     #[inline(always)] // a third of events do
     fn go_to(&mut self, ledger: &mut Ledger, key: LeafKey, time: i64) {
         self.charge(ledger, time);
@@ -88,37 +88,50 @@ impl OnCpu {
     }
 }
 
+impl Follower for Collector {
+    fn applied(&mut self, state: &TraceState, transition: Transition, event: Told) {
+        let is_known = (event.cpu as usize) < self.cpus.len();
+        if !(transition.goes_on() && state.effect().is_plain() && is_known) {
+            self.transition(state, transition, event.cpu, event.time);
+        }
+        self.count(event);
+    }
+
+    fn passed(&mut self, event: Told) {
+        self.count(event);
+    }
+}
+
 impl Collector {
     /// Nothing yet: begins at a time, in a state, for so many types of events.
-    pub(super) fn begin(&mut self, state: &TraceState, time: i64, types: usize) {
-        let ledger = Ledger::new(types, state.cpus().count());
-        *self = Collector { begin: time, last: time, ledger, ..Collector::default() };
-        for device in state.devices() {
-            let facts = DeviceFacts::new(device.number(), time, device.in_flight());
-            self.devices.push(facts);
-        }
-        self.follow_all(state);
+    pub(super) fn new(state: &TraceState, time: i64, types: usize) -> Self {
+        let devices = state.devices().iter();
+        let devices = devices.map(|of| DeviceFacts::new(of.number(), time, of.in_flight()));
+        let mut collector = Collector {
+            ledger: Ledger::new(types, state.cpus().count()),
+            cpus: Vec::new(),
+            waits: Vec::new(),
+            processes: Vec::new(),
+            devices: devices.collect(),
+            begin: time,
+            last: time,
+        };
+        collector.follow_all(state);
+        collector
     }
 
-    /// Counts an event of a CPU. If it changes something, it has been told.
+    /// Counts an event, for what its CPU is on after it.
     #[inline]
-    pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
-        self.last = time;
-        if let Some(of) = self.cpus.get_mut(cpu as usize) {
-            self.ledger.count(of.leaf, &mut of.counters, event_type);
+    fn count(&mut self, event: Told) {
+        self.last = event.time;
+        if let Some(of) = self.cpus.get_mut(event.cpu as usize) {
+            self.ledger.count(of.leaf, &mut of.counters, event.event_type);
         }
     }
 
-    /// An event of a CPU has been applied to the state: to be told before it is counted,
-    /// for what the CPU is on after it.
+    /// An event of a CPU has been applied to the state, and is to be counted next.
     #[inline]
-    pub(super) fn transition(
-        &mut self,
-        state: &TraceState,
-        transition: Transition,
-        cpu: u32,
-        time: i64,
-    ) {
+    fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32, time: i64) {
         self.last = time;
         if self.cpus.len() <= cpu as usize {
             self.follow_all(state);
@@ -139,9 +152,8 @@ impl Collector {
             self.ledger.at(leaf).ended(ended);
         }
         let process = of.key.process;
-        if !key.is(&of.key) {
-            of.go_to(&mut self.ledger, key, time);
-        }
+        // Most often it is another one: that need not be found out.
+        of.go_to(&mut self.ledger, key, time);
         let leaf = of.leaf;
         if process != key.process {
             self.comes(state, running);
@@ -259,14 +271,7 @@ impl Collector {
     }
 
     fn describe(&mut self, state: &TraceState, process: &Process) {
-        let facts = facts(&mut self.processes, process.serial().index());
-        facts.seen = true;
-        facts.tid = process.tid();
-        facts.pid = process.pid().or(facts.pid);
-        facts.parent = process.parent().or(facts.parent);
-        facts.kind = process.kind().or(facts.kind);
-        facts.start = process.creation();
-        facts.rename(state.name(process.name()));
+        describe(&mut self.processes, state, process);
     }
 
     /// Looks at all CPUs anew.
@@ -286,31 +291,38 @@ impl Collector {
         }
     }
 
-    /// A process is about to go for good, or the end has come.
-    pub(super) fn describe_all(&mut self, state: &TraceState) {
+    /// What was collected up to a time, if that is given: more may follow. Or all of it:
+    /// what is open yet has lasted until the last event.
+    pub(super) fn collected(&self, state: &TraceState, time: Option<i64>) -> Collected {
+        let last = time.map_or(self.last, |time| time.max(self.last));
+        let mut leaves = self.ledger.leaves();
+        for of in &self.cpus {
+            charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
+        }
+        if time.is_none() {
+            self.close(state, &mut leaves);
+        }
+        let mut processes = self.processes.clone();
+        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.are_none()) {
+            waits.add_to(facts(&mut processes, at));
+        }
         for (_, process) in state.processes() {
-            self.describe(state, process);
+            describe(&mut processes, state, process);
         }
-    }
-
-    /// Everything up to a time has been told: nothing more will be counted.
-    pub(super) fn finish(&mut self, state: &TraceState, time: i64) {
-        self.last = time;
-        self.cpus.drain(..).for_each(|mut of| of.charge(&mut self.ledger, time));
-        self.leaves = std::mem::take(&mut self.ledger).leaves();
-        for (at, waits) in self.waits.drain(..).enumerate().filter(|(_, waits)| !waits.are_none()) {
-            waits.add_to(facts(&mut self.processes, at));
-        }
-        for (facts, device) in self.devices.iter_mut().zip(state.devices()) {
-            facts.until(time);
+        let mut devices = self.devices.clone();
+        for (facts, device) in devices.iter_mut().zip(state.devices()) {
+            facts.until(last);
             facts.name = state.name(device.name()).into();
         }
-        self.describe_all(state);
+        let leaves = Leaves::from(leaves);
+        Collected { leaves, processes, devices, begin: self.begin, last }
     }
 
-    /// What is still open at the end of the trace has lasted until then.
-    pub(super) fn close(&mut self, state: &TraceState) {
+    /// What is still open has lasted until the last event.
+    fn close(&self, state: &TraceState, leaves: &mut Vec<(LeafKey, Counts)>) {
         let time = self.last;
+        // Those that nothing was counted for: found by key, as the others by the ledger.
+        let mut new = Leaves::default();
         for (ix, process) in state.processes() {
             let runs =
                 process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|c| c.running() == ix);
@@ -320,7 +332,7 @@ impl Collector {
                 let is_top = depth + 1 == process.stack().len();
                 let last = if runs && is_top { since(frame.change().ns(), time) } else { 0 };
                 nested = nested.wrapping_add(frame.cpu_time()).wrapping_add(last);
-                if frame.mode() == crate::kernel::ExecutionMode::Unknown {
+                if frame.mode() == ExecutionMode::Unknown {
                     continue;
                 }
                 let key = LeafKey {
@@ -328,13 +340,29 @@ impl Collector {
                     submode: frame.submode(),
                     ..LeafKey::of(process, cpu)
                 };
-                let counts = self.leaves.at(key);
+                let counts = match self.ledger.get(&key) {
+                    Some(leaf) => &mut leaves[leaf.index()].1,
+                    None => new.at(key),
+                };
                 let elapsed = since(frame.entry().ns(), time);
                 counts.open_time = counts.open_time.wrapping_add(elapsed);
                 counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
             }
         }
+        leaves.extend(new.into_all());
     }
+}
+
+/// Notes what is known of a process.
+fn describe(processes: &mut Vec<ProcessFacts>, state: &TraceState, process: &Process) {
+    let facts = facts(processes, process.serial().index());
+    facts.seen = true;
+    facts.tid = process.tid();
+    facts.pid = process.pid().or(facts.pid);
+    facts.parent = process.parent().or(facts.parent);
+    facts.kind = process.kind().or(facts.kind);
+    facts.start = process.creation();
+    facts.rename(state.name(process.name()));
 }
 
 fn since(from: i64, to: i64) -> u64 {

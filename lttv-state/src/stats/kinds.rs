@@ -52,6 +52,11 @@ impl Kinds {
         }
     }
 
+    /// The kind of a mode and submode, if that was met.
+    pub(super) fn get(&self, mode: ExecutionMode, submode: NameId) -> Option<Kind> {
+        *self.known.get(place(mode, submode))?
+    }
+
     #[cold]
     fn add(&mut self, at: usize) -> Kind {
         if self.known.len() <= at {
@@ -93,12 +98,14 @@ impl Kinds {
         self.used.get(kind.index()).copied().unwrap_or(0)
     }
 
-    /// The types that leaves of a kind have counters for, each with its place.
-    pub(super) fn types_of(&self, kind: Kind) -> impl Iterator<Item = (EventTypeId, u8)> {
-        let begin = kind.index() * self.types;
-        let slots = self.slots.get(begin..begin + self.types).unwrap_or_default();
-        let all = (0..).map(EventTypeId).zip(slots.iter().copied());
-        all.filter(|(_, slot)| *slot != NONE)
+    /// By kind: the types that its leaves have counters for, in order, each with its
+    /// place.
+    pub(super) fn types(&self) -> Vec<Vec<(EventTypeId, u8)>> {
+        let of = |slots: &[u8]| {
+            let all = (0..).map(EventTypeId).zip(slots.iter().copied());
+            all.filter(|(_, slot)| *slot != NONE).collect()
+        };
+        self.slots.chunks(self.types.max(1)).map(of).collect()
     }
 }
 

@@ -10,13 +10,21 @@ use ltt_read::schema::EventTypeId;
 
 use super::durations::Durations;
 use super::kinds::{Kind, Kinds};
-use super::leaf::{LeafKey, Leaves, Quick};
+use super::leaf::{Counts, LeafKey, Quick};
 use super::rows::{Row, Rows};
+use super::tally::Tally;
 use crate::kernel::{Ended, Serial};
 
 /// Place of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LeafIx(u32);
+
+impl LeafIx {
+    /// As an index into [all leaves](Ledger::leaves).
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The counters of a leaf.
 #[derive(Debug, Clone, Copy)]
@@ -60,12 +68,18 @@ pub(super) struct Ledger {
 const ROW: usize = 64;
 const NOWHERE: LeafIx = LeafIx(u32::MAX);
 
+/// Adds the time from one point to another. If the other is before the one, it is taken
+/// back.
+#[inline]
+pub(super) fn charge(time: &mut u64, from: i64, to: i64) {
+    *time = time.wrapping_add(to.wrapping_sub(from) as u64);
+}
+
 impl Account {
-    /// Counts the time from one point to another as that of a CPU. If the other is
-    /// before the one, it is taken back.
+    /// Counts the time from one point to another as that of a CPU.
     #[inline]
     pub(super) fn charge(&mut self, from: i64, to: i64) {
-        self.cpu_time = self.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
+        charge(&mut self.cpu_time, from, to);
     }
 
     /// Counts a time that this lasted.
@@ -107,6 +121,17 @@ impl Ledger {
             }
         }
         self.find(row, key, kind)
+    }
+
+    /// The leaf of a key, if there is one.
+    pub(super) fn get(&self, key: &LeafKey) -> Option<LeafIx> {
+        let kind = self.kinds.get(key.mode, key.submode)?;
+        if kind.index() >= ROW || key.function != 0 {
+            return self.others.get(key).copied();
+        }
+        let row = self.rows.get(key.process, key.cpu)?;
+        let leaf = self.leaves.get(row.0 as usize + kind.index()).copied();
+        leaf.filter(|leaf| *leaf != NOWHERE)
     }
 
     /// The leaf of a key, made if it is new.
@@ -194,26 +219,30 @@ impl Ledger {
         *counters
     }
 
-    /// All that was counted.
-    pub(super) fn leaves(&self) -> Leaves {
-        let mut leaves = Leaves::with_capacity(self.keys.len());
-        for (account, key) in self.accounts.iter().zip(&self.keys) {
-            let counts = leaves.at(*key);
-            counts.cpu_time = account.cpu_time;
-            counts.cumulative_cpu_time = account.cumulative_cpu_time;
-            counts.durations = account.durations;
-            counts.wait_time = account.wait_time;
+    /// All that was counted, by leaf.
+    pub(super) fn leaves(&self) -> Vec<(LeafKey, Counts)> {
+        let types = self.kinds.types();
+        let all = self.accounts.iter().zip(&self.keys).map(|(account, key)| {
             let Counters { begin, kind, len } = account.counters;
             let counters = &self.counters[begin as usize..][..len.into()];
-            counts.events.reserve(counters.len());
-            for (event_type, slot) in self.kinds.types_of(kind) {
-                let events = counters.get(usize::from(slot)).copied().unwrap_or(0);
-                counts.events.add_to(event_type, events.into());
-            }
-        }
+            let types = types.get(kind.index()).map_or(&[] as &[_], Vec::as_slice);
+            let events = types.iter().map(|(event_type, slot)| {
+                let events = counters.get(usize::from(*slot)).copied().unwrap_or(0);
+                (*event_type, events.into())
+            });
+            let counts = Counts {
+                cpu_time: account.cpu_time,
+                cumulative_cpu_time: account.cumulative_cpu_time,
+                durations: account.durations,
+                events: Tally::of(events),
+                open_time: 0,
+                wait_time: account.wait_time,
+            };
+            (*key, counts)
+        });
+        let mut leaves: Vec<_> = all.collect();
         for ((leaf, event_type), events) in &self.more {
-            let key = self.keys[leaf.0 as usize];
-            leaves.at(key).events.add_to(EventTypeId(*event_type), *events);
+            leaves[leaf.index()].1.events.add_to(EventTypeId(*event_type), *events);
         }
         leaves
     }
