@@ -12,8 +12,7 @@ use lttv_hooks::Priority;
 
 use super::apply::apply;
 use super::cpu::MAX_CPUS;
-use super::effect::Effect;
-use super::follower::{Follower, Told};
+use super::follower::Follower;
 use super::look_ahead::{First, look_ahead};
 use super::machine::{At, SavedState, TraceState};
 use super::packets::PacketSeen;
@@ -191,7 +190,7 @@ impl KernelState {
         let Some(cpu) = self.cpu_of_tracefile(tracefile) else { return };
         let machine = self.traces.get_mut(trace);
         if let Some(follower) = machine.and_then(|machine| machine.followers.get_mut(follower)) {
-            follower.passed(Told { event_type, cpu, time });
+            follower.passed(cpu, event_type, time);
         }
     }
 
@@ -220,13 +219,11 @@ impl KernelState {
     }
 
     /// Tells all followers of the last event that was applied.
-    #[inline(never)]
+    #[inline(always)]
     fn tell(&mut self, trace: usize, rule: &Rule) {
-        let Some(Machine { state, followers, .. }) = self.traces.get_mut(trace) else { return };
-        let Effect { cpu: Some(cpu), time, .. } = *state.effect() else { return };
+        let Machine { state, followers, .. } = &mut self.traces[trace];
         for follower in followers {
-            let event = Told { event_type: rule.event_type, cpu, time };
-            follower.applied(state, rule.transition, event);
+            follower.applied(state, rule.transition, rule.event_type);
         }
     }
 
@@ -251,6 +248,16 @@ impl KernelState {
             processes: most_processes(trace.trace()),
         };
         Machine { state: initial.state(), transitions, followers: Vec::new(), initial }
+    }
+}
+
+/// Tells followers of an event, unless there is a check that it does not pass.
+#[cold]
+fn tell_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, rule: &Rule) {
+    if call.is_heard()
+        && let Some(state) = call.extensions.get_mut(handle)
+    {
+        state.tell(call.trace.index(), rule);
     }
 }
 
@@ -306,13 +313,10 @@ impl Extension for KernelState {
                     if !state.on_event(index, tracefile, &rule, &call.event, time) {
                         return;
                     }
-                    if heard == Some(true) {
-                        state.tell(index, &rule);
-                    } else if heard.is_none()
-                        && call.is_heard()
-                        && let Some(state) = call.extensions.get_mut(handle)
-                    {
-                        state.tell(index, &rule);
+                    match heard {
+                        Some(true) => state.tell(index, &rule),
+                        Some(false) => {}
+                        None => tell_if_heard(call, handle, &rule),
                     }
                 });
             }

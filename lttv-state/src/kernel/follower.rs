@@ -12,18 +12,10 @@ use super::transition::Transition;
 /// after the state: that costs less than hooks of its own, which would each have to find
 /// it and the state again.
 pub(crate) trait Follower: Any + Debug + Send {
-    /// An event has been applied to the state.
-    fn applied(&mut self, state: &TraceState, transition: Transition, event: Told);
+    /// An event of a type has been applied to the state: its
+    /// [effect](TraceState::effect) is that of the event.
+    fn applied(&mut self, state: &TraceState, transition: Transition, event_type: EventTypeId);
 
-    /// There was an event that changes nothing.
-    fn passed(&mut self, event: Told);
-}
-
-/// What followers are told of each event.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Told {
-    pub(crate) event_type: EventTypeId,
-    pub(crate) cpu: u32,
-    /// Of its delivery, in ns.
-    pub(crate) time: i64,
+    /// There was an event of a CPU that changes nothing, delivered at a time in ns.
+    fn passed(&mut self, cpu: u32, event_type: EventTypeId, time: i64);
 }

@@ -77,7 +77,7 @@ pub use anomalies::Anomalies;
 pub use cpu::Cpu;
 pub use effect::{Effect, Ended, Request, RequestStep, Waited};
 pub use extension::{KernelState, SavedKernelState};
-pub(crate) use follower::{Follower, Told};
+pub(crate) use follower::Follower;
 pub(crate) use machine::Changed;
 pub use machine::TraceState;
 pub use modes::{BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, ProcessType};

@@ -1,5 +1,7 @@
 //! Counting while events go by.
 
+use ltt_read::schema::EventTypeId;
+
 use super::collected::Collected;
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
@@ -7,8 +9,8 @@ use super::ledger::{Counters, LeafIx, Ledger, charge};
 use super::rows::Row;
 use super::waits::Waits;
 use crate::kernel::{
-    ExecutionMode, Follower, Process, RequestKind, RequestStep, Told, TraceState, Transfer,
-    Transition, Waited,
+    ExecutionMode, Follower, Process, RequestKind, RequestStep, TraceState, Transfer, Transition,
+    Waited,
 };
 
 /// The statistics of a trace while they are collected.
@@ -89,16 +91,18 @@ impl OnCpu {
 }
 
 impl Follower for Collector {
-    fn applied(&mut self, state: &TraceState, transition: Transition, event: Told) {
-        let is_known = (event.cpu as usize) < self.cpus.len();
-        if !(transition.goes_on() && state.effect().is_plain() && is_known) {
-            self.transition(state, transition, event.cpu, event.time);
+    fn applied(&mut self, state: &TraceState, transition: Transition, event_type: EventTypeId) {
+        let effect = state.effect();
+        let Some(cpu) = effect.cpu() else { return };
+        let is_known = (cpu as usize) < self.cpus.len();
+        if !(transition.goes_on() && effect.is_plain() && is_known) {
+            self.transition(state, transition, cpu);
         }
-        self.count(event);
+        self.count(cpu, event_type, effect.time().ns());
     }
 
-    fn passed(&mut self, event: Told) {
-        self.count(event);
+    fn passed(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
+        self.count(cpu, event_type, time);
     }
 }
 
@@ -122,25 +126,26 @@ impl Collector {
 
     /// Counts an event, for what its CPU is on after it.
     #[inline]
-    fn count(&mut self, event: Told) {
-        self.last = event.time;
-        if let Some(of) = self.cpus.get_mut(event.cpu as usize) {
-            self.ledger.count(of.leaf, &mut of.counters, event.event_type);
+    fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
+        self.last = time;
+        if let Some(of) = self.cpus.get_mut(cpu as usize) {
+            self.ledger.count(of.leaf, &mut of.counters, event_type);
         }
     }
 
     /// An event of a CPU has been applied to the state, and is to be counted next.
-    #[inline]
-    fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32, time: i64) {
-        self.last = time;
+    #[inline(always)] // in one place only
+    fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
+        let effect = state.effect();
+        let time = effect.time().ns();
         if self.cpus.len() <= cpu as usize {
+            self.last = time;
             self.follow_all(state);
         }
         let (Some(of), Some(running)) = (self.cpus.get_mut(cpu as usize), state.running(cpu))
         else {
             return;
         };
-        let effect = state.effect();
         if let Some(lost) = effect.lost_since() {
             of.lose(&mut self.ledger, state, cpu, lost, time);
         }
@@ -162,6 +167,7 @@ impl Collector {
             self.waited(running, &waited, leaf);
         }
         if transition.is_rare() || !effect.is_plain() {
+            self.last = time;
             self.rare(state, transition);
         }
     }
@@ -178,9 +184,14 @@ impl Collector {
     fn waits_of(&mut self, process: &Process) -> &mut Waits {
         let at = process.serial().index();
         if self.waits.len() <= at {
-            self.waits.resize_with(at + 1, Waits::default);
+            self.await_more(at);
         }
         &mut self.waits[at]
+    }
+
+    #[cold]
+    fn await_more(&mut self, at: usize) {
+        self.waits.resize_with(at + 1, Waits::default);
     }
 
     /// A CPU goes over to a process: to be described, unless that has been done.
@@ -192,6 +203,7 @@ impl Collector {
     }
 
     /// What is seldom: names, births and ends, input and output.
+    #[cold]
     fn rare(&mut self, state: &TraceState, transition: Transition) {
         use Transition::*;
         let effect = state.effect();
