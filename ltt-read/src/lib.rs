@@ -225,7 +225,7 @@ pub use event::Event;
 pub use field::{Field, FieldStep};
 pub use index::{Index, IndexEntry};
 pub use layout::FieldInfo;
-pub use merge::{Look, Merge};
+pub use merge::{Listener, Look, Merge};
 pub use notice::{Notice, NoticeKind};
 pub use packet::Packet;
 pub use range_test::{RangeTest, RangeTests};

@@ -1,6 +1,7 @@
 //! All tracefiles of several traces, in time order.
 
 mod key;
+mod listener;
 mod tournament;
 
 use std::mem;
@@ -14,6 +15,7 @@ use crate::time::Timestamp;
 use crate::trace::Trace;
 
 use key::{END, OPEN, key, number_of};
+pub use listener::Listener;
 use tournament::Tournament;
 
 /// No cursor.
@@ -104,59 +106,85 @@ impl Merge {
         self.play(number, key)
     }
 
-    /// Goes on over events, in order, as long as `pass` says yes, but over no more
-    /// than so many. Tells how many it went over; if they are fewer, the one for which
-    /// `pass` said no is [`current`](Self::current), or there is none any more. `pass`
-    /// gets the [number](Self::current_tracefile) of the event's tracefile, too.
+    /// Goes on over events, in order, until there are no more, or so many, or the
+    /// listener breaks. Tells how many they were; the last is
+    /// [`current`](Self::current) if the listener broke at it.
     ///
-    /// The same as [`next`](Self::next) again and again, but faster.
+    /// The same as [`next`](Self::next) again and again, but faster for one who wants
+    /// but some of the events.
     ///
     /// ```
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-    /// # let traces = ltt_read::open_all(path)?;
-    /// let mut merge = ltt_read::Merge::new(&traces);
-    /// let switch = traces[0].event_types_named("sched_switch").next();
-    /// let before = merge.pass(u64::MAX, |_, event| Some(event.type_id()) != switch);
-    /// assert_eq!(merge.current().map(|event| event.type_id()), switch);
+    /// use std::ops::ControlFlow;
     ///
-    /// let mut merge = ltt_read::Merge::new(&traces);
-    /// assert_eq!(merge.pass(before, |_, _| true), before);
-    /// assert_eq!(merge.next().map(|event| event.type_id()), switch);
+    /// use ltt_read::schema::EventTypeId;
+    /// use ltt_read::{Event, Listener, Merge};
+    ///
+    /// /// Stops at the tenth event of a type.
+    /// struct Tenth(Option<EventTypeId>, u32);
+    ///
+    /// impl Listener for Tenth {
+    ///     fn wants(&mut self, _: usize, event: &Event<'_>) -> bool {
+    ///         Some(event.type_id()) == self.0
+    ///     }
+    ///
+    ///     fn hear(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> ControlFlow<()> {
+    ///         self.1 += 1;
+    ///         if self.1 == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    ///     }
+    /// }
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let traces = ltt_read::open_all(path)?;
+    /// let switch = traces[0].event_types_named("sched_switch").next();
+    /// let mut merge = Merge::new(&traces);
+    /// let events = merge.tell(u64::MAX, &mut Tenth(switch, 0));
+    /// assert!(events > 10);
+    /// assert_eq!(merge.current().map(|event| event.type_id()), switch);
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     #[inline]
-    pub fn pass(&mut self, most: u64, mut pass: impl FnMut(usize, &Event<'_>) -> bool) -> u64 {
-        let mut passed = 0;
-        while passed < most {
+    pub fn tell(&mut self, most: u64, listener: &mut impl Listener) -> u64 {
+        let mut told = 0;
+        while told < most {
             let number = self.current;
-            match self.cursors.get_mut(number as usize) {
-                None => _ = self.begin(),
-                Some(cursor) => {
-                    let key = loop {
-                        if cursor.advance_quickly().is_none() {
-                            break self.advance_any(number);
-                        }
-                        let key = key(cursor, number);
-                        if key >= self.tree.runner_up {
-                            break key;
-                        }
-                        if !pass(number as usize, &cursor.event()) {
-                            return passed;
-                        }
-                        passed += 1;
-                        if passed == most {
-                            return passed;
-                        }
-                    };
-                    self.play(number, key);
+            let is_wanted = 'found: {
+                match self.cursors.get_mut(number as usize) {
+                    None => _ = self.begin(),
+                    Some(cursor) => {
+                        let key = loop {
+                            if cursor.advance_quickly().is_none() {
+                                break self.advance_any(number);
+                            }
+                            let key = key(cursor, number);
+                            if key >= self.tree.runner_up {
+                                break key;
+                            }
+                            if listener.wants(number as usize, &cursor.event()) {
+                                break 'found true;
+                            }
+                            told += 1;
+                            if told == most {
+                                return told;
+                            }
+                        };
+                        self.play(number, key);
+                    }
+                }
+                match self.current() {
+                    Some(event) => listener.wants(self.current_tracefile(), &event),
+                    None => return told,
+                }
+            };
+            told += 1;
+            if is_wanted {
+                let number = self.current_tracefile();
+                let event = self.cursors[number].event();
+                if listener.hear(self, number, &event).is_break() {
+                    break;
                 }
             }
-            match self.current() {
-                Some(event) if pass(self.current_tracefile(), &event) => passed += 1,
-                _ => break,
-            }
         }
-        passed
+        told
     }
 
     /// The next event for which `wanted` says yes; `None` if there is none any

@@ -63,16 +63,29 @@ struct Test {
     at_byte: bool,
 }
 
-/// A few tests of fields that are near each other, without a branch between them:
-/// which of them fails first is hard to predict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Tests of fields that are near each other, without a branch between them: which of
+/// them fails first is hard to predict.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Near {
     anchor: Slot,
     /// The first field's byte, from the anchor.
     first: usize,
-    /// How far each field's byte is from that, and its test. Those that are missing
-    /// hold always.
-    tests: [(usize, Test); Near::MOST],
+    lanes: Lanes,
+    /// Those of more than 32 bits, and those that there are no lanes for.
+    others: Box<[(u8, Test)]>,
+}
+
+/// Four tests of at most 32 bits, side by side: a vector instruction does the same for
+/// all. Those that are missing hold always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(align(16))]
+struct Lanes {
+    /// How far each field's byte is from the first one.
+    at: [u8; 4],
+    low: [u32; 4],
+    mask: [u32; 4],
+    /// [`Test::size`], made signed: there is no instruction that compares others.
+    size: [i32; 4],
 }
 
 impl Field {
@@ -160,46 +173,73 @@ impl RangeTests {
 }
 
 impl Near {
-    const MOST: usize = 4;
-    /// How far apart fields may begin, in bytes: all bits of a number are set.
-    const FAR: usize = 63;
     /// From the first field to the end of the last one's word.
-    const BYTES: usize = Self::FAR + 8;
+    const BYTES: usize = u8::MAX as usize + 8;
 
     fn new(tests: &[Test]) -> Option<Near> {
         let anchor = tests.first()?.anchor;
-        let is_near = |test: &Test| test.at_byte && test.anchor == anchor;
-        if tests.len() > Self::MOST || !tests.iter().all(is_near) {
+        if !tests.iter().all(|test| test.at_byte && test.anchor == anchor) {
             return None;
         }
-        let byte = |test: &Test| usize::try_from(test.offset / 8).ok();
-        let first = byte(tests.iter().min_by_key(|test| test.offset)?)?;
-        let mut near = Near { anchor, first, tests: [(0, Test::HOLDS); Self::MOST] };
-        for (near, test) in near.tests.iter_mut().zip(tests) {
-            *near = (byte(test)? - first, *test);
+        let first = tests.iter().map(|test| test.offset / 8).min()?;
+        let (mut lanes, mut used, mut others) = (Lanes::HOLD, 0, Vec::new());
+        for test in tests {
+            let at = u8::try_from(test.offset / 8 - first).ok()?;
+            match lanes.set(used, at, test) {
+                Some(()) => used += 1,
+                None => others.push((at, *test)),
+            }
         }
-        near.tests.iter().all(|(at, _)| *at <= Self::FAR).then_some(near)
+        Some(Near { anchor, first: usize::try_from(first).ok()?, lanes, others: others.into() })
     }
 
     /// `None` near the end of the data.
     #[inline(always)]
     fn hold(&self, data: &[u8], begin: usize, slots: &[u64]) -> Option<bool> {
         let anchor = begin.wrapping_add((*slots.get(self.anchor as usize)? / 8) as usize);
-        let bytes = data.get(anchor.wrapping_add(self.first)..)?;
-        let bytes = bytes.first_chunk::<{ Self::BYTES }>()?;
-        let hold = self.tests.map(|(at, test)| {
-            // Within the bytes whatever it is: so nothing is checked here.
-            let word = bytes[at & Self::FAR..].first_chunk();
-            test.holds(word.map_or(0, |word| u64::from_le_bytes(*word)))
+        let bytes = data.get(anchor.wrapping_add(self.first)..)?.first_chunk()?;
+        let lanes = self.lanes.hold(bytes);
+        if self.others.is_empty() {
+            return Some(lanes);
+        }
+        Some(self.others.iter().fold(lanes, |all, (at, test)| {
+            let word = bytes[*at as usize..].first_chunk();
+            all & test.holds(word.map_or(0, |word| u64::from_le_bytes(*word)))
+        }))
+    }
+}
+
+impl Lanes {
+    const SIGN: u32 = 1 << 31;
+    const HOLD: Lanes = Lanes { at: [0; 4], low: [0; 4], mask: [0; 4], size: [i32::MAX; 4] };
+
+    /// `None` if the test has too many bits, or there is no such lane.
+    fn set(&mut self, lane: usize, at: u8, test: &Test) -> Option<()> {
+        let mask = u32::try_from(test.mask).ok()?;
+        *self.at.get_mut(lane)? = at;
+        self.low[lane] = test.low as u32;
+        self.mask[lane] = mask;
+        self.size[lane] = (test.size as u32 ^ Self::SIGN) as i32;
+        Some(())
+    }
+
+    /// A byte reaches no farther than the bytes, whatever it is: so nothing is checked.
+    #[inline(always)]
+    fn hold(&self, bytes: &[u8; Near::BYTES]) -> bool {
+        let words = self.at.map(|at| {
+            let word = bytes[at as usize..].first_chunk();
+            word.map_or(0, |word| u32::from_le_bytes(*word))
         });
-        Some(hold.iter().fold(true, |all, hold| all & hold))
+        let mut fail = [false; 4];
+        for (lane, fail) in fail.iter_mut().enumerate() {
+            let above = words[lane].wrapping_sub(self.low[lane]) & self.mask[lane];
+            *fail = (above ^ Self::SIGN) as i32 > self.size[lane];
+        }
+        !fail.iter().fold(false, |any, fail| any | fail)
     }
 }
 
 impl Test {
-    /// One that holds of everything.
-    const HOLDS: Test = Test { anchor: 0, offset: 0, mask: 0, low: 0, size: 0, at_byte: true };
-
     #[inline(always)]
     fn holds(&self, word: u64) -> bool {
         word.wrapping_sub(self.low) & self.mask <= self.size
@@ -229,8 +269,8 @@ mod tests {
         #[test]
         fn at_once_or_one_by_one(
             tests in prop::collection::vec(test(), 0..6),
-            data in prop::collection::vec(prop_oneof![Just(0u8), any::<u8>()], 80..200),
-            begin in 0..200usize,
+            data in prop::collection::vec(prop_oneof![Just(0u8), any::<u8>()], 300..600),
+            begin in 0..600usize,
             between in 0..9u64,
         ) {
             let slots = [8, 8 + 8 * between];

@@ -6,10 +6,11 @@ mod support {
 }
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::{Cursor, Error, Merge, NoticeKind, TimeSearch, Timestamp, Trace};
+use ltt_read::{Cursor, Error, Listener, Merge, NoticeKind, TimeSearch, Timestamp, Trace};
 use proptest::prelude::*;
 use support::config::cases;
 use support::timeline::{Event, Timeline, timeline};
@@ -35,21 +36,49 @@ fn unexpected(error: Error) -> TestCaseError {
     TestCaseError::fail(error.to_string())
 }
 
-/// All events from a time on, of which a merge passes over two thirds, two at once.
-fn by_passing(merge: &mut Merge, time: Timestamp) -> Vec<u32> {
+/// Wants a third of the events, and stops at every other one of these.
+#[derive(Default)]
+struct Third {
+    passed: Vec<u32>,
+    heard: u32,
+}
+
+impl Listener for Third {
+    fn wants(&mut self, _: usize, event: &ltt_read::Event<'_>) -> bool {
+        let number = number(*event);
+        let is_wanted = number.is_multiple_of(3);
+        self.passed.extend((!is_wanted).then_some(number));
+        is_wanted
+    }
+
+    fn hear(
+        &mut self,
+        merge: &Merge,
+        tracefile: usize,
+        event: &ltt_read::Event<'_>,
+    ) -> ControlFlow<()> {
+        assert_eq!(merge.current_tracefile(), tracefile);
+        assert_eq!(merge.current().map(|event| event.position()), Some(event.position()));
+        self.passed.push(number(*event));
+        self.heard += 1;
+        if self.heard.is_multiple_of(2) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// All events from a time on, told to one who wants a third of them.
+fn by_telling(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCaseError> {
     merge.seek(time);
-    let mut found = Vec::new();
+    let mut third = Third::default();
     loop {
-        let passed = merge.pass(2, |_, event| {
-            let number = number(*event);
-            let passes = !number.is_multiple_of(3);
-            found.extend(passes.then_some(number));
-            passes
-        });
-        match merge.current() {
-            _ if passed == 2 => {}
-            Some(event) => found.push(number(event)),
-            None => return found,
+        let before = third.passed.len();
+        let told = merge.tell(5, &mut third);
+        prop_assert_eq!(told, (third.passed.len() - before) as u64);
+        if told == 0 {
+            return Ok(third.passed);
         }
     }
 }
@@ -71,7 +100,7 @@ fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseEr
             prop_assert_eq!(merge.next().map(number), Some(expected.number), "from {}", time);
         }
         prop_assert!(merge.next().is_none());
-        prop_assert_eq!(by_passing(&mut merge, time), numbers(&timeline.merged_from(time)));
+        prop_assert_eq!(by_telling(&mut merge, time)?, numbers(&timeline.merged_from(time)));
         for events in [1, 3] {
             let mut search = TimeSearch::new(std::slice::from_ref(trace), time);
             while !search.go_on(events) {}

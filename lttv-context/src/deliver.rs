@@ -1,9 +1,9 @@
 //! Events on their way to hooks.
 
-use std::hint::select_unpredictable;
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 
-use ltt_read::{Event, Merge};
+use ltt_read::{Event, Listener, Merge};
 use lttv_hooks::Flow;
 
 use crate::bounds::{EndReason, Limit};
@@ -76,24 +76,52 @@ impl Mode for ToSome {
 impl<M: Mode> Delivery<'_, '_, M> {
     /// Delivers from where a merge is. `None` if there is no more.
     pub(crate) fn deliver(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
+        match M::LEAVES_OUT || M::CHECKS {
+            true => self.deliver_checked(merge, looks),
+            false => self.deliver_all(merge),
+        }
+    }
+
+    /// Delivers all events. Those that there are no hooks for are delivered to nobody.
+    #[inline(always)]
+    fn deliver_all(&mut self, merge: &mut Merge) -> Option<Pause> {
+        let most = self.left;
+        let time = self.time;
+        let mut hooks = ToHooks { delivery: self, time, key: 0, is_first: true, pause: None };
+        let told = merge.tell(most, &mut hooks);
+        let ToHooks { is_first, pause, .. } = hooks;
+        if !is_first {
+            self.latest = Some(self.time);
+        }
+        // An event that a limit is met at has been told, but not delivered.
+        self.left -= told - u64::from(matches!(pause, Some(Pause::Before(_))));
+        match pause {
+            None if self.left == 0 => Some(Pause::Full),
+            pause => pause,
+        }
+    }
+
+    /// Delivers events to be checked, or those that pass the check.
+    #[inline(always)]
+    fn deliver_checked(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
         loop {
             if self.left == 0 || M::CHECKS && self.left_passing == 0 {
                 return Some(Pause::Full);
             }
-            let (time, key) = match M::LEAVES_OUT || M::CHECKS {
-                true => self.next_checked(merge, looks)?,
-                false => self.next_heard(merge),
-            };
-            if !M::CHECKS && self.left == 0 {
-                return Some(Pause::Full);
+            match &mut self.check {
+                Some(check) if M::LEAVES_OUT => {
+                    check.advance(merge, self.extensions, self.limit.time, looks).then_some(())?;
+                }
+                _ => _ = merge.next()?,
             }
             let (tracefile, event) = (merge.current_tracefile(), merge.current()?);
             if M::LEAVES_OUT && looks.spent {
                 return Some(Pause::Before(EndReason::LookCount));
             }
-            self.time = time;
-            if time >= self.limit.time {
-                if let Some(reason) = self.limit.met((time, tracefile as u32), &event) {
+            let key = self.dispatch.key(tracefile, event.type_id());
+            self.time = self.time.max(time_of(&event));
+            if self.time >= self.limit.time {
+                if let Some(reason) = self.limit.met((self.time, tracefile as u32), &event) {
                     return Some(Pause::Before(reason));
                 }
                 // Only before the limit has it been asked already.
@@ -105,47 +133,12 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 }
             }
             self.left -= 1;
-            let latest = self.latest.replace(time);
-            if let Some(pause) = self.call(merge, event, key, (time, tracefile as u32), latest) {
-                return Some(pause);
+            let latest = self.latest.replace(self.time);
+            let pause = self.call(merge, &event, key, (self.time, tracefile as u32), latest);
+            if pause.is_some() {
+                return pause;
             }
         }
-    }
-
-    /// Goes to the next event, or to the next that passes the check if others are
-    /// left out. Gives its time of delivery, and its key for hooks.
-    #[inline(always)]
-    fn next_checked(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<(i64, usize)> {
-        match &mut self.check {
-            Some(check) if M::LEAVES_OUT => {
-                check.advance(merge, self.extensions, self.limit.time, looks).then_some(())?;
-            }
-            _ => _ = merge.next()?,
-        }
-        let (tracefile, event) = (merge.current_tracefile(), merge.current()?);
-        let key = self.dispatch.key(tracefile, event.type_id());
-        Some((self.time.max(time_of(&event)), key))
-    }
-
-    /// Goes to the next event that there are hooks for, or that is not before the
-    /// limit, if there is one among those that may be delivered. All before it are
-    /// delivered: to nobody, so that the merge need not leave its loop for them.
-    #[inline(always)]
-    fn next_heard(&mut self, merge: &mut Merge) -> (i64, usize) {
-        let (mut time, mut next, mut key) = (self.time, self.time, 0);
-        let passed = merge.pass(self.left, |tracefile, event| {
-            next = time.max(time_of(event));
-            key = self.dispatch.key(tracefile, event.type_id());
-            let passes = next < self.limit.time && !self.dispatch.is_heard(key);
-            if passes {
-                time = next;
-            }
-            passes
-        });
-        (self.left, self.time) = (self.left - passed, time);
-        // Which it is would be too hard to predict where every other event is heard.
-        self.latest = select_unpredictable(passed > 0, Some(time), self.latest);
-        (next, key)
     }
 
     /// Calls the hooks of `at` for an event.
@@ -153,14 +146,14 @@ impl<M: Mode> Delivery<'_, '_, M> {
     fn call(
         &mut self,
         merge: &Merge,
-        event: Event<'_>,
+        event: &Event<'_>,
         at: usize,
         key: Key,
         latest: Latest,
     ) -> Option<Pause> {
         let tracefile = &self.contexts.tracefiles()[key.1 as usize];
         let mut call = EventCall {
-            event,
+            event: *event,
             trace: &self.contexts.traces()[tracefile.trace_index()],
             tracefile,
             contexts: self.contexts,
@@ -191,5 +184,46 @@ impl<M: Mode> Delivery<'_, '_, M> {
             Flow::Break(()) => Some(Pause::Stopped),
             Flow::Continue(()) => (!self.commands.pending.is_empty()).then_some(Pause::Changed),
         }
+    }
+}
+
+/// Takes all events for delivered that it does not want.
+struct ToHooks<'d, D> {
+    delivery: &'d mut D,
+    /// Time of delivery and key of the event that it was asked about last.
+    time: i64,
+    key: usize,
+    /// Whether no event has been delivered yet.
+    is_first: bool,
+    pause: Option<Pause>,
+}
+
+impl<M: Mode> Listener for ToHooks<'_, Delivery<'_, '_, M>> {
+    #[inline(always)]
+    fn wants(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
+        let delivery = &mut *self.delivery;
+        self.time = delivery.time.max(time_of(event));
+        self.key = delivery.dispatch.key(tracefile, event.type_id());
+        if self.time >= delivery.limit.time || delivery.dispatch.is_heard(self.key) {
+            return true;
+        }
+        (delivery.time, self.is_first) = (self.time, false);
+        false
+    }
+
+    #[inline(always)]
+    fn hear(&mut self, merge: &Merge, tracefile: usize, event: &Event<'_>) -> ControlFlow<()> {
+        let delivery = &mut *self.delivery;
+        let place = (self.time, tracefile as u32);
+        if self.time >= delivery.limit.time
+            && let Some(reason) = delivery.limit.met(place, event)
+        {
+            self.pause = Some(Pause::Before(reason));
+            return ControlFlow::Break(());
+        }
+        let latest = if self.is_first { delivery.latest } else { Some(delivery.time) };
+        (delivery.time, self.is_first) = (self.time, false);
+        self.pause = delivery.call(merge, event, self.key, place, latest);
+        if self.pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

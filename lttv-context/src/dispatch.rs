@@ -29,8 +29,8 @@ pub(crate) struct Dispatch<'h> {
 /// What was found out in advance for a hook and a key.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// The fields that it asked for; `None` if it asked for none.
-    fields: Option<Rc<[Field]>>,
+    /// The fields that it asked for.
+    fields: Rc<[Field]>,
     /// Whether the hook keeps state: it is called even where nobody looks.
     pub(crate) keeps_state: bool,
 }
@@ -38,15 +38,16 @@ pub(crate) struct Found {
 impl Found {
     #[inline(always)]
     pub(crate) fn fields(&self) -> &[Field] {
-        self.fields.as_deref().unwrap_or_default()
+        &self.fields
     }
 }
 
 /// Hooks without fields have the same in common, and are called as one run.
 impl PartialEq for Found {
     fn eq(&self, other: &Self) -> bool {
-        let place = |found: &Found| found.fields.as_ref().map(Rc::as_ptr);
-        self.keeps_state == other.keeps_state && place(self) == place(other)
+        let are_none = self.fields.is_empty() && other.fields.is_empty();
+        self.keeps_state == other.keeps_state
+            && (are_none || Rc::ptr_eq(&self.fields, &other.fields))
     }
 }
 
@@ -176,10 +177,7 @@ impl<'h> Dispatch<'h> {
     /// All keys that a subscription is to.
     fn reach(&self, contexts: &Contexts, registered: &Registered) -> Reach<Found> {
         let Registered { subscription, keeps_state } = registered;
-        let found = |fields: Vec<Field>| Found {
-            fields: (!fields.is_empty()).then(|| fields.into()),
-            keeps_state: *keeps_state,
-        };
+        let found = |fields: Vec<Field>| Found { fields: fields.into(), keeps_state: *keeps_state };
         if subscription.is_unconditional() && subscription.scope == Scope::Traceset {
             return Reach::All(found(Vec::new()));
         }

@@ -114,25 +114,23 @@ impl Filter {
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         match self.verdicts.get(event.type_id().index()) {
             Some(Verdict::Always) => true,
-            Some(Verdict::Depends) => self.looks_at(event, state),
+            Some(Verdict::Depends) => self
+                .quick(event.type_id())
+                .is_some_and(|quick| quick.passes(event, || self.runs_for(event, state))),
             Some(Verdict::Never) | None => false,
         }
     }
 
-    /// Whether an event passes whose type leaves that open.
+    /// The tests for events of a type that leaves open whether they pass.
     #[inline(always)]
-    pub(crate) fn looks_at<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
-        let Some(quick) = self.quick.get(event.type_id().index()) else { return false };
-        // What the tests tell is mostly all, but hard to predict: no branch on that.
-        match quick.verdict(event) {
-            Verdict::Depends => self.runs_for(event, state),
-            known => known == Verdict::Always,
-        }
+    pub(crate) fn quick(&self, event_type: EventTypeId) -> Option<&Quick> {
+        self.quick.get(event_type.index())
     }
 
-    /// Apart, so that what is decided without it does not pay for its registers.
+    /// Whether an event passes of which the tests leave it open. Apart, so that what is
+    /// decided without it does not pay for its registers.
     #[inline(never)]
-    fn runs_for<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
+    pub(crate) fn runs_for<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         self.compiled.matches(&TraceRecord { event: *event, state })
     }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, Verdict, Verdicts};
+use ltt_read::choice::{Choice, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
 use crate::compile::Fault;
+use crate::deciders::{Decider, Deciders};
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
 use crate::expression::Expression;
@@ -49,7 +50,7 @@ pub struct Filters {
     traces: Vec<Arc<Trace>>,
     /// One for each trace.
     filters: Vec<Filter>,
-    verdicts: Verdicts,
+    deciders: Deciders,
     /// What made no sense for each trace.
     faults: Vec<Vec<Fault>>,
 }
@@ -82,7 +83,7 @@ impl Filters {
             day: None,
             traces: Vec::new(),
             filters: Vec::new(),
-            verdicts: Verdicts::default(),
+            deciders: Deciders::default(),
             faults: Vec::new(),
         };
         filters.set_traces(traces, state)?;
@@ -137,7 +138,7 @@ impl Filters {
             filter.unwrap_or_else(|| Filter::checked(tree, trace, &environment, state).0)
         };
         self.filters = traces.iter().zip(filters).map(compile).collect();
-        self.verdicts = Verdicts::new(self, traces);
+        self.deciders = Deciders::new(&self.filters, traces);
         (self.traces, self.faults, self.day) = (traces.to_vec(), faults, day);
         Ok(())
     }
@@ -167,13 +168,13 @@ impl Filters {
     /// Whether an event passes, with the state at it.
     #[inline(always)]
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
-        match self.verdicts.of(event) {
-            Verdict::Always => true,
-            Verdict::Never => false,
-            Verdict::Depends => {
+        match self.deciders.of(event) {
+            Decider::Always => true,
+            Decider::Never => false,
+            Decider::Tests(tests) => tests.passes(event, || {
                 let filter = self.filters.get(event.trace_index());
-                filter.is_some_and(|filter| filter.looks_at(event, state))
-            }
+                filter.is_some_and(|filter| filter.runs_for(event, state))
+            }),
         }
     }
 
@@ -195,7 +196,7 @@ impl Filters {
 
     /// Whether it is known in advance that all events pass.
     pub fn match_all(&self) -> bool {
-        self.verdicts.are_all(Verdict::Always)
+        self.deciders.are_all_always()
     }
 
     /// Reads the events that pass, in time order, and as little else as possible.

@@ -269,6 +269,7 @@ pub struct Readme;
 
 mod compile;
 mod compiled;
+mod deciders;
 mod diagnostic;
 mod environment;
 mod expression;

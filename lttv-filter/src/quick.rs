@@ -8,11 +8,14 @@ use crate::compile::{Node, Test};
 use crate::trace::TraceField;
 
 /// Tests, and what is known if all of them hold, and if not.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Quick {
     tests: RangeTests,
-    all: Verdict,
-    otherwise: Verdict,
+    /// Whether events pass for which not all hold, and for which all do, unless that
+    /// is open.
+    passes: [bool; 2],
+    /// Whether the rest decides if all hold.
+    is_open: bool,
 }
 
 impl Quick {
@@ -42,14 +45,20 @@ impl Quick {
             }
         }
         let rest = if is_any { Node::any(rest) } else { Node::all(rest) };
-        let otherwise = if is_any { Verdict::Always } else { Verdict::Never };
-        let quick = Quick { tests: tests.into_iter().collect(), all: rest.verdict(), otherwise };
+        let all = rest.verdict();
+        let quick = Quick {
+            tests: tests.into_iter().collect(),
+            passes: [is_any, all == Verdict::Always],
+            is_open: all == Verdict::Depends,
+        };
         (quick, rest)
     }
 
-    /// What the tests tell of an event.
+    /// Whether an event passes, where `rest` decides what the tests leave open.
     #[inline(always)]
-    pub(crate) fn verdict(&self, event: &Event<'_>) -> Verdict {
-        if event.all_in_range(&self.tests) { self.all } else { self.otherwise }
+    pub(crate) fn passes(&self, event: &Event<'_>, rest: impl FnOnce() -> bool) -> bool {
+        let hold = event.all_in_range(&self.tests);
+        // Whether they hold is hard to predict: no branch on that if it is all.
+        if self.is_open & hold { rest() } else { self.passes[usize::from(hold)] }
     }
 }

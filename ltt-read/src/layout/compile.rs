@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::cue::Cue;
+use super::cue::{Base, Cue};
 use super::hops::Hops;
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Choice, Element, Len, MAX_EMPTY_ELEMENTS, Op, Present, Slot};
@@ -31,7 +31,7 @@ pub(crate) fn compile(
     let mut c = Compiler {
         nodes: Vec::new(),
         cues: Vec::new(),
-        cue_anchor: None,
+        cue_base: None,
         free_slot: start.free_slot.max(start.anchor + 1),
         moves_anchors: false,
         roles,
@@ -79,9 +79,9 @@ struct Compiler {
     nodes: Vec<Node>,
     /// `None` for a field that is not compiled to its end.
     cues: Vec<Option<Cue>>,
-    /// The anchor that a walk holds after the cues so far; `None` where it looks
+    /// The base that a walk holds after the cues so far; `None` where it looks
     /// for it anyway.
-    cue_anchor: Option<Slot>,
+    cue_base: Option<Base>,
     free_slot: Slot,
     moves_anchors: bool,
     roles: bool,
@@ -114,37 +114,43 @@ impl Compiler {
             cues: (0, 0),
             info: FieldInfo::new(index as u32, name, class.clone()),
         });
-        let (at_byte, first_cue) = (self.at.phase.is_byte(), self.open_cue(index));
+        let (at_byte, own_cue) = (self.at.phase.is_byte(), self.open_cue(index));
         let visits = self.contents(index, class)?;
         self.nodes[index].next = self.nodes.len() as u32;
-        self.close_cue(index, first_cue, at_byte);
+        self.close_cue(index, own_cue, at_byte);
         self.depth -= 1;
         Ok(visits)
     }
 
-    /// Makes room for the cue of a node, after one that changes the anchor if it
-    /// must; gives its index.
-    fn open_cue(&mut self, index: usize) -> usize {
+    /// Makes room for the cue of a node, after one that changes the base if it must;
+    /// gives its index, and its base.
+    fn open_cue(&mut self, index: usize) -> (usize, Base) {
         let node = &self.nodes[index];
-        if self.cue_anchor.is_some_and(|anchor| anchor != node.anchor) {
-            self.cues.push(Some(Cue::anchor(node)));
-        }
-        self.cue_anchor = Some(node.anchor);
+        let base = match self.cue_base {
+            Some(base) if base.is_near(node) => base,
+            held => {
+                let base = Base::of(node);
+                let next = self.cues.len() + 1;
+                self.cues.extend(held.map(|_| Some(Cue::base(next, node, base))));
+                base
+            }
+        };
+        self.cue_base = Some(base);
         self.cues.push(None);
-        self.cues.len() - 1
+        (self.cues.len() - 1, base)
     }
 
     /// Fills in the cue of a node that has got all of its contents.
-    fn close_cue(&mut self, index: usize, cue: usize, at_byte: bool) {
+    fn close_cue(&mut self, index: usize, (cue, base): (usize, Base), at_byte: bool) {
         let node = &mut self.nodes[index];
         if let NodeKind::Struct = node.kind {
-            let anchor = *self.cue_anchor.get_or_insert(node.anchor);
-            self.cues.push(Some(Cue::end(node, anchor)));
+            let base = *self.cue_base.get_or_insert(base);
+            self.cues.push(Some(Cue::end(node, base)));
         } else if node.is_compound() {
-            self.cue_anchor = None;
+            self.cue_base = None;
         }
         node.cues = (cue as u32, self.cues.len() as u32);
-        self.cues[cue] = Some(Cue::new(index as u32, node, at_byte));
+        self.cues[cue] = Some(Cue::new(index as u32, node, base, at_byte));
     }
 
     fn contents(&mut self, index: usize, class: &Arc<FieldClass>) -> Result<u64, DecodeError> {
@@ -279,7 +285,7 @@ impl Compiler {
         let anchor = self.new_slot();
         let outer = (self.at, std::mem::take(&mut self.ops), std::mem::take(&mut self.pending));
         self.at = Place { anchor, offset: 0, phase: Phase::aligned(align), order: None };
-        self.cue_anchor = None;
+        self.cue_base = None;
         let visits = self.field(None, &array.element)?;
         let element_end = self.at;
         let fixed = self.ops.is_empty() && element_end.anchor == anchor;
@@ -372,7 +378,7 @@ impl Compiler {
     ) -> Result<(Vec<Op>, Place), DecodeError> {
         let outer = (self.at, std::mem::take(&mut self.ops), self.pending);
         self.pending = 0;
-        self.cue_anchor = None;
+        self.cue_base = None;
         self.field(name, class)?;
         self.flush();
         let end = self.at;

@@ -1,6 +1,6 @@
 //! Walks the fields of a region and tells a visitor what is there.
 
-use super::cue::{Cue, CueKind};
+use super::cue::{Base, Cue, CueKind};
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Scratch, Slot, Window, run_element, var_int};
 use super::region::Region;
@@ -24,9 +24,115 @@ pub(crate) fn visit<V: Visitor>(
         slots.resize(slots.len().max(region.slots as usize), 0);
         let slots = Scratch { slots, ..Scratch::default() };
         Walk { nodes, cues, window, slots }.nested((first as u32, end as u32), v);
-    } else {
-        Walk { nodes, cues, window, slots }.visit(first, end, v);
+    } else if let Some(pause) = until_dynamic(cues, (first, end), nodes, window, slots, v) {
+        // Apart: most regions end here, and need not have all of this at hand.
+        Walk { nodes, cues, window, slots }.go_on(pause, end, v);
     }
+}
+
+/// A node that depends on data, and where its cues end.
+type Dynamic = (u32, u32);
+
+/// Makes the visitor calls of the cues `first..end` up to one that depends on data.
+#[inline(always)]
+fn until_dynamic<V: Visitor>(
+    cues: &[Cue],
+    range: (usize, usize),
+    nodes: &[Node],
+    window: Window<'_>,
+    slots: &[u64],
+    v: &mut V,
+) -> Option<Dynamic> {
+    call::<_, true>(cues, range, nodes, window, slots, v)
+}
+
+/// The bytes behind a base in which numbers are found without looking where the data
+/// ends.
+type Near = [u8; Base::NEAR + 8];
+
+/// The same. Where `NEAR` is false, near the end of the data.
+#[inline(always)]
+fn call<V: Visitor, const NEAR: bool>(
+    cues: &[Cue],
+    (mut first, end): (usize, usize),
+    nodes: &[Node],
+    window: Window<'_>,
+    slots: &[u64],
+    v: &mut V,
+) -> Option<Dynamic> {
+    let data = window.data;
+    'bases: loop {
+        let with_base = cues.get(first..end)?;
+        let base = with_base.first()?;
+        let begin = slots[base.anchor as usize].wrapping_add(base.base);
+        let near = data.get((begin / 8) as usize..).and_then(|bytes| bytes.first_chunk());
+        let near: &Near = match near {
+            Some(near) => near,
+            None if NEAR => return call_at_end(cues, (first, end), nodes, window, slots, v),
+            None => &[0; _],
+        };
+        for Cue { kind, offset, info, .. } in with_base {
+            macro_rules! number {
+                ($number:ident, $at:expr) => {
+                    $number::from_le_bytes(match NEAR {
+                        true => near_bytes(near, $at),
+                        false => load(data, begin.wrapping_add(8 * u64::from($at))),
+                    })
+                };
+            }
+            match *kind {
+                CueKind::U8 { at } => v.uint(info, number!(u8, at).into()),
+                CueKind::U16 { at } => v.uint(info, number!(u16, at).into()),
+                CueKind::U32 { at } => v.uint(info, number!(u32, at).into()),
+                CueKind::U64 { at } => v.uint(info, number!(u64, at)),
+                CueKind::I32 { at } => v.sint(info, number!(i32, at).into()),
+                CueKind::I64 { at } => v.sint(info, number!(i64, at)),
+                CueKind::F64 { at } => v.float(info, number!(f64, at)),
+                CueKind::Utf8 { end } => {
+                    let pos = begin.wrapping_add(*offset);
+                    let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
+                    let bytes = bytes(data, pos, len);
+                    v.string(info, StrValue { bytes, encoding: Encoding::Utf8 });
+                }
+                CueKind::Text { len } => {
+                    let bytes = bytes(data, begin.wrapping_add(*offset), len.into());
+                    v.string(info, text(bytes, Encoding::Utf8));
+                }
+                CueKind::Scalar { node } => {
+                    let pos = begin.wrapping_add(*offset);
+                    visit_scalar(&nodes[node as usize], pos, window, slots, v);
+                }
+                CueKind::BeginStruct => v.begin_struct(info),
+                CueKind::EndStruct => v.end_struct(info),
+                CueKind::Base { next } => {
+                    first = next as usize;
+                    continue 'bases;
+                }
+                CueKind::Dynamic { node, next } => return Some((node, next)),
+            }
+        }
+        return None;
+    }
+}
+
+/// [`call`] near the end of the data, where it has to be looked at for each number.
+#[cold]
+#[inline(never)]
+fn call_at_end<V: Visitor>(
+    cues: &[Cue],
+    range: (usize, usize),
+    nodes: &[Node],
+    window: Window<'_>,
+    slots: &[u64],
+    v: &mut V,
+) -> Option<Dynamic> {
+    call::<_, false>(cues, range, nodes, window, slots, v)
+}
+
+/// A number's bytes. No `at` leads out of those that are near: nothing is checked.
+#[inline(always)]
+fn near_bytes<const N: usize>(near: &Near, at: u8) -> [u8; N] {
+    near[at as usize..].first_chunk().copied().unwrap_or([0; N])
 }
 
 /// Where a walk finds slots. Most regions only read them; those with arrays
@@ -66,57 +172,30 @@ struct Walk<'a, S> {
 }
 
 impl<'a, S: Slots> Walk<'a, S> {
-    /// Makes the visitor calls of the cues `first..end`.
-    #[inline(always)]
-    fn visit<V: Visitor>(&mut self, mut first: usize, end: usize, v: &mut V) {
-        while let Some((node, next)) = self.until_dynamic(first, end, v) {
-            self.dynamic(&self.nodes[node as usize], v);
-            first = next as usize;
+    /// Makes the visitor calls of some cues.
+    #[inline(never)]
+    fn nested<V: Visitor>(&mut self, (first, end): (u32, u32), v: &mut V) {
+        let cues = (first as usize, end as usize);
+        let Walk { nodes, window, .. } = *self;
+        let pause = until_dynamic(self.cues, cues, nodes, window, self.slots.all(), v);
+        if let Some(pause) = pause {
+            self.go_on(pause, cues.1, v);
         }
     }
 
-    /// [`visit`](Self::visit) as a function of its own, for what is nested.
+    /// Makes those from one on that depends on data.
     #[inline(never)]
-    fn nested<V: Visitor>(&mut self, cues: (u32, u32), v: &mut V) {
-        self.visit(cues.0 as usize, cues.1 as usize, v);
-    }
-
-    /// Makes the visitor calls of cues up to one that depends on data; gives
-    /// its node and where its cues end.
-    #[inline(always)]
-    fn until_dynamic<V: Visitor>(&self, first: usize, end: usize, v: &mut V) -> Option<(u32, u32)> {
-        let (window, slots) = (self.window, self.slots.all());
-        let data = window.data;
-        let cues = self.cues.get(first..end)?;
-        let mut begin = slots[cues.first()?.anchor as usize];
-        for Cue { kind, anchor, offset, info } in cues {
-            let pos = begin.wrapping_add(*offset);
-            match *kind {
-                CueKind::U8 => v.uint(info, u8::from_le_bytes(load(data, pos)).into()),
-                CueKind::U16 => v.uint(info, u16::from_le_bytes(load(data, pos)).into()),
-                CueKind::U32 => v.uint(info, u32::from_le_bytes(load(data, pos)).into()),
-                CueKind::U64 => v.uint(info, u64::from_le_bytes(load(data, pos))),
-                CueKind::I32 => v.sint(info, i32::from_le_bytes(load(data, pos)).into()),
-                CueKind::I64 => v.sint(info, i64::from_le_bytes(load(data, pos))),
-                CueKind::F64 => v.float(info, f64::from_le_bytes(load(data, pos))),
-                CueKind::Utf8 { end } => {
-                    let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
-                    let bytes = bytes(data, pos, len);
-                    v.string(info, StrValue { bytes, encoding: Encoding::Utf8 });
-                }
-                CueKind::Text { len } => {
-                    v.string(info, text(bytes(data, pos, len.into()), Encoding::Utf8));
-                }
-                CueKind::Scalar { node } => {
-                    visit_scalar(&self.nodes[node as usize], pos, window, slots, v);
-                }
-                CueKind::BeginStruct => v.begin_struct(info),
-                CueKind::EndStruct => v.end_struct(info),
-                CueKind::Anchor => begin = slots[*anchor as usize],
-                CueKind::Dynamic { node, next } => return Some((node, next)),
+    fn go_on<V: Visitor>(&mut self, mut pause: Dynamic, end: usize, v: &mut V) {
+        let Walk { nodes, window, .. } = *self;
+        loop {
+            let (node, next) = pause;
+            self.dynamic(&nodes[node as usize], v);
+            let cues = (next as usize, end);
+            match until_dynamic(self.cues, cues, nodes, window, self.slots.all(), v) {
+                Some(next) => pause = next,
+                None => return,
             }
         }
-        None
     }
 
     /// Visits an array, a variant or an option.
@@ -197,22 +276,22 @@ impl<'a, S: Slots> Walk<'a, S> {
     fn scalars<V: Visitor>(&self, cue: &Cue, begin: u64, len: u64, stride: u64, v: &mut V) {
         let (data, info) = (self.window.data, &cue.info);
         match cue.kind {
-            CueKind::U8 if stride == 8 => {
+            CueKind::U8 { .. } if stride == 8 => {
                 load_each(data, begin, len, |b| v.uint(info, u8::from_le_bytes(b).into()));
             }
-            CueKind::U16 if stride == 16 => {
+            CueKind::U16 { .. } if stride == 16 => {
                 load_each(data, begin, len, |b| v.uint(info, u16::from_le_bytes(b).into()));
             }
-            CueKind::U32 if stride == 32 => {
+            CueKind::U32 { .. } if stride == 32 => {
                 load_each(data, begin, len, |b| v.uint(info, u32::from_le_bytes(b).into()));
             }
-            CueKind::U64 if stride == 64 => {
+            CueKind::U64 { .. } if stride == 64 => {
                 load_each(data, begin, len, |b| v.uint(info, u64::from_le_bytes(b)));
             }
-            CueKind::I32 if stride == 32 => {
+            CueKind::I32 { .. } if stride == 32 => {
                 load_each(data, begin, len, |b| v.sint(info, i32::from_le_bytes(b).into()));
             }
-            CueKind::I64 if stride == 64 => {
+            CueKind::I64 { .. } if stride == 64 => {
                 load_each(data, begin, len, |b| v.sint(info, i64::from_le_bytes(b)));
             }
             _ => {
