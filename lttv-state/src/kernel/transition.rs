@@ -119,8 +119,7 @@ impl Transition {
         matches!(self, Migrate | Fork | KernelThread | Exit | Exec | Brand | ProcessState | DumpEnd)
     }
 
-    /// Whether what runs on the event's CPU goes on as before, unless something seldom
-    /// happens too.
+    /// Whether what runs on the event's CPU most often goes on as before.
     pub(crate) const fn goes_on(self) -> bool {
         use Transition::*;
         matches!(self, Wakeup | SoftirqRaise | BlockIssue | BlockComplete)

@@ -94,10 +94,7 @@ impl Follower for Collector {
     fn applied(&mut self, state: &TraceState, transition: Transition, event_type: EventTypeId) {
         let effect = state.effect();
         let Some(cpu) = effect.cpu() else { return };
-        let is_known = (cpu as usize) < self.cpus.len();
-        if !(transition.goes_on() && effect.is_plain() && is_known) {
-            self.transition(state, transition, cpu);
-        }
+        self.transition(state, transition, cpu);
         self.count(cpu, event_type, effect.time().ns());
     }
 
@@ -157,8 +154,11 @@ impl Collector {
             self.ledger.at(leaf).ended(ended);
         }
         let process = of.key.process;
-        // Most often it is another one: that need not be found out.
-        of.go_to(&mut self.ledger, key, time);
+        // Where it is another one most often, that need not be found out. (Of what runs
+        // here, events of other CPUs may have told.)
+        if !transition.goes_on() || !key.is(&of.key) {
+            of.go_to(&mut self.ledger, key, time);
+        }
         let leaf = of.leaf;
         if process != key.process {
             self.comes(state, running);
