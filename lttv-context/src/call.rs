@@ -3,6 +3,7 @@
 use ltt_read::{Event, Field, Merge, Timestamp, Value};
 use lttv_hooks::Flow;
 
+use crate::check::Check;
 use crate::commands::Commands;
 use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::extension::Extensions;
@@ -39,6 +40,10 @@ pub struct EventCall<'a, 'h> {
     pub(crate) latest: Latest,
     /// Whether events have been left out.
     pub(crate) is_partial: bool,
+    /// Whether hooks hear of it that keep no state; `None` while that is open.
+    pub(crate) is_heard: Option<bool>,
+    /// Tells that.
+    pub(crate) check: Option<&'a mut Check<'h>>,
 }
 
 impl EventCall<'_, '_> {
@@ -56,6 +61,28 @@ impl EventCall<'_, '_> {
     /// clock went back. [`Timestamp::MIN`] if there was no time yet.
     pub fn time(&self) -> Timestamp {
         Timestamp::from_ns(self.key.0)
+    }
+
+    /// Whether all hooks get the event, as far as that is known: false if it is
+    /// [replayed](crate::TracesetContext::replay), for those of extensions only;
+    /// `None` if there is a [check](crate::TracesetContext::choose) that has not been
+    /// asked yet.
+    #[inline(always)]
+    pub fn heard(&self) -> Option<bool> {
+        self.is_heard
+    }
+
+    /// Whether all hooks get the event. A check that has not been asked yet is asked
+    /// now, with the state that it finds.
+    #[inline]
+    pub fn is_heard(&mut self) -> bool {
+        if let Some(heard) = self.is_heard {
+            return heard;
+        }
+        let passes = |check: &mut &mut Check<'_>| check.passes(&self.event, self.extensions);
+        let heard = self.check.as_mut().is_none_or(passes);
+        self.is_heard = Some(heard);
+        heard
     }
 
     /// The integer in the subscription's field of a number, counted from 0: see

@@ -164,15 +164,11 @@ impl<M: Mode> Delivery<'_, '_, M> {
             key,
             latest: if M::LEAVES_OUT { Some(key.0) } else { latest },
             is_partial: M::LEAVES_OUT,
-        };
-        let (check, mut passes) = (&mut self.check, None);
-        let mut ask = |call: &EventCall<'_, '_>| {
-            let ask = || check.as_mut().is_none_or(|c| c.passes(&call.event, call.extensions));
-            *passes.get_or_insert_with(ask)
+            is_heard: (!M::CHECKS).then_some(!M::STATE_ONLY),
+            check: if M::CHECKS { self.check.as_deref_mut() } else { None },
         };
         let flow = self.dispatch.at(at).call_runs(|run, found| {
-            if M::STATE_ONLY && !found.keeps_state || M::CHECKS && !found.keeps_state && !ask(&call)
-            {
+            if (M::STATE_ONLY || M::CHECKS) && !found.keeps_state && !call.is_heard() {
                 return Flow::Continue(());
             }
             let fields = found.fields();
@@ -182,7 +178,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             })
         });
         if M::CHECKS {
-            self.left_passing -= u64::from(ask(&call));
+            self.left_passing -= u64::from(call.is_heard());
         }
         match flow {
             Flow::Break(()) => Some(Pause::Stopped),

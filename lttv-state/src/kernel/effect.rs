@@ -120,17 +120,20 @@ impl Effect {
     }
 
     /// The CPU of the event; `None` before the first.
+    #[inline]
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
     }
 
     /// The time of the event: that of its delivery.
+    #[inline]
     pub fn time(&self) -> Timestamp {
         Timestamp::from_ns(self.time)
     }
 
     /// Since when, in ns, it has not been known who ran on that CPU: known only
     /// now.
+    #[inline]
     pub fn lost_since(&self) -> Option<i64> {
         self.rest.lost_since
     }
@@ -142,6 +145,7 @@ impl Effect {
     }
 
     /// The wait of the process that now runs, if it has just begun to.
+    #[inline]
     pub fn waited(&self) -> Option<Waited> {
         self.waited
     }

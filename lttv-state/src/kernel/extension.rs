@@ -1,5 +1,6 @@
 //! Kernel state as an extension of a context.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
@@ -11,6 +12,7 @@ use lttv_hooks::Priority;
 
 use super::apply::apply;
 use super::cpu::MAX_CPUS;
+use super::follower::Follower;
 use super::look_ahead::{First, look_ahead};
 use super::machine::{At, SavedState, TraceState};
 use super::packets::PacketSeen;
@@ -40,6 +42,7 @@ use super::transition::Transition;
 #[derive(Debug)]
 pub struct KernelState {
     looks_ahead: bool,
+    is_followed: bool,
     traces: Vec<Machine>,
     /// By the number of a tracefile.
     packets: Vec<PacketSeen>,
@@ -52,6 +55,7 @@ struct Machine {
     state: TraceState,
     /// By event type.
     transitions: Vec<Option<Transition>>,
+    followers: Vec<Box<dyn Follower>>,
     initial: Initial,
 }
 
@@ -85,6 +89,7 @@ impl KernelState {
     pub fn new() -> Self {
         KernelState {
             looks_ahead: true,
+            is_followed: false,
             traces: Vec::new(),
             packets: Vec::new(),
             first_packets: Vec::new(),
@@ -156,6 +161,40 @@ impl KernelState {
         Some(super::sound::Limits { names, processes: *processes })
     }
 
+    /// Has someone told of each event of a trace that is heard and that changes
+    /// something; of others, [`pass`](Self::pass) tells. Gives its number, which in all
+    /// traces is the same if it follows all.
+    pub(crate) fn follow(&mut self, trace: usize, follower: impl Follower) -> Option<usize> {
+        let followers = &mut self.traces.get_mut(trace)?.followers;
+        followers.push(Box::new(follower));
+        self.is_followed = true;
+        Some(followers.len() - 1)
+    }
+
+    /// The follower of a number.
+    pub(crate) fn follower<F: Follower>(&self, trace: usize, number: usize) -> Option<&F> {
+        let follower: &dyn Any = &**self.traces.get(trace)?.followers.get(number)?;
+        follower.downcast_ref()
+    }
+
+    /// Tells a follower of an event that changes nothing.
+    #[inline]
+    pub(crate) fn pass(
+        &mut self,
+        trace: usize,
+        follower: usize,
+        tracefile: usize,
+        event_type: EventTypeId,
+        time: i64,
+    ) {
+        let Some(cpu) = self.cpu_of_tracefile(tracefile) else { return };
+        let machine = self.traces.get_mut(trace);
+        if let Some(follower) = machine.and_then(|machine| machine.followers.get_mut(follower)) {
+            follower.passed(cpu, event_type, time);
+        }
+    }
+
+    /// Tells whether followers are to be told.
     #[inline(always)] // one frame less for each event
     fn on_event(
         &mut self,
@@ -164,18 +203,28 @@ impl KernelState {
         rule: &Rule,
         event: &Event<'_>,
         time: i64,
-    ) {
+    ) -> bool {
         let (cpu, gap) = self.packets[tracefile].enter(rule, event);
         let at = At { cpu, time };
         let state = &mut self.traces[trace].state;
         if !state.begin(at) {
-            return;
+            return false;
         }
         if gap {
             state.gap(at);
         }
         apply(state, rule, event, at);
         state.finish(at);
+        self.is_followed
+    }
+
+    /// Tells all followers of the last event that was applied.
+    #[inline(always)]
+    fn tell(&mut self, trace: usize, rule: &Rule) {
+        let Machine { state, followers, .. } = &mut self.traces[trace];
+        for follower in followers {
+            follower.applied(state, rule.transition, rule.event_type);
+        }
     }
 
     fn machine(&self, trace: &TraceContext, rules: &mut [Option<Rule>], begin: i64) -> Machine {
@@ -198,7 +247,17 @@ impl KernelState {
             running: if self.looks_ahead { look_ahead(trace.trace(), rules) } else { Vec::new() },
             processes: most_processes(trace.trace()),
         };
-        Machine { state: initial.state(), transitions, initial }
+        Machine { state: initial.state(), transitions, followers: Vec::new(), initial }
+    }
+}
+
+/// Tells followers of an event, unless there is a check that it does not pass.
+#[cold]
+fn tell_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, rule: &Rule) {
+    if call.is_heard()
+        && let Some(state) = call.extensions.get_mut(handle)
+    {
+        state.tell(call.trace.index(), rule);
     }
 }
 
@@ -249,8 +308,15 @@ impl Extension for KernelState {
                 let events = Subscription::to_type(index, EventTypeId(at as u32));
                 setup.hooks.on_event(events.priority(Priority::STATE), move |call| {
                     let (tracefile, time) = (call.tracefile.number(), call.time().ns());
-                    if let Some(state) = call.extensions.get_mut(handle) {
-                        state.on_event(index, tracefile, &rule, &call.event, time);
+                    let heard = call.heard();
+                    let Some(state) = call.extensions.get_mut(handle) else { return };
+                    if !state.on_event(index, tracefile, &rule, &call.event, time) {
+                        return;
+                    }
+                    match heard {
+                        Some(true) => state.tell(index, &rule),
+                        Some(false) => {}
+                        None => tell_if_heard(call, handle, &rule),
                     }
                 });
             }

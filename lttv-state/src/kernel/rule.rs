@@ -11,6 +11,7 @@ use super::transition::{MAX_SLOTS, ROWS, Row, Transition, World};
 /// How an event type of a trace changes the state.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
+    pub(super) event_type: EventTypeId,
     pub(super) transition: Transition,
     /// By slot.
     fields: [Option<Field>; MAX_SLOTS],
@@ -59,6 +60,7 @@ impl Rule {
             }
         }
         Some(Rule {
+            event_type: id,
             transition: row.transition,
             fields,
             captured: (!captured.is_empty()).then(|| captured.into()),

@@ -119,6 +119,12 @@ impl Transition {
         matches!(self, Migrate | Fork | KernelThread | Exit | Exec | Brand | ProcessState | DumpEnd)
     }
 
+    /// Whether what runs on the event's CPU most often goes on as before.
+    pub(crate) const fn goes_on(self) -> bool {
+        use Transition::*;
+        matches!(self, Wakeup | SoftirqRaise | BlockIssue | BlockComplete)
+    }
+
     /// What its fields mean, and whether it needs them.
     pub(super) const fn slots(self) -> &'static [(&'static str, bool)] {
         use Transition::*;

@@ -2,27 +2,29 @@
 
 use ltt_read::schema::EventTypeId;
 
+use super::collected::Collected;
 use super::facts::{DeviceFacts, ProcessFacts};
-use super::leaf::{LeafKey, Leaves};
-use super::ledger::{Counters, LeafIx, Ledger};
+use super::leaf::{Counts, LeafKey, Leaves};
+use super::ledger::{Counters, LeafIx, Ledger, charge};
 use super::rows::Row;
 use super::waits::Waits;
-use crate::kernel::{Process, RequestKind, RequestStep, TraceState, Transfer, Transition, Waited};
+use crate::kernel::{
+    ExecutionMode, Follower, Process, RequestKind, RequestStep, TraceState, Transfer, Transition,
+    Waited,
+};
 
 /// The statistics of a trace while they are collected.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Collector {
     ledger: Ledger,
     cpus: Vec<OnCpu>,
     /// By serial number.
     waits: Vec<Waits>,
-    /// What was counted, once that is [finished](Self::finish).
-    pub(super) leaves: Leaves,
     /// By serial number.
-    pub(super) processes: Vec<ProcessFacts>,
-    pub(super) devices: Vec<DeviceFacts>,
-    pub(super) begin: i64,
-    pub(super) last: i64,
+    processes: Vec<ProcessFacts>,
+    devices: Vec<DeviceFacts>,
+    begin: i64,
+    last: i64,
 }
 
 /// What a CPU is on, and since when.
@@ -51,7 +53,7 @@ impl OnCpu {
         self.since = time;
     }
 
-    /// Goes over to another leaf.
+    /// Goes over to a leaf.
     #[inline(always)] // a third of events do
     fn go_to(&mut self, ledger: &mut Ledger, key: LeafKey, time: i64) {
         self.charge(ledger, time);
@@ -88,46 +90,59 @@ impl OnCpu {
     }
 }
 
-impl Collector {
-    /// Nothing yet: begins at a time, in a state, for so many types of events.
-    pub(super) fn begin(&mut self, state: &TraceState, time: i64, types: usize) {
-        let ledger = Ledger::new(types, state.cpus().count());
-        *self = Collector { begin: time, last: time, ledger, ..Collector::default() };
-        for device in state.devices() {
-            let facts = DeviceFacts::new(device.number(), time, device.in_flight());
-            self.devices.push(facts);
-        }
-        self.follow_all(state);
+impl Follower for Collector {
+    fn applied(&mut self, state: &TraceState, transition: Transition, event_type: EventTypeId) {
+        let effect = state.effect();
+        let Some(cpu) = effect.cpu() else { return };
+        self.transition(state, transition, cpu);
+        self.count(cpu, event_type, effect.time().ns());
     }
 
-    /// Counts an event of a CPU. If it changes something, it has been told.
+    fn passed(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
+        self.count(cpu, event_type, time);
+    }
+}
+
+impl Collector {
+    /// Nothing yet: begins at a time, in a state, for so many types of events.
+    pub(super) fn new(state: &TraceState, time: i64, types: usize) -> Self {
+        let devices = state.devices().iter();
+        let devices = devices.map(|of| DeviceFacts::new(of.number(), time, of.in_flight()));
+        let mut collector = Collector {
+            ledger: Ledger::new(types, state.cpus().count()),
+            cpus: Vec::new(),
+            waits: Vec::new(),
+            processes: Vec::new(),
+            devices: devices.collect(),
+            begin: time,
+            last: time,
+        };
+        collector.follow_all(state);
+        collector
+    }
+
+    /// Counts an event, for what its CPU is on after it.
     #[inline]
-    pub(super) fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
+    fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
         if let Some(of) = self.cpus.get_mut(cpu as usize) {
             self.ledger.count(of.leaf, &mut of.counters, event_type);
         }
     }
 
-    /// An event of a CPU has been applied to the state: to be told before it is counted,
-    /// for what the CPU is on after it.
-    #[inline]
-    pub(super) fn transition(
-        &mut self,
-        state: &TraceState,
-        transition: Transition,
-        cpu: u32,
-        time: i64,
-    ) {
-        self.last = time;
+    /// An event of a CPU has been applied to the state, and is to be counted next.
+    #[inline(always)] // in one place only
+    fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
+        let effect = state.effect();
+        let time = effect.time().ns();
         if self.cpus.len() <= cpu as usize {
+            self.last = time;
             self.follow_all(state);
         }
         let (Some(of), Some(running)) = (self.cpus.get_mut(cpu as usize), state.running(cpu))
         else {
             return;
         };
-        let effect = state.effect();
         if let Some(lost) = effect.lost_since() {
             of.lose(&mut self.ledger, state, cpu, lost, time);
         }
@@ -139,7 +154,9 @@ impl Collector {
             self.ledger.at(leaf).ended(ended);
         }
         let process = of.key.process;
-        if !key.is(&of.key) {
+        // Where it is another one most often, that need not be found out. (Of what runs
+        // here, events of other CPUs may have told.)
+        if !transition.goes_on() || !key.is(&of.key) {
             of.go_to(&mut self.ledger, key, time);
         }
         let leaf = of.leaf;
@@ -150,6 +167,7 @@ impl Collector {
             self.waited(running, &waited, leaf);
         }
         if transition.is_rare() || !effect.is_plain() {
+            self.last = time;
             self.rare(state, transition);
         }
     }
@@ -166,9 +184,14 @@ impl Collector {
     fn waits_of(&mut self, process: &Process) -> &mut Waits {
         let at = process.serial().index();
         if self.waits.len() <= at {
-            self.waits.resize_with(at + 1, Waits::default);
+            self.await_more(at);
         }
         &mut self.waits[at]
+    }
+
+    #[cold]
+    fn await_more(&mut self, at: usize) {
+        self.waits.resize_with(at + 1, Waits::default);
     }
 
     /// A CPU goes over to a process: to be described, unless that has been done.
@@ -180,6 +203,7 @@ impl Collector {
     }
 
     /// What is seldom: names, births and ends, input and output.
+    #[cold]
     fn rare(&mut self, state: &TraceState, transition: Transition) {
         use Transition::*;
         let effect = state.effect();
@@ -259,14 +283,7 @@ impl Collector {
     }
 
     fn describe(&mut self, state: &TraceState, process: &Process) {
-        let facts = facts(&mut self.processes, process.serial().index());
-        facts.seen = true;
-        facts.tid = process.tid();
-        facts.pid = process.pid().or(facts.pid);
-        facts.parent = process.parent().or(facts.parent);
-        facts.kind = process.kind().or(facts.kind);
-        facts.start = process.creation();
-        facts.rename(state.name(process.name()));
+        describe(&mut self.processes, state, process);
     }
 
     /// Looks at all CPUs anew.
@@ -286,31 +303,38 @@ impl Collector {
         }
     }
 
-    /// A process is about to go for good, or the end has come.
-    pub(super) fn describe_all(&mut self, state: &TraceState) {
+    /// What was collected up to a time, if that is given: more may follow. Or all of it:
+    /// what is open yet has lasted until the last event.
+    pub(super) fn collected(&self, state: &TraceState, time: Option<i64>) -> Collected {
+        let last = time.map_or(self.last, |time| time.max(self.last));
+        let mut leaves = self.ledger.leaves();
+        for of in &self.cpus {
+            charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
+        }
+        if time.is_none() {
+            self.close(state, &mut leaves);
+        }
+        let mut processes = self.processes.clone();
+        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.are_none()) {
+            waits.add_to(facts(&mut processes, at));
+        }
         for (_, process) in state.processes() {
-            self.describe(state, process);
+            describe(&mut processes, state, process);
         }
-    }
-
-    /// Everything up to a time has been told: nothing more will be counted.
-    pub(super) fn finish(&mut self, state: &TraceState, time: i64) {
-        self.last = time;
-        self.cpus.drain(..).for_each(|mut of| of.charge(&mut self.ledger, time));
-        self.leaves = std::mem::take(&mut self.ledger).leaves();
-        for (at, waits) in self.waits.drain(..).enumerate().filter(|(_, waits)| !waits.are_none()) {
-            waits.add_to(facts(&mut self.processes, at));
-        }
-        for (facts, device) in self.devices.iter_mut().zip(state.devices()) {
-            facts.until(time);
+        let mut devices = self.devices.clone();
+        for (facts, device) in devices.iter_mut().zip(state.devices()) {
+            facts.until(last);
             facts.name = state.name(device.name()).into();
         }
-        self.describe_all(state);
+        let leaves = Leaves::from(leaves);
+        Collected { leaves, processes, devices, begin: self.begin, last }
     }
 
-    /// What is still open at the end of the trace has lasted until then.
-    pub(super) fn close(&mut self, state: &TraceState) {
+    /// What is still open has lasted until the last event.
+    fn close(&self, state: &TraceState, leaves: &mut Vec<(LeafKey, Counts)>) {
         let time = self.last;
+        // Those that nothing was counted for: found by key, as the others by the ledger.
+        let mut new = Leaves::default();
         for (ix, process) in state.processes() {
             let runs =
                 process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|c| c.running() == ix);
@@ -320,7 +344,7 @@ impl Collector {
                 let is_top = depth + 1 == process.stack().len();
                 let last = if runs && is_top { since(frame.change().ns(), time) } else { 0 };
                 nested = nested.wrapping_add(frame.cpu_time()).wrapping_add(last);
-                if frame.mode() == crate::kernel::ExecutionMode::Unknown {
+                if frame.mode() == ExecutionMode::Unknown {
                     continue;
                 }
                 let key = LeafKey {
@@ -328,13 +352,29 @@ impl Collector {
                     submode: frame.submode(),
                     ..LeafKey::of(process, cpu)
                 };
-                let counts = self.leaves.at(key);
+                let counts = match self.ledger.get(&key) {
+                    Some(leaf) => &mut leaves[leaf.index()].1,
+                    None => new.at(key),
+                };
                 let elapsed = since(frame.entry().ns(), time);
                 counts.open_time = counts.open_time.wrapping_add(elapsed);
                 counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
             }
         }
+        leaves.extend(new.into_all());
     }
+}
+
+/// Notes what is known of a process.
+fn describe(processes: &mut Vec<ProcessFacts>, state: &TraceState, process: &Process) {
+    let facts = facts(processes, process.serial().index());
+    facts.seen = true;
+    facts.tid = process.tid();
+    facts.pid = process.pid().or(facts.pid);
+    facts.parent = process.parent().or(facts.parent);
+    facts.kind = process.kind().or(facts.kind);
+    facts.start = process.creation();
+    facts.rename(state.name(process.name()));
 }
 
 fn since(from: i64, to: i64) -> u64 {

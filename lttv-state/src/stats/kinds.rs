@@ -23,6 +23,8 @@ impl Kind {
 pub(super) struct Kinds {
     /// By [`place`]; none where it was not met yet.
     known: Vec<Option<Kind>>,
+    /// By kind.
+    names: Vec<(ExecutionMode, NameId)>,
     /// How many event types there are.
     types: usize,
     /// By kind, then event type: place of the counter, [`NONE`] if there is none yet.
@@ -48,18 +50,30 @@ impl Kinds {
         let at = place(mode, submode);
         match self.known.get(at) {
             Some(Some(kind)) => *kind,
-            _ => self.add(at),
+            _ => self.add(mode, submode),
         }
     }
 
+    /// The kind of a mode and submode, if that was met.
+    pub(super) fn get(&self, mode: ExecutionMode, submode: NameId) -> Option<Kind> {
+        *self.known.get(place(mode, submode))?
+    }
+
+    /// The mode and submode of a kind; nothing known, if it has no number.
+    pub(super) fn name(&self, kind: Kind) -> (ExecutionMode, NameId) {
+        self.names.get(kind.index()).copied().unwrap_or((ExecutionMode::Unknown, NameId::UNKNOWN))
+    }
+
     #[cold]
-    fn add(&mut self, at: usize) -> Kind {
+    fn add(&mut self, mode: ExecutionMode, submode: NameId) -> Kind {
+        let at = place(mode, submode);
         if self.known.len() <= at {
             self.known.resize(at + 1, None);
         }
         let number = self.used.len();
         let kind = if number < MAX_KINDS && (number + 1) * self.types <= MAX_SLOTS {
             self.used.push(0);
+            self.names.push((mode, submode));
             self.slots.resize((number + 1) * self.types, NONE);
             Kind(number as u16)
         } else {
@@ -93,12 +107,14 @@ impl Kinds {
         self.used.get(kind.index()).copied().unwrap_or(0)
     }
 
-    /// The types that leaves of a kind have counters for, each with its place.
-    pub(super) fn types_of(&self, kind: Kind) -> impl Iterator<Item = (EventTypeId, u8)> {
-        let begin = kind.index() * self.types;
-        let slots = self.slots.get(begin..begin + self.types).unwrap_or_default();
-        let all = (0..).map(EventTypeId).zip(slots.iter().copied());
-        all.filter(|(_, slot)| *slot != NONE)
+    /// By kind: the types that its leaves have counters for, in order, each with its
+    /// place.
+    pub(super) fn types(&self) -> Vec<Vec<(EventTypeId, u8)>> {
+        let of = |slots: &[u8]| {
+            let all = (0..).map(EventTypeId).zip(slots.iter().copied());
+            all.filter(|(_, slot)| *slot != NONE).collect()
+        };
+        self.slots.chunks(self.types.max(1)).map(of).collect()
     }
 }
 

@@ -90,17 +90,24 @@ impl Counts {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leaves {
     leaves: Vec<(LeafKey, Counts)>,
+    /// The place of each, once one was asked for.
     places: HashMap<LeafKey, usize, Quick>,
 }
 
-impl Leaves {
-    pub(super) fn with_capacity(leaves: usize) -> Self {
-        let places = HashMap::with_capacity_and_hasher(leaves, Quick::default());
-        Leaves { leaves: Vec::with_capacity(leaves), places }
+/// No key twice.
+impl From<Vec<(LeafKey, Counts)>> for Leaves {
+    fn from(leaves: Vec<(LeafKey, Counts)>) -> Self {
+        Leaves { leaves, places: HashMap::default() }
     }
+}
 
+impl Leaves {
     /// What was counted for a key.
     pub(super) fn at(&mut self, key: LeafKey) -> &mut Counts {
+        if self.places.len() < self.leaves.len() {
+            let keys = self.leaves.iter().map(|(key, _)| *key);
+            self.places = keys.zip(0..).collect();
+        }
         let place = *self.places.entry(key).or_insert_with(|| {
             self.leaves.push((key, Counts::default()));
             self.leaves.len() - 1
@@ -110,6 +117,10 @@ impl Leaves {
 
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
         self.leaves.iter().map(|(key, counts)| (key, counts))
+    }
+
+    pub(super) fn into_all(self) -> Vec<(LeafKey, Counts)> {
+        self.leaves
     }
 
     pub(super) fn add(&mut self, other: &Leaves) {

@@ -10,13 +10,21 @@ use ltt_read::schema::EventTypeId;
 
 use super::durations::Durations;
 use super::kinds::{Kind, Kinds};
-use super::leaf::{LeafKey, Leaves, Quick};
+use super::leaf::{Counts, LeafKey, Quick};
 use super::rows::{Row, Rows};
+use super::tally::Tally;
 use crate::kernel::{Ended, Serial};
 
 /// Place of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LeafIx(u32);
+
+impl LeafIx {
+    /// As an index into [all leaves](Ledger::leaves).
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The counters of a leaf.
 #[derive(Debug, Clone, Copy)]
@@ -44,28 +52,40 @@ const _: () = assert!(size_of::<Account>() == 64, "a line of the cache");
 pub(super) struct Ledger {
     kinds: Kinds,
     accounts: Vec<Account>,
-    keys: Vec<LeafKey>,
+    /// Of each leaf: its row, unless it is in none.
+    rows_of: Vec<Row>,
     /// Of all leaves.
     counters: Vec<u32>,
     /// What does not go into the counters of leaves.
     more: HashMap<(LeafIx, u32), u64, Quick>,
-    /// By row and kind.
-    leaves: Vec<LeafIx>,
     rows: Rows,
+    /// By row: where each part of it begins in `leaves`, [`NOWHERE`] if it has no leaves.
+    parts: Vec<[u32; PARTS]>,
+    /// Parts of rows: by kind.
+    leaves: Vec<LeafIx>,
     /// Those that are in no row.
     others: HashMap<LeafKey, LeafIx, Quick>,
 }
 
-/// So many kinds have their place in a row: the first that are met.
-const ROW: usize = 64;
-const NOWHERE: LeafIx = LeafIx(u32::MAX);
+/// So many kinds have their place in a row: the first that are met, in parts, since most
+/// processes are in few of them.
+const ROW: usize = PART * PARTS;
+const PARTS: usize = 8;
+const PART: usize = 16;
+const NOWHERE: u32 = u32::MAX;
+
+/// Adds the time from one point to another. If the other is before the one, it is taken
+/// back.
+#[inline]
+pub(super) fn charge(time: &mut u64, from: i64, to: i64) {
+    *time = time.wrapping_add(to.wrapping_sub(from) as u64);
+}
 
 impl Account {
-    /// Counts the time from one point to another as that of a CPU. If the other is
-    /// before the one, it is taken back.
+    /// Counts the time from one point to another as that of a CPU.
     #[inline]
     pub(super) fn charge(&mut self, from: i64, to: i64) {
-        self.cpu_time = self.cpu_time.wrapping_add(to.wrapping_sub(from) as u64);
+        charge(&mut self.cpu_time, from, to);
     }
 
     /// Counts a time that this lasted.
@@ -90,23 +110,48 @@ impl Ledger {
 
     #[cold]
     fn add_row(&mut self, process: Serial, cpu: u32) -> Row {
-        let row = Row(self.leaves.len() as u32);
-        self.leaves.resize(self.leaves.len() + ROW, NOWHERE);
-        self.rows.set(process, cpu, row);
-        row
+        self.parts.push([NOWHERE; PARTS]);
+        self.rows.add(process, cpu)
+    }
+
+    /// The leaf of a kind in a row, if there is one.
+    #[inline]
+    fn in_row(&self, row: Row, kind: Kind) -> Option<LeafIx> {
+        let part = *self.parts.get(row.index())?.get(kind.index() / PART)?;
+        // There is no such place in `leaves` if the part is nowhere.
+        let leaf = *self.leaves.get((part as usize).saturating_add(kind.index() % PART))?;
+        (leaf.0 != NOWHERE).then_some(leaf)
+    }
+
+    /// Adds a leaf of a kind to a row.
+    fn add_to_row(&mut self, row: Row, kind: Kind) -> LeafIx {
+        let leaf = self.add(row, kind);
+        let part = &mut self.parts[row.index()][kind.index() / PART];
+        if *part == NOWHERE {
+            *part = self.leaves.len() as u32;
+            self.leaves.resize(self.leaves.len() + PART, LeafIx(NOWHERE));
+        }
+        self.leaves[*part as usize + kind.index() % PART] = leaf;
+        leaf
     }
 
     /// The leaf of a key in the row of its process and CPU, made if it is new.
     #[inline]
     pub(super) fn place(&mut self, row: Row, key: &LeafKey) -> LeafIx {
         let kind = self.kinds.of(key.mode, key.submode);
-        if kind.index() < ROW && key.function == 0 {
-            let leaf = self.leaves[row.0 as usize + kind.index()];
-            if leaf != NOWHERE {
-                return leaf;
-            }
+        match self.in_row(row, kind) {
+            Some(leaf) if key.function == 0 => leaf,
+            _ => self.find(row, key, kind),
         }
-        self.find(row, key, kind)
+    }
+
+    /// The leaf of a key, if there is one.
+    pub(super) fn get(&self, key: &LeafKey) -> Option<LeafIx> {
+        let kind = self.kinds.get(key.mode, key.submode)?;
+        if kind.index() >= ROW || key.function != 0 {
+            return self.others.get(key).copied();
+        }
+        self.in_row(self.rows.get(key.process, key.cpu)?, kind)
     }
 
     /// The leaf of a key, made if it is new.
@@ -120,19 +165,17 @@ impl Ledger {
     #[inline(never)]
     fn find(&mut self, row: Row, key: &LeafKey, kind: Kind) -> LeafIx {
         if kind.index() < ROW && key.function == 0 {
-            let leaf = self.add(key, kind);
-            self.leaves[row.0 as usize + kind.index()] = leaf;
-            return leaf;
+            return self.add_to_row(row, kind);
         }
         if let Some(leaf) = self.others.get(key) {
             return *leaf;
         }
-        let leaf = self.add(key, kind);
+        let leaf = self.add(Row::NONE, kind);
         self.others.insert(*key, leaf);
         leaf
     }
 
-    fn add(&mut self, key: &LeafKey, kind: Kind) -> LeafIx {
+    fn add(&mut self, row: Row, kind: Kind) -> LeafIx {
         let begin = self.counters.len();
         let len = self.kinds.used(kind).min(FIRST_COUNTERS);
         self.counters.resize(begin + usize::from(len), 0);
@@ -143,8 +186,8 @@ impl Ledger {
             wait_time: 0,
             counters: Counters { begin: begin as u32, kind, len },
         });
-        self.keys.push(*key);
-        LeafIx(self.keys.len() as u32 - 1)
+        self.rows_of.push(row);
+        LeafIx(self.rows_of.len() as u32 - 1)
     }
 
     #[inline]
@@ -194,26 +237,35 @@ impl Ledger {
         *counters
     }
 
-    /// All that was counted.
-    pub(super) fn leaves(&self) -> Leaves {
-        let mut leaves = Leaves::with_capacity(self.keys.len());
-        for (account, key) in self.accounts.iter().zip(&self.keys) {
-            let counts = leaves.at(*key);
-            counts.cpu_time = account.cpu_time;
-            counts.cumulative_cpu_time = account.cumulative_cpu_time;
-            counts.durations = account.durations;
-            counts.wait_time = account.wait_time;
+    /// All that was counted, by leaf.
+    pub(super) fn leaves(&self) -> Vec<(LeafKey, Counts)> {
+        let types = self.kinds.types();
+        let all = self.accounts.iter().zip(&self.rows_of).map(|(account, row)| {
             let Counters { begin, kind, len } = account.counters;
             let counters = &self.counters[begin as usize..][..len.into()];
-            counts.events.reserve(counters.len());
-            for (event_type, slot) in self.kinds.types_of(kind) {
-                let events = counters.get(usize::from(slot)).copied().unwrap_or(0);
-                counts.events.add_to(event_type, events.into());
-            }
+            let types = types.get(kind.index()).map_or(&[] as &[_], Vec::as_slice);
+            let events = types.iter().map(|(event_type, slot)| {
+                let events = counters.get(usize::from(*slot)).copied().unwrap_or(0);
+                (*event_type, events.into())
+            });
+            let counts = Counts {
+                cpu_time: account.cpu_time,
+                cumulative_cpu_time: account.cumulative_cpu_time,
+                durations: account.durations,
+                events: Tally::of(events),
+                open_time: 0,
+                wait_time: account.wait_time,
+            };
+            let (process, cpu) = self.rows.of(*row);
+            let (mode, submode) = self.kinds.name(kind);
+            (LeafKey { process, cpu, function: 0, mode, submode }, counts)
+        });
+        let mut leaves: Vec<_> = all.collect();
+        for (key, leaf) in &self.others {
+            leaves[leaf.index()].0 = *key;
         }
         for ((leaf, event_type), events) in &self.more {
-            let key = self.keys[leaf.0 as usize];
-            leaves.at(key).events.add_to(EventTypeId(*event_type), *events);
+            leaves[leaf.index()].1.events.add_to(EventTypeId(*event_type), *events);
         }
         leaves
     }

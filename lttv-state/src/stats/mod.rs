@@ -45,6 +45,7 @@
 
 mod attributes;
 mod collect;
+mod collected;
 mod durations;
 mod facts;
 mod kinds;
@@ -60,11 +61,12 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
 use std::sync::Arc;
 
-use lttv_context::{EventCall, Extensions, Handle, Subscription, TracesetContext};
+use lttv_context::{Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
 use self::collect::Collector;
-use crate::kernel::{KernelState, NameId, Names, TraceState};
+use self::collected::Collected;
+use crate::kernel::{KernelState, NameId, Names};
 
 pub use durations::Durations;
 pub use facts::{DeviceFacts, ProcessFacts};
@@ -73,8 +75,8 @@ pub use parallel::statistics;
 pub use sums::{CpuSum, ProcessSum};
 pub use tally::Tally;
 
-/// When statistics look at an event: after the state does, before those who might
-/// want to see them.
+/// When statistics look at an event that changes nothing: before those who might want to
+/// see them. (The state tells them of others.)
 const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,
@@ -84,13 +86,15 @@ const AFTER_STATE: Priority = match Priority::new(30) {
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     traces: Vec<TraceStatistics>,
+    /// The number of what collects them among the followers of each trace's state.
+    follower: Option<usize>,
 }
 
 /// Statistics of a trace.
 #[derive(Debug, Clone)]
 pub struct TraceStatistics {
     trace: Option<Arc<Trace>>,
-    collector: Collector,
+    collected: Collected,
     names: Arc<Names>,
 }
 
@@ -124,32 +128,33 @@ impl Statistics {
         time: Option<Timestamp>,
     ) -> Handle<Statistics> {
         let mut statistics = Statistics::default();
-        for (index, state) in context.extensions()[kernel].traces().enumerate() {
-            let begin = time.map_or(state.begin_time(), |time| time.max(state.begin_time()));
-            let mut collector = Collector::default();
-            let trace = context.traceset().traces().get(index).cloned();
-            let types = trace.as_ref().map_or(0, |trace| trace.schema().event_types.len());
-            collector.begin(state, begin.ns(), types);
-            statistics.traces.push(TraceStatistics { trace, collector, names: Arc::default() });
-        }
-        let handle = context.attach_data(statistics);
         let traces: Vec<_> = context.traceset().traces().to_vec();
+        for (index, trace) in traces.iter().enumerate() {
+            let Some(state) = context.extensions()[kernel].trace(index) else { continue };
+            let begin = time.map_or(state.begin_time(), |time| time.max(state.begin_time()));
+            let types = trace.schema().event_types.len();
+            let collector = Collector::new(state, begin.ns(), types);
+            statistics.follower = context.extensions_mut()[kernel].follow(index, collector);
+            let collected = Collected::none(begin.ns());
+            let (trace, names) = (Some(trace.clone()), Arc::default());
+            statistics.traces.push(TraceStatistics { trace, collected, names });
+        }
+        let follower = statistics.follower;
+        let handle = context.attach_data(statistics);
+        let Some(follower) = follower else { return handle };
         for (index, trace) in traces.iter().enumerate() {
             let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
             for event_type in types {
-                let transition = context.extensions()[kernel].transition(index, event_type);
+                if context.extensions()[kernel].transition(index, event_type).is_some() {
+                    continue;
+                }
                 let events = Subscription::to_type(index, event_type).priority(AFTER_STATE);
-                let who = Told { statistics: handle, kernel, trace: index, event_type };
-                // One hook for each case, so that none has to find out which it is.
-                match transition {
-                    None => context.on_event(events, who.by(|_, _, _, _| {})),
-                    Some(transition) => {
-                        let tell = move |collector: &mut Collector, state: &_, cpu, time| {
-                            collector.transition(state, transition, cpu, time);
-                        };
-                        context.on_event(events, who.by(tell))
+                context.on_event(events, move |call| {
+                    let (tracefile, time) = (call.tracefile.number(), call.time().ns());
+                    if let Some(kernel) = call.extensions.get_mut(kernel) {
+                        kernel.pass(index, follower, tracefile, event_type, time);
                     }
-                };
+                });
             }
         }
         handle
@@ -189,13 +194,14 @@ impl Statistics {
             return Statistics::default();
         };
         let mut taken = statistics.clone();
-        for (of, state) in taken.traces.iter_mut().zip(kernel.traces()) {
-            let last = of.collector.last;
-            let end = time.map_or(last, |time| time.ns().max(last));
-            of.collector.finish(state, end);
-            if time.is_none() {
-                of.collector.close(state);
-            }
+        let Some(follower) = taken.follower.take() else { return taken };
+        for (index, of) in taken.traces.iter_mut().enumerate() {
+            let (Some(state), Some(collector)) =
+                (kernel.trace(index), kernel.follower::<Collector>(index, follower))
+            else {
+                continue;
+            };
+            of.collected = collector.collected(state, time.map(Timestamp::ns));
             of.names = state.shared_names();
         }
         taken
@@ -216,84 +222,41 @@ impl Statistics {
     }
 }
 
-/// Whom hooks tell of events of a type.
-#[derive(Clone, Copy)]
-struct Told {
-    statistics: Handle<Statistics>,
-    kernel: Handle<KernelState>,
-    trace: usize,
-    event_type: EventTypeId,
-}
-
-impl Told {
-    /// A hook that first has a function tell what an event changed on its CPU, then
-    /// counts it.
-    fn by<'h>(
-        self,
-        tell: impl Fn(&mut Collector, &TraceState, u32, i64) + 'h,
-    ) -> impl FnMut(&mut EventCall<'_, 'h>) + 'h {
-        move |call| {
-            let (tracefile, time) = (call.tracefile.number(), call.time().ns());
-            let both = call.extensions.both_mut(self.statistics, self.kernel);
-            let Some((statistics, kernel)) = both else { return };
-            let Some(of) = statistics.traces.get_mut(self.trace) else { return };
-            let Some(cpu) = kernel.cpu_of_tracefile(tracefile) else { return };
-            let Some(state) = kernel.trace(self.trace) else { return };
-            tell(&mut of.collector, state, cpu, time);
-            of.collector.count(cpu, self.event_type, time);
-        }
-    }
-}
-
 impl TraceStatistics {
     /// Adds those of what follows.
     fn add(&mut self, later: &TraceStatistics) {
-        let (mine, theirs) = (&mut self.collector, &later.collector);
-        mine.leaves.add(&theirs.leaves);
-        for (at, facts) in theirs.processes.iter().enumerate() {
-            match mine.processes.get_mut(at) {
-                Some(mine) => mine.add(facts),
-                None => mine.processes.push(facts.clone()),
-            }
-        }
-        for (at, device) in theirs.devices.iter().enumerate() {
-            match mine.devices.get_mut(at) {
-                Some(mine) => mine.add(device),
-                None => mine.devices.push(device.clone()),
-            }
-        }
-        mine.last = theirs.last.max(mine.last);
+        self.collected.add(&later.collected);
         self.names = later.names.clone();
     }
 
     /// The time that they begin at.
     pub fn begin(&self) -> Timestamp {
-        Timestamp::from_ns(self.collector.begin)
+        Timestamp::from_ns(self.collected.begin)
     }
 
     /// The time that they end at.
     pub fn end(&self) -> Timestamp {
-        Timestamp::from_ns(self.collector.last)
+        Timestamp::from_ns(self.collected.last)
     }
 
     /// The time in between, in ns.
     pub fn time(&self) -> u64 {
-        self.collector.last.saturating_sub(self.collector.begin).max(0) as u64
+        self.collected.last.saturating_sub(self.collected.begin).max(0) as u64
     }
 
     /// All that was counted, for each leaf.
     pub fn leaves(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
-        self.collector.leaves.iter()
+        self.collected.leaves.iter()
     }
 
     /// The processes, by [serial number](crate::kernel::Serial).
     pub fn process_facts(&self) -> &[ProcessFacts] {
-        &self.collector.processes
+        &self.collected.processes
     }
 
     /// The block devices.
     pub fn devices(&self) -> &[DeviceFacts] {
-        &self.collector.devices
+        &self.collected.devices
     }
 
     /// The name of an id in keys of leaves.

@@ -1,12 +1,13 @@
 //! Numbers of events by type.
 
 use ltt_read::schema::EventTypeId;
+use smallvec::SmallVec;
 
 /// How many events of each type there were.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// By type, in order; none is 0.
-    events: Vec<(u32, u64)>,
+    /// By type, in order; none is 0. Most leaves see events of one type only.
+    events: SmallVec<[(u32, u64); 1]>,
 }
 
 impl Tally {
@@ -15,8 +16,12 @@ impl Tally {
         self.add_to(event_type, 1);
     }
 
-    pub(super) fn reserve(&mut self, types: usize) {
-        self.events.reserve_exact(types);
+    /// Of numbers of events by type, in order.
+    pub(super) fn of(events: impl Iterator<Item = (EventTypeId, u64)> + Clone) -> Self {
+        let some = events.filter(|(_, events)| *events > 0);
+        let mut of = SmallVec::with_capacity(some.clone().count());
+        of.extend(some.map(|(event_type, events)| (event_type.0, events)));
+        Tally { events: of }
     }
 
     pub(super) fn add_to(&mut self, event_type: EventTypeId, events: u64) {

@@ -1,0 +1,41 @@
+//! What was collected of a trace, in the end.
+
+use super::facts::{DeviceFacts, ProcessFacts};
+use super::leaf::Leaves;
+
+/// What was collected of a trace up to a time.
+#[derive(Debug, Clone)]
+pub(super) struct Collected {
+    pub(super) leaves: Leaves,
+    /// By serial number.
+    pub(super) processes: Vec<ProcessFacts>,
+    pub(super) devices: Vec<DeviceFacts>,
+    pub(super) begin: i64,
+    pub(super) last: i64,
+}
+
+impl Collected {
+    /// Nothing yet, from a time on.
+    pub(super) fn none(begin: i64) -> Self {
+        let (leaves, processes, devices) = Default::default();
+        Collected { leaves, processes, devices, begin, last: begin }
+    }
+
+    /// Adds what was collected of what follows.
+    pub(super) fn add(&mut self, later: &Collected) {
+        self.leaves.add(&later.leaves);
+        for (at, facts) in later.processes.iter().enumerate() {
+            match self.processes.get_mut(at) {
+                Some(mine) => mine.add(facts),
+                None => self.processes.push(facts.clone()),
+            }
+        }
+        for (at, device) in later.devices.iter().enumerate() {
+            match self.devices.get_mut(at) {
+                Some(mine) => mine.add(device),
+                None => self.devices.push(device.clone()),
+            }
+        }
+        self.last = later.last.max(self.last);
+    }
+}
