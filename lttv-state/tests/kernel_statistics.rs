@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_state::kernel::KernelState;
-use lttv_state::stats::{Counts, Statistics, statistics};
+use lttv_state::kernel::{KernelState, TraceState, Transition};
+use lttv_state::stats::{Counts, LeafKey, Statistics, statistics};
 
 fn collected(traceset: &Traceset) -> (Statistics, u64) {
     let mut context = TracesetContext::new(traceset);
@@ -57,6 +57,63 @@ fn leaves_add_up_to_roots() {
             let parts = of.user_time + of.system_time + of.interrupt_time + of.unknown_time;
             assert_eq!(parts, of.cpu_time, "{name}: {:?}", of.process);
         }
+    }
+}
+
+/// That of what a CPU runs.
+fn key_of(state: &TraceState, cpu: u32) -> Option<LeafKey> {
+    let process = state.running(cpu)?;
+    let top = process.top();
+    Some(LeafKey {
+        process: process.serial(),
+        cpu,
+        function: process.function(),
+        mode: top.mode(),
+        submode: top.submode(),
+    })
+}
+
+/// Against a hook that looks at all CPUs whose state an event may have changed. In the
+/// trace with exchanged packets CPUs contradict each other.
+#[test]
+fn events_count_for_what_their_cpu_runs_after_them() {
+    let swapped = support::shared("ctf/gen-mut-k1-packets-swapped");
+    let swapped = swapped.map(|path| ("swapped", Traceset::open(path).expect("a trace")));
+    let all = support::kernel_traces();
+    let all = all.iter().map(|(name, traceset)| (name.as_str(), traceset));
+    for (name, traceset) in all.chain(swapped.as_ref().map(|(name, traceset)| (*name, traceset))) {
+        let (mut on, mut counted) = (BTreeMap::new(), BTreeMap::new());
+        let mut context = TracesetContext::new(traceset);
+        let kernel = context.attach(KernelState::new());
+        let statistics = Statistics::attach(&mut context, kernel);
+        context.on_event("*", |call| {
+            use Transition::{DumpEnd, KernelThread, ProcessState};
+            let kernel = &call.extensions[kernel];
+            let (Some(state), Some(cpu)) = (kernel.trace(0), kernel.cpu_of(call)) else { return };
+            let transition = kernel.transition(0, call.event.type_id());
+            match transition {
+                _ if !on.contains_key(&cpu) => on.extend(key_of(state, cpu).map(|key| (cpu, key))),
+                Some(ProcessState | DumpEnd | KernelThread) => {
+                    for (cpu, key) in &mut on {
+                        *key = key_of(state, *cpu).unwrap_or(*key);
+                    }
+                }
+                Some(_) => on.extend(key_of(state, cpu).map(|key| (cpu, key))),
+                None => {}
+            }
+            if let Some(key) = on.get(&cpu) {
+                *counted.entry(*key).or_insert(0u64) += 1;
+            }
+        });
+        context.middle(&Bounds::all()).expect("no position");
+        let statistics = Statistics::take(&mut context, statistics, kernel);
+        drop(context);
+        let leaves = statistics.traces()[0].leaves();
+        let found: BTreeMap<LeafKey, u64> = leaves
+            .map(|(key, counts)| (*key, counts.events.total()))
+            .filter(|(_, events)| *events > 0)
+            .collect();
+        assert!(found == counted, "{name}: {} and {} leaves", found.len(), counted.len());
     }
 }
 
