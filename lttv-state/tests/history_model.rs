@@ -412,7 +412,7 @@ fn what_is_not_there_is_an_error() {
     }
     assert!(matches!(history.at(unknown, 20), Err(Error::UnknownQuark { .. })));
     assert!(history.intervals(quark, 20..=31).is_err());
-    #[allow(clippy::reversed_empty_ranges)]
+    #[allow(clippy::reversed_empty_ranges)] // what is asked for here
     let empty = history.intervals(quark, 25..=20).unwrap();
     assert_eq!(empty.count(), 0);
 }

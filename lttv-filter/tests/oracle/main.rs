@@ -7,7 +7,7 @@ mod interpreter;
 mod random;
 
 #[path = "../../../ltt-read/tests/support/mod.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // these tests use a part of it
 mod support;
 
 use std::sync::Arc;
