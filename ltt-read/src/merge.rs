@@ -225,15 +225,9 @@ impl Merge {
         // Whether the current cursor stands on an event that was not looked at.
         let mut stands = false;
         if self.current().is_none() {
-            if !self.loaded {
-                self.load_all();
-            }
-            if self.winner().is_none() {
-                return false;
-            }
-            stands = self.tree.winner() & OPEN != 0;
-            if !stands {
-                return true;
+            match self.begin_taken() {
+                Turn::Open => stands = true,
+                turn => return turn == Turn::Taken,
             }
         }
         loop {
@@ -255,13 +249,37 @@ impl Merge {
             if key < self.tree.runner_up {
                 return true;
             }
-            self.tree.replay(number as usize, key);
-            // Whose turn it is may have been loaded by other means than this.
-            stands = self.tree.winner() & OPEN != 0;
-            let winner = self.winner();
-            if winner.is_none() || !stands {
-                return winner.is_some();
+            match self.turn_taken(number, key) {
+                Turn::Open => stands = true,
+                turn => return turn == Turn::Taken,
             }
+        }
+    }
+
+    /// Goes to the event whose turn it is where none has been given before it.
+    #[inline(never)]
+    fn begin_taken(&mut self) -> Turn {
+        if !self.loaded {
+            self.load_all();
+        }
+        self.winner_taken()
+    }
+
+    /// Goes to the event whose turn it is, once the current cursor's is no more.
+    #[inline(never)] // as `turn`
+    fn turn_taken(&mut self, number: u32, key: u128) -> Turn {
+        self.tree.replay(number as usize, key);
+        self.winner_taken()
+    }
+
+    #[inline(always)]
+    fn winner_taken(&mut self) -> Turn {
+        // It may have been loaded by other means than looking at it.
+        let is_open = self.tree.winner() & OPEN != 0;
+        match self.winner() {
+            None => Turn::Nobodys,
+            Some(_) if is_open => Turn::Open,
+            Some(_) => Turn::Taken,
         }
     }
 
@@ -428,6 +446,17 @@ pub(crate) fn keep(errors: &mut Vec<Error>, error: Error) {
     if errors.len() < MAX_ERRORS && !(known && error.place().is_some()) {
         errors.push(error);
     }
+}
+
+/// What is known of the event whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// There is none.
+    Nobodys,
+    /// It was taken.
+    Taken,
+    /// It has to be looked at.
+    Open,
 }
 
 /// What to do with an event that a merge has come to: see [`Merge::next_taken`].

@@ -144,11 +144,7 @@ impl<'h> Check<'h> {
     /// Whether hooks are called for an event.
     #[inline(always)]
     pub(crate) fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool {
-        match self.verdicts.of(event) {
-            Verdict::Always => true,
-            Verdict::Depends => (self.asked)(event, extensions),
-            Verdict::Never => false,
-        }
+        self.verdicts.passes(event, || (self.asked)(event, extensions))
     }
 
     fn enter(&mut self, merge: &mut Merge, latest: Latest) {

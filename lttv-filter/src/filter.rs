@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, Verdict};
+use ltt_read::choice::{Choice, Shortcut, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
@@ -11,8 +11,8 @@ use crate::compiled::Compiled;
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
 use crate::expression::Expression;
-use crate::quick::Quick;
 use crate::ranges::Ranges;
+use crate::shortcut::split;
 use crate::syntax::{Expr, ExprKind, LiteralKind};
 use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, TraceRecord};
 
@@ -42,8 +42,8 @@ use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, Trac
 pub struct Filter {
     /// By event type.
     verdicts: Box<[Verdict]>,
-    /// By event type, for those of which each event has to be looked at.
-    quick: Box<[Quick]>,
+    /// By event type.
+    shortcuts: Box<[Option<Shortcut>]>,
     /// For what these leave open.
     compiled: Compiled<TraceField>,
     spans: Vec<TimeSpan>,
@@ -98,9 +98,9 @@ impl Filter {
         let tracefiles = (0..trace.tracefiles().len() as i128)
             .map(|number| trees.iter().any(|tree| can_hold(tree, &is_tracefile, number)))
             .collect();
-        let (quick, rest): (Vec<_>, Vec<_>) = trees.into_iter().map(Quick::split).unzip();
+        let (shortcuts, rest): (Vec<_>, Vec<_>) = trees.into_iter().map(split).unzip();
         let compiled = Compiled::of(&rest);
-        (Filter { verdicts, quick: quick.into(), compiled, spans, tracefiles }, faults)
+        (Filter { verdicts, shortcuts: shortcuts.into(), compiled, spans, tracefiles }, faults)
     }
 
     /// Whether an event of the trace passes; what state it may ask for is absent.
@@ -114,20 +114,21 @@ impl Filter {
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         match self.verdicts.get(event.type_id().index()) {
             Some(Verdict::Always) => true,
-            Some(Verdict::Depends) => self
-                .quick(event.type_id())
-                .is_some_and(|quick| quick.passes(event, || self.runs_for(event, state))),
+            Some(Verdict::Depends) => match self.shortcut(event.type_id()) {
+                Some(shortcut) => shortcut.passes(event, || self.runs_for(event, state)),
+                None => self.runs_for(event, state),
+            },
             Some(Verdict::Never) | None => false,
         }
     }
 
-    /// The tests for events of a type that leaves open whether they pass.
+    /// What decides most events of a type that leaves open whether they pass.
     #[inline(always)]
-    pub(crate) fn quick(&self, event_type: EventTypeId) -> Option<&Quick> {
-        self.quick.get(event_type.index())
+    pub(crate) fn shortcut(&self, event_type: EventTypeId) -> Option<&Shortcut> {
+        self.shortcuts.get(event_type.index())?.as_ref()
     }
 
-    /// Whether an event passes of which the tests leave it open. Apart, so that what is
+    /// Whether an event passes of which its type and the shortcut leave it open. Apart, so that what is
     /// decided without it does not pay for its registers.
     #[inline(never)]
     pub(crate) fn runs_for<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
@@ -173,6 +174,10 @@ impl Choice for Filter {
 
     fn verdict(&self, _: usize, event_type: EventTypeId) -> Verdict {
         Filter::verdict(self, event_type)
+    }
+
+    fn shortcut(&self, _: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+        Filter::shortcut(self, event_type)
     }
 
     fn may_choose(&self, _: usize, tracefile: usize) -> bool {

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, Verdict};
+use ltt_read::choice::{Choice, Shortcut, Verdict, Verdicts};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
 use crate::compile::Fault;
-use crate::deciders::{Decider, Deciders};
 use crate::diagnostic::FilterError;
 use crate::environment::Environment;
 use crate::expression::Expression;
@@ -50,7 +49,8 @@ pub struct Filters {
     traces: Vec<Arc<Trace>>,
     /// One for each trace.
     filters: Vec<Filter>,
-    deciders: Deciders,
+    /// What these know of each type, at hand.
+    verdicts: Verdicts,
     /// What made no sense for each trace.
     faults: Vec<Vec<Fault>>,
 }
@@ -83,7 +83,7 @@ impl Filters {
             day: None,
             traces: Vec::new(),
             filters: Vec::new(),
-            deciders: Deciders::default(),
+            verdicts: Verdicts::default(),
             faults: Vec::new(),
         };
         filters.set_traces(traces, state)?;
@@ -138,7 +138,7 @@ impl Filters {
             filter.unwrap_or_else(|| Filter::checked(tree, trace, &environment, state).0)
         };
         self.filters = traces.iter().zip(filters).map(compile).collect();
-        self.deciders = Deciders::new(&self.filters, traces);
+        self.verdicts = Verdicts::new(&*self, traces);
         (self.traces, self.faults, self.day) = (traces.to_vec(), faults, day);
         Ok(())
     }
@@ -168,14 +168,10 @@ impl Filters {
     /// Whether an event passes, with the state at it.
     #[inline(always)]
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
-        match self.deciders.of(event) {
-            Decider::Always => true,
-            Decider::Never => false,
-            Decider::Tests(tests) => tests.passes(event, || {
-                let filter = self.filters.get(event.trace_index());
-                filter.is_some_and(|filter| filter.runs_for(event, state))
-            }),
-        }
+        self.verdicts.passes(event, || {
+            let filter = self.filters.get(event.trace_index());
+            filter.is_some_and(|filter| filter.runs_for(event, state))
+        })
     }
 
     /// Whether an event of a tracefile of a trace may pass.
@@ -196,7 +192,7 @@ impl Filters {
 
     /// Whether it is known in advance that all events pass.
     pub fn match_all(&self) -> bool {
-        self.deciders.are_all_always()
+        self.verdicts.are_all(Verdict::Always)
     }
 
     /// Reads the events that pass, in time order, and as little else as possible.
@@ -213,6 +209,10 @@ impl Choice for Filters {
 
     fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
         self.filters.get(trace).map_or(Verdict::Never, |filter| filter.verdict(event_type))
+    }
+
+    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+        self.filters.get(trace)?.shortcut(event_type)
     }
 
     fn may_choose(&self, trace: usize, tracefile: usize) -> bool {

@@ -269,7 +269,6 @@ pub struct Readme;
 
 mod compile;
 mod compiled;
-mod deciders;
 mod diagnostic;
 mod environment;
 mod expression;
@@ -277,11 +276,11 @@ mod filter;
 mod filters;
 mod glob;
 pub mod model;
-mod quick;
 mod ranges;
 mod read;
 #[cfg(feature = "render")]
 mod render;
+mod shortcut;
 mod syntax;
 mod trace;
 mod zone;

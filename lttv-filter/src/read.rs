@@ -34,6 +34,7 @@ impl<'f> Matches<'f> {
 
     /// The next event that passes; `None` after the last.
     #[allow(clippy::should_implement_trait)] // events borrow the merge
+    #[inline]
     pub fn next(&mut self) -> Option<Event<'_>> {
         if self.all {
             return self.merge.next();

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use ltt_read::choice::{Choice, Verdict};
+use ltt_read::choice::{Choice, Shortcut, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan};
 use lttv_context::{EventCall, TracesetContext};
@@ -60,6 +60,10 @@ impl Choice for InAdvance {
 
     fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
         self.ask(|filters| filters.verdict(trace, event_type), Verdict::Always)
+    }
+
+    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+        self.0.filters.get()?.filters().shortcut(trace, event_type)
     }
 
     fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
