@@ -53,13 +53,7 @@ pub struct HooksById<F: ?Sized, D = ()> {
     everywhere: Vec<Step<D>>,
     /// For each id, hooks that are for it in particular.
     listed: Vec<Vec<Step<D>>>,
-    /// For each id, all hooks to be called, in order; `None` if there are only those
-    /// for all ids.
-    plans: Vec<Option<Plan<D>>>,
-    /// Those for all ids.
-    plan_beyond: Plan<D>,
-    /// For each id, whether there are any: what is asked most.
-    heard: Vec<bool>,
+    plans: Plans<D>,
     stale: Stale,
 }
 
@@ -98,8 +92,21 @@ struct Step<D> {
     data: D,
 }
 
-/// What to call for an id.
+/// What to call for each id.
+struct Plans<D> {
+    /// Which plan is that of each id, and at the end that of all ids beyond: so nobody
+    /// needs to ask whether an id is in the table, which is hard to predict.
+    numbers: Vec<u32>,
+    /// First the one for ids without hooks of their own, then one for each id, in use or
+    /// not.
+    plans: Vec<Plan<D>>,
+}
+
+/// Hooks to be called, in order.
 type Plan<D> = Box<[Run<D>]>;
+
+/// The number of the plan for ids without hooks of their own.
+const COMMON: u32 = 0;
 
 /// Hooks in neighbouring slots, to be called with the same datum.
 struct Run<D> {
@@ -126,9 +133,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
             added: 0,
             everywhere: Vec::new(),
             listed: Vec::new(),
-            plans: Vec::new(),
-            plan_beyond: Box::default(),
-            heard: Vec::new(),
+            plans: Plans { numbers: vec![COMMON], plans: vec![Box::default()] },
             stale: Stale::None,
         }
     }
@@ -211,7 +216,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         if !matches!(self.stale, Stale::None) {
             self.refresh();
         }
-        HooksAt { plan: plan_at(&self.plans, &self.plan_beyond, id), hooks: &mut self.hooks }
+        HooksAt { plan: self.plans.at(id), hooks: &mut self.hooks }
     }
 
     /// All lists made ready, for a loop in which nothing is added or removed: to
@@ -220,8 +225,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         self.refresh();
         ReadyHooks {
             plans: &self.plans,
-            plan_beyond: &self.plan_beyond,
-            heard: &self.heard,
+            all_are_heard: !self.plans.common().is_empty(),
             hooks: &mut self.hooks,
         }
     }
@@ -229,8 +233,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     /// The hooks for an id, in the order of calls.
     pub fn list_at(&mut self, id: usize) -> Vec<HookInfo> {
         self.refresh();
-        let plan = plan_at(&self.plans, &self.plan_beyond, id);
-        let slots = plan.iter().flat_map(|run| run.begin..run.end);
+        let slots = self.plans.at(id).iter().flat_map(|run| run.begin..run.end);
         slots.filter_map(|slot| self.infos[slot as usize].as_ref()?.public()).collect()
     }
 
@@ -293,22 +296,19 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     #[cold]
     #[inline(never)]
     fn refresh(&mut self) {
-        let known = self.plans.len();
-        self.plans.resize_with(self.listed.len().max(known), || None);
+        let ids = self.listed.len();
+        self.plans.resize(ids);
         let mut stale = match std::mem::replace(&mut self.stale, Stale::None) {
             Stale::None => return,
             Stale::Ids(ids) => ids,
-            Stale::All => (0..known).collect(),
+            Stale::All => (0..ids).collect(),
         };
-        stale.extend(known..self.plans.len());
         stale.sort_unstable();
         stale.dedup();
-        self.plan_beyond = self.plan(&[]);
-        self.heard.resize(self.plans.len(), false);
+        self.plans.set_common(self.plan(&[]));
         for id in stale {
             let listed = self.listed.get(id).filter(|listed| !listed.is_empty());
-            self.plans[id] = listed.map(|listed| self.plan(listed));
-            self.heard[id] = !plan_at(&self.plans, &self.plan_beyond, id).is_empty();
+            self.plans.set(id, listed.map(|listed| self.plan(listed)));
         }
     }
 
@@ -327,12 +327,36 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     }
 }
 
-/// The plan for an id.
-#[inline(always)]
-fn plan_at<'a, D>(plans: &'a [Option<Plan<D>>], beyond: &'a [Run<D>], id: usize) -> &'a [Run<D>] {
-    match plans.get(id) {
-        Some(Some(plan)) => plan,
-        _ => beyond,
+impl<D> Plans<D> {
+    /// Makes room for so many ids. There are never fewer.
+    fn resize(&mut self, ids: usize) {
+        self.numbers.resize(ids + 1, COMMON);
+        self.plans.resize_with(ids + 1, Box::default);
+    }
+
+    fn common(&self) -> &[Run<D>] {
+        &self.plans[COMMON as usize]
+    }
+
+    fn set_common(&mut self, plan: Plan<D>) {
+        self.plans[COMMON as usize] = plan;
+    }
+
+    /// Sets the plan of an id that there is room for; without one it has the common one.
+    fn set(&mut self, id: usize, plan: Option<Plan<D>>) {
+        self.numbers[id] = if plan.is_some() { id as u32 + 1 } else { COMMON };
+        self.plans[id + 1] = plan.unwrap_or_default();
+    }
+
+    #[inline(always)]
+    fn number(&self, id: usize) -> u32 {
+        let last = self.numbers.len().saturating_sub(1);
+        self.numbers.get(id.min(last)).copied().unwrap_or(COMMON)
+    }
+
+    #[inline(always)]
+    fn at(&self, id: usize) -> &[Run<D>] {
+        self.plans.get(self.number(id) as usize).map_or(&[], |plan| plan)
     }
 }
 
@@ -348,9 +372,9 @@ impl<D> Info<D> {
 
 /// All hooks, to be called many times. See [`HooksById::ready`].
 pub struct ReadyHooks<'a, F: ?Sized, D> {
-    plans: &'a [Option<Plan<D>>],
-    plan_beyond: &'a [Run<D>],
-    heard: &'a [bool],
+    plans: &'a Plans<D>,
+    /// There are hooks for all ids.
+    all_are_heard: bool,
     hooks: &'a mut [Option<Box<F>>],
 }
 
@@ -359,13 +383,13 @@ impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
     /// [`at`](Self::at) it, but faster.
     #[inline(always)]
     pub fn is_heard(&self, id: usize) -> bool {
-        self.heard.get(id).copied().unwrap_or(!self.plan_beyond.is_empty())
+        self.all_are_heard || self.plans.number(id) != COMMON
     }
 
     /// The hooks for an id.
     #[inline(always)]
     pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
-        HooksAt { plan: plan_at(self.plans, self.plan_beyond, id), hooks: self.hooks }
+        HooksAt { plan: self.plans.at(id), hooks: self.hooks }
     }
 }
 
@@ -484,7 +508,7 @@ impl<F: ?Sized, D> fmt::Debug for HooksById<F, D> {
 
 impl<F: ?Sized, D> fmt::Debug for ReadyHooks<'_, F, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadyHooks").field("ids", &self.plans.len()).finish_non_exhaustive()
+        f.debug_struct("ReadyHooks").field("ids", &self.plans.numbers.len()).finish_non_exhaustive()
     }
 }
 
