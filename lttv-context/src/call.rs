@@ -7,7 +7,7 @@ use crate::check::Check;
 use crate::commands::Commands;
 use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::extension::Extensions;
-use crate::position::{Key, Latest, TracesetPosition};
+use crate::position::{Latest, TracesetPosition};
 
 /// A hook for events.
 pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
@@ -36,7 +36,8 @@ pub struct EventCall<'a, 'h> {
     /// Hooks to add or remove before the next event.
     pub commands: &'a mut Commands<'h>,
     pub(crate) merge: &'a Merge,
-    pub(crate) key: Key,
+    /// That of its delivery.
+    pub(crate) time: i64,
     pub(crate) latest: Latest,
     /// Whether events have been left out.
     pub(crate) is_partial: bool,
@@ -54,13 +55,14 @@ impl EventCall<'_, '_> {
             true => self.merge.whole_positions(self.time()),
             false => self.merge.positions(),
         };
-        TracesetPosition::new(generation, Some(self.key), self.latest, positions)
+        let key = (self.time, self.tracefile.number() as u32);
+        TracesetPosition::new(generation, Some(key), self.latest, positions)
     }
 
     /// The time of its delivery: its own, or that of an event before it if its
     /// clock went back. [`Timestamp::MIN`] if there was no time yet.
     pub fn time(&self) -> Timestamp {
-        Timestamp::from_ns(self.key.0)
+        Timestamp::from_ns(self.time)
     }
 
     /// Whether all hooks get the event, as far as that is known: false if it is

@@ -21,7 +21,7 @@ pub struct Contexts {
 }
 
 /// A trace of a traceset.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TraceContext {
     index: usize,
     trace: Arc<Trace>,
@@ -32,9 +32,9 @@ pub struct TraceContext {
 #[derive(Debug)]
 pub struct TracefileContext {
     number: usize,
-    trace_index: usize,
     index: usize,
-    trace: Arc<Trace>,
+    /// That of its trace once more, at hand for each event.
+    trace: TraceContext,
     span: OnceCell<Option<TimeSpan>>,
 }
 
@@ -43,14 +43,15 @@ impl Contexts {
         let (mut traces, mut tracefiles) = (Vec::new(), Vec::new());
         for (trace_index, trace) in traceset.traces().iter().enumerate() {
             let first_tracefile = tracefiles.len();
-            traces.push(TraceContext { index: trace_index, trace: trace.clone(), first_tracefile });
+            let context =
+                TraceContext { index: trace_index, trace: trace.clone(), first_tracefile };
             tracefiles.extend((0..trace.tracefiles().len()).map(|index| TracefileContext {
                 number: first_tracefile + index,
-                trace_index,
                 index,
-                trace: trace.clone(),
+                trace: context.clone(),
                 span: OnceCell::new(),
             }));
+            traces.push(context);
         }
         Contexts { traceset, traces, tracefiles }
     }
@@ -120,17 +121,23 @@ impl TracefileContext {
 
     /// The index of its trace in the traceset.
     pub fn trace_index(&self) -> usize {
-        self.trace_index
+        self.trace.index
     }
 
     /// The trace that it is in.
     pub fn trace(&self) -> &Arc<Trace> {
+        &self.trace.trace
+    }
+
+    /// What is known of that trace in the traceset.
+    #[inline(always)]
+    pub fn trace_context(&self) -> &TraceContext {
         &self.trace
     }
 
     /// The tracefile.
     pub fn tracefile(&self) -> &Tracefile {
-        &self.trace.tracefiles()[self.index]
+        &self.trace().tracefiles()[self.index]
     }
 
     /// The time from the begin of its first packet to the end of its last one, or
@@ -140,6 +147,6 @@ impl TracefileContext {
     /// This needs its [packet index](Trace::packet_index). Without times of
     /// packets, all of it is read, once.
     pub fn time_span(&self) -> Option<TimeSpan> {
-        *self.span.get_or_init(|| tracefile_span(&self.trace, self.index))
+        *self.span.get_or_init(|| tracefile_span(self.trace(), self.index))
     }
 }

@@ -154,14 +154,14 @@ impl<M: Mode> Delivery<'_, '_, M> {
         let tracefile = &self.contexts.tracefiles()[key.1 as usize];
         let mut call = EventCall {
             event: *event,
-            trace: &self.contexts.traces()[tracefile.trace_index()],
+            trace: tracefile.trace_context(),
             tracefile,
             contexts: self.contexts,
             fields: &[],
             extensions: self.extensions,
             commands: self.commands,
             merge,
-            key,
+            time: key.0,
             latest: if M::LEAVES_OUT { Some(key.0) } else { latest },
             is_partial: M::LEAVES_OUT,
             is_heard: (!M::CHECKS).then_some(!M::STATE_ONLY),

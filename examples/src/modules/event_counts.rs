@@ -89,7 +89,7 @@ fn report(host: &mut Host, counts: Handle<Counts>) -> Result<(), AttributeError>
     let counts = &context.extensions()[counts].by_tracefile;
     for (tracefile, counts) in context.contexts().tracefiles().iter().zip(counts) {
         let found = OfTracefile { trace: tracefile.trace(), counts };
-        let trace = &context.contexts().traces()[tracefile.trace_index()];
+        let trace = tracefile.trace_context();
         let place = places::of_trace(&mut host.attributes, trace)?;
         host.attributes.merge(place, &found, MergeRule::Sum)?;
         let cpu = places::of_cpu(&mut host.attributes, trace, places::cpu(tracefile))?;
