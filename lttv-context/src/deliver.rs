@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use ltt_read::{Event, Listener, Merge};
-use lttv_hooks::Flow;
+use lttv_hooks::{Flow, HooksFound};
 
 use crate::bounds::{EndReason, Limit};
 use crate::call::EventCall;
@@ -87,7 +87,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
     fn deliver_all(&mut self, merge: &mut Merge) -> Option<Pause> {
         let most = self.left;
         let time = self.time;
-        let mut hooks = ToHooks { delivery: self, time, key: 0, is_first: true, pause: None };
+        let mut hooks = ToHooks { delivery: self, time, found: None, is_first: true, pause: None };
         let told = merge.tell(most, &mut hooks);
         let ToHooks { is_first, pause, .. } = hooks;
         if !is_first {
@@ -118,7 +118,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             if M::LEAVES_OUT && looks.spent {
                 return Some(Pause::Before(EndReason::LookCount));
             }
-            let key = self.dispatch.key(tracefile, event.type_id());
+            let found = self.dispatch.find(tracefile, event.type_id());
             self.time = self.time.max(time_of(&event));
             if self.time >= self.limit.time {
                 if let Some(reason) = self.limit.met((self.time, tracefile as u32), &event) {
@@ -134,20 +134,20 @@ impl<M: Mode> Delivery<'_, '_, M> {
             }
             self.left -= 1;
             let latest = self.latest.replace(self.time);
-            let pause = self.call(merge, &event, key, (self.time, tracefile as u32), latest);
+            let pause = self.call(merge, &event, found, (self.time, tracefile as u32), latest);
             if pause.is_some() {
                 return pause;
             }
         }
     }
 
-    /// Calls the hooks of `at` for an event.
+    /// Calls hooks for an event.
     #[inline(always)]
     fn call(
         &mut self,
         merge: &Merge,
         event: &Event<'_>,
-        at: usize,
+        hooks: HooksFound,
         key: Key,
         latest: Latest,
     ) -> Option<Pause> {
@@ -167,7 +167,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             is_heard: (!M::CHECKS).then_some(!M::STATE_ONLY),
             check: if M::CHECKS { self.check.as_deref_mut() } else { None },
         };
-        let flow = self.dispatch.at(at).call_runs(|run, found| {
+        let flow = self.dispatch.at(hooks).call_runs(|run, found| {
             if (M::STATE_ONLY || M::CHECKS) && !found.keeps_state && !call.is_heard() {
                 return Flow::Continue(());
             }
@@ -190,9 +190,9 @@ impl<M: Mode> Delivery<'_, '_, M> {
 /// Takes all events for delivered that it does not want.
 struct ToHooks<'d, D> {
     delivery: &'d mut D,
-    /// Time of delivery and key of the event that it was asked about last.
+    /// Time of delivery of the event that it was asked about last, and its hooks.
     time: i64,
-    key: usize,
+    found: Option<HooksFound>,
     /// Whether no event has been delivered yet.
     is_first: bool,
     pause: Option<Pause>,
@@ -203,8 +203,9 @@ impl<M: Mode> Listener for ToHooks<'_, Delivery<'_, '_, M>> {
     fn wants(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
         let delivery = &mut *self.delivery;
         self.time = delivery.time.max(time_of(event));
-        self.key = delivery.dispatch.key(tracefile, event.type_id());
-        if self.time >= delivery.limit.time || delivery.dispatch.is_heard(self.key) {
+        let found = delivery.dispatch.find(tracefile, event.type_id());
+        self.found = Some(found);
+        if self.time >= delivery.limit.time || delivery.dispatch.is_heard(found) {
             return true;
         }
         (delivery.time, self.is_first) = (self.time, false);
@@ -214,6 +215,7 @@ impl<M: Mode> Listener for ToHooks<'_, Delivery<'_, '_, M>> {
     #[inline(always)]
     fn hear(&mut self, merge: &Merge, tracefile: usize, event: &Event<'_>) -> ControlFlow<()> {
         let delivery = &mut *self.delivery;
+        let Some(found) = self.found else { return ControlFlow::Continue(()) };
         let place = (self.time, tracefile as u32);
         if self.time >= delivery.limit.time
             && let Some(reason) = delivery.limit.met(place, event)
@@ -223,7 +225,7 @@ impl<M: Mode> Listener for ToHooks<'_, Delivery<'_, '_, M>> {
         }
         let latest = if self.is_first { delivery.latest } else { Some(delivery.time) };
         (delivery.time, self.is_first) = (self.time, false);
-        self.pause = delivery.call(merge, event, self.key, place, latest);
+        self.pause = delivery.call(merge, event, found, place, latest);
         if self.pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ltt_read::Field;
 use ltt_read::schema::EventTypeId;
-use lttv_hooks::{HookId, HooksAt, HooksById, Priority, Reach, ReadyHooks, Removal};
+use lttv_hooks::{HookId, HooksAt, HooksById, HooksFound, Priority, Reach, ReadyHooks, Removal};
 
 use crate::call::EventHook;
 use crate::commands::Registration;
@@ -217,22 +217,22 @@ pub(crate) struct Ready<'a, 'h> {
 }
 
 impl<'h> Ready<'_, 'h> {
-    /// The key of events of a type in the tracefile of a number.
+    /// Finds the hooks for events of a type in the tracefile of a number.
     #[inline(always)]
-    pub(crate) fn key(&self, tracefile: usize, event_type: EventTypeId) -> usize {
+    pub(crate) fn find(&self, tracefile: usize, event_type: EventTypeId) -> HooksFound {
         let base = self.bases.get(tracefile).copied().unwrap_or_default();
-        base + event_type.index()
+        self.hooks.find(base + event_type.index())
     }
 
-    /// Whether there are hooks for a key.
+    /// Whether there are any.
     #[inline(always)]
-    pub(crate) fn is_heard(&self, key: usize) -> bool {
-        self.hooks.is_heard(key)
+    pub(crate) fn is_heard(&self, found: HooksFound) -> bool {
+        self.hooks.is_heard(found)
     }
 
-    /// The hooks for a key.
+    /// The hooks that were found.
     #[inline(always)]
-    pub(crate) fn at(&mut self, key: usize) -> HooksAt<'_, EventHook<'h>, Found> {
-        self.hooks.at(key)
+    pub(crate) fn at(&mut self, found: HooksFound) -> HooksAt<'_, EventHook<'h>, Found> {
+        self.hooks.at(found)
     }
 }

@@ -356,7 +356,12 @@ impl<D> Plans<D> {
 
     #[inline(always)]
     fn at(&self, id: usize) -> &[Run<D>] {
-        self.plans.get(self.number(id) as usize).map_or(&[], |plan| plan)
+        self.of_number(self.number(id))
+    }
+
+    #[inline(always)]
+    fn of_number(&self, number: u32) -> &[Run<D>] {
+        self.plans.get(number as usize).map_or(&[], |plan| plan)
     }
 }
 
@@ -379,18 +384,30 @@ pub struct ReadyHooks<'a, F: ?Sized, D> {
 }
 
 impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
-    /// Whether there are hooks for an id: the same as asking those
-    /// [`at`](Self::at) it, but faster.
+    /// Finds the hooks for an id, once for all that is asked of them.
     #[inline(always)]
-    pub fn is_heard(&self, id: usize) -> bool {
-        self.all_are_heard || self.plans.number(id) != COMMON
+    pub fn find(&self, id: usize) -> HooksFound {
+        HooksFound { number: self.plans.number(id) }
     }
 
-    /// The hooks for an id.
+    /// Whether there are any: the same as asking those [`at`](Self::at) it, but faster.
     #[inline(always)]
-    pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
-        HooksAt { plan: self.plans.at(id), hooks: self.hooks }
+    pub fn is_heard(&self, found: HooksFound) -> bool {
+        self.all_are_heard || found.number != COMMON
     }
+
+    /// The hooks that were found.
+    #[inline(always)]
+    pub fn at(&mut self, found: HooksFound) -> HooksAt<'_, F, D> {
+        HooksAt { plan: self.plans.of_number(found.number), hooks: self.hooks }
+    }
+}
+
+/// Where the hooks for an id are. See [`ReadyHooks::find`]; it means nothing to others
+/// than those that it came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HooksFound {
+    number: u32,
 }
 
 /// The hooks for one id, ready to be called. See [`HooksById::at`].

@@ -101,7 +101,7 @@ mod list;
 mod merged;
 mod priority;
 
-pub use by_id::{HookRun, HooksAt, HooksById, Reach, ReadyHooks};
+pub use by_id::{HookRun, HooksAt, HooksById, HooksFound, Reach, ReadyHooks};
 pub use deferred::Deferred;
 pub use flow::{Flow, Verdict};
 pub use id::{HookId, HookInfo, Removal};

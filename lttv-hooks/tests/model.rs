@@ -170,7 +170,9 @@ proptest! {
                             hooks.at(id)
                         } else {
                             ready = hooks.ready();
-                            ready.at(id)
+                            let found = ready.find(id);
+                            prop_assert_eq!(ready.is_heard(found), !expected.is_empty());
+                            ready.at(found)
                         };
                         prop_assert_eq!(at.is_empty(), expected.is_empty());
                         let flow =
