@@ -14,9 +14,15 @@ fn traceset() -> Traceset {
     Traceset::open(dir.expect("a trace")).expect("a trace")
 }
 
-/// An event that is about a third of the trace, and fields of it.
+/// An event that is about a third of the trace.
 const EVENT: &str = "sched_switch";
-const FIELDS: [&str; 2] = ["prev_tid", "next_tid"];
+
+/// Events by their share of the trace, and fields of theirs.
+const SHARES: [(&str, &str, [&str; 2]); 3] = [
+    ("a third", EVENT, ["prev_tid", "next_tid"]),
+    ("a ninth", "sched_wakeup", ["tid", "prio"]),
+    ("a thirtieth", "syscall_entry_read", ["fd", "count"]),
+];
 
 /// An event that never comes.
 const ABSENT: &str = "no such event";
@@ -41,20 +47,6 @@ fn pipeline(c: &mut Criterion) {
             types
         });
     });
-    group.bench_function("without a context, two fields of a third of the events", |b| {
-        let handles = handles(&traceset, EVENT, &FIELDS.map(str::to_owned));
-        let mut merge = Merge::new(traceset.traces());
-        b.iter(|| {
-            merge.seek(Timestamp::MIN);
-            let mut sum = 0u64;
-            while let Some(event) = merge.next() {
-                for field in &handles[event.trace_index()][event.type_id().index()] {
-                    sum = sum.wrapping_add(event.integer(field).unwrap_or(0));
-                }
-            }
-            sum
-        });
-    });
     group.bench_function("no hooks", |b| {
         let mut context = TracesetContext::new(&traceset);
         b.iter(|| read(&mut context));
@@ -64,15 +56,34 @@ fn pipeline(c: &mut Criterion) {
         context.on_event(ABSENT, |_| {});
         b.iter(|| read(&mut context));
     });
-    group.bench_function("a hook by id, two fields of a third of the events", |b| {
-        let mut sum = 0u64;
-        let mut context = TracesetContext::new(&traceset);
-        context.on_event(Subscription::to(EVENT).fields(FIELDS), |call| {
-            let (prev, next) = (call.integer(0).unwrap_or(0), call.integer(1).unwrap_or(0));
-            sum = sum.wrapping_add(prev).wrapping_add(next);
+    for (share, event, fields) in SHARES {
+        group.bench_function(
+            format!("without a context, two fields of {share} of the events"),
+            |b| {
+                let handles = handles(&traceset, event, &fields.map(str::to_owned));
+                let mut merge = Merge::new(traceset.traces());
+                b.iter(|| {
+                    merge.seek(Timestamp::MIN);
+                    let mut sum = 0u64;
+                    while let Some(event) = merge.next() {
+                        for field in &handles[event.trace_index()][event.type_id().index()] {
+                            sum = sum.wrapping_add(event.integer(field).unwrap_or(0));
+                        }
+                    }
+                    sum
+                });
+            },
+        );
+        group.bench_function(format!("a hook by id, two fields of {share} of the events"), |b| {
+            let mut sum = 0u64;
+            let mut context = TracesetContext::new(&traceset);
+            context.on_event(Subscription::to(event).fields(fields), |call| {
+                let (first, second) = (call.integer(0).unwrap_or(0), call.integer(1).unwrap_or(0));
+                sum = sum.wrapping_add(first).wrapping_add(second);
+            });
+            b.iter(|| read(&mut context));
         });
-        b.iter(|| read(&mut context));
-    });
+    }
     for hooks in [1, 2, 10, 100] {
         let mut calls = vec![0u64; hooks];
         let mut context = TracesetContext::new(&traceset);
