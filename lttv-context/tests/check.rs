@@ -4,10 +4,11 @@
 mod support;
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use ltt_read::choice::{Choice, Verdict};
-use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, TimeSpan, Timestamp};
+use ltt_read::choice::{Choice, Shortcut, Verdict};
+use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 use lttv_context::{
     Bounds, EndReason, Extension, Handle, Setup, Subscription, Traceset, TracesetContext,
     TracesetPosition,
@@ -22,16 +23,34 @@ use support::{Known, Sample};
 struct Sieve {
     /// Every so many of them.
     every: u32,
+    /// Not those with lesser numbers.
+    from: u32,
     /// Only one tracefile of each trace.
     tracefile: Option<usize>,
     spans: Vec<TimeSpan>,
     /// Whether it tells in advance what it knows.
     talkative: bool,
+    /// What tells of the least number in advance: by trace and event type.
+    shortcuts: Vec<Vec<Option<Shortcut>>>,
 }
 
 impl Sieve {
+    fn with_shortcuts(self, traceset: &Traceset) -> Self {
+        let shortcut = |trace: &Trace, event_type| {
+            let number = trace.field(event_type, Scope::Payload, "number")?;
+            let tests = [number.in_range(self.from.into(), u32::MAX.into())?].into_iter().collect();
+            Some(Shortcut::new(tests, false, Verdict::Depends))
+        };
+        let of_trace = |trace: &Arc<Trace>| {
+            let types = 0..trace.schema().event_types.len() as u32;
+            types.map(|at| shortcut(trace, EventTypeId(at))).collect()
+        };
+        Sieve { shortcuts: traceset.traces().iter().map(of_trace).collect(), ..self }
+    }
+
     fn has(&self, event: &Known) -> bool {
         event.number.is_multiple_of(self.every)
+            && event.number >= self.from
             && self.tracefile.is_none_or(|only| only == event.tracefile)
             && self.spans.iter().any(|w| w.begin <= event.time && event.time <= w.end)
     }
@@ -43,6 +62,8 @@ fn number(event: &Event<'_>) -> u32 {
 
 impl Choice for Sieve {
     fn chooses(&self, event: &Event<'_>) -> bool {
+        let told = self.shortcut(event.trace_index(), event.type_id()).is_some();
+        assert!(!told || number(event) >= self.from, "that was decided by the shortcut");
         self.has(&Known {
             time: event.timestamp().unwrap_or(Timestamp::MIN),
             trace: event.trace_index(),
@@ -52,12 +73,16 @@ impl Choice for Sieve {
     }
 
     fn verdict(&self, _: usize, _: EventTypeId) -> Verdict {
-        let all = self.every == 1 && self.tracefile.is_none();
+        let all = self.every == 1 && self.from == 0 && self.tracefile.is_none();
         match (self.talkative, &*self.spans) {
             (true, []) => Verdict::Never,
             (true, [TimeSpan::ALL]) if all => Verdict::Always,
             _ => Verdict::Depends,
         }
+    }
+
+    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+        self.shortcuts.get(trace)?.get(event_type.index())?.as_ref()
     }
 
     fn may_choose(&self, _: usize, tracefile: usize) -> bool {
@@ -247,17 +272,30 @@ fn some(times: Vec<Timestamp>) -> impl Strategy<Value = Sieve> {
         .boxed(),
     };
     let tracefile = prop::option::of(0..3usize);
-    (prop::sample::select(vec![1, 2, 3, 7, 50]), tracefile, spans, any::<bool>()).prop_map(
-        |(every, tracefile, spans, talkative)| Sieve { every, tracefile, spans, talkative },
+    let every = prop::sample::select(vec![1, 2, 3, 7, 50]);
+    let from = prop_oneof![Just(0), 0..20u32];
+    (every, from, tracefile, spans, any::<bool>()).prop_map(
+        |(every, from, tracefile, spans, talkative)| Sieve {
+            every,
+            from,
+            tracefile,
+            spans,
+            talkative,
+            shortcuts: Vec::new(),
+        },
     )
 }
 
 fn input() -> impl Strategy<Value = (Sample, Sieve, bool, Vec<Step>)> {
     let samples = prop::collection::vec(timeline(true), 0..4).prop_map(Sample::new);
     samples.prop_flat_map(|sample| {
-        let times = sample.times();
+        let some = (some(sample.times()), Just(sample.traceset.clone()));
+        let some = some.prop_map(|(some, traceset)| match some.talkative {
+            true => some.with_shortcuts(&traceset),
+            false => some,
+        });
         let steps = prop::collection::vec(step(), 1..12);
-        (Just(sample), some(times), any::<bool>(), steps)
+        (Just(sample), some, any::<bool>(), steps)
     })
 }
 
