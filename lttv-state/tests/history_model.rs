@@ -527,3 +527,46 @@ fn texts_come_back_however_long_and_many() {
         assert_eq!(history.at(quark, i).unwrap().value, text(i).as_str().into());
     }
 }
+
+/// Long runs and short ones, even and in bursts, of all kinds of values: all attributes at
+/// once are what each of them is alone.
+#[test]
+fn all_at_a_time_are_what_each_is() {
+    let mut settings = Settings::default();
+    settings.block_intervals = Some(4_000);
+    let mut builder = Builder::in_memory_with(0, settings);
+    let quarks: Vec<Quark> = (0..150).map(|i| builder.add(&format!("{i}")).unwrap()).collect();
+    let mut random = 3u64;
+    let mut next = |n: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % n
+    };
+    let mut t = 0;
+    for i in 0..40_000u64 {
+        // Some wait long, and then change often.
+        t += if i % 5_000 < 4_500 { 1 + next(2_000) } else { 1_000_000 } as i64;
+        let most = 1 + next(150);
+        let at = next(most);
+        let (quark, number) = (quarks[at as usize], next(1 << (at % 25)));
+        match at % 9 {
+            _ if next(3) == 0 => builder.set(quark, t, None::<i32>),
+            0 | 1 => builder.set(quark, t, number as i32 - 3),
+            2 => builder.set(quark, t, number as i64 * 0x1_0000_0001),
+            3 => builder.set(quark, t, number as f64),
+            4 => builder.set(quark, t, number << 40),
+            5 => builder.set(quark, t, &number.to_le_bytes()[..2]),
+            _ => builder.set(quark, t, format!("text {}", number % 50).as_str()),
+        }
+        .unwrap();
+    }
+    let history = builder.close(t + 10).unwrap();
+    assert!(history.blocks() > 5);
+    for i in 0..=500 {
+        let t = t * i / 500;
+        let state = history.state_at(t).unwrap();
+        assert_eq!(state.len(), quarks.len());
+        for (quark, found) in quarks.iter().zip(&state) {
+            assert_eq!(*found, history.at(*quark, t).unwrap());
+        }
+    }
+}

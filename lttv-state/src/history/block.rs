@@ -20,7 +20,7 @@
 use std::ops::Range;
 
 use super::bits::{self, Bytes, width_of, word};
-use super::run::{Class, RecordLayout, Run, Widths};
+use super::run::{Class, Record, RecordLayout, Run, Widths};
 
 /// Bytes for which of 64 attributes have runs.
 const PRESENT: usize = 12;
@@ -115,7 +115,7 @@ pub(super) struct Layout {
     tags: usize,
     records: usize,
     record: RecordLayout,
-    bodies: usize,
+    pub(super) bodies: usize,
 }
 
 impl Layout {
@@ -176,7 +176,7 @@ impl<'d> Block<'d> {
 
     /// How many runs are before that of an attribute. None if it has none here.
     #[inline(always)]
-    fn rank(&self, quark: usize) -> Option<u32> {
+    pub(super) fn rank(&self, quark: usize) -> Option<u32> {
         if quark >= self.head.quarks as usize {
             return None;
         }
@@ -196,7 +196,7 @@ impl<'d> Block<'d> {
 
     /// The class of runs with a tag, by its place in the table.
     #[inline(always)]
-    fn class(&self, place: u32) -> Option<Class> {
+    pub(super) fn class(&self, place: u32) -> Option<Class> {
         if place >= self.head.tags {
             return None;
         }
@@ -206,11 +206,22 @@ impl<'d> Block<'d> {
 
     /// A run, by how many are before it. None if the bytes are none.
     #[inline(always)]
-    fn run_of_rank(&self, rank: u32, class: impl FnOnce(u32) -> Option<Class>) -> Option<Run<'d>> {
+    pub(super) fn run_of_rank(
+        &self,
+        rank: u32,
+        class: impl FnOnce(u32) -> Option<Class>,
+    ) -> Option<Run<'d>> {
         let Block { head, layout, data } = *self;
-        let record = layout.record.read(data, layout.records + rank as usize * layout.record.len);
+        let record = self.record(rank);
         let body = layout.bodies.checked_add(usize::try_from(record.body).ok()?)?;
         Run::read(data, body, head.base, &class(record.tag)?, &record)
+    }
+
+    /// The record of a run, by how many are before it.
+    #[inline(always)]
+    pub(super) fn record(&self, rank: u32) -> Record {
+        let Layout { record, records, .. } = self.layout;
+        record.read(self.data, records + rank as usize * record.len)
     }
 
     /// All runs: their classes are found out once.
@@ -243,13 +254,6 @@ pub(super) struct AllRuns<'d> {
 }
 
 impl<'d> AllRuns<'d> {
-    /// As [`Block::run`].
-    #[inline(always)]
-    pub(super) fn run(&self, quark: usize) -> Option<Option<Run<'d>>> {
-        let class = |place: u32| *self.classes.get(place as usize)?;
-        Some(self.block.run_of_rank(self.block.rank(quark)?, class))
-    }
-
     /// Gives the runs of the 64 attributes from `first` on, by attribute: for 0 first,
     /// and then for those behind. False if some have none, by their bytes.
     #[inline(always)]

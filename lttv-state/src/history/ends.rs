@@ -37,7 +37,7 @@ const FEW: u32 = 8;
 pub(super) struct Shape {
     pub(super) low_bits: u32,
     low_mask: u64,
-    buckets: u32,
+    pub(super) buckets: u32,
     /// Bytes of an entry.
     pub(super) stride: usize,
 }
@@ -49,8 +49,9 @@ impl Shape {
         let head_width = u64::from(width_of(count as u64));
         let shapes = (1..=15).filter_map(|bytes: u32| {
             let low_bits = (bytes * 8).checked_sub(apart)?.min(MOST_LOW_BITS);
-            // If it is by many, heads would take more than they save.
-            let few = span >> low_bits <= count.max(512) as u64;
+            // With more buckets some would be empty: then an end has to be looked for in
+            // those behind. And by many more, heads would take more than they save.
+            let few = low_bits == MOST_LOW_BITS || span >> low_bits <= count as u64 / 2;
             Shape::of(span, low_bits, apart).filter(|_| few)
         });
         let bits = |shape: &Shape| {
@@ -85,6 +86,46 @@ impl Shape {
     #[inline(always)]
     pub(super) fn low(&self, number: u64) -> u64 {
         number & self.low_mask
+    }
+
+    #[inline(always)]
+    fn low_at(&self, data: &[u8], entries: usize, index: u32) -> u64 {
+        self.low(word(data, entries + index as usize * self.stride))
+    }
+
+    /// The first index from `first` to `behind` whose low part is not below `low`, of
+    /// entries that are in one bucket.
+    #[inline(always)]
+    pub(super) fn first_low(
+        &self,
+        data: &[u8],
+        entries: usize,
+        first: u32,
+        behind: u32,
+        low: u64,
+    ) -> u32 {
+        let (mut index, mut left) = (first, behind - first);
+        while left > FEW {
+            let half = left / 2;
+            let below = self.low_at(data, entries, index + half - 1) < low;
+            index = select_unpredictable(below, index + half, index);
+            left -= half;
+        }
+        let Shape { stride, .. } = *self;
+        let few = data.get(entries + index as usize * stride..);
+        let (Some(few), true) = (few.and_then(|few| few.first_chunk::<71>()), stride <= 8) else {
+            let mut rest = index..index + left;
+            let found = rest.find(|index| self.low_at(data, entries, *index) >= low);
+            return found.unwrap_or(index + left);
+        };
+        // A bit for each, the first one lowest; and one behind the last.
+        let not_below = |i: u32| {
+            let at = i as usize * stride % 64;
+            let entry = few[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+            u32::from(self.low(entry) >= low) << i
+        };
+        let all = (0..FEW).map(not_below).fold(1 << left, |all, one| all | one);
+        index + all.trailing_zeros()
     }
 
     /// Appends the heads for numbers that increase.
@@ -317,31 +358,7 @@ impl<'d> Ends<'d> {
     /// The first index whose low part is not below `low`, of a bucket's.
     #[inline(always)]
     fn first_low(&self, first: u32, behind: u32, low: u64) -> u32 {
-        let (mut index, mut left) = (first, behind - first);
-        while left > FEW {
-            let half = left / 2;
-            let below = self.low(index + half - 1) < low;
-            index = select_unpredictable(below, index + half, index);
-            left -= half;
-        }
-        let stride = self.shape.stride;
-        let few = self.data.get(self.entry_at(index)..).and_then(|few| few.first_chunk::<71>());
-        let (Some(few), true) = (few, stride <= 8) else {
-            return self.first_low_slowly(index, left, low);
-        };
-        // A bit for each, the first one lowest; and one behind the last.
-        let not_below = |i: u32| {
-            let at = i as usize * stride % 64;
-            let entry = few[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
-            u32::from(self.shape.low(entry) >= low) << i
-        };
-        let all = (0..FEW).map(not_below).fold(1 << left, |all, one| all | one);
-        index + all.trailing_zeros()
-    }
-
-    #[inline(always)]
-    fn first_low_slowly(&self, index: u32, left: u32, low: u64) -> u32 {
-        (index..index + left).find(|index| self.low(*index) >= low).unwrap_or(index + left)
+        self.shape.first_low(self.data, self.entries_at, first, behind, low)
     }
 }
 

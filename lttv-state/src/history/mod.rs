@@ -73,6 +73,7 @@ mod bits;
 mod block;
 mod builder;
 mod code;
+mod crossing;
 mod cursor;
 mod durations;
 mod ends;

@@ -185,8 +185,8 @@ pub(super) fn write(
 /// How runs with the same tag are laid out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Class {
-    coding: Coding,
-    shape: Shape,
+    pub(super) coding: Coding,
+    pub(super) shape: Shape,
     has_summary: bool,
 }
 

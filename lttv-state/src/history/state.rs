@@ -1,11 +1,10 @@
 //! The state of all attributes at a time.
 
-use std::hint::select_unpredictable;
 use std::ops::ControlFlow;
 
 use super::Interval;
-use super::block::AllRuns;
 use super::code::{Code, Kind};
+use super::crossing::{Crossing, Found};
 use super::error::Error;
 use super::lasting::Entry;
 use super::reader::History;
@@ -81,51 +80,48 @@ impl History {
         // read one behind the other. Few are to be looked for elsewhere.
         let mut lasting = self.lasting_over(block);
         let mut runs = match block < self.blocks() {
-            true => Some(self.block(block)?.all_runs()),
+            true => Some(Crossing::new(self.block(block)?, t)),
             false => None,
         };
         let mut next = None;
-        let mut missing = Vec::new();
-        let mut found =
-            Found { t, first: 0, states: &mut [UNKNOWN; TOGETHER], history: self, bad: None };
+        let mut missing = Vec::with_capacity(TOGETHER);
+        let mut state = State::new(t);
         for first in (0..self.tree().len()).step_by(TOGETHER) {
             let count = (self.tree().len() - first).min(TOGETHER);
-            found.expect(first);
-            lasting.below(first + TOGETHER, t, |quark, start, end, code| {
-                found.put(quark, start, end, code);
-            });
+            state.expect(first);
             let intact = runs.as_mut().is_none_or(|runs| {
-                (first..first + TOGETHER).step_by(64).all(|first| {
-                    runs.of_64(first, |quark, run| {
-                        if let Some(ended) = run.find(t) {
-                            let code = run.code(Place::Ended(ended.index));
-                            found.put(quark, ended.start, ended.end, code);
-                        }
-                    })
-                })
+                let mut words = (first..first + TOGETHER).step_by(64);
+                words.all(|first| runs.of_64(first, |found| state.put(found)))
             });
             if !intact {
                 return Err(self.damaged(block, "run"));
             }
-            found.list_missing(count, &mut missing);
-            if !missing.is_empty() && next.is_none() && block + 1 < self.blocks() {
-                next = Some(self.block(block + 1)?.all_runs());
+            lasting.below(first + TOGETHER, t, |quark, start, end, code| {
+                state.put(Found { quark: quark as u32, start, end, code });
+            });
+            state.list_missing(count, &mut missing);
+            if !missing.is_empty() && block + 1 < self.blocks() {
+                // Most of them change in the next block.
+                let next = match &mut next {
+                    Some(next) => next,
+                    None => next.insert(Crossing::first(self.block(block + 1)?)),
+                };
+                if !next.of(&missing, |found| state.put(found)) {
+                    return Err(self.damaged(block + 1, "run"));
+                }
+                missing.retain(|quark| !state.has(quark.index()));
             }
             for quark in &missing {
-                let first = next.as_ref().and_then(|next| first_entry(next, *quark));
-                let entry = match first {
-                    Some(first) => first,
-                    None => self.lasting(*quark, block)?,
-                };
-                found.put(quark.index(), entry.start, entry.end, Some(entry.code));
-                if found.is_missing(quark.index()) && found.bad.is_none() {
+                let Entry { quark, start, end, code } = self.lasting(*quark, block)?;
+                state.put(Found { quark: quark.0, start, end, code: Some(code) });
+                if !state.has(quark.index()) {
                     return Err(self.damaged(block, "run"));
                 }
             }
-            if let Some(code) = found.bad {
+            if let Some(code) = state.fill(self, count) {
                 return Err(self.bad_value(code, block));
             }
-            if take(&found.states[..count]).is_break() {
+            if take(&state.intervals[..count]).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -179,75 +175,97 @@ impl History {
     }
 }
 
-/// The first interval of an attribute in a block, if it has one.
-#[inline(always)]
-fn first_entry(runs: &AllRuns<'_>, quark: Quark) -> Option<Entry> {
-    let run = runs.run(quark.index())??;
-    let Place::Ended(first) = run.first() else { return None };
-    let code = run.symbols.get(first)?;
-    Some(Entry { quark, start: run.start, end: run.end(first), code })
-}
+/// Stands for no interval: it ends before it begins.
+const UNKNOWN: (i64, i64) = (i64::MAX, i64::MIN);
 
 /// Stands for no code: no history has this text.
 const NONE: Code = Code { kind: Kind::Str, bits: u64::MAX };
 
-/// Stands for no interval: it ends before it begins.
-const UNKNOWN: Interval<'static> =
-    Interval { quark: Quark(0), start: i64::MAX, end: i64::MIN, value: Value::Null };
-
-/// What is found of a state, by and by.
-struct Found<'s, 'h> {
+/// A state as it is put together: some attributes at once.
+struct State<'h> {
     t: i64,
-    history: &'h History,
-    /// The attribute that `states` begin with.
+    /// The attribute that these begin with.
     first: usize,
-    states: &'s mut [Interval<'h>; TOGETHER],
-    /// A code that has no value, or none at all.
-    bad: Option<Code>,
+    /// First and last time of each interval, and its value.
+    times: [(i64, i64); TOGETHER],
+    codes: [Code; TOGETHER],
+    intervals: [Interval<'h>; TOGETHER],
 }
 
-impl<'h> Found<'_, 'h> {
-    /// The next attributes: none was found yet.
-    fn expect(&mut self, first: usize) {
-        self.first = first;
-        for (i, interval) in self.states.iter_mut().enumerate() {
-            *interval = Interval { quark: Quark((first + i) as u32), ..UNKNOWN };
+impl<'h> State<'h> {
+    fn new(t: i64) -> State<'h> {
+        let interval = Interval { quark: Quark(0), start: 0, end: 0, value: Value::Null };
+        State {
+            t,
+            first: 0,
+            times: [UNKNOWN; TOGETHER],
+            codes: [NONE; TOGETHER],
+            intervals: [interval; TOGETHER],
         }
     }
 
-    fn is_missing(&self, quark: usize) -> bool {
-        let interval = self.states.get(quark.wrapping_sub(self.first));
-        interval.is_some_and(|interval| interval.start > interval.end)
+    /// The next attributes: none was found yet.
+    fn expect(&mut self, first: usize) {
+        self.first = first;
+        self.times.fill(UNKNOWN);
+    }
+
+    /// Whether an interval has the time.
+    #[inline(always)]
+    fn fits(&self, (start, end): (i64, i64)) -> bool {
+        (start <= self.t) & (self.t <= end)
+    }
+
+    /// Whether an attribute was found.
+    fn has(&self, quark: usize) -> bool {
+        let times = self.times.get(quark.wrapping_sub(self.first));
+        times.is_some_and(|times| self.fits(*times))
     }
 
     /// Lists those of the first `count` that were not found yet; without a branch, as nobody
     /// can guess which these are.
     fn list_missing(&self, count: usize, missing: &mut Vec<Quark>) {
-        missing.resize(count, Quark(0));
+        missing.resize(TOGETHER, Quark(0));
         let mut listed = 0;
-        for interval in &self.states[..count] {
-            missing[listed] = interval.quark;
-            listed += usize::from(interval.start > interval.end);
+        for (i, times) in self.times[..count].iter().enumerate() {
+            missing[listed % TOGETHER] = Quark((self.first + i) as u32);
+            listed += usize::from(!self.fits(*times));
         }
         missing.truncate(listed);
     }
 
-    /// Takes an interval, if it has the time.
+    /// Takes what was found, if anything was. What does not have the time is as good as
+    /// nothing.
     #[inline(always)]
-    fn put(&mut self, quark: usize, start: i64, end: i64, code: Option<Code>) {
-        if let Some(interval) = self.states.get_mut(quark.wrapping_sub(self.first))
-            && start <= self.t
-            && self.t <= end
-        {
-            // Told apart without a branch, as kinds of values are by few.
-            let code = select_unpredictable(code.is_some(), code.unwrap_or_default(), NONE);
-            match self.history.known_value(code) {
-                Some(value) => {
-                    (interval.start, interval.end) = (start, end);
-                    interval.value = value;
-                }
-                None => self.bad = Some(code),
+    fn put(&mut self, found: Found) {
+        let at = (found.quark as usize).wrapping_sub(self.first);
+        if let (Some(times), Some(code)) = (self.times.get_mut(at), self.codes.get_mut(at)) {
+            *times = (found.start, found.end);
+            *code = found.code.unwrap_or(NONE);
+        }
+    }
+
+    /// Makes intervals of the first `count`. A code that has no value is returned.
+    fn fill(&mut self, history: &'h History, count: usize) -> Option<Code> {
+        let mut others = [0u8; TOGETHER];
+        let mut listed = 0;
+        let found = self.times.iter().zip(&self.codes).zip(&mut self.intervals[..count]);
+        for (i, (((start, end), code), interval)) in found.enumerate() {
+            // Those that are met often, told apart without a branch.
+            let is_number = code.kind == Kind::I32;
+            others[listed % TOGETHER] = i as u8;
+            listed += usize::from(!(is_number | (code.kind == Kind::Null)));
+            let value = if is_number { Value::I32(code.bits as i32) } else { Value::Null };
+            let quark = Quark((self.first + i) as u32);
+            *interval = Interval { quark, start: *start, end: *end, value };
+        }
+        for i in &others[..listed.min(TOGETHER)] {
+            let code = self.codes[usize::from(*i)];
+            match history.known_value(code) {
+                Some(value) => self.intervals[usize::from(*i)].value = value,
+                None => return Some(code),
             }
         }
+        None
     }
 }

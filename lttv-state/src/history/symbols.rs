@@ -159,7 +159,7 @@ fn key(code: Code) -> u64 {
 }
 
 fn unkey(kind: Kind, key: u64) -> u64 {
-    if kind.is_signed() { unzigzag(key) as u64 } else { key }
+    select_unpredictable(kind.is_signed(), unzigzag(key) as u64, key)
 }
 
 /// How a run's values are coded, as its tag tells.
@@ -167,7 +167,7 @@ fn unkey(kind: Kind, key: u64) -> u64 {
 pub(super) struct Coding {
     kind: Kind,
     nulls: bool,
-    listed: bool,
+    pub(super) listed: bool,
     pub(super) key_bits: u32,
     /// Bits of a symbol.
     pub(super) width: u32,
@@ -181,6 +181,21 @@ impl Coding {
         let key_bits = (tag >> KEY_SHIFT & 15) * 8;
         let (nulls, listed) = (tag & NULLS != 0, tag & LISTED != 0);
         (width <= 64 && key_bits <= 64).then_some(Coding { kind, nulls, listed, key_bits, width })
+    }
+
+    /// What a symbol is added to, if values are packed.
+    #[inline(always)]
+    pub(super) fn base(&self, key: u64) -> u64 {
+        unkey(self.kind, key).wrapping_sub(self.nulls.into())
+    }
+
+    /// The value of a symbol that is packed.
+    #[inline(always)]
+    pub(super) fn packed(&self, base: u64, symbol: u64) -> Code {
+        // Adding is the same for signed and unsigned numbers.
+        let code = Code { kind: self.kind, bits: base.wrapping_add(symbol) };
+        // Which ones are null cannot be guessed.
+        select_unpredictable(self.nulls & (symbol == 0), Code::NULL, code)
     }
 }
 
@@ -224,7 +239,7 @@ impl<'d> Symbols<'d> {
             at: ends.entries_at * 8 + ends.shape.low_bits as usize,
             stride: ends.shape.stride * 8,
             open_at,
-            base: unkey(coding.kind, key).wrapping_sub(coding.nulls.into()),
+            base: coding.base(key),
             list: coding.listed.then_some(List { at: ends.behind(), len }),
         }
     }
@@ -241,10 +256,7 @@ impl<'d> Symbols<'d> {
         if let Some(list) = self.list {
             return self.listed(list, symbol);
         }
-        // Adding is the same for signed and unsigned numbers.
-        let code = Code { kind: self.coding.kind, bits: self.base.wrapping_add(symbol) };
-        // Which ones are null cannot be guessed.
-        Some(select_unpredictable(self.coding.nulls & (symbol == 0), Code::NULL, code))
+        Some(self.coding.packed(self.base, symbol))
     }
 
     #[inline(always)]
