@@ -26,36 +26,46 @@ impl LeafIx {
     }
 }
 
-/// The counters of a leaf.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Counters {
+/// What most events are about: how long CPUs were on a leaf, and its events.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+struct Account {
+    cpu_time: u64,
+    wait_time: u64,
+    /// Of the counters beyond these: where they begin, and how many they are.
     begin: u32,
     kind: Kind,
     len: u8,
-}
-
-/// What is counted of a leaf, but for its events.
-#[derive(Debug, Clone)]
-#[repr(align(64))]
-pub(super) struct Account {
-    pub(super) cpu_time: u64,
-    pub(super) cumulative_cpu_time: u64,
-    pub(super) durations: Durations,
-    pub(super) wait_time: u64,
-    pub(super) counters: Counters,
+    /// Those of the types that leaves of its kind met first.
+    counters: [Counter; FIRST],
 }
 
 const _: () = assert!(size_of::<Account>() == 64, "a line of the cache");
+
+/// What it has counted beyond that is in [`Ledger::more`].
+type Counter = u16;
+
+/// So many counters of a leaf are in its account.
+const FIRST: usize = 20;
+
+/// What is known of a leaf when it ends.
+#[derive(Debug, Clone, Default)]
+struct Past {
+    cumulative_cpu_time: u64,
+    durations: Durations,
+}
 
 /// All leaves, while they are counted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
     kinds: Kinds,
     accounts: Vec<Account>,
+    /// By leaf.
+    pasts: Vec<Past>,
     /// Of each leaf: its row, unless it is in none.
     rows_of: Vec<Row>,
-    /// Of all leaves.
-    counters: Vec<u32>,
+    /// Of all leaves: those that have no place in their accounts.
+    counters: Vec<Counter>,
     /// What does not go into the counters of leaves.
     more: HashMap<(LeafIx, u32), u64, Quick>,
     rows: Rows,
@@ -79,21 +89,6 @@ const NOWHERE: u32 = u32::MAX;
 #[inline]
 pub(super) fn charge(time: &mut u64, from: i64, to: i64) {
     *time = time.wrapping_add(to.wrapping_sub(from) as u64);
-}
-
-impl Account {
-    /// Counts the time from one point to another as that of a CPU.
-    #[inline]
-    pub(super) fn charge(&mut self, from: i64, to: i64) {
-        charge(&mut self.cpu_time, from, to);
-    }
-
-    /// Counts a time that this lasted.
-    #[inline]
-    pub(super) fn ended(&mut self, ended: &Ended) {
-        self.durations.count(ended.elapsed);
-        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(ended.cpu_time);
-    }
 }
 
 impl Ledger {
@@ -135,14 +130,16 @@ impl Ledger {
         leaf
     }
 
-    /// The leaf of a key in the row of its process and CPU, made if it is new.
+    /// The leaf of a key in the row of its process and CPU, made if it is new, and its
+    /// kind.
     #[inline]
-    pub(super) fn place(&mut self, row: Row, key: &LeafKey) -> LeafIx {
+    pub(super) fn place(&mut self, row: Row, key: &LeafKey) -> (LeafIx, Kind) {
         let kind = self.kinds.of(key.mode, key.submode);
-        match self.in_row(row, kind) {
+        let leaf = match self.in_row(row, kind) {
             Some(leaf) if key.function == 0 => leaf,
             _ => self.find(row, key, kind),
-        }
+        };
+        (leaf, kind)
     }
 
     /// The leaf of a key, if there is one.
@@ -158,7 +155,7 @@ impl Ledger {
     #[cold]
     pub(super) fn place_anywhere(&mut self, key: &LeafKey) -> LeafIx {
         let row = self.row(key.process, key.cpu);
-        self.place(row, key)
+        self.place(row, key).0
     }
 
     #[cold]
@@ -176,37 +173,45 @@ impl Ledger {
     }
 
     fn add(&mut self, row: Row, kind: Kind) -> LeafIx {
-        let begin = self.counters.len();
-        let len = self.kinds.used(kind).min(FIRST_COUNTERS);
-        self.counters.resize(begin + usize::from(len), 0);
-        self.accounts.push(Account {
-            cpu_time: 0,
-            cumulative_cpu_time: 0,
-            durations: Durations::default(),
-            wait_time: 0,
-            counters: Counters { begin: begin as u32, kind, len },
-        });
+        let (cpu_time, wait_time, counters) = Default::default();
+        self.accounts.push(Account { cpu_time, wait_time, begin: 0, kind, len: 0, counters });
+        self.pasts.push(Past::default());
         self.rows_of.push(row);
         LeafIx(self.rows_of.len() as u32 - 1)
     }
 
+    /// Counts the time from one point to another as that of a CPU on a leaf.
     #[inline]
-    pub(super) fn at(&mut self, leaf: LeafIx) -> &mut Account {
-        &mut self.accounts[leaf.0 as usize]
+    pub(super) fn charge(&mut self, leaf: LeafIx, from: i64, to: i64) {
+        charge(&mut self.accounts[leaf.index()].cpu_time, from, to);
     }
 
-    /// Counts an event of a leaf, given its counters.
+    /// Counts a time that a process waited within a leaf.
     #[inline]
-    pub(super) fn count(&mut self, leaf: LeafIx, counters: &mut Counters, event_type: EventTypeId) {
-        let slot = self.kinds.slot(counters.kind, event_type);
-        if slot < counters.len {
-            let counter = &mut self.counters[counters.begin as usize + usize::from(slot)];
-            *counter = counter.wrapping_add(1);
-            if *counter == 0 {
-                self.count_more(leaf, event_type, 1 << u32::BITS);
-            }
-        } else {
-            *counters = self.count_another(leaf, event_type);
+    pub(super) fn waited(&mut self, leaf: LeafIx, time: u64) {
+        let account = &mut self.accounts[leaf.index()];
+        account.wait_time = account.wait_time.wrapping_add(time);
+    }
+
+    /// Counts a time that a leaf lasted.
+    #[inline]
+    pub(super) fn ended(&mut self, leaf: LeafIx, ended: &Ended) {
+        let past = &mut self.pasts[leaf.index()];
+        past.durations.count(ended.elapsed);
+        past.cumulative_cpu_time = past.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+    }
+
+    /// Counts an event of a leaf, given its kind.
+    #[inline]
+    pub(super) fn count(&mut self, leaf: LeafIx, kind: Kind, event_type: EventTypeId) {
+        let slot = self.kinds.slot(kind, event_type);
+        let account = &mut self.accounts[leaf.index()];
+        let Some(counter) = account.counters.get_mut(usize::from(slot)) else {
+            return self.count_beyond(leaf, slot, event_type);
+        };
+        *counter = counter.wrapping_add(1);
+        if *counter == 0 {
+            self.count_more(leaf, event_type, 1 << Counter::BITS);
         }
     }
 
@@ -215,43 +220,63 @@ impl Ledger {
         *self.more.entry((leaf, event_type.0)).or_default() += events;
     }
 
-    /// Counts an event of a type that a leaf has no counter for. Gives its counters.
+    /// Counts an event of a type that has no place in a leaf's account.
+    #[inline(never)]
+    fn count_beyond(&mut self, leaf: LeafIx, slot: u8, event_type: EventTypeId) {
+        let Account { begin, len, .. } = self.accounts[leaf.index()];
+        let slot = usize::from(slot) - FIRST;
+        if slot >= usize::from(len) {
+            return self.count_another(leaf, event_type);
+        }
+        let counter = &mut self.counters[begin as usize + slot];
+        *counter = counter.wrapping_add(1);
+        if *counter == 0 {
+            self.count_more(leaf, event_type, 1 << Counter::BITS);
+        }
+    }
+
+    /// Counts an event of a type that a leaf has no counter for.
     #[cold]
     #[inline(never)]
-    fn count_another(&mut self, leaf: LeafIx, event_type: EventTypeId) -> Counters {
-        let counters = &mut self.accounts[leaf.0 as usize].counters;
-        let Some(slot) = self.kinds.slot_or_add(counters.kind, event_type) else {
-            let counters = *counters;
-            self.count_more(leaf, event_type, 1);
-            return counters;
+    fn count_another(&mut self, leaf: LeafIx, event_type: EventTypeId) {
+        let account = &mut self.accounts[leaf.index()];
+        let kind = account.kind;
+        let Some(slot) = self.kinds.slot_or_add(kind, event_type) else {
+            return self.count_more(leaf, event_type, 1);
         };
-        let (begin, len) = (counters.begin as usize, usize::from(counters.len));
+        if let Some(counter) = account.counters.get_mut(usize::from(slot)) {
+            *counter += 1;
+            return;
+        }
+        let slot = usize::from(slot) - FIRST;
+        let (begin, len) = (account.begin as usize, usize::from(account.len));
         // The old ones are left behind: they are fewer than those that come.
-        let wanted = len.saturating_mul(2).min(self.kinds.used(counters.kind).into());
-        let wanted = wanted.max(usize::from(slot) + 1);
-        counters.begin = self.counters.len() as u32;
-        counters.len = wanted as u8;
+        let used = usize::from(self.kinds.used(kind)) - FIRST;
+        let wanted = (len * 2).max(FIRST_BEYOND).min(used).max(slot + 1);
+        account.begin = self.counters.len() as u32;
+        account.len = wanted as u8;
         self.counters.extend_from_within(begin..begin + len);
-        self.counters.resize(counters.begin as usize + wanted, 0);
-        self.counters[counters.begin as usize + usize::from(slot)] += 1;
-        *counters
+        self.counters.resize(account.begin as usize + wanted, 0);
+        self.counters[account.begin as usize + slot] += 1;
     }
 
     /// All that was counted, by leaf.
     pub(super) fn leaves(&self) -> Vec<(LeafKey, Counts)> {
         let types = self.kinds.types();
-        let all = self.accounts.iter().zip(&self.rows_of).map(|(account, row)| {
-            let Counters { begin, kind, len } = account.counters;
-            let counters = &self.counters[begin as usize..][..len.into()];
+        let all = self.accounts.iter().zip(&self.pasts).zip(&self.rows_of);
+        let all = all.map(|((account, past), row)| {
+            let Account { begin, kind, len, .. } = *account;
+            let beyond = &self.counters[begin as usize..][..len.into()];
             let types = types.get(kind.index()).map_or(&[] as &[_], Vec::as_slice);
             let events = types.iter().map(|(event_type, slot)| {
-                let events = counters.get(usize::from(*slot)).copied().unwrap_or(0);
-                (*event_type, events.into())
+                let slot = usize::from(*slot);
+                let counter = account.counters.get(slot).or_else(|| beyond.get(slot - FIRST));
+                (*event_type, counter.copied().unwrap_or(0).into())
             });
             let counts = Counts {
                 cpu_time: account.cpu_time,
-                cumulative_cpu_time: account.cumulative_cpu_time,
-                durations: account.durations,
+                cumulative_cpu_time: past.cumulative_cpu_time,
+                durations: past.durations,
                 events: Tally::of(events),
                 open_time: 0,
                 wait_time: account.wait_time,
@@ -271,5 +296,5 @@ impl Ledger {
     }
 }
 
-/// So many counters at most does a leaf begin with.
-const FIRST_COUNTERS: u8 = 16;
+/// So many further counters does a leaf get first.
+const FIRST_BEYOND: usize = 12;
