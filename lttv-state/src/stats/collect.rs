@@ -304,7 +304,7 @@ impl Collector {
     /// what is open yet has lasted until the last event.
     pub(super) fn collected(&self, state: &TraceState, time: Option<i64>) -> Collected {
         let last = time.map_or(self.last, |time| time.max(self.last));
-        let mut leaves = self.ledger.leaves();
+        let mut leaves = self.ledger.leaves(state.places());
         for of in &self.cpus {
             charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
         }

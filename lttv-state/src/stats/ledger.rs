@@ -12,7 +12,7 @@ use super::durations::Durations;
 use super::kinds::{Kind, Kinds};
 use super::leaf::{Counts, LeafKey, Quick};
 use super::rows::{Row, Rows};
-use super::tally::Tally;
+use super::tally::Tallies;
 use crate::kernel::{Ended, Serial};
 
 /// Place of a leaf.
@@ -94,7 +94,13 @@ pub(super) fn charge(time: &mut u64, from: i64, to: i64) {
 impl Ledger {
     /// For a trace with so many event types and CPUs, as far as known.
     pub(super) fn new(types: usize, cpus: usize) -> Self {
-        Ledger { kinds: Kinds::new(types), rows: Rows::new(cpus), ..Ledger::default() }
+        Ledger {
+            kinds: Kinds::new(types),
+            accounts: Vec::with_capacity(LEAVES),
+            pasts: Vec::with_capacity(LEAVES),
+            rows: Rows::new(cpus),
+            ..Ledger::default()
+        }
     }
 
     /// The row of a process on a CPU.
@@ -260,32 +266,35 @@ impl Ledger {
         self.counters[account.begin as usize + slot] += 1;
     }
 
-    /// All that was counted, by leaf.
-    pub(super) fn leaves(&self) -> Vec<(LeafKey, Counts)> {
+    /// All that was counted, by leaf, with room for so many more.
+    pub(super) fn leaves(&self, more: usize) -> Vec<(LeafKey, Counts)> {
         let types = self.kinds.types();
-        let all = self.accounts.iter().zip(&self.pasts).zip(&self.rows_of);
-        let all = all.map(|((account, past), row)| {
-            let Account { begin, kind, len, .. } = *account;
-            let beyond = &self.counters[begin as usize..][..len.into()];
+        let mut tallies = Tallies::of(self.accounts.len());
+        for Account { begin, kind, len, counters, .. } in &self.accounts {
+            let beyond = &self.counters[*begin as usize..][..usize::from(*len)];
             let types = types.get(kind.index()).map_or(&[] as &[_], Vec::as_slice);
-            let events = types.iter().map(|(event_type, slot)| {
+            tallies.add(types.iter().map(|(event_type, slot)| {
                 let slot = usize::from(*slot);
-                let counter = account.counters.get(slot).or_else(|| beyond.get(slot - FIRST));
+                let counter = counters.get(slot).or_else(|| beyond.get(slot - FIRST));
                 (*event_type, counter.copied().unwrap_or(0).into())
-            });
+            }));
+        }
+        let all = self.accounts.iter().zip(&self.pasts).zip(&self.rows_of).zip(tallies.into_all());
+        let all = all.map(|(((account, past), row), events)| {
             let counts = Counts {
                 cpu_time: account.cpu_time,
                 cumulative_cpu_time: past.cumulative_cpu_time,
                 durations: past.durations,
-                events: Tally::of(events),
+                events,
                 open_time: 0,
                 wait_time: account.wait_time,
             };
             let (process, cpu) = self.rows.of(*row);
-            let (mode, submode) = self.kinds.name(kind);
+            let (mode, submode) = self.kinds.name(account.kind);
             (LeafKey { process, cpu, function: 0, mode, submode }, counts)
         });
-        let mut leaves: Vec<_> = all.collect();
+        let mut leaves = Vec::with_capacity(self.accounts.len() + more);
+        leaves.extend(all);
         for (key, leaf) in &self.others {
             leaves[leaf.index()].0 = *key;
         }
@@ -295,6 +304,10 @@ impl Ledger {
         leaves
     }
 }
+
+/// There is room for so many leaves at first. (Memory that is not used costs nothing;
+/// making more room does.)
+const LEAVES: usize = 1 << 14;
 
 /// So many further counters does a leaf get first.
 const FIRST_BEYOND: usize = 12;
