@@ -1,9 +1,9 @@
 //! What is counted while events go by, laid out so that an event touches little memory.
 //!
 //! There are many leaves, a few for each process and CPU, and each event may be about
-//! another one than the last. So a leaf's times are one line of the cache, its counters
-//! of events are side by side, and nothing is hashed to find it but when a process comes
-//! to a CPU for the first time.
+//! another one than the last. So a leaf's time and its counters of events are side by
+//! side, most of them in one line of the cache, and nothing is hashed to find it but when
+//! a process comes to a CPU for the first time.
 
 use hashbrown::HashMap;
 use ltt_read::schema::EventTypeId;
@@ -26,9 +26,10 @@ impl LeafIx {
     }
 }
 
-/// What most events are about: how long CPUs were on a leaf, and its events.
+/// What is counted of a leaf. Most events are about what is in its first line of the
+/// cache; the second one is for when a leaf ends, and for types of events that are rare.
 #[derive(Debug, Clone)]
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 struct Account {
     cpu_time: u64,
     wait_time: u64,
@@ -38,30 +39,23 @@ struct Account {
     len: u8,
     /// Those of the types that leaves of its kind met first.
     counters: [Counter; FIRST],
+    cumulative_cpu_time: u64,
+    durations: Durations,
 }
 
-const _: () = assert!(size_of::<Account>() == 64, "a line of the cache");
+const _: () = assert!(size_of::<Account>() == 128, "two lines of the cache");
 
 /// What it has counted beyond that is in [`Ledger::more`].
 type Counter = u16;
 
 /// So many counters of a leaf are in its account.
-const FIRST: usize = 20;
-
-/// What is known of a leaf when it ends.
-#[derive(Debug, Clone, Default)]
-struct Past {
-    cumulative_cpu_time: u64,
-    durations: Durations,
-}
+const FIRST: usize = 32;
 
 /// All leaves, while they are counted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
     kinds: Kinds,
     accounts: Vec<Account>,
-    /// By leaf.
-    pasts: Vec<Past>,
     /// Of each leaf: its row, unless it is in none.
     rows_of: Vec<Row>,
     /// Of all leaves: those that have no place in their accounts.
@@ -96,8 +90,7 @@ impl Ledger {
     pub(super) fn new(types: usize, cpus: usize) -> Self {
         Ledger {
             kinds: Kinds::new(types),
-            accounts: Vec::with_capacity(LEAVES),
-            pasts: Vec::with_capacity(LEAVES),
+            accounts: Vec::with_capacity(cpus.min(MANY_CPUS) * LEAVES_OF_CPU),
             rows: Rows::new(cpus),
             ..Ledger::default()
         }
@@ -179,9 +172,16 @@ impl Ledger {
     }
 
     fn add(&mut self, row: Row, kind: Kind) -> LeafIx {
-        let (cpu_time, wait_time, counters) = Default::default();
-        self.accounts.push(Account { cpu_time, wait_time, begin: 0, kind, len: 0, counters });
-        self.pasts.push(Past::default());
+        self.accounts.push(Account {
+            cpu_time: 0,
+            wait_time: 0,
+            begin: 0,
+            kind,
+            len: 0,
+            counters: [0; FIRST],
+            cumulative_cpu_time: 0,
+            durations: Durations::default(),
+        });
         self.rows_of.push(row);
         LeafIx(self.rows_of.len() as u32 - 1)
     }
@@ -202,9 +202,9 @@ impl Ledger {
     /// Counts a time that a leaf lasted.
     #[inline]
     pub(super) fn ended(&mut self, leaf: LeafIx, ended: &Ended) {
-        let past = &mut self.pasts[leaf.index()];
-        past.durations.count(ended.elapsed);
-        past.cumulative_cpu_time = past.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+        let account = &mut self.accounts[leaf.index()];
+        account.durations.count(ended.elapsed);
+        account.cumulative_cpu_time = account.cumulative_cpu_time.wrapping_add(ended.cpu_time);
     }
 
     /// Counts an event of a leaf, given its kind.
@@ -279,12 +279,12 @@ impl Ledger {
                 (*event_type, counter.copied().unwrap_or(0).into())
             }));
         }
-        let all = self.accounts.iter().zip(&self.pasts).zip(&self.rows_of).zip(tallies.into_all());
-        let all = all.map(|(((account, past), row), events)| {
+        let all = self.accounts.iter().zip(&self.rows_of).zip(tallies.into_all());
+        let all = all.map(|((account, row), events)| {
             let counts = Counts {
                 cpu_time: account.cpu_time,
-                cumulative_cpu_time: past.cumulative_cpu_time,
-                durations: past.durations,
+                cumulative_cpu_time: account.cumulative_cpu_time,
+                durations: account.durations,
                 events,
                 open_time: 0,
                 wait_time: account.wait_time,
@@ -305,9 +305,10 @@ impl Ledger {
     }
 }
 
-/// There is room for so many leaves at first. (Memory that is not used costs nothing;
-/// making more room does.)
-const LEAVES: usize = 1 << 14;
+/// There is room for so many leaves of each CPU at first, up to a number of CPUs. (Memory
+/// that is not used costs nothing; making more room does.)
+const LEAVES_OF_CPU: usize = 1 << 11;
+const MANY_CPUS: usize = 8;
 
 /// So many further counters does a leaf get first.
 const FIRST_BEYOND: usize = 12;

@@ -39,27 +39,24 @@ impl Tally {
         if events == 0 {
             return;
         }
-        let own = self.own();
+        let mut own = self.take_own();
         // Mostly they come in order.
         if own.last().is_none_or(|(last, _)| *last < event_type.0) {
             own.push((event_type.0, events));
-            return;
+        } else {
+            match own.binary_search_by_key(&event_type.0, |(of, _)| *of) {
+                Ok(at) => own[at].1 += events,
+                Err(at) => own.insert(at, (event_type.0, events)),
+            }
         }
-        match own.binary_search_by_key(&event_type.0, |(of, _)| *of) {
-            Ok(at) => own[at].1 += events,
-            Err(at) => own.insert(at, (event_type.0, events)),
-        }
+        self.events = Events::Own(own);
     }
 
-    /// To be changed.
-    fn own(&mut self) -> &mut Vec<(u32, u64)> {
-        if let Events::Part { .. } = &self.events {
-            let events = self.iter().map(|(event_type, events)| (event_type.0, events));
-            self.events = Events::Own(events.collect());
-        }
+    /// What it has, to be changed and given back.
+    fn take_own(&mut self) -> Vec<(u32, u64)> {
         match &mut self.events {
-            Events::Own(own) => own,
-            Events::Part { .. } => unreachable!("it is its own now"),
+            Events::Own(own) => std::mem::take(own),
+            Events::Part { .. } => self.iter().map(|(of, events)| (of.0, events)).collect(),
         }
     }
 
