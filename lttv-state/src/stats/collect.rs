@@ -4,8 +4,9 @@ use ltt_read::schema::EventTypeId;
 
 use super::collected::Collected;
 use super::facts::{DeviceFacts, ProcessFacts};
+use super::kinds::Kind;
 use super::leaf::{Counts, LeafKey, Leaves};
-use super::ledger::{Counters, LeafIx, Ledger, charge};
+use super::ledger::{LeafIx, Ledger, charge};
 use super::rows::Row;
 use super::waits::Waits;
 use crate::kernel::{
@@ -33,23 +34,22 @@ struct OnCpu {
     key: LeafKey,
     row: Row,
     leaf: LeafIx,
-    counters: Counters,
+    kind: Kind,
     since: i64,
 }
 
 impl OnCpu {
     fn new(ledger: &mut Ledger, key: LeafKey, since: i64) -> Self {
         let row = ledger.row(key.process, key.cpu);
-        let leaf = ledger.place(row, &key);
-        let counters = ledger.at(leaf).counters;
-        OnCpu { key, row, leaf, counters, since }
+        let (leaf, kind) = ledger.place(row, &key);
+        OnCpu { key, row, leaf, kind, since }
     }
 
     /// Counts the time since it has been on its leaf. (Not with each event: that
     /// would be the same sum.)
     #[inline]
     fn charge(&mut self, ledger: &mut Ledger, time: i64) {
-        ledger.at(self.leaf).charge(self.since, time);
+        ledger.charge(self.leaf, self.since, time);
         self.since = time;
     }
 
@@ -61,8 +61,7 @@ impl OnCpu {
             self.row = ledger.row(key.process, key.cpu);
         }
         self.key = key;
-        self.leaf = ledger.place(self.row, &key);
-        self.counters = ledger.at(self.leaf).counters;
+        (self.leaf, self.kind) = ledger.place(self.row, &key);
     }
 
     /// The place of a leaf that it was on most likely until now.
@@ -84,7 +83,7 @@ impl OnCpu {
         self.charge(ledger, lost_since);
         if let Some(nobody) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
             let unknown = ledger.place_anywhere(&unknown(nobody, cpu));
-            ledger.at(unknown).charge(lost_since, time);
+            ledger.charge(unknown, lost_since, time);
             self.since = time;
         }
     }
@@ -126,7 +125,7 @@ impl Collector {
     fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
         if let Some(of) = self.cpus.get_mut(cpu as usize) {
-            self.ledger.count(of.leaf, &mut of.counters, event_type);
+            self.ledger.count(of.leaf, of.kind, event_type);
         }
     }
 
@@ -151,7 +150,7 @@ impl Collector {
             // Who left it goes on running.
             let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
             let leaf = of.place_of_last(&mut self.ledger, &left);
-            self.ledger.at(leaf).ended(ended);
+            self.ledger.ended(leaf, ended);
         }
         let process = of.key.process;
         // Where it is another one most often, that need not be found out. (Of what runs
@@ -175,9 +174,7 @@ impl Collector {
     /// The process that a CPU is on now has waited until then.
     #[inline]
     fn waited(&mut self, process: &Process, waited: &Waited, leaf: LeafIx) {
-        let account = self.ledger.at(leaf);
-        let time = waited.blocked.wrapping_add(waited.ready);
-        account.wait_time = account.wait_time.wrapping_add(time);
+        self.ledger.waited(leaf, waited.blocked.wrapping_add(waited.ready));
         self.waits_of(process).count(waited);
     }
 
@@ -307,7 +304,7 @@ impl Collector {
     /// what is open yet has lasted until the last event.
     pub(super) fn collected(&self, state: &TraceState, time: Option<i64>) -> Collected {
         let last = time.map_or(self.last, |time| time.max(self.last));
-        let mut leaves = self.ledger.leaves();
+        let mut leaves = self.ledger.leaves(state.places());
         for of in &self.cpus {
             charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
         }

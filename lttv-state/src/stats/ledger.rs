@@ -1,9 +1,9 @@
 //! What is counted while events go by, laid out so that an event touches little memory.
 //!
 //! There are many leaves, a few for each process and CPU, and each event may be about
-//! another one than the last. So a leaf's times are one line of the cache, its counters
-//! of events are side by side, and nothing is hashed to find it but when a process comes
-//! to a CPU for the first time.
+//! another one than the last. So a leaf's time and its counters of events are side by
+//! side, most of them in one line of the cache, and nothing is hashed to find it but when
+//! a process comes to a CPU for the first time.
 
 use hashbrown::HashMap;
 use ltt_read::schema::EventTypeId;
@@ -12,7 +12,7 @@ use super::durations::Durations;
 use super::kinds::{Kind, Kinds};
 use super::leaf::{Counts, LeafKey, Quick};
 use super::rows::{Row, Rows};
-use super::tally::Tally;
+use super::tally::Tallies;
 use crate::kernel::{Ended, Serial};
 
 /// Place of a leaf.
@@ -26,26 +26,30 @@ impl LeafIx {
     }
 }
 
-/// The counters of a leaf.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Counters {
+/// What is counted of a leaf. Most events are about what is in its first line of the
+/// cache; the second one is for when a leaf ends, and for types of events that are rare.
+#[derive(Debug, Clone)]
+#[repr(C, align(128))]
+struct Account {
+    cpu_time: u64,
+    wait_time: u64,
+    /// Of the counters beyond these: where they begin, and how many they are.
     begin: u32,
     kind: Kind,
     len: u8,
+    /// Those of the types that leaves of its kind met first.
+    counters: [Counter; FIRST],
+    cumulative_cpu_time: u64,
+    durations: Durations,
 }
 
-/// What is counted of a leaf, but for its events.
-#[derive(Debug, Clone)]
-#[repr(align(64))]
-pub(super) struct Account {
-    pub(super) cpu_time: u64,
-    pub(super) cumulative_cpu_time: u64,
-    pub(super) durations: Durations,
-    pub(super) wait_time: u64,
-    pub(super) counters: Counters,
-}
+const _: () = assert!(size_of::<Account>() == 128, "two lines of the cache");
 
-const _: () = assert!(size_of::<Account>() == 64, "a line of the cache");
+/// What it has counted beyond that is in [`Ledger::more`].
+type Counter = u16;
+
+/// So many counters of a leaf are in its account.
+const FIRST: usize = 32;
 
 /// All leaves, while they are counted.
 #[derive(Debug, Clone, Default)]
@@ -54,8 +58,8 @@ pub(super) struct Ledger {
     accounts: Vec<Account>,
     /// Of each leaf: its row, unless it is in none.
     rows_of: Vec<Row>,
-    /// Of all leaves.
-    counters: Vec<u32>,
+    /// Of all leaves: those that have no place in their accounts.
+    counters: Vec<Counter>,
     /// What does not go into the counters of leaves.
     more: HashMap<(LeafIx, u32), u64, Quick>,
     rows: Rows,
@@ -81,25 +85,15 @@ pub(super) fn charge(time: &mut u64, from: i64, to: i64) {
     *time = time.wrapping_add(to.wrapping_sub(from) as u64);
 }
 
-impl Account {
-    /// Counts the time from one point to another as that of a CPU.
-    #[inline]
-    pub(super) fn charge(&mut self, from: i64, to: i64) {
-        charge(&mut self.cpu_time, from, to);
-    }
-
-    /// Counts a time that this lasted.
-    #[inline]
-    pub(super) fn ended(&mut self, ended: &Ended) {
-        self.durations.count(ended.elapsed);
-        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(ended.cpu_time);
-    }
-}
-
 impl Ledger {
     /// For a trace with so many event types and CPUs, as far as known.
     pub(super) fn new(types: usize, cpus: usize) -> Self {
-        Ledger { kinds: Kinds::new(types), rows: Rows::new(cpus), ..Ledger::default() }
+        Ledger {
+            kinds: Kinds::new(types),
+            accounts: Vec::with_capacity(cpus.min(MANY_CPUS) * LEAVES_OF_CPU),
+            rows: Rows::new(cpus),
+            ..Ledger::default()
+        }
     }
 
     /// The row of a process on a CPU.
@@ -135,14 +129,16 @@ impl Ledger {
         leaf
     }
 
-    /// The leaf of a key in the row of its process and CPU, made if it is new.
+    /// The leaf of a key in the row of its process and CPU, made if it is new, and its
+    /// kind.
     #[inline]
-    pub(super) fn place(&mut self, row: Row, key: &LeafKey) -> LeafIx {
+    pub(super) fn place(&mut self, row: Row, key: &LeafKey) -> (LeafIx, Kind) {
         let kind = self.kinds.of(key.mode, key.submode);
-        match self.in_row(row, kind) {
+        let leaf = match self.in_row(row, kind) {
             Some(leaf) if key.function == 0 => leaf,
             _ => self.find(row, key, kind),
-        }
+        };
+        (leaf, kind)
     }
 
     /// The leaf of a key, if there is one.
@@ -158,7 +154,7 @@ impl Ledger {
     #[cold]
     pub(super) fn place_anywhere(&mut self, key: &LeafKey) -> LeafIx {
         let row = self.row(key.process, key.cpu);
-        self.place(row, key)
+        self.place(row, key).0
     }
 
     #[cold]
@@ -176,37 +172,52 @@ impl Ledger {
     }
 
     fn add(&mut self, row: Row, kind: Kind) -> LeafIx {
-        let begin = self.counters.len();
-        let len = self.kinds.used(kind).min(FIRST_COUNTERS);
-        self.counters.resize(begin + usize::from(len), 0);
         self.accounts.push(Account {
             cpu_time: 0,
+            wait_time: 0,
+            begin: 0,
+            kind,
+            len: 0,
+            counters: [0; FIRST],
             cumulative_cpu_time: 0,
             durations: Durations::default(),
-            wait_time: 0,
-            counters: Counters { begin: begin as u32, kind, len },
         });
         self.rows_of.push(row);
         LeafIx(self.rows_of.len() as u32 - 1)
     }
 
+    /// Counts the time from one point to another as that of a CPU on a leaf.
     #[inline]
-    pub(super) fn at(&mut self, leaf: LeafIx) -> &mut Account {
-        &mut self.accounts[leaf.0 as usize]
+    pub(super) fn charge(&mut self, leaf: LeafIx, from: i64, to: i64) {
+        charge(&mut self.accounts[leaf.index()].cpu_time, from, to);
     }
 
-    /// Counts an event of a leaf, given its counters.
+    /// Counts a time that a process waited within a leaf.
     #[inline]
-    pub(super) fn count(&mut self, leaf: LeafIx, counters: &mut Counters, event_type: EventTypeId) {
-        let slot = self.kinds.slot(counters.kind, event_type);
-        if slot < counters.len {
-            let counter = &mut self.counters[counters.begin as usize + usize::from(slot)];
-            *counter = counter.wrapping_add(1);
-            if *counter == 0 {
-                self.count_more(leaf, event_type, 1 << u32::BITS);
-            }
-        } else {
-            *counters = self.count_another(leaf, event_type);
+    pub(super) fn waited(&mut self, leaf: LeafIx, time: u64) {
+        let account = &mut self.accounts[leaf.index()];
+        account.wait_time = account.wait_time.wrapping_add(time);
+    }
+
+    /// Counts a time that a leaf lasted.
+    #[inline]
+    pub(super) fn ended(&mut self, leaf: LeafIx, ended: &Ended) {
+        let account = &mut self.accounts[leaf.index()];
+        account.durations.count(ended.elapsed);
+        account.cumulative_cpu_time = account.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+    }
+
+    /// Counts an event of a leaf, given its kind.
+    #[inline]
+    pub(super) fn count(&mut self, leaf: LeafIx, kind: Kind, event_type: EventTypeId) {
+        let slot = self.kinds.slot(kind, event_type);
+        let account = &mut self.accounts[leaf.index()];
+        let Some(counter) = account.counters.get_mut(usize::from(slot)) else {
+            return self.count_beyond(leaf, slot, event_type);
+        };
+        *counter = counter.wrapping_add(1);
+        if *counter == 0 {
+            self.count_more(leaf, event_type, 1 << Counter::BITS);
         }
     }
 
@@ -215,52 +226,75 @@ impl Ledger {
         *self.more.entry((leaf, event_type.0)).or_default() += events;
     }
 
-    /// Counts an event of a type that a leaf has no counter for. Gives its counters.
-    #[cold]
+    /// Counts an event of a type that has no place in a leaf's account.
     #[inline(never)]
-    fn count_another(&mut self, leaf: LeafIx, event_type: EventTypeId) -> Counters {
-        let counters = &mut self.accounts[leaf.0 as usize].counters;
-        let Some(slot) = self.kinds.slot_or_add(counters.kind, event_type) else {
-            let counters = *counters;
-            self.count_more(leaf, event_type, 1);
-            return counters;
-        };
-        let (begin, len) = (counters.begin as usize, usize::from(counters.len));
-        // The old ones are left behind: they are fewer than those that come.
-        let wanted = len.saturating_mul(2).min(self.kinds.used(counters.kind).into());
-        let wanted = wanted.max(usize::from(slot) + 1);
-        counters.begin = self.counters.len() as u32;
-        counters.len = wanted as u8;
-        self.counters.extend_from_within(begin..begin + len);
-        self.counters.resize(counters.begin as usize + wanted, 0);
-        self.counters[counters.begin as usize + usize::from(slot)] += 1;
-        *counters
+    fn count_beyond(&mut self, leaf: LeafIx, slot: u8, event_type: EventTypeId) {
+        let Account { begin, len, .. } = self.accounts[leaf.index()];
+        let slot = usize::from(slot) - FIRST;
+        if slot >= usize::from(len) {
+            return self.count_another(leaf, event_type);
+        }
+        let counter = &mut self.counters[begin as usize + slot];
+        *counter = counter.wrapping_add(1);
+        if *counter == 0 {
+            self.count_more(leaf, event_type, 1 << Counter::BITS);
+        }
     }
 
-    /// All that was counted, by leaf.
-    pub(super) fn leaves(&self) -> Vec<(LeafKey, Counts)> {
+    /// Counts an event of a type that a leaf has no counter for.
+    #[cold]
+    #[inline(never)]
+    fn count_another(&mut self, leaf: LeafIx, event_type: EventTypeId) {
+        let account = &mut self.accounts[leaf.index()];
+        let kind = account.kind;
+        let Some(slot) = self.kinds.slot_or_add(kind, event_type) else {
+            return self.count_more(leaf, event_type, 1);
+        };
+        if let Some(counter) = account.counters.get_mut(usize::from(slot)) {
+            *counter += 1;
+            return;
+        }
+        let slot = usize::from(slot) - FIRST;
+        let (begin, len) = (account.begin as usize, usize::from(account.len));
+        // The old ones are left behind: they are fewer than those that come.
+        let used = usize::from(self.kinds.used(kind)) - FIRST;
+        let wanted = (len * 2).max(FIRST_BEYOND).min(used).max(slot + 1);
+        account.begin = self.counters.len() as u32;
+        account.len = wanted as u8;
+        self.counters.extend_from_within(begin..begin + len);
+        self.counters.resize(account.begin as usize + wanted, 0);
+        self.counters[account.begin as usize + slot] += 1;
+    }
+
+    /// All that was counted, by leaf, with room for so many more.
+    pub(super) fn leaves(&self, more: usize) -> Vec<(LeafKey, Counts)> {
         let types = self.kinds.types();
-        let all = self.accounts.iter().zip(&self.rows_of).map(|(account, row)| {
-            let Counters { begin, kind, len } = account.counters;
-            let counters = &self.counters[begin as usize..][..len.into()];
+        let mut tallies = Tallies::of(self.accounts.len());
+        for Account { begin, kind, len, counters, .. } in &self.accounts {
+            let beyond = &self.counters[*begin as usize..][..usize::from(*len)];
             let types = types.get(kind.index()).map_or(&[] as &[_], Vec::as_slice);
-            let events = types.iter().map(|(event_type, slot)| {
-                let events = counters.get(usize::from(*slot)).copied().unwrap_or(0);
-                (*event_type, events.into())
-            });
+            tallies.add(types.iter().map(|(event_type, slot)| {
+                let slot = usize::from(*slot);
+                let counter = counters.get(slot).or_else(|| beyond.get(slot - FIRST));
+                (*event_type, counter.copied().unwrap_or(0).into())
+            }));
+        }
+        let all = self.accounts.iter().zip(&self.rows_of).zip(tallies.into_all());
+        let all = all.map(|((account, row), events)| {
             let counts = Counts {
                 cpu_time: account.cpu_time,
                 cumulative_cpu_time: account.cumulative_cpu_time,
                 durations: account.durations,
-                events: Tally::of(events),
+                events,
                 open_time: 0,
                 wait_time: account.wait_time,
             };
             let (process, cpu) = self.rows.of(*row);
-            let (mode, submode) = self.kinds.name(kind);
+            let (mode, submode) = self.kinds.name(account.kind);
             (LeafKey { process, cpu, function: 0, mode, submode }, counts)
         });
-        let mut leaves: Vec<_> = all.collect();
+        let mut leaves = Vec::with_capacity(self.accounts.len() + more);
+        leaves.extend(all);
         for (key, leaf) in &self.others {
             leaves[leaf.index()].0 = *key;
         }
@@ -271,5 +305,10 @@ impl Ledger {
     }
 }
 
-/// So many counters at most does a leaf begin with.
-const FIRST_COUNTERS: u8 = 16;
+/// There is room for so many leaves of each CPU at first, up to a number of CPUs. (Memory
+/// that is not used costs nothing; making more room does.)
+const LEAVES_OF_CPU: usize = 1 << 11;
+const MANY_CPUS: usize = 8;
+
+/// So many further counters does a leaf get first.
+const FIRST_BEYOND: usize = 12;
