@@ -70,7 +70,7 @@ impl EventCall<'_, '_> {
     /// `None` if there is a [check](crate::TracesetContext::choose) that has not been
     /// asked yet.
     #[inline(always)]
-    pub fn heard(&self) -> Option<bool> {
+    pub fn heard_in_advance(&self) -> Option<bool> {
         self.is_heard
     }
 

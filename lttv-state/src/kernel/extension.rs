@@ -308,7 +308,7 @@ impl Extension for KernelState {
                 let events = Subscription::to_type(index, EventTypeId(at as u32));
                 setup.hooks.on_event(events.priority(Priority::STATE), move |call| {
                     let (tracefile, time) = (call.tracefile.number(), call.time().ns());
-                    let heard = call.heard();
+                    let heard = call.heard_in_advance();
                     let Some(state) = call.extensions.get_mut(handle) else { return };
                     if !state.on_event(index, tracefile, &rule, &call.event, time) {
                         return;
