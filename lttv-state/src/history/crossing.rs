@@ -2,10 +2,10 @@
 //!
 //! A run that is asked alone is searched step by step, and each step waits for bytes that
 //! the one before told about. Here all runs are asked for the same time. So what depends
-//! only on the time and the class of a run is worked out once for each class; and the bytes
-//! of some runs that are likely to be needed are read before the first of them is searched,
-//! so that a processor fetches many of them from memory at once. That is most of the time
-//! that it takes: in the nearest caches there is little of a block that is asked but once.
+//! only on the time and the class of a run is worked out once for each class; and while some
+//! runs are searched, the processor is told to fetch the bytes of the next ones that are
+//! likely to be needed, many at once. To wait for these was most of the time that it took:
+//! in the nearest caches there is little of a block that is asked but once.
 //!
 //! Runs that are laid out in unusual ways, a few of a hundred, are asked one by one.
 
@@ -20,6 +20,9 @@ use crate::tree::Quark;
 
 /// Runs that are taken together.
 const TOGETHER: usize = 64;
+
+/// Bytes that are fetched at once.
+const LINE: usize = 64;
 
 /// The most bits of a head of which four can be read at once.
 const HEAD_BITS: u32 = 14;
@@ -208,8 +211,9 @@ impl<'d> Crossing<'d> {
         let (tag, count, back) = (record.tag, record.count, record.back);
         let [first, second] = probes.get(tag as usize).copied().unwrap_or_default();
         let place = |probe| body + ((u64::from(count) * probe) >> 16) as usize;
-        for place in [body, place(first), place(second)] {
-            fetch(block.data, place);
+        let (first, second) = (place(first), place(second));
+        for (place, lines) in [(body, 0), (first, 0), (first, 1), (first, 2), (second, 0)] {
+            fetch(block.data, place.wrapping_add(lines * LINE));
         }
         let batch = &mut asked[at];
         batch.runs[batch.count % TOGETHER] = Asked { quark, rank, tag, count, body, back };
