@@ -2,23 +2,27 @@
 //!
 //! A run that is asked alone is searched step by step, and each step waits for bytes that
 //! the one before told about. Here all runs are asked for the same time. So what depends
-//! only on the time and the class of a run is worked out once for each class; and the bytes
-//! of some runs that are likely to be needed are read before the first of them is searched,
-//! so that a processor fetches many of them from memory at once. That is most of the time
-//! that it takes: in the nearest caches there is little of a block that is asked but once.
+//! only on the time and the class of a run is worked out once for each class; and while some
+//! runs are searched, the processor is told to fetch the bytes of the next ones that are
+//! likely to be needed, many at once. To wait for these was most of the time that it took:
+//! in the nearest caches there is little of a block that is asked but once.
 //!
 //! Runs that are laid out in unusual ways, a few of a hundred, are asked one by one.
 
-use std::hint::{black_box, select_unpredictable};
+use std::hint::select_unpredictable;
 
 use super::bits::{self, width_of, word};
 use super::block::Block;
 use super::code::Code;
 use super::run::{Class, Ended, Place, Run};
+use super::source::fetch;
 use crate::tree::Quark;
 
 /// Runs that are taken together.
 const TOGETHER: usize = 64;
+
+/// Bytes that are fetched at once.
+const LINE: usize = 64;
 
 /// The most bits of a head of which four can be read at once.
 const HEAD_BITS: u32 = 14;
@@ -74,7 +78,7 @@ impl Cut {
 }
 
 /// A run, and where its parts are.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Asked {
     quark: u32,
     rank: u32,
@@ -82,6 +86,21 @@ struct Asked {
     count: u32,
     body: usize,
     back: u64,
+}
+
+/// Runs that are asked one after the other.
+#[derive(Debug, Clone, Copy)]
+struct Batch {
+    runs: [Asked; TOGETHER],
+    count: usize,
+}
+
+impl Batch {
+    const NONE: Batch = Batch { runs: [Asked::NONE; TOGETHER], count: 0 };
+}
+
+impl Asked {
+    const NONE: Asked = Asked { quark: 0, rank: 0, tag: 0, count: 0, body: 0, back: 0 };
 }
 
 /// An interval of a run: it ends before it begins if there is none.
@@ -101,9 +120,12 @@ pub(super) struct Crossing<'d> {
     t: i64,
     /// By the tags of the block.
     cuts: Vec<Option<Cut>>,
-    /// Runs that were asked so far.
+    /// Runs that are known of those that are gone through in order.
     rank: u32,
-    asked: [Asked; TOGETHER],
+    /// Those that are asked, and those that are asked next.
+    asked: [Batch; 2],
+    /// Which attributes the last of these are from, if they are gone through in order.
+    from: Option<usize>,
     /// By tags, too: see [`Cut::probes`].
     probes: Vec<[u64; 2]>,
 }
@@ -119,7 +141,7 @@ impl<'d> Crossing<'d> {
         let passed = passed.checked_div(block.head.span().into()).unwrap_or(0).min(1 << 16) as u64;
         let probe = |cut: &Option<Cut>| cut.as_ref().map_or([0; 2], |cut| cut.probes(passed));
         let probes = cuts.iter().map(probe).collect();
-        Crossing { block, t, cuts, rank: 0, asked: [Asked::default(); TOGETHER], probes }
+        Crossing { block, t, cuts, rank: 0, asked: [Batch::NONE; 2], from: None, probes }
     }
 
     /// For the first time of a block: it is that of the first interval of each run.
@@ -131,57 +153,78 @@ impl<'d> Crossing<'d> {
     /// first, and then for those behind. False if some runs are none, by their bytes.
     #[inline(always)]
     pub(super) fn of_64(&mut self, first: usize, each: impl FnMut(Found)) -> bool {
+        let at = first / 64 % 2;
+        if self.from != Some(first) {
+            self.look_up_64(at, first);
+        }
+        // While these are asked, the bytes of the next ones come.
+        self.look_up_64(1 - at, first + 64);
+        self.ask(at, each)
+    }
+
+    #[inline(always)]
+    fn look_up_64(&mut self, at: usize, first: usize) {
         let known = first < self.block.head.quarks as usize;
         let mut present = if known { self.block.present(first / 64) } else { 0 };
-        let mut count = 0;
+        self.asked[at].count = 0;
         while present != 0 {
-            self.look_up(count, first as u32 + present.trailing_zeros(), self.rank);
+            self.look_up(at, first as u32 + present.trailing_zeros(), self.rank);
             present &= present - 1;
-            count += 1;
             self.rank += 1;
         }
-        self.ask(count, each)
+        self.from = Some(first);
     }
 
     /// The same for some attributes.
     #[inline(never)]
     pub(super) fn of(&mut self, quarks: &[Quark], mut each: impl FnMut(Found)) -> bool {
-        quarks.chunks(TOGETHER).all(|quarks| {
-            let mut count = 0;
-            for quark in quarks {
-                if let Some(rank) = self.block.rank(quark.index()) {
-                    self.look_up(count, quark.0, rank);
-                    count += 1;
-                }
+        let mut parts = quarks.chunks(TOGETHER);
+        let mut at = 0;
+        self.look_up_some(at, parts.next().unwrap_or_default());
+        for _ in 0..quarks.len().div_ceil(TOGETHER) {
+            self.look_up_some(1 - at, parts.next().unwrap_or_default());
+            if !self.ask(at, &mut each) {
+                return false;
             }
-            self.ask(count, &mut each)
-        })
+            at = 1 - at;
+        }
+        true
     }
 
-    /// Notes where a run is.
-    #[inline(always)]
-    fn look_up(&mut self, at: usize, quark: u32, rank: u32) {
-        let record = self.block.record(rank);
-        let body = self.block.layout.bodies.saturating_add(record.body as usize);
-        let body = body.min(self.block.data.len());
-        let (tag, count, back) = (record.tag, record.count, record.back);
-        self.asked[at % TOGETHER] = Asked { quark, rank, tag, count, body, back };
-    }
-
-    #[inline(always)]
-    fn ask(&self, count: usize, mut each: impl FnMut(Found)) -> bool {
-        let Crossing { block, t, cuts, asked, probes, .. } = self;
-        // That these bytes are used makes sure that they are read.
-        let mut touched = 0;
-        for asked in &asked[..count.min(TOGETHER)] {
-            let [first, second] = probes.get(asked.tag as usize).copied().unwrap_or_default();
-            let place = |probe| asked.body + ((u64::from(asked.count) * probe) >> 16) as usize;
-            for place in [asked.body, place(first), place(second)] {
-                touched |= block.data.get(place).copied().unwrap_or(0);
+    fn look_up_some(&mut self, at: usize, quarks: &[Quark]) {
+        self.asked[at].count = 0;
+        for quark in quarks {
+            if let Some(rank) = self.block.rank(quark.index()) {
+                self.look_up(at, quark.0, rank);
             }
         }
-        black_box(touched);
-        for asked in &asked[..count.min(TOGETHER)] {
+        self.from = None;
+    }
+
+    /// Notes where a run is, and has likely bytes of it fetched.
+    #[inline(always)]
+    fn look_up(&mut self, at: usize, quark: u32, rank: u32) {
+        let Crossing { block, asked, probes, .. } = self;
+        let record = block.record(rank);
+        let body = block.layout.bodies.saturating_add(record.body as usize);
+        let body = body.min(block.data.len());
+        let (tag, count, back) = (record.tag, record.count, record.back);
+        let [first, second] = probes.get(tag as usize).copied().unwrap_or_default();
+        let place = |probe| body + ((u64::from(count) * probe) >> 16) as usize;
+        let (first, second) = (place(first), place(second));
+        for (place, lines) in [(body, 0), (first, 0), (first, 1), (first, 2), (second, 0)] {
+            fetch(block.data, place.wrapping_add(lines * LINE));
+        }
+        let batch = &mut asked[at];
+        batch.runs[batch.count % TOGETHER] = Asked { quark, rank, tag, count, body, back };
+        batch.count += 1;
+    }
+
+    #[inline(always)]
+    fn ask(&self, at: usize, mut each: impl FnMut(Found)) -> bool {
+        let Crossing { block, t, cuts, asked, .. } = self;
+        let batch = &asked[at];
+        for asked in &batch.runs[..batch.count.min(TOGETHER)] {
             let Some(Some(cut)) = cuts.get(asked.tag as usize) else { return false };
             if let Some(found) = find(block, cut, asked) {
                 each(found);

@@ -75,3 +75,22 @@ impl Source {
         }
     }
 }
+
+/// Has the processor fetch the bytes of a place that will be read soon, as if in
+/// passing; there need not be any.
+#[inline(always)]
+pub(super) fn fetch(data: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let place = data.as_ptr().wrapping_add(at);
+        // SAFETY: this is a hint, that may be of any address: it neither faults nor
+        // changes anything that a program could see.
+        #[allow(unsafe_code, reason = "a hint that no safe code can give")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(place.cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (data, at);
+}
