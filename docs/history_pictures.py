@@ -162,7 +162,8 @@ def times():
     picture = Picture(860, 96 + row * len(rows) + 30)
     # Each line of the scale is ten times the one before.
     all_times = [time for _, wanted, sides in rows for time in [wanted, *(time for time, _ in sides)]]
-    least, most = math.floor(math.log10(min(all_times))), math.ceil(math.log10(max(all_times)))
+    # The least has a bar, too.
+    least, most = math.floor(math.log10(min(all_times) / 2)), math.ceil(math.log10(max(all_times)))
     place = lambda value: labels + (math.log10(value) - least) / (most - least) * bars
     picture.text(16, 26, "CPU time of an answer, K1-10M, file in memory (each line is ten times the last)",
                  weight="bold")
@@ -175,7 +176,7 @@ def times():
     for exponent in range(least, most + 1):
         x = place(10.0**exponent)
         picture.line(x, 72, x, bottom, "#ddd")
-        name = {-1: "0.1 µs", 0: "1 µs", 1: "10 µs", 2: "100 µs", 3: "1 ms", 4: "10 ms",
+        name = {-2: "10 ns", -1: "0.1 µs", 0: "1 µs", 1: "10 µs", 2: "100 µs", 3: "1 ms", 4: "10 ms",
                 5: "100 ms", 6: "1 s"}[exponent]
         picture.text(x, bottom + 16, name, "middle", 11, fill="#555")
     for number, (name, wanted, sides) in enumerate(rows):
