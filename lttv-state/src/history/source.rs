@@ -77,7 +77,7 @@ impl Source {
 }
 
 /// Has the processor fetch the bytes of a place that will be read soon, as if in
-/// passing; there need not be any.
+/// passing; there need not be any. (`ltt-read` has the same; histories do without it.)
 #[inline(always)]
 pub(super) fn fetch(data: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
