@@ -10,6 +10,7 @@
 //! cargo run --release --example history -- bench --workload K1-10M
 //! ```
 //!
+//! If FILE has the trace as it was earlier, `build` adds what is new. Elsewhere
 //! FILE is a history file, or a trace's directory, which is read first then. Times
 //! are in ns since the epoch. A pattern is a path in which `*` stands for any one name and
 //! `**` for any number of names.
@@ -42,7 +43,7 @@ enum Command {
         /// Directory of a trace or of several
         trace: PathBuf,
         file: PathBuf,
-        /// Even if the file has that trace already
+        /// From the begin, whatever the file has already
         #[arg(long)]
         force: bool,
     },
@@ -197,13 +198,20 @@ fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result
         _ => {}
     }
     let started = Instant::now();
-    let Recorded { history, events, .. } = read(&traceset, Target::File(file))?;
+    // One of the trace as it was earlier is gone on with.
+    if force && file.is_file() {
+        std::fs::remove_file(file)?;
+    }
+    let Recorded { history, events, kept, .. } = read(&traceset, Target::File(file))?;
     let seconds = started.elapsed().as_secs_f64();
     let bytes = std::fs::metadata(file)?.len();
     let of_trace: u64 =
         traceset.traces().iter().flat_map(|of| of.tracefiles()).map(|of| of.size()).sum();
     let intervals = history.intervals_count();
-    writeln!(out, "events     {events}, {of_trace} B")?;
+    if let Some(t) = kept {
+        writeln!(out, "kept       all before {t} ns")?;
+    }
+    writeln!(out, "events     {events} read, {of_trace} B")?;
     writeln!(out, "attributes {}", history.tree().len())?;
     writeln!(out, "intervals  {intervals}")?;
     let (each, part) = (bytes as f64 / intervals as f64, bytes as f64 / of_trace as f64);

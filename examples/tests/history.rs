@@ -1,10 +1,12 @@
-//! `history` on the bundled kernel trace, against what the library answers.
+//! `history` on the bundled kernel trace, against what the library answers; and on one
+//! that grows.
 
 mod support;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lttv_benches::Options;
 use lttv_context::Traceset;
 use lttv_state::history::{History, Interval};
 use lttv_state::kernel_history::{Target, record};
@@ -70,6 +72,39 @@ fn what_is_built_is_shown() {
     assert_eq!(words(&history(&["at", file, &middle.to_string()])), state);
     // A trace will do as well as a file.
     assert_eq!(words(&history(&["at", trace, &middle.to_string()])), state);
+}
+
+/// The first packets of a trace, and later all of them: what is new is added.
+#[test]
+fn a_trace_that_grew_is_gone_on_with() {
+    const PACKET: u64 = 4096;
+    let dir = tempfile::tempdir().expect("a directory");
+    let (trace, file) = (dir.path().join("trace"), dir.path().join("kernel.history"));
+    let options = Options { packet_bytes: PACKET, index: false, ..Options::default() };
+    lttv_benches::kernel_like(&trace, 2, 20_000, &options).expect("a trace");
+    let streams = ["channel0_0", "channel0_1"].map(|name| trace.join(name));
+    let whole = streams.each_ref().map(|stream| std::fs::read(stream).expect("a stream"));
+    for (stream, bytes) in streams.iter().zip(&whole) {
+        let packets = bytes.len() / PACKET as usize;
+        std::fs::write(stream, &bytes[..packets * 9 / 10 * PACKET as usize]).expect("a part");
+    }
+    let (trace, file) = (trace.to_str().unwrap(), file.to_str().unwrap());
+    let events = |told: &str| -> u64 {
+        let line = told.lines().find(|line| line.starts_with("events")).expect("a line of it");
+        line.split_ascii_whitespace().nth(1).unwrap().parse().expect("a number")
+    };
+    let first = history(&["build", trace, file]);
+    assert!(!first.contains("kept"), "{first}");
+    for (stream, bytes) in streams.iter().zip(&whole) {
+        std::fs::write(stream, bytes).expect("all of it");
+    }
+    let grown = history(&["build", trace, file]);
+    assert!(grown.contains("kept"), "{grown}");
+    assert!(events(&grown) < events(&first) / 2, "{grown}");
+    let shown = |file: &str| history(&["range", file, "0/CPUs/*"]);
+    let added = shown(file);
+    assert_eq!(events(&history(&["build", "--force", trace, file])), 20_000);
+    assert_eq!(added, shown(file));
 }
 
 #[test]

@@ -118,9 +118,14 @@ impl Tracefile {
         self.files.iter().map(|f| &*f.path)
     }
 
+    /// Size of each of its files in bytes.
+    pub fn file_sizes(&self) -> impl Iterator<Item = u64> {
+        self.files.iter().map(|f| f.source.bytes().len() as u64)
+    }
+
     /// Size of all its files in bytes.
     pub fn size(&self) -> u64 {
-        self.files.iter().map(|f| f.source.bytes().len() as u64).sum()
+        self.file_sizes().sum()
     }
 }
 

@@ -26,6 +26,9 @@ fn build(path: &Path, block_intervals: u32) -> History {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let quark = quarks[(random >> 33) as usize % quarks.len()];
         let number = random >> 40;
+        if t == 300 {
+            builder.mark(t, b"half is read, half is read, half is read").unwrap();
+        }
         match (random >> 37) % 8 {
             0 => builder.set(quark, t, None::<i32>),
             1 => builder.set(quark, t, number as i64),
@@ -265,12 +268,7 @@ proptest! {
         for (path, _) in &all {
             builder.add(path).unwrap();
         }
-        let mut changes: Vec<(i64, &str, &Span)> = Vec::new();
-        for (path, spans) in &all {
-            changes.extend(spans.iter().map(|span| (span.0, path.as_str(), span)));
-        }
-        changes.sort_by_key(|(t, ..)| *t);
-        for (t, path, span) in changes {
+        for (t, path, span) in changes(&all) {
             if t >= earliest {
                 let quark = builder.add(path).unwrap();
                 builder.set(quark, t, span.2.value()).unwrap();
@@ -279,6 +277,93 @@ proptest! {
         prop_assert_eq!(content(&builder.close(700).unwrap()).unwrap(), all.clone());
         prop_assert_eq!(content(&History::open(&path).unwrap()).unwrap(), all);
     }
+
+    /// A file of what was known earlier, some of it wrong: what is settled is kept, and
+    /// nothing else.
+    #[test]
+    fn finished_files_are_extended(
+        known in 1..700i64,
+        settled in 0..702i64,
+        mark in prop::option::of(1..700i64),
+        block_intervals in 1u32..200,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("h");
+        let all = content(&build(&dir.path().join("whole"), block_intervals)).unwrap();
+        let mut settings = Settings::default();
+        settings.block_intervals = Some(block_intervals);
+        settings.identity.source = b"earlier".to_vec();
+        let mut builder = Builder::create(&path, 0, settings.clone()).unwrap();
+        let mut mark = mark.filter(|t| *t < known);
+        let marked = mark;
+        for (t, path, span) in changes(&all).into_iter().filter(|(t, ..)| *t <= known) {
+            if let Some(mark) = mark.take_if(|mark| *mark <= t) {
+                builder.mark(mark, &mark.to_le_bytes()).unwrap();
+            }
+            let quark = builder.add(path).unwrap();
+            match t < settled {
+                true => builder.set(quark, t, span.2.value()).unwrap(),
+                false => builder.set(quark, t, "not so").unwrap(),
+            }
+        }
+        if let Some(mark) = mark {
+            builder.mark(mark, &mark.to_le_bytes()).unwrap();
+        }
+        let finished = builder.close(known).unwrap();
+        prop_assert_eq!(finished.mark().map(|mark| mark.time), marked);
+
+        settings.identity.source = b"later".to_vec();
+        let mut builder = Builder::extend(&path, settings.clone(), settled).unwrap();
+        let earliest = builder.earliest();
+        prop_assert!(earliest <= settled.max(0));
+        match builder.marked() {
+            None => prop_assert!(marked.is_none_or(|mark| mark > settled)),
+            Some(mark) => {
+                prop_assert_eq!(Some(mark.time), marked);
+                prop_assert_eq!(&mark.note, &mark.time.to_le_bytes());
+                // From there on changes would do, too.
+                let missing = earliest..mark.time;
+                prop_assert!(changes(&all).iter().all(|(t, ..)| *t == 0 || !missing.contains(t)));
+            }
+        }
+        for (t, path, span) in changes(&all).into_iter().filter(|(t, ..)| *t >= earliest) {
+            let quark = builder.add(path).unwrap();
+            builder.set(quark, t, span.2.value()).unwrap();
+        }
+        let extended = builder.close(700).unwrap();
+        // Attributes may have other numbers.
+        let sorted = |history: &History| {
+            let mut content = content(history).unwrap();
+            content.sort_by(|a, b| a.0.cmp(&b.0));
+            content
+        };
+        let mut expected = all.clone();
+        expected.sort_by(|a, b| a.0.cmp(&b.0));
+        prop_assert_eq!(sorted(&extended), expected.clone());
+        prop_assert_eq!(sorted(&History::open_for(&path, &settings.identity).unwrap()), expected);
+    }
+}
+
+#[test]
+fn other_producers_files_are_not_extended() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let mut settings = Settings::default();
+    settings.identity = build(&path, 100).identity().clone();
+    let bytes = std::fs::read(&path).unwrap();
+    settings.identity.version += 1;
+    assert!(matches!(Builder::extend(&path, settings, 100), Err(Error::Stale { .. })));
+    let nothing = Builder::extend(dir.path().join("nothing"), Settings::default(), 100);
+    assert!(matches!(nothing, Err(Error::Io { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}
+
+/// What an attribute is to be set to, and when, in order.
+fn changes(all: &[(String, Vec<Span>)]) -> Vec<(i64, &str, &Span)> {
+    let spans = all.iter().flat_map(|(path, spans)| spans.iter().map(move |span| (path, span)));
+    let mut changes: Vec<_> = spans.map(|(path, span)| (span.0, path.as_str(), span)).collect();
+    changes.sort_by_key(|(t, ..)| *t);
+    changes
 }
 
 fn up_to(spans: &[Span], end: i64) -> Vec<Span> {

@@ -9,6 +9,7 @@ use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
 use lttv_state::history::{Error, History, Settings};
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{KernelHistory, Recorded, Snapshot, Target, record};
+use support::same_history;
 
 fn goes_on(_: (u64, u64)) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -105,22 +106,8 @@ fn going_back_while_it_is_read_does_no_harm() {
     context.seek_begin();
     context.replay(&Bounds::all()).unwrap();
     let history = KernelHistory::finish(&mut context, writer).unwrap();
-    assert_same(&history, &expected);
+    same_history(&history, &expected, "gone back");
     assert!(matches!(KernelHistory::finish(&mut context, writer), Err(Error::Closed)));
-}
-
-fn assert_same(found: &History, expected: &History) {
-    assert_eq!((found.start(), found.end()), (expected.start(), expected.end()));
-    let whole = expected.start()..=expected.end();
-    for quark in expected.tree().quarks() {
-        let path = expected.tree().path(quark);
-        let same = found.tree().find(lttv_state::tree::Quark::ROOT, &path).unwrap().unwrap();
-        let all = |of: &History, quark| -> Vec<_> {
-            let intervals = of.intervals(quark, whole.clone()).unwrap();
-            intervals.map(|i| i.map(|i| (i.start, i.end, i.value.to_string())).unwrap()).collect()
-        };
-        assert_eq!(all(found, same), all(expected, quark), "{path}");
-    }
 }
 
 #[test]
@@ -146,7 +133,7 @@ fn an_unfinished_file_is_gone_on_with() {
     assert!(!path.exists());
 
     let resumed = record(&traceset, Target::File(&path), goes_on).unwrap().history;
-    assert_same(&resumed, &expected);
+    same_history(&resumed, &expected, "resumed");
     assert!(resumed.blocks() > partial.blocks());
     History::open_for(&path, &Recorded::identity(&traceset)).unwrap();
 }

@@ -7,7 +7,7 @@ use lttv_state::history::{Builder, Error, History, Identity, Settings};
 use lttv_state::tree::Quark;
 use lttv_state::value::Value;
 
-use super::measure::MeasureError;
+use super::measure::{MeasureError, Timer};
 use super::{Digest, START, Sink, Workload};
 
 /// Tells a row of the table, and notes if it is not as it should be.
@@ -94,15 +94,6 @@ pub(super) fn crash(
     match workload.k1.run(&mut part) {
         Ok((_, end)) => {
             let resumed = builder.close(end)?;
-            let digest = |history: &History| -> Result<Digest, Error> {
-                let mut digest = Digest::default();
-                for quark in history.tree().quarks() {
-                    for interval in history.intervals(quark, history.start()..=history.end())? {
-                        digest.add(&interval?);
-                    }
-                }
-                Ok(digest)
-            };
             let same = digest(&resumed)? == digest(whole)?;
             row(out, "resumed", same, "gone on from there, it is the same as the whole", wrong)?;
         }
@@ -111,6 +102,64 @@ pub(super) fn crash(
     }
     std::fs::remove_file(&path)?;
     Ok(())
+}
+
+/// Finishes a history early, and goes on with it when there is more.
+pub(super) fn grown(
+    workload: &Workload,
+    whole: &History,
+    path: &Path,
+    out: &mut impl Write,
+    wrong: &mut Option<&'static str>,
+) -> Result<(), MeasureError> {
+    let path = path.with_extension("grown");
+    let identity = |source: &[u8]| Identity { source: source.to_vec(), ..Identity::default() };
+    let mut settings = Settings::default();
+    settings.identity = identity(b"earlier");
+    let mut builder = Builder::create(&path, START, settings.clone())?;
+    workload.k1.add_attributes(&mut builder)?;
+    let left = workload.expected.changes / 10 * 9;
+    let mut part = Part { builder: &mut builder, from: START, left };
+    if let Err(Stop::Error(error)) = workload.k1.run(&mut part) {
+        return Err(error.into());
+    }
+    // What happens at this very time may not be all known.
+    let settled = builder.now();
+    let earlier = builder.close(settled)?;
+    drop(earlier);
+
+    settings.identity = identity(b"later");
+    let refused = matches!(History::open_for(&path, &settings.identity), Err(Error::Stale { .. }));
+    let timer = Timer::start();
+    let mut builder = Builder::extend(&path, settings, settled)?;
+    let (copying, _) = timer.stop();
+    let from = builder.earliest();
+    let mut part = Part { builder: &mut builder, from, left: u64::MAX };
+    match workload.k1.run(&mut part) {
+        Ok((_, end)) => {
+            let grown = builder.close(end)?;
+            let same = refused && digest(&grown)? == digest(whole)?;
+            let told = format!(
+                "one of nine tenths is stale, and gone on with it is the same as the whole; \
+                 {copying:.2?} to begin"
+            );
+            row(out, "grown", same, &told, wrong)?;
+        }
+        Err(Stop::Error(error)) => return Err(error.into()),
+        Err(Stop::Enough) => {}
+    }
+    std::fs::remove_file(&path)?;
+    Ok(())
+}
+
+fn digest(history: &History) -> Result<Digest, Error> {
+    let mut digest = Digest::default();
+    for quark in history.tree().quarks() {
+        for interval in history.intervals(quark, history.start()..=history.end())? {
+            digest.add(&interval?);
+        }
+    }
+    Ok(digest)
 }
 
 /// Names and values that are odd, and changes that cannot be.

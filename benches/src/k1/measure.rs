@@ -63,15 +63,15 @@ fn peak_memory() -> Option<f64> {
     line.split_ascii_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1000.0)
 }
 
-struct Timer(Instant, Duration);
+pub(super) struct Timer(Instant, Duration);
 
 impl Timer {
-    fn start() -> Timer {
+    pub(super) fn start() -> Timer {
         Timer(Instant::now(), cpu_now())
     }
 
     /// CPU and wall time.
-    fn stop(self) -> (Duration, Duration) {
+    pub(super) fn stop(self) -> (Duration, Duration) {
         let wall = self.0.elapsed();
         (cpu_now().saturating_sub(self.1), wall)
     }
@@ -107,6 +107,7 @@ pub fn measure(workload: &Workload, dir: &Path, out: &mut impl Write) -> Result<
     open(&path, &workload.limits, out)?;
     flips(&path, out, &mut wrong)?;
     faults::crash(workload, &History::open(&path)?, &path, out, &mut wrong)?;
+    faults::grown(workload, &History::open(&path)?, &path, out, &mut wrong)?;
     faults::edges(&path, out, &mut wrong)?;
     ask(workload, &path, out, &mut wrong)?;
     cold(workload, &path, out)?;

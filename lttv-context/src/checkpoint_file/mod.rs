@@ -25,6 +25,7 @@
 
 mod error;
 mod read;
+mod state;
 mod write;
 
 use serde::{Deserialize, Serialize};

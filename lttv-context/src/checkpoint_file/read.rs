@@ -11,7 +11,7 @@ use ltt_read::Position;
 use super::{CheckpointFileError, FORMAT, Head, MAGIC, Stored, StoredExtension};
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::context::TracesetContext;
-use crate::extension::AnyCodec;
+use crate::extension::{AnyCodec, Saved};
 use crate::fingerprint::fingerprint;
 use crate::position::TracesetPosition;
 
@@ -48,14 +48,17 @@ impl TracesetContext<'_> {
         if head.source != fingerprint(self.traceset()) {
             return Err(CheckpointFileError::Stale { path: path.to_owned() });
         }
-        let mut wanted = self.wanted(path, &head)?;
+        let wanted = self.wanted(&head.extensions).map_err(|missing| match missing {
+            Some(extension) => CheckpointFileError::Missing { path: path.to_owned(), extension },
+            None => CheckpointFileError::NothingToStore { path: path.to_owned() },
+        })?;
         let mut kept = Checkpoints::default();
         let mut before: Option<Checkpoint> = None;
         // Every so many are kept.
         let mut every = 1;
         for number in 1..=head.checkpoints {
             let checkpoint = frames.next("checkpoint", |bytes| {
-                self.checkpoint_of(bytes, &head, &mut wanted, before.as_ref())
+                self.checkpoint_of(bytes, &head, &wanted, before.as_ref())
             })?;
             if number.is_multiple_of(every) {
                 kept.insert(checkpoint.clone());
@@ -71,32 +74,46 @@ impl TracesetContext<'_> {
         Ok(count)
     }
 
-    /// What of a file goes where.
-    fn wanted(&self, path: &Path, head: &Head) -> Result<Vec<Wanted>, CheckpointFileError> {
+    /// What of the stored extensions goes where; or which one is missing, `None` if
+    /// there is nothing that could be stored.
+    pub(super) fn wanted(
+        &self,
+        stored: &[StoredExtension],
+    ) -> Result<Vec<Wanted>, Option<&'static str>> {
         let mut wanted: Vec<Wanted> = Vec::new();
         for (place, type_name, codec) in self.extensions.codecs() {
-            let missing =
-                |extension| CheckpointFileError::Missing { path: path.to_owned(), extension };
-            let codec = codec.ok_or(missing(type_name))?;
+            let codec = codec.ok_or(Some(type_name))?;
             let this = StoredExtension::of(&codec);
             // Of several that are alike, each is the next one.
             let taken = wanted.iter().filter(|other| other.codec.name == codec.name).count();
-            let stored = head.extensions.iter().enumerate();
-            let mut same = stored.filter(|(_, stored)| **stored == this).map(|(at, _)| at);
-            let stored = same.nth(taken).ok_or(missing(codec.name))?;
+            let same = stored.iter().enumerate().filter(|(_, stored)| **stored == this);
+            let stored = same.map(|(at, _)| at).nth(taken).ok_or(Some(codec.name))?;
             wanted.push(Wanted { place, stored, codec });
         }
-        match wanted.is_empty() {
-            true => Err(CheckpointFileError::NothingToStore { path: path.to_owned() }),
-            false => Ok(wanted),
+        if wanted.is_empty() { Err(None) } else { Ok(wanted) }
+    }
+
+    /// The states of all extensions from what is stored of each, and from those before.
+    pub(super) fn states_of(
+        &self,
+        stored: &[&[u8]],
+        wanted: &[Wanted],
+        before: Option<&Checkpoint>,
+    ) -> Option<Vec<Saved>> {
+        let mut states = self.extensions.no_states();
+        for Wanted { place, stored: at, codec } in wanted {
+            let before = before.and_then(|before| before.states.get(*place));
+            let state = self.extensions.read_state(*place, codec, stored.get(*at)?, before);
+            *states.get_mut(*place)? = state?;
         }
+        Some(states)
     }
 
     fn checkpoint_of(
         &self,
         bytes: &[u8],
         head: &Head,
-        wanted: &mut [Wanted],
+        wanted: &[Wanted],
         before: Option<&Checkpoint>,
     ) -> Option<Checkpoint> {
         let (stored, rest) = postcard::take_from_bytes::<Stored<'_>>(bytes).ok()?;
@@ -114,18 +131,13 @@ impl TracesetContext<'_> {
         if !follows || !position.fits(self.contexts.tracefiles().len()) {
             return None;
         }
-        let mut states = self.extensions.no_states();
-        for Wanted { place, stored: at, codec } in wanted {
-            let before = before.and_then(|before| before.states.get(*place));
-            let state = self.extensions.read_state(*place, codec, stored.states.get(*at)?, before);
-            *states.get_mut(*place)? = state?;
-        }
+        let states = self.states_of(&stored.states, wanted, before)?;
         Some(Checkpoint { position, states: Arc::from(states) })
     }
 }
 
 /// An extension that is attached, and found in a file.
-struct Wanted {
+pub(super) struct Wanted {
     /// Where it is attached.
     place: usize,
     /// Where it is in the file.

@@ -10,6 +10,7 @@ use super::error::Error;
 use super::file::{self, BlockEntry, FRAME_HEAD, FrameKind};
 use super::identity::Identity;
 use super::lasting::{Entry, GrowingLasting, Lasting};
+use super::mark::Mark;
 use super::ongoing::Ongoing;
 use super::reader::{History, Parts, Store};
 use super::recover::Recovered;
@@ -132,6 +133,7 @@ pub struct Builder {
     blocks: Vec<BlockEntry>,
     rows: GrowingRows,
     lasting: GrowingLasting,
+    mark: Option<Mark>,
     frame: Vec<u8>,
     /// A write failed: what is in the file is not known.
     failed: bool,
@@ -237,6 +239,7 @@ impl Builder {
             blocks: Vec::new(),
             rows: GrowingRows::default(),
             lasting: GrowingLasting::default(),
+            mark: None,
             frame: Vec::new(),
             failed: false,
             live: None,
@@ -586,6 +589,43 @@ impl Builder {
         Ok(())
     }
 
+    /// Notes something for whoever [goes on](Self::extend) with this history when its
+    /// source has grown: such as the state of what makes the changes, so that it need not
+    /// read its source from the begin. All that happened before `time`, in ns, has been
+    /// told. Only the last note is kept. Changes that wait to be brought into order
+    /// are made first; and then all is written, as by [`flush`](Self::flush), so that
+    /// there should not be many marks.
+    ///
+    /// Best made at a time before which the source is not likely to get anything more.
+    ///
+    /// # Errors
+    ///
+    /// As [`flush`](Self::flush).
+    pub fn mark(&mut self, time: i64, note: &[u8]) -> Result<(), Error> {
+        self.settle()?;
+        self.flush()?;
+        self.mark = Some(Mark { time, horizon: self.horizon, note: note.to_vec() });
+        Ok(())
+    }
+
+    /// The last [mark](Self::mark); in a history that was [extended](Self::extend), that
+    /// of the file, if it is of use there.
+    pub fn marked(&self) -> Option<&Mark> {
+        self.mark.as_ref()
+    }
+
+    pub(super) fn keep_mark(&mut self, mark: Mark) {
+        self.mark = Some(mark);
+    }
+
+    /// Makes all changes that wait.
+    fn settle(&mut self) -> Result<(), Error> {
+        while let Some(change) = self.reorder.as_mut().and_then(Reorder::pop) {
+            self.apply_delayed(change)?;
+        }
+        Ok(())
+    }
+
     fn has_news(&self) -> bool {
         !self.ongoing.is_untouched()
             || self.tree.len() > self.quarks
@@ -673,6 +713,7 @@ impl Builder {
             blocks: self.blocks.clone(),
             groups: super::recover::groups(&self.rows),
             lasting: Lasting::none(),
+            mark: self.mark.clone(),
             tree: self.tree.clone(),
         }))
     }
@@ -703,9 +744,7 @@ impl Builder {
         if end < last {
             return Err(Error::EndsTooEarly { end, last });
         }
-        while let Some(change) = self.reorder.as_mut().and_then(Reorder::pop) {
-            self.apply_delayed(change)?;
-        }
+        self.settle()?;
         if self.has_news() {
             self.write_block()?;
         }
@@ -719,11 +758,12 @@ impl Builder {
             if self.failed {
                 return Err(Error::Failed);
             }
-            let Builder { frame, blocks, rows, lasting, ongoing, start, .. } = &mut self;
+            let Builder { frame, blocks, rows, lasting, mark, ongoing, start, .. } = &mut self;
             file::frame(frame, FrameKind::Index, |out| {
-                file::write_index(out, end, quarks, blocks, rows, |out| {
+                let lasting = |out: &mut Vec<u8>| {
                     lasting.write(out, *start, blocks.len(), ongoing.entries(end));
-                });
+                };
+                file::write_index(out, end, quarks, blocks, rows, lasting, mark.as_ref());
             });
             let (index, _) = self.store()?;
             let Sink::File(mut file) = self.sink else { return Err(Error::Failed) };

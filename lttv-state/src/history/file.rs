@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! header   8 bytes  89 4c 53 48 0d 0a 1a 0a
-//!          u32      format, 4
+//!          u32      format, 5
 //!          u32      length of the rest of the header
 //!          u32      CRC-32 of format, that length and the rest
 //!          rest     i64 start of the history, identity
@@ -28,6 +28,8 @@
 //!               length, and its head
 //!          for each 64 blocks: their rows, see `rows`
 //!          intervals that last over whole blocks, see `lasting`
+//!          if there is one, the mark: i64 time, i64 time up to which all was stored,
+//!               varint length of the note, LZ4 note
 //! ```
 
 use std::ops::Range;
@@ -37,11 +39,12 @@ use super::block::{BlockHead, Layout};
 use super::error::Error;
 use super::identity::Identity;
 use super::lasting::Lasting;
+use super::mark::Mark;
 use super::rows::{self, GROUP, Group, GrowingRows};
 
 const MAGIC: [u8; 8] = *b"\x89LSH\r\n\x1a\n";
 const END_MAGIC: [u8; 8] = *b"\n\x1a\n\rHSL\x89";
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 pub(super) const FRAME_HEAD: usize = 16;
 const TRAILER: usize = 28;
 const FIXED_HEADER: usize = 20;
@@ -156,6 +159,7 @@ pub(super) fn write_index(
     blocks: &[BlockEntry],
     rows: &GrowingRows,
     lasting: impl FnOnce(&mut Vec<u8>),
+    mark: Option<&Mark>,
 ) {
     out.extend_from_slice(&end.to_le_bytes());
     out.extend_from_slice(&(quarks as u32).to_le_bytes());
@@ -169,6 +173,9 @@ pub(super) fn write_index(
         rows::write(out, rows, blocks, quarks);
     }
     lasting(out);
+    if let Some(mark) = mark {
+        mark.write(out);
+    }
 }
 
 pub(super) fn trailer(index: u64, len_before: u64) -> Vec<u8> {
@@ -185,6 +192,7 @@ pub(super) struct Index {
     pub(super) blocks: Vec<BlockEntry>,
     pub(super) groups: Vec<Group>,
     pub(super) lasting: Lasting,
+    pub(super) mark: Option<Mark>,
 }
 
 pub(super) fn read_index(file: &[u8], header: &Header) -> Result<Index, Error> {
@@ -243,7 +251,11 @@ fn parse_index(
         bytes.take(rows::stride(blocks).checked_mul(quarks)?)?;
     }
     let lasting = Lasting::parse(&mut bytes, header.start)?;
-    (bytes.at == content.end).then_some(Index { end, blocks, groups, lasting })
+    let mark = match file.get(bytes.at..content.end)? {
+        [] => None,
+        mark => Some(Mark::read(mark)?),
+    };
+    Some(Index { end, blocks, groups, lasting, mark })
 }
 
 /// Checks that blocks follow each other as they should.

@@ -7,7 +7,8 @@ use super::bits::{Bytes, put_varint};
 ///
 /// A file keeps it, so that one that was built from another trace, by another
 /// version of an analysis, or with other options is not taken for the right
-/// one: [`History::open_for`](super::History::open_for).
+/// one: [`History::open_for`](super::History::open_for). One of the same input with
+/// less of it can be [gone on with](super::Builder::extend).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
     /// The name of the analysis.

@@ -26,7 +26,8 @@
 //! | how long each value lasted | [`durations`](History::durations), [`durations_of`](History::durations_of) |
 //! | least, greatest and mean of numbers | [`numbers`](History::numbers) |
 //!
-//! A history does not change. It can be cloned for little and asked from many
+//! When what it was built from has grown, [`Builder::extend`] goes on with a finished
+//! file. But a [`History`] does not change. It can be cloned for little and asked from many
 //! threads at once; nothing locks. [`Live`] gives other threads one after
 //! the other while a builder goes on.
 //!
@@ -78,9 +79,11 @@ mod cursor;
 mod durations;
 mod ends;
 mod error;
+mod extend;
 mod file;
 mod identity;
 mod lasting;
+mod mark;
 mod names;
 mod ongoing;
 mod query;
@@ -100,6 +103,7 @@ pub use builder::{Builder, Live, Settings, Text};
 pub use durations::{Duration, Numbers};
 pub use error::Error;
 pub use identity::Identity;
+pub use mark::Mark;
 pub use query::Intervals;
 pub use reader::History;
 pub use source::Access;

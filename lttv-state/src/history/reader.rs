@@ -9,9 +9,10 @@ use super::block::Block;
 use super::code::{Code, Kind, value_of};
 use super::cursor::Cursor;
 use super::error::Error;
-use super::file::{self, BlockEntry};
+use super::file::{self, BlockEntry, FRAME_HEAD};
 use super::identity::Identity;
 use super::lasting::{Lasting, Over};
+use super::mark::Mark;
 use super::names;
 use super::recover::Recovered;
 use super::rows::{GROUP, Group};
@@ -60,6 +61,7 @@ pub(super) struct Parts {
     pub(super) blocks: Vec<BlockEntry>,
     pub(super) groups: Vec<Group>,
     pub(super) lasting: Lasting,
+    pub(super) mark: Option<Mark>,
     pub(super) tree: Tree,
 }
 
@@ -161,6 +163,7 @@ impl History {
             blocks: index.blocks,
             groups: index.groups,
             lasting: index.lasting,
+            mark: index.mark,
             tree: Tree::new(),
         });
         history.read_names()?;
@@ -235,6 +238,12 @@ impl History {
     /// What it was built from.
     pub fn identity(&self) -> &Identity {
         &self.inner.parts.identity
+    }
+
+    /// What its producer noted, to be able to go on if the source grows: see
+    /// [`Builder::mark`](super::Builder::mark).
+    pub fn mark(&self) -> Option<&Mark> {
+        self.inner.parts.mark.as_ref()
     }
 
     /// How many blocks it has.
@@ -319,6 +328,18 @@ impl History {
         }
         self.inner.verified[index].store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The frames of all blocks that end before a time, as they are in the file.
+    pub(super) fn frames_before(&self, t: i64) -> impl Iterator<Item = Result<&[u8], Error>> {
+        let count = self.inner.horizons.partition_point(|horizon| *horizon < t);
+        (0..count).map(move |index| {
+            self.block(index)?;
+            let content = self.inner.parts.blocks[index].content.clone();
+            let frame = content.start.checked_sub(FRAME_HEAD).map(|start| start..content.end);
+            let frame = frame.and_then(|at| self.inner.parts.store.around(index).get(at));
+            frame.ok_or_else(|| self.damaged(index, "missing bytes"))
+        })
     }
 
     /// The run of an attribute in a block that has one, as the index says.

@@ -51,6 +51,7 @@ impl Recovered {
             blocks: blocks.clone(),
             groups: groups(&rows),
             lasting: Lasting::none(),
+            mark: None,
             tree: Tree::new(),
             store: Store::File(source),
         });

@@ -5,6 +5,8 @@ use crate::history::{Builder, Error};
 use crate::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, NameId, ProcessStatus, ProcessType, TraceState,
 };
+use crate::tree::Quark;
+use crate::value::Value;
 
 /// A value that is compared without looking at texts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -21,6 +23,21 @@ impl Field {
     /// A number that fits, or nothing.
     pub(super) fn small(number: impl TryInto<i32>) -> Field {
         number.try_into().map_or(Field::Null, Field::I32)
+    }
+
+    /// What an attribute has now.
+    pub(super) fn ongoing(builder: &mut Builder, quark: Quark) -> Result<Field, Error> {
+        Ok(match builder.ongoing(quark)?.value {
+            Value::I32(number) => Field::I32(number),
+            Value::I64(number) => Field::I64(number),
+            Value::U64(number) => Field::U64(number),
+            Value::Str(text) => {
+                let text = text.to_owned();
+                Field::Text(builder.text(&text)?)
+            }
+            // Nothing else is stored here.
+            _ => Field::Null,
+        })
     }
 
     pub(super) fn optional(number: Option<i32>) -> Field {

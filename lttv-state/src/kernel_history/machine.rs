@@ -1,5 +1,7 @@
 //! One machine's state on its way into a history.
 
+use hashbrown::HashSet;
+
 use super::field::{Field, NameTexts, Spellings};
 use super::node::Node;
 use crate::history::{Builder, Error};
@@ -150,7 +152,20 @@ impl Machine {
             }
         }
         self.all_devices(place, state)?;
-        self.store_anomalies(place, state)
+        self.store_anomalies(place, state)?;
+        self.clear_unknown(place)
+    }
+
+    /// Threads that are there in a history that is gone on with, but no more.
+    fn clear_unknown(&mut self, place: &mut Place<'_>) -> Result<(), Error> {
+        let known: HashSet<Quark> =
+            self.threads.iter().flatten().map(|thread| thread.node.base()).collect();
+        let stored: Vec<Quark> = place.builder.tree().children(self.threads_base).collect();
+        for quark in stored.into_iter().filter(|quark| !known.contains(quark)) {
+            let mut gone = Node::of(place.builder, quark, &THREAD)?;
+            gone.clear(place.builder, place.t, &THREAD)?;
+        }
+        Ok(())
     }
 
     fn all_cpus(&mut self, place: &mut Place<'_>, state: &TraceState) -> Result<(), Error> {
@@ -164,7 +179,8 @@ impl Machine {
             Some(Some(node)) => node,
             _ => {
                 let base = child(place.builder, self.base, CPUS, &cpu.to_string())?;
-                grown(&mut self.cpus, cpu as usize).insert(Node::new(base))
+                let node = Node::of(place.builder, base, &CPU)?;
+                grown(&mut self.cpus, cpu as usize).insert(node)
             }
         };
         let pending = Some(known.pending_softirqs()).filter(|pending| *pending != 0);
@@ -230,7 +246,8 @@ impl Machine {
                     (0, Some(cpu)) => place.builder.add_child(base, &format!("0_{cpu}")),
                     _ => place.builder.add_child(base, &tid.to_string()),
                 }?;
-                let thread = Thread { serial, tid, node: Node::new(base) };
+                let node = Node::of(place.builder, base, &THREAD)?;
+                let thread = Thread { serial, tid, node };
                 grown(&mut self.threads, ix.index()).insert(thread)
             }
         };
@@ -257,7 +274,8 @@ impl Machine {
             _ => {
                 let kind = SOURCES[kind as usize];
                 let base = child(place.builder, self.base, kind, &number.to_string())?;
-                grown(known, number as usize).insert(Node::new(base))
+                let node = Node::of(place.builder, base, &SOURCE)?;
+                grown(known, number as usize).insert(node)
             }
         };
         node.set(place.builder, place.t, &SOURCE, fields)
@@ -277,7 +295,7 @@ impl Machine {
             let Some(device) = state.devices().get(self.devices.len()) else { return Ok(()) };
             let number = device.number().to_string();
             let base = child(place.builder, self.base, DEVICES, &number)?;
-            self.devices.push(Node::new(base));
+            self.devices.push(Node::of(place.builder, base, &DEVICE)?);
         }
         let Some(device) = state.devices().get(index) else { return Ok(()) };
         let fields = [

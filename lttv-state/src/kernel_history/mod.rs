@@ -3,7 +3,8 @@
 //!
 //! [`KernelHistory`] follows a [`KernelState`](crate::kernel::KernelState) while a
 //! context is read, and stores what changes in a [history](crate::history).
-//! [`record`] does all of that for a whole traceset. A [`Snapshot`] is the state of
+//! [`record`] does all of that for a whole traceset, and adds what is new to the history
+//! of one that has grown. A [`Snapshot`] is the state of
 //! a machine at one time: taken from a history it is the same as taken from a
 //! [`TraceState`](crate::kernel::TraceState) that was brought to that time.
 //!
@@ -71,6 +72,7 @@
 //! packet. Events without a time are taken to happen at the begin.
 
 mod field;
+mod grown;
 mod machine;
 mod node;
 mod record;
@@ -78,7 +80,7 @@ mod snapshot;
 mod snapshot_read;
 mod writer;
 
-pub use lttv_context::{fingerprint, has_grown};
+pub use lttv_context::fingerprint;
 pub use record::{Recorded, Target, record};
 pub use snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 pub use writer::KernelHistory;

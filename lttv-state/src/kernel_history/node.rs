@@ -15,8 +15,25 @@ pub(super) struct Node<const N: usize> {
 }
 
 impl<const N: usize> Node<N> {
-    pub(super) fn new(base: Quark) -> Self {
-        Node { base, quarks: [None; N], fields: [Field::Null; N] }
+    /// With what was stored there before: by others that are gone, or when the history
+    /// was built so far.
+    pub(super) fn of(builder: &mut Builder, base: Quark, names: &[&str; N]) -> Result<Self, Error> {
+        let mut node = Node { base, quarks: [None; N], fields: [Field::Null; N] };
+        node.quarks[0] = Some(base);
+        for (quark, name) in node.quarks.iter_mut().zip(names).skip(1) {
+            *quark = builder.tree().child(base, name);
+        }
+        for (quark, field) in node.quarks.iter().zip(&mut node.fields) {
+            if let Some(quark) = quark {
+                *field = Field::ongoing(builder, *quark)?;
+            }
+        }
+        Ok(node)
+    }
+
+    /// The first of its attributes.
+    pub(super) fn base(&self) -> Quark {
+        self.base
     }
 
     /// Stores the fields that changed, by the names of their attributes.
@@ -35,7 +52,10 @@ impl<const N: usize> Node<N> {
             self.fields[at] = fields[at];
             let quark = match self.quarks[at] {
                 Some(quark) => quark,
-                None => self.add(builder, at, names[at])?,
+                None => {
+                    let quark = builder.add_child(self.base, names[at])?;
+                    *self.quarks[at].insert(quark)
+                }
             };
             match fields[at] {
                 Field::Null => builder.set(quark, t, crate::value::Value::Null),
@@ -56,15 +76,5 @@ impl<const N: usize> Node<N> {
         names: &[&str; N],
     ) -> Result<(), Error> {
         self.set(builder, t, names, [Field::Null; N])
-    }
-
-    #[cold]
-    fn add(&mut self, builder: &mut Builder, at: usize, name: &str) -> Result<Quark, Error> {
-        let quark = match at {
-            0 => self.base,
-            _ => builder.add_child(self.base, name)?,
-        };
-        self.quarks[at] = Some(quark);
-        Ok(quark)
     }
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext, fingerprint};
 
+use super::grown::{self, Marker};
+use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
 use crate::history::{Builder, Error, History, Identity, Settings};
 use crate::kernel::{self, KernelState};
@@ -21,7 +23,10 @@ pub enum Target<'p> {
     /// In memory.
     Memory,
     /// In a file. If there is an unfinished one of the same traces, it is gone on
-    /// with; the traces are read from the begin nevertheless.
+    /// with; the traces are read from the begin nevertheless. If there is a finished one
+    /// of these traces as they were earlier, all of it that is settled is kept. Then only
+    /// what came later is read, if the feature `checkpoint-files` is on, and was when that
+    /// file was made; all is read otherwise.
     File(&'p Path),
 }
 
@@ -33,6 +38,9 @@ pub struct Recorded {
     pub history: History,
     /// How many events were read.
     pub events: u64,
+    /// The time, in ns, before which all was in the file already; `None` if it was made
+    /// anew.
+    pub kept: Option<i64>,
     /// What could not be read.
     pub errors: Vec<ltt_read::Error>,
 }
@@ -70,25 +78,46 @@ pub fn record(
     let start = KernelHistory::start_of(context.contexts());
     let builder = match target {
         Target::Memory => Builder::in_memory_with(start, settings),
-        Target::File(path) => match Builder::resume(path, settings.clone()) {
-            Ok(builder) if builder.start() == start => builder,
-            // None, of other traces, or not to be read: it is replaced.
-            _ => Builder::create(path, start, settings)?,
-        },
+        Target::File(path) => {
+            let initial: Vec<_> = context.extensions()[kernel].traces().map(Snapshot::of).collect();
+            let unfinished = Builder::resume(path, settings.clone());
+            match unfinished.ok().filter(|builder| builder.start() == start) {
+                Some(builder) => builder,
+                // None, of other traces, or not to be read.
+                None => match grown::extend(path, traceset, &settings, start, &initial) {
+                    Some(builder) => builder,
+                    None => Builder::create(path, start, settings)?,
+                },
+            }
+        }
     };
+    let kept = Some(builder.earliest()).filter(|earliest| *earliest > start);
     let writer = context.attach(KernelHistory::new(kernel, builder));
+    let mut marker = match target {
+        Target::Memory => Marker::default(),
+        Target::File(_) => Marker::new(&mut context, writer),
+    };
     let mut events = 0;
-    // A position is of no use as a bound here, so that none can be stale.
-    while let Ok(read) = context.replay(&Bounds::all().events(STEP)) {
+    loop {
+        let bounds = Bounds::all().events(STEP);
+        let bounds = marker.next().map_or(bounds.clone(), |time| bounds.until(time));
+        // A position is of no use as a bound here, so that none can be stale.
+        let Ok(read) = context.replay(&bounds) else { break };
         events += read.events;
-        if context.extensions()[writer].error().is_some() || read.reason == EndReason::EndOfTraceset
-        {
+        if context.extensions()[writer].error().is_some() {
             break;
         }
-        if progress(context.progress()).is_break() {
-            return Err(Error::Unfinished);
+        match read.reason {
+            EndReason::EndTime => marker.make(&mut context, writer)?,
+            EndReason::EndOfTraceset => {
+                marker.make(&mut context, writer)?;
+                break;
+            }
+            _ if progress(context.progress()).is_break() => return Err(Error::Unfinished),
+            _ => {}
         }
     }
     let errors = context.drain_errors();
-    Ok(Recorded { history: KernelHistory::finish(&mut context, writer)?, events, errors })
+    let history = KernelHistory::finish(&mut context, writer)?;
+    Ok(Recorded { history, events, kept, errors })
 }

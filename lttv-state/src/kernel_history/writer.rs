@@ -1,7 +1,7 @@
 //! The extension of a context that stores what happens.
 
 use ltt_read::schema::EventTypeId;
-use lttv_context::{Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
+use lttv_context::{Codec, Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
 use super::field::Spellings;
@@ -204,6 +204,17 @@ impl Extension for KernelHistory {
 
     fn restore(&mut self, (): &()) {
         self.reset();
+    }
+
+    /// There is nothing to be kept: with a kernel state from a file it goes on.
+    fn codec(&self) -> Option<Codec<Self>> {
+        Some(Codec {
+            name: "kernel history",
+            version: 1,
+            options: 0,
+            write: |(), _, _| {},
+            read: |_, bytes, _| bytes.is_empty().then_some(()),
+        })
     }
 }
 

@@ -7,6 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use lttv_context::Traceset;
+use lttv_state::history::History;
+use lttv_state::tree::Quark;
 
 /// The small kernel trace in the repository.
 pub(crate) fn bundled() -> PathBuf {
@@ -50,4 +52,32 @@ pub(crate) fn kernel_traces() -> Vec<(String, Traceset)> {
     let shared = names.iter().filter_map(|name| Some((name.to_string(), shared(name)?)));
     let all = [("bundled".to_owned(), bundled())].into_iter().chain(shared);
     all.map(|(name, path)| (name, Traceset::open(path).expect("a trace"))).collect()
+}
+
+/// Panics unless two histories have the same attributes with the same values at all times.
+/// (One that got another value for no time may be stored in one interval or in two.)
+pub(crate) fn same_history(found: &History, expected: &History, which: &str) {
+    let span = |of: &History| (of.start(), of.end(), of.tree().len());
+    for quark in found.tree().quarks() {
+        let path = found.tree().path(quark);
+        assert!(expected.tree().find(Quark::ROOT, &path).unwrap().is_some(), "{which}: {path}");
+    }
+    assert_eq!(span(found), span(expected), "{which}");
+    let whole = expected.start()..=expected.end();
+    for quark in expected.tree().quarks() {
+        let path = expected.tree().path(quark);
+        let same = found.tree().find(Quark::ROOT, &path).unwrap().expect(&path);
+        let all = |of: &History, quark| {
+            let mut changes: Vec<(i64, String)> = Vec::new();
+            for interval in of.intervals(quark, whole.clone()).unwrap() {
+                let interval = interval.unwrap();
+                let value = interval.value.to_string();
+                if changes.last().is_none_or(|(_, last)| *last != value) {
+                    changes.push((interval.start, value));
+                }
+            }
+            changes
+        };
+        assert_eq!(all(found, same), all(expected, quark), "{which}: {path}");
+    }
 }

@@ -1,0 +1,118 @@
+//! The state of all extensions at one time, as bytes by themselves.
+
+use ltt_read::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::StoredExtension;
+use crate::checkpoint::Checkpoint;
+use crate::context::TracesetContext;
+use crate::extension::Saved;
+
+/// A state as bytes.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredState<'b> {
+    extensions: Vec<StoredExtension>,
+    /// By extension.
+    #[serde(borrow)]
+    states: Vec<&'b [u8]>,
+}
+
+impl TracesetContext<'_> {
+    /// The state of extensions where the context stands, as bytes that
+    /// [`restore_state`](Self::restore_state) takes. `None` if it is not the
+    /// [state of that position](Self::is_state_current), or an extension has no
+    /// [`Codec`](crate::Codec).
+    ///
+    /// Other than a checkpoint they tell no position: who keeps them notes the time.
+    /// So they are of use when the traces have grown since, and positions are others.
+    pub fn state_to_bytes(&self) -> Option<Vec<u8>> {
+        if !self.is_state_current() {
+            return None;
+        }
+        let saved = self.extensions().save();
+        let (mut extensions, mut states) = (Vec::new(), Vec::new());
+        for (place, _, codec) in self.extensions().codecs() {
+            let codec = codec?;
+            let mut state = Vec::new();
+            (codec.write)(saved.get(place)?, None, &mut state);
+            extensions.push(StoredExtension::of(&codec));
+            states.push(state);
+        }
+        let states = states.iter().map(Vec::as_slice).collect();
+        postcard::to_stdvec(&StoredState { extensions, states }).ok()
+    }
+
+    /// Goes to the first event at or after a time, with the state of extensions that
+    /// there was before all such events, from
+    /// [`state_to_bytes`](Self::state_to_bytes). False, and nothing is changed, if the
+    /// bytes are anything else than the state of such extensions.
+    ///
+    /// The bytes may be hostile: memory stays in proportion to them. But whether it was
+    /// that time is for the caller to know.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, Codec, Extension, Handle, Setup, Traceset, TracesetContext};
+    ///
+    /// /// Counts events.
+    /// struct Count(u64);
+    ///
+    /// impl Extension for Count {
+    ///     type Checkpoint = u64;
+    ///
+    ///     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+    ///         setup.hooks.on_event("*", move |call| call.extensions[handle].0 += 1);
+    ///     }
+    /// #   fn reset(&mut self) {
+    /// #       self.0 = 0;
+    /// #   }
+    /// #   fn save(&self) -> u64 {
+    /// #       self.0
+    /// #   }
+    /// #   fn restore(&mut self, saved: &u64) {
+    /// #       self.0 = *saved;
+    /// #   }
+    /// #   fn codec(&self) -> Option<Codec<Self>> {
+    /// #       Some(Codec {
+    /// #           name: "count",
+    /// #           version: 1,
+    /// #           options: 0,
+    /// #           write: |count, _, out| out.extend_from_slice(&count.to_le_bytes()),
+    /// #           read: |_, bytes, _| Some(u64::from_le_bytes(bytes.try_into().ok()?)),
+    /// #       })
+    /// #   }
+    ///     // ...
+    /// }
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let count = context.attach(Count(0));
+    /// let span = context.contexts().time_span().expect("events");
+    /// let half = span.begin.saturating_add(span.end.since(span.begin) / 2);
+    /// context.replay(&Bounds::all().until(half))?;
+    /// let bytes = context.state_to_bytes().expect("a codec");
+    /// let before = context.extensions()[count].0;
+    /// let rest = context.replay(&Bounds::all())?.events;
+    ///
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let count = context.attach(Count(0));
+    /// assert!(context.restore_state(&bytes, half));
+    /// assert_eq!(context.extensions()[count].0, before);
+    /// assert_eq!(context.replay(&Bounds::all())?.events, rest);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn restore_state(&mut self, bytes: &[u8], time: Timestamp) -> bool {
+        let Some(states) = self.states_in(bytes) else { return false };
+        self.seek_time(time);
+        let position = self.position();
+        self.restore(&Checkpoint { position, states: states.into() }).is_ok()
+    }
+
+    fn states_in(&self, bytes: &[u8]) -> Option<Vec<Saved>> {
+        let (stored, rest) = postcard::take_from_bytes::<StoredState<'_>>(bytes).ok()?;
+        if !rest.is_empty() || stored.states.len() != stored.extensions.len() {
+            return None;
+        }
+        let wanted = self.wanted(&stored.extensions).ok()?;
+        self.states_of(&stored.states, &wanted, None)
+    }
+}

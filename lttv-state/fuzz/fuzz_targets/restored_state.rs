@@ -1,0 +1,53 @@
+//! The stored state of a kernel with some bytes changed, as a history's mark may have
+//! it: it is refused, or going on from there comes to an end, without a panic.
+#![no_main]
+
+use std::cell::RefCell;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use ltt_read::Timestamp;
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::kernel::KernelState;
+
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel");
+
+static TRACESET: LazyLock<Traceset> =
+    LazyLock::new(|| Traceset::open(TRACE).expect("the bundled trace"));
+
+/// The state after 3000 events, and the time of the next one.
+static STATE: LazyLock<(Vec<u8>, Timestamp)> = LazyLock::new(|| {
+    let mut context = TracesetContext::new(&*TRACESET);
+    context.attach(KernelState::new());
+    context.replay(&Bounds::all().events(3000)).expect("no position");
+    let time = context.position().time().expect("more events");
+    (context.state_to_bytes().expect("it can be stored"), time)
+});
+
+thread_local! {
+    /// To look ahead for what it begins with would take longer than all else.
+    static CONTEXT: RefCell<TracesetContext<'static>> = {
+        let mut context = TracesetContext::new(&*TRACESET);
+        context.attach(KernelState::new());
+        RefCell::new(context)
+    };
+}
+
+fuzz_target!(|data: &[u8]| {
+    let (state, time) = &*STATE;
+    // Of three bytes, two say where and one says what; how much of it is there, the
+    // first one says.
+    let Some((length, changes)) = data.split_first() else { return };
+    let length = state.len() * usize::from(*length).min(255) / 255;
+    let mut state = state[..length.max(1)].to_vec();
+    for change in changes.as_chunks::<3>().0 {
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]]));
+        let at = at % state.len();
+        state[at] = change[2];
+    }
+    CONTEXT.with_borrow_mut(|context| {
+        if context.restore_state(&state, *time) {
+            context.replay(&Bounds::all().events(100)).expect("no position");
+        }
+    });
+});

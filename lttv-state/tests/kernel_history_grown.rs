@@ -1,0 +1,302 @@
+//! The history of a trace that was read while it grew is that of the whole trace.
+
+mod support;
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{TraceWriter, Value, presets};
+use lttv_context::{Traceset, settled_since};
+use lttv_state::history::{Builder, History, Settings};
+use lttv_state::kernel_history::{Recorded, Target, record};
+use proptest::prelude::*;
+use support::same_history;
+
+fn goes_on(_: (u64, u64)) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// How far each tracefile of a trace has come.
+type Stage<'s> = &'s dyn Fn(usize, &[u64]) -> u64;
+
+/// Makes in `to` what there was of a trace earlier: `size` tells how much of each
+/// tracefile, by its number and where its packets end.
+fn earlier(trace: &ltt_read::Trace, to: &Path, size: Stage<'_>) -> Traceset {
+    _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to).unwrap();
+    let from = trace.tracefiles()[0].files().next().unwrap().parent().unwrap();
+    fs::copy(from.join("metadata"), to.join("metadata")).unwrap();
+    for (number, tracefile) in trace.tracefiles().iter().enumerate() {
+        let index = trace.packet_index(number);
+        let ends: Vec<u64> = index.entries().iter().map(|p| p.offset + p.size).collect();
+        for file in tracefile.files() {
+            let bytes = fs::read(file).unwrap();
+            let size = (size(number, &ends) as usize).min(bytes.len());
+            fs::write(to.join(file.file_name().unwrap()), &bytes[..size]).unwrap();
+        }
+    }
+    Traceset::open(to).unwrap()
+}
+
+/// Where a tracefile ends that has some 16ths of its packets, at least one.
+fn part(ends: &[u64], of_16: usize) -> u64 {
+    let packets = (ends.len() * of_16 / 16).clamp(1, ends.len().max(1));
+    ends.get(packets - 1).copied().unwrap_or(0)
+}
+
+/// Real traces of one file for each tracefile.
+fn traces() -> Vec<(String, Traceset)> {
+    let mut traces = support::kernel_traces();
+    traces.retain(|(_, traceset)| {
+        let mut all = traceset.traces().iter().flat_map(|trace| trace.tracefiles());
+        traceset.traces().len() == 1 && all.all(|tracefile| tracefile.files().count() == 1)
+    });
+    traces
+}
+
+#[test]
+fn a_trace_that_grows_is_gone_on_with() {
+    let stages: [(&str, Stage<'_>); 6] = [
+        ("a quarter", &|_, ends| part(ends, 4)),
+        ("more, by CPU", &|number, ends| part(ends, 5 + 3 * (number % 3))),
+        ("the slowest as before", &|number, ends| part(ends, 5 + 9 * (number % 3).min(1))),
+        ("in the midst of packets", &|_, ends| part(ends, 14) + 333),
+        ("all", &|_, _| u64::MAX),
+        ("nothing new: made anew", &|_, _| u64::MAX),
+    ];
+    let (mut went_on, mut read_less) = (0, 0);
+    for (name, traceset) in traces() {
+        let dir = tempfile::tempdir().unwrap();
+        let (trace, path) = (dir.path().join("trace"), dir.path().join("kernel.history"));
+        for (stage, size) in &stages {
+            let now = earlier(&traceset.traces()[0], &trace, size);
+            let whole = record(&now, Target::Memory, goes_on).unwrap();
+            let grown = record(&now, Target::File(&path), goes_on).unwrap();
+            same_history(&grown.history, &whole.history, &format!("{name}, {stage}"));
+            grown.history.verify().unwrap();
+            // It must be the same when it is read from the file.
+            let file = History::open_for(&path, &Recorded::identity(&now)).unwrap();
+            same_history(&file, &whole.history, &format!("{name}, {stage}, from the file"));
+            went_on += u32::from(grown.kept.is_some());
+            read_less += u32::from(grown.events < whole.events);
+            assert!(grown.kept.is_some() || grown.events == whole.events);
+        }
+    }
+    assert!(went_on >= 4, "{went_on}");
+    assert_eq!(read_less > 0, cfg!(feature = "checkpoint-files"), "{read_less}");
+}
+
+/// A step of an imaginary machine: on which CPU, how many ns later, what, with whom.
+type Step = (u8, u16, u8, u8);
+
+/// Writes a kernel trace of 3 CPUs, in packets of a few events, whatever comes of it. If it
+/// is to be `odd`, its files are taken for those of one CPU.
+fn write(dir: &Path, steps: &[Step], odd: bool) {
+    let int = || FieldClass::sint(32, ByteOrder::Little);
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let mut add = |name: &str, fields: &[&str]| {
+        let fields = fields.iter().map(|field| (*field, int()));
+        schema.add_event_type(StreamClassId(0), name, FieldClass::structure(fields))
+    };
+    let types = [
+        add("sched_switch", &["prev_tid", "next_tid", "prev_state"]),
+        add("sched_wakeup", &["tid", "target_cpu"]),
+        add("sched_process_fork", &["child_tid", "parent_tid", "child_pid"]),
+        add("sched_process_exit", &["tid"]),
+        add("sched_process_free", &["tid"]),
+        add("syscall_entry_read", &["fd"]),
+        add("syscall_exit_read", &["ret"]),
+        add("irq_handler_entry", &["irq"]),
+        add("irq_handler_exit", &["irq"]),
+        add("irq_softirq_raise", &["vec"]),
+    ];
+    let trace = TraceWriter::create(dir, schema).unwrap();
+    let mut streams: Vec<_> = (0..3)
+        .map(|cpu| {
+            let stream = trace.stream(StreamClassId(0), &format!("channel0_{cpu}")).unwrap();
+            let stream = if odd { stream } else { stream.with_stream_id(cpu) };
+            stream.with_packet_context(Value::fields([("cpu_id", cpu)]))
+        })
+        .collect();
+    let mut now = 1_000;
+    for (cpu, later, what, whom) in steps {
+        now += u64::from(*later);
+        let (cpu, what, whom) = (usize::from(cpu % 3), usize::from(*what), i64::from(whom % 8));
+        match what % 16 {
+            12.. => {
+                streams[cpu].end_packet(now).unwrap();
+                streams[cpu].begin_packet(now).unwrap();
+            }
+            11 => streams[cpu].set_discarded(now),
+            kind => {
+                let kind = kind % types.len();
+                // As many as the event needs; others are zero.
+                let fields = [i64::from(*later) % 8, whom, whom / 3].map(Value::from);
+                let count = [3, 2, 3, 1, 1, 1, 1, 1, 1, 1][kind];
+                let body = Value::structure(fields.into_iter().skip(3 - count));
+                streams[cpu].event(types[kind], now, body).unwrap();
+            }
+        }
+    }
+    for stream in streams {
+        stream.finish().unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever happens, and however tracefiles come along.
+    #[test]
+    fn random_machines_are_gone_on_with(
+        steps in prop::collection::vec(any::<Step>(), 20..400),
+        stages in prop::collection::vec((0..=16usize, 0..=16usize, 0..=16usize, 0..300u64), 1..6),
+        odd in prop::bool::weighted(0.2),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (trace, path) = (dir.path().join("trace"), dir.path().join("kernel.history"));
+        write(&dir.path().join("whole"), &steps, odd);
+        let whole = Traceset::open(dir.path().join("whole")).unwrap();
+        let mut far = [0; 3];
+        for (a, b, c, torn) in stages {
+            far = [far[0].max(a), far[1].max(b), far[2].max(c)];
+            let size = |number: usize, ends: &[u64]| part(ends, far[number % 3]) + torn;
+            let now = earlier(&whole.traces()[0], &trace, &size);
+            let expected = record(&now, Target::Memory, goes_on).unwrap();
+            let grown = record(&now, Target::File(&path), goes_on).unwrap();
+            same_history(&grown.history, &expected.history, &format!("{far:?}, {torn}"));
+        }
+    }
+}
+
+/// Steps of a machine, always the same.
+fn some_steps(count: usize) -> Vec<Step> {
+    let mut random = 1u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        random >> 33
+    };
+    (0..count).map(|_| (next() as u8, next() as u16, next() as u8, next() as u8)).collect()
+}
+
+/// A trace in a directory of its own, and where its copy and history are to be.
+struct Growing {
+    dir: tempfile::TempDir,
+    whole: Traceset,
+}
+
+impl Growing {
+    fn new() -> Growing {
+        let dir = tempfile::tempdir().unwrap();
+        write(&dir.path().join("whole"), &some_steps(4000), false);
+        let whole = Traceset::open(dir.path().join("whole")).unwrap();
+        Growing { dir, whole }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("kernel.history")
+    }
+
+    fn earlier(&self, size: Stage<'_>) -> Traceset {
+        earlier(&self.whole.traces()[0], &self.dir.path().join("trace"), size)
+    }
+
+    /// Records what there is, and compares it with what it is to be.
+    fn record(&self, now: &Traceset) -> Recorded {
+        let recorded = record(now, Target::File(&self.path()), goes_on).unwrap();
+        let whole = record(now, Target::Memory, goes_on).unwrap();
+        same_history(&recorded.history, &whole.history, "");
+        recorded
+    }
+}
+
+#[test]
+fn little_growth_is_little_work() {
+    let growing = Growing::new();
+    let most = growing.record(&growing.earlier(&|_, ends| part(ends, 15)));
+    let all = growing.record(&growing.earlier(&|_, _| u64::MAX));
+    assert!(all.kept.unwrap() > most.history.start().midpoint(most.history.end()));
+    if cfg!(feature = "checkpoint-files") {
+        assert!(all.events * 4 < most.events, "{} after {}", all.events, most.events);
+        assert!(all.history.mark().unwrap().time > most.history.mark().unwrap().time);
+    }
+}
+
+#[test]
+fn what_is_not_the_same_trace_is_made_anew() {
+    let growing = Growing::new();
+    let is_made_anew = |now: &Traceset| growing.record(now).kept.is_none();
+    let half = growing.earlier(&|_, ends| part(ends, 8));
+    assert!(is_made_anew(&half), "there was nothing");
+    let less = growing.earlier(&|_, ends| part(ends, 4));
+    assert!(is_made_anew(&less), "it shrank");
+    // A tracefile that was empty may get events of any time.
+    let empty = growing.earlier(&|number, ends| if number == 0 { 0 } else { part(ends, 8) });
+    is_made_anew(&empty);
+    let all = growing.earlier(&|_, _| u64::MAX);
+    assert!(is_made_anew(&all), "one was empty");
+
+    is_made_anew(&half);
+    assert!(!is_made_anew(&all));
+    is_made_anew(&half);
+    let mut bytes = fs::read(growing.path()).unwrap();
+    let in_first_block = bytes.len() / 8;
+    bytes[in_first_block] ^= 4;
+    fs::write(growing.path(), bytes).unwrap();
+    assert!(is_made_anew(&all), "damaged");
+    is_made_anew(&half);
+    fs::write(growing.path(), "nothing of the kind").unwrap();
+    assert!(is_made_anew(&all), "no history");
+}
+
+/// With a mark that is of no use the trace is read from the begin, and comes to the same.
+#[test]
+fn a_useless_note_does_no_harm() {
+    let growing = Growing::new();
+    let half = growing.earlier(&|_, ends| part(ends, 8));
+    let mut settings = Settings::default();
+    settings.identity = Recorded::identity(&half);
+    let recorded = growing.record(&half);
+    let end = recorded.history.end();
+    assert_eq!(recorded.history.mark().is_some(), cfg!(feature = "checkpoint-files"));
+    let all = growing.earlier(&|_, _| u64::MAX);
+    for note in [&b""[..], b"none", &[0xff; 100]] {
+        growing.record(&half);
+        let mut builder = Builder::extend(growing.path(), settings.clone(), i64::MAX).unwrap();
+        builder.mark(i64::MIN, note).unwrap();
+        builder.close(end).unwrap();
+        let grown = growing.record(&all);
+        assert!(grown.kept.is_some());
+        assert_eq!(grown.events, record(&all, Target::Memory, goes_on).unwrap().events);
+    }
+}
+
+/// Breaking off leaves the finished file; and what there is besides is of the traces as
+/// they are now, or of no use.
+#[test]
+fn breaking_off_leaves_what_was_finished() {
+    let growing = Growing::new();
+    let half = growing.earlier(&|_, ends| part(ends, 8));
+    growing.record(&half);
+    let before = fs::read(growing.path()).unwrap();
+
+    let most = growing.earlier(&|_, ends| part(ends, 12));
+    let mut settings = Settings::default();
+    settings.identity = Recorded::identity(&most);
+    let settled = settled_since(&Recorded::identity(&half).source, &most).unwrap();
+    let builder = Builder::extend(growing.path(), settings, settled.ns()).unwrap();
+    assert!(builder.tree().len() > 1);
+    drop(builder);
+    assert_eq!(fs::read(growing.path()).unwrap(), before);
+
+    // What was begun is gone on with.
+    let grown = growing.record(&most);
+    assert!(grown.kept.is_some());
+    // Now it is begun, but for other traces.
+    let mut settings = Settings::default();
+    settings.identity = Recorded::identity(&most);
+    drop(Builder::extend(growing.path(), settings, i64::MAX).unwrap());
+    growing.record(&growing.earlier(&|_, _| u64::MAX));
+}
