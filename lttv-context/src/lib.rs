@@ -89,6 +89,7 @@ mod checkpoint_file;
 mod commands;
 mod context;
 mod contexts;
+mod cuts;
 mod deliver;
 mod dispatch;
 mod extension;

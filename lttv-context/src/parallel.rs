@@ -8,6 +8,7 @@ use std::thread;
 
 use ltt_read::{Error, Notice, Timestamp};
 
+use crate::cuts;
 use crate::slice::{Report, Slice};
 use crate::traceset::Traceset;
 
@@ -80,7 +81,7 @@ impl Parallel {
         Parallel { threads: threads.max(1), ..self }
     }
 
-    /// In about so many slices: by default a few for each thread. More of them
+    /// In so many slices at most: by default a few for each thread. More of them
     /// share the work out better, but where a slice begins, part of a packet of
     /// each tracefile is read twice.
     #[must_use]
@@ -146,8 +147,7 @@ impl Parallel {
         ParallelRead { results: Vec::new(), events, stopped, errors, notices }
     }
 
-    /// The times between slices: begins of packets that cut all bytes into about
-    /// equal parts.
+    /// The times between slices.
     fn cuts(&self) -> Vec<Timestamp> {
         let tracefiles: Vec<_> = (self.traceset.traces().iter())
             .flat_map(|trace| (0..trace.tracefiles().len()).map(move |index| (trace, index)))
@@ -157,28 +157,15 @@ impl Parallel {
             let (trace, index) = tracefiles[number];
             trace.packet_index(index);
         });
-        let entries = tracefiles.iter().flat_map(|(trace, i)| trace.packet_index(*i).entries());
-        let within = |time: Timestamp| time > self.begin && self.end.is_none_or(|end| time < end);
-        let mut packets: Vec<_> =
-            entries.map(|e| (e.begin, e.size)).filter(|packet| within(packet.0)).collect();
-        packets.sort_unstable();
-        let bytes: u64 = packets.iter().map(|packet| packet.1).sum();
+        let entries = || tracefiles.iter().flat_map(|(trace, i)| trace.packet_index(*i).entries());
         let slices = self.slices.unwrap_or_else(|| {
-            // A slice should be long compared with the packets that it cuts.
-            let most = packets.len() / (4 * tracefiles.len()).max(1);
-            (SLICES_PER_THREAD * self.threads).min(most.max(self.threads))
+            // A slice should be long compared with the packets that it cuts, and no thread
+            // should wait for a slice that another one has begun when there was no more.
+            let most = entries().count() / (4 * tracefiles.len()).max(1);
+            let each = (most / self.threads).clamp(1, SLICES_PER_THREAD);
+            if self.threads == 1 { 1 } else { each * self.threads }
         });
-        let mut cuts = Vec::new();
-        let mut before = 0u64;
-        for (begin, size) in packets {
-            let part = u128::from(bytes) * (cuts.len() as u128 + 1) / slices as u128;
-            if u128::from(before) >= part && cuts.len() + 1 < slices && cuts.last() != Some(&begin)
-            {
-                cuts.push(begin);
-            }
-            before += size;
-        }
-        cuts
+        cuts::cuts(entries(), self.begin, self.end, slices)
     }
 }
 

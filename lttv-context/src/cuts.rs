@@ -1,0 +1,170 @@
+//! Where to cut a traceset into slices that take about equally long to read.
+
+use ltt_read::{IndexEntry, Timestamp};
+
+/// A packet's begin is taken for a cut if it is away from where that should be by no more
+/// than so many parts of a slice.
+const NEAR: f64 = 1.0 / 16.0;
+
+/// Times that cut all between `begin` and `end` into at most so many slices of about as many
+/// bytes each; these are taken to be spread evenly over the time of their packet. Where a
+/// packet begins nearby, that is the time: in this packet no events have to be passed over.
+pub(crate) fn cuts<'p>(
+    packets: impl Iterator<Item = &'p IndexEntry>,
+    begin: Timestamp,
+    end: Option<Timestamp>,
+    slices: usize,
+) -> Vec<Timestamp> {
+    let end = end.unwrap_or(Timestamp::MAX);
+    let mut points = vec![(begin, Point::Bound), (end, Point::Bound)];
+    for packet in packets {
+        let rate = packet.size as f64 / packet.end.since(packet.begin).max(1) as f64;
+        points.push((packet.begin, Point::Begin(rate)));
+        points.push((packet.end, Point::End(rate)));
+    }
+    points.sort_by_key(|(time, _)| *time);
+
+    // How many bytes there are before each time in between.
+    let (mut bytes, mut rate, mut last) = (0.0, 0.0, begin);
+    let mut open = 0;
+    let (mut all, mut begins): (Vec<Place>, Vec<Place>) = (Vec::new(), Vec::new());
+    for (time, point) in points {
+        bytes += rate * time.since(last) as f64;
+        last = time;
+        let place = Place { time, bytes };
+        if begin <= time && time <= end {
+            all.push(place);
+        }
+        match point {
+            Point::Bound => {}
+            Point::End(of) => {
+                open -= 1;
+                // What is left by rounding would count for all the time to come.
+                rate = if open == 0 { 0.0 } else { rate - of };
+            }
+            Point::Begin(of) => {
+                open += 1;
+                rate += of;
+                if begin < time && time < end {
+                    begins.push(place);
+                }
+            }
+        }
+    }
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return Vec::new() };
+    let slice = (last.bytes - first.bytes) / slices as f64;
+    let mut cuts: Vec<Timestamp> = (1..slices)
+        .map(|number| {
+            let wanted = first.bytes + slice * number as f64;
+            let [before, behind] = around(&begins, wanted);
+            let distance = |place: &&Place| (place.bytes - wanted).abs();
+            let nearest = before.into_iter().chain(behind);
+            match nearest.min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+                Some(begin) if distance(&begin) <= slice * NEAR => begin.time,
+                _ => time_between(around(&all, wanted), wanted),
+            }
+        })
+        .filter(|time| begin < *time && *time < end)
+        .collect();
+    cuts.dedup();
+    cuts
+}
+
+/// So many bytes are before a time.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    time: Timestamp,
+    bytes: f64,
+}
+
+/// The places before and behind which there are so many bytes.
+fn around(places: &[Place], bytes: f64) -> [Option<&Place>; 2] {
+    let behind = places.partition_point(|place| place.bytes < bytes);
+    [behind.checked_sub(1).and_then(|before| places.get(before)), places.get(behind)]
+}
+
+fn time_between(places: [Option<&Place>; 2], bytes: f64) -> Timestamp {
+    match places {
+        [Some(before), Some(behind)] => {
+            let part = (bytes - before.bytes) / (behind.bytes - before.bytes);
+            let ns = behind.time.since(before.time) as f64 * part;
+            before.time.saturating_add(ns as u64)
+        }
+        [Some(place), None] | [None, Some(place)] => place.time,
+        [None, None] => Timestamp::MIN,
+    }
+}
+
+enum Point {
+    Bound,
+    /// So many more bytes for each ns.
+    Begin(f64),
+    /// So many less.
+    End(f64),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ltt_read::schema::{FieldClass, Format, StreamClassId};
+    use ltt_read::writer::{TraceWriter, Value, presets};
+
+    use super::*;
+    use crate::traceset::Traceset;
+
+    /// Two tracefiles of packets of 1000 and 700 ns, each with an event a ns.
+    fn write(dir: &Path) -> Traceset {
+        let mut schema = presets::lttng_kernel(Format::Ctf1);
+        let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
+        let trace = TraceWriter::create(dir, schema).unwrap();
+        for (cpu, each) in [(0, 1000), (1, 700)] {
+            let stream = trace.stream(StreamClassId(0), &format!("channel0_{cpu}")).unwrap();
+            let mut stream =
+                stream.with_stream_id(cpu).with_packet_context(Value::fields([("cpu_id", cpu)]));
+            for time in 0..10_000 {
+                if time % each == 0 && time > 0 {
+                    stream.end_packet(time).unwrap();
+                    stream.begin_packet(time).unwrap();
+                }
+                stream.event(tick, time, Value::Struct(Vec::new())).unwrap();
+            }
+            stream.finish().unwrap();
+        }
+        Traceset::open(dir).unwrap()
+    }
+
+    #[test]
+    fn slices_are_alike() {
+        let dir = tempfile::tempdir().unwrap();
+        let traceset = write(dir.path());
+        let trace = &traceset.traces()[0];
+        let packets = || (0..2).flat_map(|number| trace.packet_index(number).entries());
+        let first = packets().map(|packet| packet.begin).min().unwrap();
+        let since = |cuts: &[Timestamp]| -> Vec<u64> {
+            cuts.iter().map(|time| time.since(first)).collect()
+        };
+        let whole = |slices| since(&cuts(packets(), Timestamp::MIN, None, slices));
+        assert!(whole(1).is_empty());
+        // The begins of packets that are near.
+        assert_eq!(whole(2), [5000]);
+        assert_eq!(whole(4)[1], 5000);
+        for slices in [2, 3, 4, 7, 10, 40] {
+            let cuts = whole(slices);
+            assert_eq!(cuts.len(), slices - 1);
+            let bounds = [&[0], &cuts[..], &[10_000]].concat();
+            for (part, slice) in bounds.windows(2).zip(1..) {
+                let (time, wanted) = (part[1] - part[0], 10_000 / slices as u64);
+                assert!(time.abs_diff(wanted) <= wanted / 6, "{slice} of {slices}: {time}");
+            }
+        }
+        let part = |from: u64, to: u64, slices| {
+            let (from, to) = (first.saturating_add(from), first.saturating_add(to));
+            since(&cuts(packets(), from, Some(to), slices))
+        };
+        assert!((2900..=3100).contains(&part(2000, 4000, 2)[0]));
+        assert!(part(3000, 3001, 5).len() <= 1, "there is hardly anything to cut");
+        assert!(part(50_000, 60_000, 4).is_empty());
+        assert!(cuts([].into_iter(), Timestamp::MIN, None, 4).is_empty());
+    }
+}
