@@ -3,11 +3,12 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::{KernelState, TraceState, Transition};
-use lttv_state::stats::{Counts, LeafKey, Statistics, statistics};
+use lttv_state::stats::{Counts, LeafKey, Statistics, TraceStatistics, statistics};
 
 fn collected(traceset: &Traceset) -> (Statistics, u64) {
     let mut context = TracesetContext::new(traceset);
@@ -150,10 +151,34 @@ fn several_threads_give_what_one_does() {
     }
 }
 
+/// Statistics of a trace end with its last event, wherever slices do.
+#[test]
+fn traces_may_begin_and_end_at_other_times() {
+    let traces = ["../examples/traces/kernel", "../examples/traces/legacy"].map(|path| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        Traceset::open(path).expect("a trace").traces()[0].clone()
+    });
+    for traces in [traces.clone(), [traces[1].clone(), traces[0].clone()]] {
+        let traceset = Traceset::from_iter(traces);
+        let (alone, _) = collected(&traceset);
+        assert!(alone.traces().iter().all(|of| of.leaves().count() > 0));
+        for threads in [2, 3] {
+            let (parallel, _) = statistics(&traceset, threads);
+            same(&format!("{threads} threads"), &parallel, &alone);
+        }
+    }
+}
+
 fn same(name: &str, got: &Statistics, expected: &Statistics) {
-    let [got, expected] = [got, expected].map(|statistics| &statistics.traces()[0]);
+    assert_eq!(got.traces().len(), expected.traces().len(), "{name}");
+    for (got, expected) in got.traces().iter().zip(expected.traces()) {
+        same_of_trace(name, got, expected);
+    }
+}
+
+fn same_of_trace(name: &str, got: &TraceStatistics, expected: &TraceStatistics) {
     assert_eq!((got.begin(), got.end()), (expected.begin(), expected.end()), "{name}");
-    let leaves = |of: &lttv_state::stats::TraceStatistics| {
+    let leaves = |of: &TraceStatistics| {
         let named = of.leaves().map(|(key, counts)| {
             let submode = of.name(key.submode).to_owned();
             ((key.process, key.cpu, key.function, key.mode, submode), counts.clone())

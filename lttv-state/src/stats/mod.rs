@@ -109,7 +109,7 @@ impl Statistics {
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
     ) -> Handle<Statistics> {
-        Self::attach_from(context, kernel, None)
+        Self::attach_from(context, kernel, |_| None)
     }
 
     /// As [`attach`](Self::attach), but statistics begin at a time: that which was
@@ -119,19 +119,20 @@ impl Statistics {
         kernel: Handle<KernelState>,
         time: Timestamp,
     ) -> Handle<Statistics> {
-        Self::attach_from(context, kernel, Some(time))
+        Self::attach_from(context, kernel, |_| Some(time))
     }
 
+    /// Those of each trace begin at a time of its own.
     fn attach_from(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
-        time: Option<Timestamp>,
+        time: impl Fn(usize) -> Option<Timestamp>,
     ) -> Handle<Statistics> {
         let mut statistics = Statistics::default();
         let traces: Vec<_> = context.traceset().traces().to_vec();
         for (index, trace) in traces.iter().enumerate() {
             let Some(state) = context.extensions()[kernel].trace(index) else { continue };
-            let begin = time.map_or(state.begin_time(), |time| time.max(state.begin_time()));
+            let begin = time(index).map_or(state.begin_time(), |time| time.max(state.begin_time()));
             let types = trace.schema().event_types.len();
             let collector = Collector::new(state, begin.ns(), types);
             statistics.follower = context.extensions_mut()[kernel].follow(index, collector);
@@ -189,6 +190,16 @@ impl Statistics {
         kernel: Handle<KernelState>,
         time: Option<Timestamp>,
     ) -> Statistics {
+        Self::of_each(extensions, statistics, kernel, |_| time)
+    }
+
+    /// Those of each trace up to a time of its own.
+    fn of_each(
+        extensions: &Extensions,
+        statistics: Handle<Statistics>,
+        kernel: Handle<KernelState>,
+        time: impl Fn(usize) -> Option<Timestamp>,
+    ) -> Statistics {
         let (Some(statistics), Some(kernel)) = (extensions.get(statistics), extensions.get(kernel))
         else {
             return Statistics::default();
@@ -201,7 +212,7 @@ impl Statistics {
             else {
                 continue;
             };
-            of.collected = collector.collected(state, time.map(Timestamp::ns));
+            of.collected = collector.collected(state, time(index).map(Timestamp::ns));
             of.names = state.shared_names();
         }
         taken

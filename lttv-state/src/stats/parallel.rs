@@ -1,5 +1,9 @@
 //! Statistics of a whole traceset, on several threads.
 
+use std::slice;
+use std::sync::Arc;
+
+use ltt_read::{Merge, Timestamp, Trace};
 use lttv_context::{Bounds, Checkpoints, Parallel, Saving, Traceset, TracesetContext};
 
 use super::Statistics;
@@ -26,17 +30,37 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
     let _ = first.replay(&Bounds::all());
     let checkpoints = first.checkpoints().clone();
     drop(first);
+    // A slice may begin or end when a trace is over already.
+    let ends: Vec<Timestamp> = traceset.traces().iter().map(last_event).collect();
     let parts = Parallel::new(traceset).threads(threads).run(|slice| {
         let mut context = slice.context();
         let kernel = context.attach(KernelState::new());
         context.set_checkpoints(checkpoints.clone());
         context.seek_time_with_state(slice.begin());
-        let statistics = Statistics::attach_at(&mut context, kernel, slice.begin());
+        let begin = |trace: usize| Some(slice.begin().min(ends[trace]));
+        let statistics = Statistics::attach_from(&mut context, kernel, begin);
         slice.read(&mut context);
-        Statistics::take_until(&mut context, statistics, kernel, slice.end())
+        let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));
+        Statistics::of_each(context.extensions(), statistics, kernel, end)
     });
     let mut parts = parts.results.into_iter();
     let mut all = parts.next().unwrap_or_default();
     parts.for_each(|part| all.add(&part));
     (all, Some(checkpoints))
+}
+
+/// The time of the last event of a trace; before all times if it has none.
+fn last_event(trace: &Arc<Trace>) -> Timestamp {
+    let packets = (0..trace.tracefiles().len()).flat_map(|at| trace.packet_index(at).entries());
+    let mut begins: Vec<Timestamp> = packets.map(|packet| packet.begin).collect();
+    begins.sort_unstable();
+    begins.dedup();
+    let mut merge = Merge::new(slice::from_ref(trace));
+    let last_from = |begin: Timestamp| {
+        merge.seek(begin);
+        let times = std::iter::from_fn(|| merge.next().map(|event| event.timestamp()));
+        times.flatten().max()
+    };
+    // The last packet to begin has the last event, unless it is empty or damaged.
+    begins.into_iter().rev().find_map(last_from).unwrap_or(Timestamp::MIN)
 }
