@@ -1,15 +1,58 @@
-//! Going on with a finished history whose source has grown.
+//! Going on with a history: with one that was not finished, or whose source has grown.
 
 use std::path::Path;
 
-use super::builder::{Builder, Settings};
+use super::builder::Builder;
 use super::error::Error;
 use super::file;
 use super::mark::Mark;
 use super::reader::History;
-use super::sink::FileSink;
+use super::recover::Recovered;
+use super::settings::Settings;
+use super::sink::{FileSink, Sink};
 
 impl Builder {
+    /// Goes on with a history that was not closed: with all attributes, and the
+    /// states as they were when its last block was written. All changes before
+    /// [`earliest`](Self::earliest) are there; those from it on are to be made
+    /// again. What is behind that block in the file is removed.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file, it is damaged before its last block, or it was
+    /// built from something else than `settings` say.
+    pub fn resume(path: impl AsRef<Path>, settings: Settings) -> Result<Builder, Error> {
+        let path = path.as_ref();
+        let recovered = Recovered::read(path)?;
+        let found = recovered.history.identity();
+        if *found != settings.identity {
+            let (expected, found) = (settings.identity.into(), found.clone().into());
+            return Err(Error::Stale { expected, found });
+        }
+        let sink = FileSink::resume(path, recovered.len)?;
+        let history = &recovered.history;
+        let mut builder = Builder::new(history.start(), settings, Sink::File(sink));
+        builder.tree = history.tree().clone();
+        builder.quarks = builder.tree.len();
+        builder.ongoing.grow(builder.quarks);
+        (builder.now, builder.horizon) = (history.end(), history.end());
+        builder.now_is_settled = !recovered.blocks.is_empty();
+        builder.limit = builder.settings.block_intervals(builder.quarks);
+        history.texts(|text| builder.pool.intern(text))?;
+        builder.texts = builder.pool.len();
+        builder.text_bytes = builder.pool.byte_len();
+        for quark in builder.tree.quarks() {
+            let (start, code) = history.last_code(quark)?;
+            builder.ongoing.restore(quark, start, code);
+        }
+        for block in 0..recovered.blocks.len() {
+            history.first_ends(block, |entry| builder.lasting.ends(block as u32, entry))?;
+        }
+        builder.rows = recovered.rows;
+        builder.blocks = recovered.blocks;
+        Ok(builder)
+    }
+
     /// Goes on with a finished file, whose source has grown since: with all that was
     /// stored up to a time `settled`, in ns, before which nothing of the source is new.
     ///
