@@ -118,7 +118,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             if M::LEAVES_OUT && looks.spent {
                 return Some(Pause::Before(EndReason::LookCount));
             }
-            let found = self.dispatch.find(tracefile, event.type_id());
+            let found = self.dispatch.find(self.dispatch.key(tracefile, event.type_id()));
             self.time = self.time.max(time_of(&event));
             if self.time >= self.limit.time {
                 if let Some(reason) = self.limit.met((self.time, tracefile as u32), &event) {
@@ -203,10 +203,14 @@ impl<M: Mode> Listener for ToHooks<'_, Delivery<'_, '_, M>> {
     fn wants(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
         let delivery = &mut *self.delivery;
         self.time = delivery.time.max(time_of(event));
-        let found = delivery.dispatch.find(tracefile, event.type_id());
-        self.found = Some(found);
-        if self.time >= delivery.limit.time || delivery.dispatch.is_heard(found) {
-            return true;
+        let key = delivery.dispatch.key(tracefile, event.type_id());
+        let is_over = self.time >= delivery.limit.time;
+        if is_over || delivery.dispatch.may_be_heard(key) {
+            let found = delivery.dispatch.find(key);
+            self.found = Some(found);
+            if is_over || delivery.dispatch.is_heard(found) {
+                return true;
+            }
         }
         (delivery.time, self.is_first) = (self.time, false);
         false

@@ -217,11 +217,22 @@ pub(crate) struct Ready<'a, 'h> {
 }
 
 impl<'h> Ready<'_, 'h> {
-    /// Finds the hooks for events of a type in the tracefile of a number.
+    /// The key of events of a type in the tracefile of a number.
     #[inline(always)]
-    pub(crate) fn find(&self, tracefile: usize, event_type: EventTypeId) -> HooksFound {
-        let base = self.bases.get(tracefile).copied().unwrap_or_default();
-        self.hooks.find(base + event_type.index())
+    pub(crate) fn key(&self, tracefile: usize, event_type: EventTypeId) -> usize {
+        self.bases.get(tracefile).copied().unwrap_or_default() + event_type.index()
+    }
+
+    /// Whether there may be hooks for a key; false for most that have none.
+    #[inline(always)]
+    pub(crate) fn may_be_heard(&self, key: usize) -> bool {
+        self.hooks.may_be_heard(key)
+    }
+
+    /// Finds the hooks for a key.
+    #[inline(always)]
+    pub(crate) fn find(&self, key: usize) -> HooksFound {
+        self.hooks.find(key)
     }
 
     /// Whether there are any.
