@@ -41,7 +41,7 @@ pub struct Recorded {
     /// The time, in ns, before which all was in the file already; `None` if it was made
     /// anew.
     pub kept: Option<i64>,
-    /// What could not be read.
+    /// What could not be read, of what was not kept.
     pub errors: Vec<ltt_read::Error>,
 }
 
