@@ -50,6 +50,22 @@ impl Sink for Part<'_> {
     }
 }
 
+/// A history up to a change of a number.
+fn begun(
+    workload: &Workload,
+    path: &Path,
+    settings: Settings,
+    left: u64,
+) -> Result<Builder, MeasureError> {
+    let mut builder = Builder::create(path, START, settings)?;
+    workload.k1.add_attributes(&mut builder)?;
+    let mut part = Part { builder: &mut builder, from: START, left };
+    match workload.k1.run(&mut part) {
+        Err(Stop::Error(error)) => Err(error.into()),
+        _ => Ok(builder),
+    }
+}
+
 /// Ends a build in the middle, reads what is there, and goes on.
 pub(super) fn crash(
     workload: &Workload,
@@ -59,14 +75,7 @@ pub(super) fn crash(
     wrong: &mut Option<&'static str>,
 ) -> Result<(), MeasureError> {
     let path = path.with_extension("crashed");
-    let mut builder = Builder::create(&path, START, Settings::default())?;
-    workload.k1.add_attributes(&mut builder)?;
-    let left = workload.expected.changes / 2;
-    let mut part = Part { builder: &mut builder, from: START, left };
-    if let Err(Stop::Error(error)) = workload.k1.run(&mut part) {
-        return Err(error.into());
-    }
-    drop(builder);
+    drop(begun(workload, &path, Settings::default(), workload.expected.changes / 2)?);
 
     let recovered = History::recover(&path)?;
     let mut same = true;
@@ -116,17 +125,11 @@ pub(super) fn grown(
     let identity = |source: &[u8]| Identity { source: source.to_vec(), ..Identity::default() };
     let mut settings = Settings::default();
     settings.identity = identity(b"earlier");
-    let mut builder = Builder::create(&path, START, settings.clone())?;
-    workload.k1.add_attributes(&mut builder)?;
-    let left = workload.expected.changes / 10 * 9;
-    let mut part = Part { builder: &mut builder, from: START, left };
-    if let Err(Stop::Error(error)) = workload.k1.run(&mut part) {
-        return Err(error.into());
-    }
+    let changes = workload.expected.changes / 10 * 9;
+    let builder = begun(workload, &path, settings.clone(), changes)?;
     // What happens at this very time may not be all known.
     let settled = builder.now();
-    let earlier = builder.close(settled)?;
-    drop(earlier);
+    drop(builder.close(settled)?);
 
     settings.identity = identity(b"later");
     let refused = matches!(History::open_for(&path, &settings.identity), Err(Error::Stale { .. }));
