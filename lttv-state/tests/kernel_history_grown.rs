@@ -66,8 +66,9 @@ fn a_trace_that_grows_is_gone_on_with() {
         ("all", &|_, _| u64::MAX),
         ("nothing new: made anew", &|_, _| u64::MAX),
     ];
-    let (mut went_on, mut read_less) = (0, 0);
+    let (mut went_on, mut all) = (0, 0);
     for (name, traceset) in traces() {
+        all += 1;
         let dir = tempfile::tempdir().unwrap();
         let (trace, path) = (dir.path().join("trace"), dir.path().join("kernel.history"));
         for (stage, size) in &stages {
@@ -80,12 +81,11 @@ fn a_trace_that_grows_is_gone_on_with() {
             let file = History::open_for(&path, &Recorded::identity(&now)).unwrap();
             same_history(&file, &whole.history, &format!("{name}, {stage}, from the file"));
             went_on += u32::from(grown.kept.is_some());
-            read_less += u32::from(grown.events < whole.events);
             assert!(grown.kept.is_some() || grown.events == whole.events);
         }
     }
-    assert!(went_on >= 4, "{went_on}");
-    assert_eq!(read_less > 0, cfg!(feature = "checkpoint-files"), "{read_less}");
+    // Some have so few packets that there are few stages at which anything is settled.
+    assert!(went_on >= all, "{went_on} times, {all} traces");
 }
 
 /// A step of an imaginary machine: on which CPU, how many ns later, what, with whom.
