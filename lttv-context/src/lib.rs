@@ -44,6 +44,7 @@
 //! | go by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
 //! | keep state that hooks share, and have it right wherever one goes | [`Extension`], [`Checkpoints`] |
 //! | use all processors | [`Parallel`] |
+//! | tell whether traces are those that something was computed from, or have grown since | [`fingerprint`](fingerprint()), [`settled_since`] |
 //!
 //! # Order
 //!
@@ -62,9 +63,10 @@
 //!
 //! # Cost
 //!
-//! An event that no hook is for costs a look-up in a table beyond reading it: the loop
-//! that puts events in order passes over it. For others, a list made ahead is walked,
-//! one indirect call for each hook. Nothing is allocated.
+//! An event that no hook is for costs a look at one bit beyond reading it, or at a table
+//! where hooks are for many types: the loop that puts events in order passes over it. For
+//! others, a list made ahead is walked, one indirect call for each hook. Nothing is
+//! allocated.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
