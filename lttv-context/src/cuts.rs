@@ -66,6 +66,8 @@ pub(crate) fn cuts<'p>(
         })
         .filter(|time| begin < *time && *time < end)
         .collect();
+    // Slices must not overlap, however numbers were rounded.
+    cuts.sort_unstable();
     cuts.dedup();
     cuts
 }
