@@ -66,6 +66,17 @@ fn begun(
     }
 }
 
+/// A history whose changes are made that it does not have yet.
+fn gone_on_with(workload: &Workload, mut builder: Builder) -> Result<History, MeasureError> {
+    let from = builder.earliest();
+    let mut part = Part { builder: &mut builder, from, left: u64::MAX };
+    match workload.k1.run(&mut part) {
+        Ok((_, end)) => Ok(builder.close(end)?),
+        Err(Stop::Error(error)) => Err(error.into()),
+        Err(Stop::Enough) => Err(Error::Unfinished.into()),
+    }
+}
+
 /// Ends a build in the middle, reads what is there, and goes on.
 pub(super) fn crash(
     workload: &Workload,
@@ -97,18 +108,9 @@ pub(super) fn crash(
     row(out, "crash", same, &told, wrong)?;
     drop(recovered);
 
-    let mut builder = Builder::resume(&path, Settings::default())?;
-    let from = builder.earliest();
-    let mut part = Part { builder: &mut builder, from, left: u64::MAX };
-    match workload.k1.run(&mut part) {
-        Ok((_, end)) => {
-            let resumed = builder.close(end)?;
-            let same = digest(&resumed)? == digest(whole)?;
-            row(out, "resumed", same, "gone on from there, it is the same as the whole", wrong)?;
-        }
-        Err(Stop::Error(error)) => return Err(error.into()),
-        Err(Stop::Enough) => {}
-    }
+    let resumed = gone_on_with(workload, Builder::resume(&path, Settings::default())?)?;
+    let same = digest(&resumed)? == digest(whole)?;
+    row(out, "resumed", same, "gone on from there, it is the same as the whole", wrong)?;
     std::fs::remove_file(&path)?;
     Ok(())
 }
@@ -134,23 +136,14 @@ pub(super) fn grown(
     settings.identity = identity(b"later");
     let refused = matches!(History::open_for(&path, &settings.identity), Err(Error::Stale { .. }));
     let timer = Timer::start();
-    let mut builder = Builder::extend(&path, settings, settled)?;
+    let builder = Builder::extend(&path, settings, settled)?;
     let (copying, _) = timer.stop();
-    let from = builder.earliest();
-    let mut part = Part { builder: &mut builder, from, left: u64::MAX };
-    match workload.k1.run(&mut part) {
-        Ok((_, end)) => {
-            let grown = builder.close(end)?;
-            let same = refused && digest(&grown)? == digest(whole)?;
-            let told = format!(
-                "one of nine tenths is stale, and gone on with it is the same as the whole; \
-                 {copying:.2?} to begin"
-            );
-            row(out, "grown", same, &told, wrong)?;
-        }
-        Err(Stop::Error(error)) => return Err(error.into()),
-        Err(Stop::Enough) => {}
-    }
+    let same = refused && digest(&gone_on_with(workload, builder)?)? == digest(whole)?;
+    let told = format!(
+        "one of nine tenths is stale, and gone on with it is the same as the whole; \
+         {copying:.2?} to begin"
+    );
+    row(out, "grown", same, &told, wrong)?;
     std::fs::remove_file(&path)?;
     Ok(())
 }
