@@ -529,9 +529,15 @@ fn texts_come_back_however_long_and_many() {
 }
 
 /// Long runs and short ones, even and in bursts, of all kinds of values: all attributes at
-/// once are what each of them is alone.
+/// once are what each of them is alone, whatever the unit of time.
 #[test]
 fn all_at_a_time_are_what_each_is() {
+    for unit in [1, 1_000, 1_000_000, 1_000_000_000] {
+        all_are_what_each_is(unit);
+    }
+}
+
+fn all_are_what_each_is(unit: i64) {
     let mut settings = Settings::default();
     settings.block_intervals = Some(4_000);
     let mut builder = Builder::in_memory_with(0, settings);
@@ -544,7 +550,9 @@ fn all_at_a_time_are_what_each_is() {
     let mut t = 0;
     for i in 0..40_000u64 {
         // Some wait long, and then change often.
-        t += if i % 5_000 < 4_500 { 1 + next(2_000) } else { 1_000_000 } as i64;
+        t += if i % 5_000 < 4_500 { 1 + next(2_000) } else { 1_000_000 } as i64 * unit;
+        // Not all at round times.
+        t += next(unit.min(1 << 30) as u64) as i64;
         let most = 1 + next(150);
         let at = next(most);
         let (quark, number) = (quarks[at as usize], next(1 << (at % 25)));
@@ -562,11 +570,15 @@ fn all_at_a_time_are_what_each_is() {
     let history = builder.close(t + 10).unwrap();
     assert!(history.blocks() > 5);
     for i in 0..=500 {
-        let t = t * i / 500;
-        let state = history.state_at(t).unwrap();
-        assert_eq!(state.len(), quarks.len());
-        for (quark, found) in quarks.iter().zip(&state) {
-            assert_eq!(*found, history.at(*quark, t).unwrap());
+        let some = t / 500 * i;
+        // The first and last times of an interval, too.
+        let at = history.at(quarks[i as usize % 150], some).unwrap();
+        for t in [some, at.start, at.end] {
+            let state = history.state_at(t).unwrap();
+            assert_eq!(state.len(), quarks.len());
+            for (quark, found) in quarks.iter().zip(&state) {
+                assert_eq!(*found, history.at(*quark, t).unwrap());
+            }
         }
     }
 }

@@ -77,6 +77,7 @@ mod changes;
 mod code;
 mod crossing;
 mod cursor;
+mod cut;
 mod durations;
 mod ends;
 mod error;

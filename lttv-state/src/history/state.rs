@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use super::Interval;
 use super::code::{Code, Kind};
-use super::crossing::{Crossing, Found};
+use super::crossing::Crossing;
+use super::cut::Found;
 use super::error::Error;
 use super::lasting::Entry;
 use super::reader::History;
