@@ -1,8 +1,12 @@
 //! What a context costs over bare iteration, what each hook costs, and what it
 //! takes to go elsewhere. Times of reading are per event; the trace is
-//! kernel-like, of 8 streams whose runs have three events in the mean.
+//! kernel-like, of 8 streams whose runs have three events in the mean. What a hook by id
+//! costs is told for a trace of routines, too, whose events are as frequent as in recordings.
 
-use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{
+    BatchSize, BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
+};
 use ltt_read::{Merge, Timestamp};
 use lttv_benches::{Input, Kind, Random, bench_events, handles, time_range};
 use lttv_context::{
@@ -10,17 +14,30 @@ use lttv_context::{
 };
 
 fn traceset() -> Traceset {
-    let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
+    traceset_of(Kind::Kernel)
+}
+
+fn traceset_of(kind: Kind) -> Traceset {
+    let dir = Input::new(kind, bench_events()).packet_bytes(64 << 10).cached();
     Traceset::open(dir.expect("a trace")).expect("a trace")
 }
 
 /// An event that is about a third of the trace.
 const EVENT: &str = "sched_switch";
 
-/// Events by their share of the trace, and fields of theirs.
-const SHARES: [(&str, &str, [&str; 2]); 3] = [
+/// A share of the events of a trace, an event type that has it, and fields of that.
+type Share = (&'static str, &'static str, [&'static str; 2]);
+
+const SHARES: [Share; 3] = [
     ("a third", EVENT, ["prev_tid", "next_tid"]),
     ("a ninth", "sched_wakeup", ["tid", "prio"]),
+    ("a thirtieth", "syscall_entry_read", ["fd", "count"]),
+];
+
+/// The same, of a trace of routines.
+const SHARES_OF_ROUTINE: [Share; 3] = [
+    ("a ninth", "sched_stat_runtime", ["tid", "runtime"]),
+    ("a seventeenth", EVENT, ["prev_tid", "next_tid"]),
     ("a thirtieth", "syscall_entry_read", ["fd", "count"]),
 ];
 
@@ -32,10 +49,8 @@ fn read(context: &mut TracesetContext<'_>) -> u64 {
     context.middle(&Bounds::all()).map_or(0, |read| read.events)
 }
 
-fn pipeline(c: &mut Criterion) {
-    let traceset = traceset();
-    let mut group = c.benchmark_group("read everything in order");
-    group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+/// What there is to compare with.
+fn without_hooks(group: &mut BenchmarkGroup<'_, WallTime>, traceset: &Traceset) {
     group.bench_function("without a context", |b| {
         let mut merge = Merge::new(traceset.traces());
         b.iter(|| {
@@ -48,19 +63,18 @@ fn pipeline(c: &mut Criterion) {
         });
     });
     group.bench_function("no hooks", |b| {
-        let mut context = TracesetContext::new(&traceset);
+        let mut context = TracesetContext::new(traceset);
         b.iter(|| read(&mut context));
     });
-    group.bench_function("a hook by id that is never called", |b| {
-        let mut context = TracesetContext::new(&traceset);
-        context.on_event(ABSENT, |_| {});
-        b.iter(|| read(&mut context));
-    });
-    for (share, event, fields) in SHARES {
+}
+
+/// Two fields of an event type, read in a hook or without a context.
+fn by_share(group: &mut BenchmarkGroup<'_, WallTime>, traceset: &Traceset, shares: [Share; 3]) {
+    for (share, event, fields) in shares {
         group.bench_function(
             format!("without a context, two fields of {share} of the events"),
             |b| {
-                let handles = handles(&traceset, event, &fields.map(str::to_owned));
+                let handles = handles(traceset, event, &fields.map(str::to_owned));
                 let mut merge = Merge::new(traceset.traces());
                 b.iter(|| {
                     merge.seek(Timestamp::MIN);
@@ -76,7 +90,7 @@ fn pipeline(c: &mut Criterion) {
         );
         group.bench_function(format!("a hook by id, two fields of {share} of the events"), |b| {
             let mut sum = 0u64;
-            let mut context = TracesetContext::new(&traceset);
+            let mut context = TracesetContext::new(traceset);
             context.on_event(Subscription::to(event).fields(fields), |call| {
                 let (first, second) = (call.integer(0).unwrap_or(0), call.integer(1).unwrap_or(0));
                 sum = sum.wrapping_add(first).wrapping_add(second);
@@ -84,6 +98,19 @@ fn pipeline(c: &mut Criterion) {
             b.iter(|| read(&mut context));
         });
     }
+}
+
+fn pipeline(c: &mut Criterion) {
+    let traceset = traceset();
+    let mut group = c.benchmark_group("read everything in order");
+    group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+    without_hooks(&mut group, &traceset);
+    group.bench_function("a hook by id that is never called", |b| {
+        let mut context = TracesetContext::new(&traceset);
+        context.on_event(ABSENT, |_| {});
+        b.iter(|| read(&mut context));
+    });
+    by_share(&mut group, &traceset, SHARES);
     for hooks in [1, 2, 10, 100] {
         let mut calls = vec![0u64; hooks];
         let mut context = TracesetContext::new(&traceset);
@@ -94,6 +121,15 @@ fn pipeline(c: &mut Criterion) {
             b.iter(|| read(&mut context));
         });
     }
+    group.finish();
+}
+
+fn pipeline_of_routine(c: &mut Criterion) {
+    let traceset = traceset_of(Kind::Routine);
+    let mut group = c.benchmark_group("read everything in order, routine");
+    group.sample_size(20).throughput(Throughput::Elements(bench_events()));
+    without_hooks(&mut group, &traceset);
+    by_share(&mut group, &traceset, SHARES_OF_ROUTINE);
     group.finish();
 }
 
@@ -211,5 +247,5 @@ fn seeks(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, pipeline, parallel, seeks);
+criterion_group!(benches, pipeline, pipeline_of_routine, parallel, seeks);
 criterion_main!(benches);

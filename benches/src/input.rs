@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::{Options, kernel_like, legacy_like, plain, ust_like};
+use crate::{Options, kernel_like, legacy_like, plain, routine, ust_like};
 
 /// The kind of tracer that is imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// See [`kernel_like`].
     Kernel,
+    /// See [`routine`].
+    Routine,
     /// See [`ust_like`].
     Ust,
     /// See [`plain`].
@@ -68,6 +70,7 @@ impl Input {
     pub fn write(&self, dir: &Path) -> Result<(), Box<dyn Error>> {
         let write = match self.kind {
             Kind::Kernel => kernel_like,
+            Kind::Routine => routine,
             Kind::Ust => ust_like,
             Kind::Plain => plain,
             Kind::Legacy => legacy_like,
@@ -86,6 +89,7 @@ impl Input {
         let dir = all.join(self.key());
         let trace = match self.kind {
             Kind::Kernel => "kernel-like",
+            Kind::Routine => "routine",
             Kind::Ust => "ust-like",
             Kind::Plain => "plain",
             Kind::Legacy => "legacy-like",
@@ -123,7 +127,9 @@ fn cache() -> PathBuf {
 /// A digest of the generators: what an older one made is of no use.
 fn generators() -> u32 {
     let sources = [
+        include_str!("body.rs"),
         include_str!("kernel.rs"),
+        include_str!("routine.rs"),
         include_str!("ust.rs"),
         include_str!("plain.rs"),
         include_str!("legacy.rs"),

@@ -7,11 +7,11 @@ use ltt_read::schema::{EventTypeId, FieldClass, Schema, StreamClassId};
 use ltt_read::writer::WriteError;
 use ltt_read::writer::presets::{lttng_kernel, text_array};
 
+use crate::body::{FIRST_TID, comm, longs, pointer, words};
 use crate::{Cpus, Options, Random};
 
 /// Threads of the imaginary machine, idle ones aside.
 const THREADS: u64 = 200;
-const FIRST_TID: u32 = 1000;
 /// An id too large for the compact header, as rare events have it.
 const RARE_ID: u64 = 40;
 
@@ -378,30 +378,4 @@ fn page_alloc(types: &Types, random: &mut Random, body: &mut Vec<u8>) -> EventTy
     longs(body, [pointer(random), random.below(1 << 24)]);
     words(body, [0, 0x0cc0, 1]);
     types.page_alloc
-}
-
-fn pointer(random: &mut Random) -> u64 {
-    0xffff_8880_0000_0000 | random.below(1 << 32)
-}
-
-fn words<const N: usize>(body: &mut Vec<u8>, values: [u32; N]) {
-    values.iter().for_each(|v| body.extend_from_slice(&v.to_le_bytes()));
-}
-
-fn longs<const N: usize>(body: &mut Vec<u8>, values: [u64; N]) {
-    values.iter().for_each(|v| body.extend_from_slice(&v.to_le_bytes()));
-}
-
-/// The name of a thread, padded to 16 bytes.
-fn comm(body: &mut Vec<u8>, tid: u32) {
-    let mut name = *b"swapper/0\0\0\0\0\0\0\0";
-    if tid != 0 {
-        name = *b"worker-000\0\0\0\0\0\0";
-        let mut number = tid - FIRST_TID;
-        for digit in name[7..10].iter_mut().rev() {
-            *digit = b'0' + (number % 10) as u8;
-            number /= 10;
-        }
-    }
-    body.extend_from_slice(&name);
 }
