@@ -5,9 +5,9 @@ use std::path::Path;
 use ltt_read::schema::ByteOrder::Little;
 use ltt_read::schema::{EventTypeId, FieldClass, Schema, StreamClassId};
 use ltt_read::writer::WriteError;
-use ltt_read::writer::presets::{lttng_kernel, text_array};
+use ltt_read::writer::presets::lttng_kernel;
 
-use crate::body::{FIRST_TID, comm, longs, pointer, words};
+use crate::payload::*;
 use crate::{Cpus, Options, Random};
 
 /// Threads of the imaginary machine, idle ones aside.
@@ -67,75 +67,47 @@ struct Types {
 
 impl Types {
     fn add_to(schema: &mut Schema) -> Self {
-        let int = || FieldClass::sint(32, Little);
-        let long = || FieldClass::sint(64, Little);
-        let word = || FieldClass::uint(32, Little);
-        let pointer = || FieldClass::uint(64, Little);
-        let comm = || text_array(16);
-        let mut add = |name: &str, fields: Vec<(&str, FieldClass)>| {
+        let mut add = |name: &str, fields: Fields| {
             schema.add_event_type(StreamClassId(0), name, FieldClass::structure(fields))
         };
         let types = Types {
-            switch: add(
-                "sched_switch",
-                vec![
-                    ("prev_comm", comm()),
-                    ("prev_tid", int()),
-                    ("prev_prio", int()),
-                    ("prev_state", long()),
-                    ("next_comm", comm()),
-                    ("next_tid", int()),
-                    ("next_prio", int()),
-                ],
-            ),
-            wakeup: add(
-                "sched_wakeup",
-                vec![("comm", comm()), ("tid", int()), ("prio", int()), ("target_cpu", int())],
-            ),
+            switch: add("sched_switch", switch_fields()),
+            wakeup: add("sched_wakeup", woken_fields()),
             irq_entry: add(
                 "irq_handler_entry",
                 vec![("irq", int()), ("name", FieldClass::string())],
             ),
             irq_exit: add("irq_handler_exit", vec![("irq", int()), ("ret", int())]),
-            softirq_raise: add("irq_softirq_raise", vec![("vec", word())]),
-            softirq_entry: add("irq_softirq_entry", vec![("vec", word())]),
-            softirq_exit: add("irq_softirq_exit", vec![("vec", word())]),
-            timer_start: add(
-                "timer_hrtimer_start",
-                vec![
-                    ("hrtimer", pointer()),
-                    ("function", pointer()),
-                    ("expires", long()),
-                    ("softexpires", long()),
-                    ("mode", word()),
-                ],
-            ),
+            softirq_raise: add("irq_softirq_raise", softirq_fields()),
+            softirq_entry: add("irq_softirq_entry", softirq_fields()),
+            softirq_exit: add("irq_softirq_exit", softirq_fields()),
+            timer_start: add("timer_hrtimer_start", timer_fields()),
             page_alloc: add(
                 "kmem_mm_page_alloc",
                 vec![
-                    ("page", pointer()),
-                    ("pfn", pointer()),
+                    ("page", address()),
+                    ("pfn", address()),
                     ("order", word()),
                     ("gfp_flags", word()),
                     ("migratetype", int()),
                 ],
             ),
-            read_entry: add("syscall_entry_read", vec![("fd", word()), ("count", pointer())]),
-            read_exit: add("syscall_exit_read", vec![("ret", long()), ("buf", pointer())]),
+            read_entry: add("syscall_entry_read", vec![("fd", word()), ("count", address())]),
+            read_exit: add("syscall_exit_read", vec![("ret", long()), ("buf", address())]),
             futex_entry: add(
                 "syscall_entry_futex",
                 vec![
-                    ("uaddr", pointer()),
+                    ("uaddr", address()),
                     ("op", int()),
                     ("val", word()),
-                    ("utime", pointer()),
-                    ("uaddr2", pointer()),
+                    ("utime", address()),
+                    ("uaddr2", address()),
                     ("val3", word()),
                 ],
             ),
             futex_exit: add(
                 "syscall_exit_futex",
-                vec![("ret", long()), ("uaddr", pointer()), ("uaddr2", pointer())],
+                vec![("ret", long()), ("uaddr", address()), ("uaddr2", address())],
             ),
             openat_entry: add(
                 "syscall_entry_openat",
@@ -150,7 +122,7 @@ impl Types {
             migrate: add(
                 "sched_migrate_task",
                 vec![
-                    ("comm", comm()),
+                    ("comm", name()),
                     ("tid", int()),
                     ("prio", int()),
                     ("orig_cpu", int()),
@@ -254,11 +226,7 @@ impl Cpu {
                 if self.tid != 0 {
                     lists[cpu].push(self.tid);
                 }
-                comm(body, self.tid);
-                words(body, [self.tid, 20]);
-                longs(body, [state]);
-                comm(body, next);
-                words(body, [next, 20]);
+                switch(body, self.tid, state, next);
                 self.tid = next;
                 types.switch
             }
@@ -267,8 +235,7 @@ impl Cpu {
                     return page_alloc(types, random, body);
                 };
                 threads.ready[cpu].push(tid);
-                comm(body, tid);
-                words(body, [tid, 20, self.number]);
+                woken(body, tid, self.number);
                 types.wakeup
             }
             54..59 => {
@@ -286,8 +253,7 @@ impl Cpu {
             }
             62..73 => {
                 let expires = now + random.below(1 << 22);
-                longs(body, [pointer(random), pointer(random), expires, expires]);
-                words(body, [0]);
+                timer(body, random, expires);
                 types.timer_start
             }
             79 => {

@@ -5,13 +5,13 @@
 //! imaginary machine. Events come in short runs per CPU, as in real traces, so
 //! that merging costs what it costs there. [`Input`] keeps them between runs.
 
-mod body;
 mod by_hand;
 mod input;
 pub mod k1;
 mod kernel;
 mod legacy;
 mod many_types;
+mod payload;
 mod plain;
 mod random;
 mod reading;

@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use ltt_read::schema::ByteOrder::Little;
 use ltt_read::schema::{EventTypeId, FieldClass, Schema, StreamClassId};
 use ltt_read::writer::WriteError;
-use ltt_read::writer::presets::{lttng_kernel, text_array};
+use ltt_read::writer::presets::lttng_kernel;
 
-use crate::body::{FIRST_TID, comm, longs, pointer, words};
+use crate::payload::*;
 use crate::{Cpus, Options, Random};
 
 /// Threads of each CPU, which they never leave.
@@ -77,18 +76,11 @@ struct Types {
 
 impl Types {
     fn add_to(schema: &mut Schema) -> Self {
-        let int = || FieldClass::sint(32, Little);
-        let long = || FieldClass::sint(64, Little);
-        let word = || FieldClass::uint(32, Little);
-        let pointer = || FieldClass::uint(64, Little);
-        let comm = || text_array(16);
-        let mut add = |name: &str, fields: Vec<(&str, FieldClass)>| {
+        let mut add = |name: &str, fields: Fields| {
             schema.add_event_type(StreamClassId(0), name, FieldClass::structure(fields))
         };
-        let woken =
-            || vec![("comm", comm()), ("tid", int()), ("prio", int()), ("target_cpu", int())];
         let mut syscall = |name: &str, entry: &[&'static str], exit: &[&'static str], waits| {
-            let fields = |names: &[&'static str]| names.iter().map(|n| (*n, pointer())).collect();
+            let fields = |names: &[&'static str]| names.iter().map(|n| (*n, address())).collect();
             Syscall {
                 entry: add(&format!("syscall_entry_{name}"), fields(entry)),
                 exit: add(&format!("syscall_exit_{name}"), fields(exit)),
@@ -104,43 +96,23 @@ impl Types {
             syscall("sched_yield", &[], &["ret"], 0),
         ];
         Types {
-            switch: add(
-                "sched_switch",
-                vec![
-                    ("prev_comm", comm()),
-                    ("prev_tid", int()),
-                    ("prev_prio", int()),
-                    ("prev_state", long()),
-                    ("next_comm", comm()),
-                    ("next_tid", int()),
-                    ("next_prio", int()),
-                ],
-            ),
-            waking: add("sched_waking", woken()),
-            wakeup: add("sched_wakeup", woken()),
+            switch: add("sched_switch", switch_fields()),
+            waking: add("sched_waking", woken_fields()),
+            wakeup: add("sched_wakeup", woken_fields()),
             stat_runtime: add(
                 "sched_stat_runtime",
-                vec![("comm", comm()), ("tid", int()), ("runtime", long()), ("vruntime", long())],
+                vec![("comm", name()), ("tid", int()), ("runtime", long()), ("vruntime", long())],
             ),
             rcu: add("rcu_utilization", vec![("s", FieldClass::string())]),
-            raise: add("irq_softirq_raise", vec![("vec", word())]),
-            softirq_entry: add("irq_softirq_entry", vec![("vec", word())]),
-            softirq_exit: add("irq_softirq_exit", vec![("vec", word())]),
-            timer_start: add(
-                "timer_hrtimer_start",
-                vec![
-                    ("hrtimer", pointer()),
-                    ("function", pointer()),
-                    ("expires", long()),
-                    ("softexpires", long()),
-                    ("mode", word()),
-                ],
-            ),
+            raise: add("irq_softirq_raise", softirq_fields()),
+            softirq_entry: add("irq_softirq_entry", softirq_fields()),
+            softirq_exit: add("irq_softirq_exit", softirq_fields()),
+            timer_start: add("timer_hrtimer_start", timer_fields()),
             expire_entry: add(
                 "timer_hrtimer_expire_entry",
-                vec![("hrtimer", pointer()), ("now", long()), ("function", pointer())],
+                vec![("hrtimer", address()), ("now", long()), ("function", address())],
             ),
-            expire_exit: add("timer_hrtimer_expire_exit", vec![("hrtimer", pointer())]),
+            expire_exit: add("timer_hrtimer_expire_exit", vec![("hrtimer", address())]),
             tick_entry: add("x86_irq_vectors_local_timer_entry", vec![("vector", int())]),
             tick_exit: add("x86_irq_vectors_local_timer_exit", vec![("vector", int())]),
             idle: add("power_cpu_idle", vec![("state", word()), ("cpu_id", word())]),
@@ -225,10 +197,7 @@ impl Cpu {
     }
 
     fn start_timer(&mut self, types: &Types, random: &mut Random, expires: u64) {
-        self.push(types.timer_start, |body| {
-            longs(body, [pointer(random), pointer(random), expires, expires]);
-            words(body, [0]);
-        });
+        self.push(types.timer_start, |body| timer(body, random, expires));
     }
 
     /// RCU does one thing: it begins and ends.
@@ -255,10 +224,7 @@ impl Cpu {
         self.ready.push(tid);
         let cpu = self.number;
         for (event, of_current) in [(types.waking, true), (types.wakeup, false)] {
-            self.push(event, |body| {
-                comm(body, tid);
-                words(body, [tid, 20, cpu]);
-            });
+            self.push(event, |body| woken(body, tid, cpu));
             if of_current {
                 self.run_time(types, random);
             }
@@ -283,13 +249,7 @@ impl Cpu {
         } else {
             self.blocked.push(previous);
         }
-        self.push(types.switch, |body| {
-            comm(body, previous);
-            words(body, [previous, 20]);
-            longs(body, [state]);
-            comm(body, next);
-            words(body, [next, 20]);
-        });
+        self.push(types.switch, |body| switch(body, previous, state, next));
         self.tid = next;
         if next == 0 {
             self.push(types.idle, |body| words(body, [1, cpu]));
