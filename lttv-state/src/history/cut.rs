@@ -196,13 +196,19 @@ fn first_low<const WIDE: bool>(
     behind: u32,
     cut: &Cut,
 ) -> Option<Near> {
-    let stride = cut.stride.min(if WIDE { 8 } else { 4 });
-    if cut.low == 0 {
-        // Nothing is below: so it is at the first time of a block.
-        let at = entries + first as usize * stride;
-        let [before, entry] = [at.wrapping_sub(stride), at].map(|at| entry::<WIDE>(data, at));
-        return Some(Near { index: first, before, entry });
+    // At the first time of a block nothing is below.
+    if WIDE || cut.low == 0 {
+        let shape = &cut.class.shape;
+        let index = match cut.low {
+            0 => first,
+            low => shape.first_low(data, entries, first, behind, low),
+        };
+        let at = entries + index as usize * cut.stride;
+        let [before, entry] = [at.wrapping_sub(cut.stride), at].map(|at| entry::<WIDE>(data, at));
+        return Some(Near { index, before, entry });
     }
+    // As a shape does, but with four entries at once, and with those that are found.
+    let stride = cut.stride.min(4);
     let (mut index, mut left) = (first, behind - first);
     while left > FEW {
         let half = left / 2;
@@ -211,32 +217,18 @@ fn first_low<const WIDE: bool>(
         index = select_unpredictable(below, index + half, index);
         left -= half;
     }
-    // All that are left are looked at, since nobody can guess which it is, and that before.
     let near = data.get((entries + index as usize * stride).wrapping_sub(stride)..)?;
-    let mut below = 0;
-    let [before, entry] = if WIDE {
-        let near = near.first_chunk::<80>()?;
-        let entry = |i: u32| {
-            let at = i as usize * stride;
-            near[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
-        };
-        for i in 0..FEW {
-            let is_below = entry(i + 1) & cut.low_mask < cut.low;
-            below += i32::from(is_below) & i32::from((i as i32) < left as i32);
-        }
-        [0, 1].map(|i| entry(below as u32 + i))
-    } else {
-        let near = near.first_chunk::<40>()?;
-        let entry = |i: u32| {
-            let at = i as usize * stride;
-            near[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
-        };
-        let (wanted, mask) = (cut.low as i32, cut.low_mask as i32);
-        for i in 0..FEW {
-            let is_below = (entry(i + 1) as i32 & mask) < wanted;
-            below += i32::from(is_below) & i32::from((i as i32) < left as i32);
-        }
-        [0, 1].map(|i| u64::from(entry(below as u32 + i)))
+    let near = near.first_chunk::<40>()?;
+    let entry = |i: u32| {
+        let at = i as usize * stride;
+        near[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
     };
+    let (wanted, mask) = (cut.low as i32, cut.low_mask as i32);
+    let mut below = 0;
+    for i in 0..FEW {
+        let is_below = (entry(i + 1) as i32 & mask) < wanted;
+        below += i32::from(is_below) & i32::from((i as i32) < left as i32);
+    }
+    let [before, entry] = [0, 1].map(|i| u64::from(entry(below as u32 + i)));
     Some(Near { index: index + below as u32, before, entry })
 }
