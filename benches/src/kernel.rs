@@ -19,7 +19,8 @@ const RARE_ID: u64 = 40;
 ///
 /// Threads enter and leave system calls in proper pairs, CPUs interrupts. A thread runs
 /// on one CPU at a time, mostly on the same one; one that blocked does not run before
-/// it is woken up.
+/// it is woken up. What happens next is drawn anew for each event, which no machine is so
+/// erratic as to do: see [`routine`](crate::routine()).
 ///
 /// # Errors
 ///

@@ -231,7 +231,8 @@ impl Cpu {
         }
     }
 
-    /// To another thread, or to none.
+    /// To another thread, or to none; `is_ready` tells of the one that ran whether it could
+    /// have gone on.
     fn switch(&mut self, types: &Types, random: &mut Random, is_ready: bool) {
         let next = match self.ready.len() {
             0 if self.tid == 0 || is_ready => return,
