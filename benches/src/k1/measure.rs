@@ -236,8 +236,8 @@ fn flips(
     Ok(())
 }
 
-/// How often all questions of a kind are asked warm. What else runs on the same core, even
-/// in another virtual machine, makes single passes slower by half.
+/// How often all questions of a kind are asked warm, all kinds by turns. What else runs on
+/// the same core, even in another virtual machine, makes passes slower by half for seconds.
 const PASSES: usize = 9;
 
 fn ask(
@@ -249,51 +249,80 @@ fn ask(
     writeln!(out, "  each question: in a history that was just opened; then warm, the least and")?;
     writeln!(
         out,
-        "  the median of {PASSES} passes over all, CPU time; and half and 95 of 100 below,"
+        "  the median of {PASSES} passes over all, by turns, CPU time; and half and 95 of 100"
     )?;
-    writeln!(out, "  wall time")?;
-    let limits = workload.limits.answers;
-    let known = workload.expected.answers.into_iter().zip(limits);
-    for (query, (expected, most)) in Query::ALL.into_iter().zip(known) {
+    writeln!(out, "  below, wall time")?;
+    let open = |query| Asked::open(query, workload, path);
+    let mut all: Vec<Asked> = Query::ALL.into_iter().map(open).collect::<Result<_, _>>()?;
+    for _ in 0..PASSES {
+        all.iter_mut().try_for_each(Asked::pass)?;
+    }
+    let known = workload.expected.answers.into_iter().zip(workload.limits.answers);
+    for (asked, (expected, most)) in all.iter_mut().zip(known) {
+        asked.tell(out, most)?;
+        let digest = asked.questions.digest(&asked.history)?;
+        verdict(out, asked.query.name(), digest.sum, expected, wrong)?;
+    }
+    Ok(())
+}
+
+/// All questions of a kind, and what it took to answer them so far.
+struct Asked {
+    query: Query,
+    history: History,
+    questions: Questions,
+    /// An answer in the mean, when the history was new.
+    first: Duration,
+    found: u64,
+    /// The same, in each pass since.
+    passes: Vec<Duration>,
+}
+
+impl Asked {
+    fn open(query: Query, workload: &Workload, path: &Path) -> Result<Asked, MeasureError> {
         let history = History::open(path)?;
         let questions = Questions::of(query, &workload.k1, history.start(), history.end());
-        let count = questions.asked.len() as u32;
         let timer = Timer::start();
-        let mut found = 0u64;
+        let mut found = 0;
         for asked in &questions.asked {
             questions.ask(&history, asked, |_| found += 1)?;
         }
-        let first = timer.stop().0 / count;
-        let mut passes = Vec::with_capacity(PASSES);
-        for _ in 0..PASSES {
-            let timer = Timer::start();
-            for asked in &questions.asked {
-                questions.ask(&history, asked, |interval| {
-                    std::hint::black_box(interval);
-                })?;
-            }
-            passes.push(timer.stop().0 / count);
+        let first = timer.stop().0 / questions.asked.len() as u32;
+        Ok(Asked { query, history, questions, first, found, passes: Vec::with_capacity(PASSES) })
+    }
+
+    fn pass(&mut self) -> Result<(), MeasureError> {
+        let Asked { history, questions, .. } = self;
+        let timer = Timer::start();
+        for asked in &questions.asked {
+            questions.ask(history, asked, |interval| {
+                std::hint::black_box(interval);
+            })?;
         }
+        self.passes.push(timer.stop().0 / questions.asked.len() as u32);
+        Ok(())
+    }
+
+    fn tell(&mut self, out: &mut impl Write, most: Option<Duration>) -> Result<(), MeasureError> {
+        let Asked { query, history, questions, first, found, passes } = self;
         passes.sort();
         let (least, median) = (passes[0], passes[PASSES / 2]);
-        let mut walls = Vec::with_capacity(count as usize);
+        let mut walls = Vec::with_capacity(questions.asked.len());
         for asked in &questions.asked {
             let start = Instant::now();
-            questions.ask(&history, asked, |interval| {
+            questions.ask(history, asked, |interval| {
                 std::hint::black_box(interval);
             })?;
             walls.push(start.elapsed());
         }
         walls.sort();
         let (half, tail) = (walls[walls.len() / 2], walls[walls.len() * 95 / 100]);
-        let digest = questions.digest(&history)?;
-        let name = query.name();
         writeln!(
             out,
-            "  {name:<3} {first:>9.2?} then {least:>9.2?} {median:>9.2?}, {half:>9.2?} {tail:>9.2?}; {found} intervals{}",
+            "  {:<3} {first:>9.2?} then {least:>9.2?} {median:>9.2?}, {half:>9.2?} {tail:>9.2?}; {found} intervals{}",
+            query.name(),
             wanted(least, most)
         )?;
-        verdict(out, name, digest.sum, expected, wrong)?;
+        Ok(())
     }
-    Ok(())
 }
