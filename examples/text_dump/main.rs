@@ -6,6 +6,8 @@
 
 mod cli;
 mod run;
+mod tally;
+mod window;
 
 use std::process::ExitCode;
 

@@ -1,12 +1,13 @@
 //! Reads traces and prints their events.
 
 use std::io::IsTerminal;
+use std::mem;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ltt_read::{Merge, Timestamp, Trace, open_all};
-use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
+use ltt_read::{Error, Merge, Notice, Trace, open_all};
+use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
 use lttv_examples::progress::Progress;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
@@ -15,7 +16,7 @@ use lttv_examples::text_dump::number;
 use lttv_examples::text_dump::output::{Output, Reader};
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
-use lttv_examples::text_dump::time_arg::{TimeArg, TimeArgError};
+use lttv_examples::text_dump::time_arg::TimeArgError;
 use lttv_examples::text_dump::trace_name::trace_name;
 use lttv_examples::text_dump::{EventText, StateAt};
 use lttv_filter::{Environment, Expression, FilterError};
@@ -23,6 +24,8 @@ use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
 use crate::cli::{Cli, Format};
+use crate::tally::Tally;
+use crate::window::Window;
 
 /// Events between two reports of progress and notices.
 const BATCH: u64 = 1 << 14;
@@ -53,17 +56,12 @@ pub(crate) enum RunError {
     Write(#[source] std::io::Error),
 }
 
-/// The times between which events are printed, both included.
-#[derive(Debug, Clone, Copy)]
-struct Window {
-    begin: Option<Timestamp>,
-    end: Option<Timestamp>,
-}
-
 /// Does what the command line says.
 pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
     let (traces, names) = open(cli)?;
-    let window = window(cli, &traces)?;
+    // The process ends with them: taking a large schema apart would gain nothing.
+    mem::forget(traces.clone());
+    let window = Window::new(cli, &traces)?;
     let filters = filters(cli, &traces)?;
     let mut output = Output::new(cli.output.as_deref()).map_err(|source| RunError::Create {
         path: cli.output.clone().unwrap_or_default(),
@@ -91,6 +89,9 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
         }
         Format::Json => Some(Box::new(Json::new(&traces))),
     };
+    if cli.count && dump.filters.is_none() {
+        return dump.count(&traces, &mut output).map_err(RunError::Write);
+    }
     let traceset = Traceset::from(traces);
     dump.read(&traceset, format, &mut output).map_err(RunError::Write)
 }
@@ -117,51 +118,6 @@ fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<KernelFilters>, Ru
     let environment = Environment::new().in_zone(cli.filter_zone());
     let expression = Expression::parse_all(cli.filters.iter().map(String::as_str))?;
     Ok(Some(KernelFilters::new(&expression, traces, &environment)?))
-}
-
-/// The window as points in time. A time of day is one of the day of the first
-/// event.
-fn window(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Window, RunError> {
-    let (begin, end) = cli.bounds();
-    let zone = cli.zone();
-    let first = if [begin, end].into_iter().flatten().any(TimeArg::needs_date) {
-        let mut merge = Merge::new(traces);
-        std::iter::from_fn(|| merge.next().map(|e| e.timestamp())).flatten().next()
-    } else {
-        None
-    };
-    let resolve = |option, arg: Option<&TimeArg>| {
-        let resolved = arg.map(|arg| arg.resolve(&zone, first));
-        resolved.transpose().map_err(|source| RunError::Time { option, source })
-    };
-    Ok(Window { begin: resolve("--begin", begin)?, end: resolve("--end", end)? })
-}
-
-impl Window {
-    /// Whether an event of a time is in it. Without a time it is in no window
-    /// that has an end.
-    #[inline]
-    fn contains(self, time: Option<Timestamp>) -> bool {
-        match time {
-            Some(time) => {
-                self.begin.is_none_or(|begin| time >= begin)
-                    && self.end.is_none_or(|end| time <= end)
-            }
-            None => self.is_everything(),
-        }
-    }
-
-    fn is_everything(self) -> bool {
-        self.begin.is_none() && self.end.is_none()
-    }
-
-    /// What has to be read: up to its end, which is in it.
-    fn bounds(self) -> Bounds {
-        match self.end.and_then(|end| end.ns().checked_add(1)) {
-            Some(behind) => Bounds::all().until(Timestamp::from_ns(behind)),
-            None => Bounds::all(),
-        }
-    }
 }
 
 /// A dump under way.
@@ -233,7 +189,7 @@ impl Dump {
         // There is no position in the bounds that could be refused.
         while let Ok(end) = context.middle(&batch) {
             read += end.events;
-            self.report(&mut context);
+            self.report(context.progress(), context.drain_notices());
             if end.reason != EndReason::LookCount {
                 break;
             }
@@ -247,19 +203,44 @@ impl Dump {
             number::decimal(output.buffer(), if counts_all { read } else { counted });
             output.buffer().push(b'\n');
         }
+        self.finish(output, &errors)
+    }
+
+    /// Counts the events in the window. Nobody asks anything of them, so that it takes
+    /// no more than to put them in order.
+    fn count(mut self, traces: &[Arc<Trace>], output: &mut Output) -> std::io::Result<Outcome> {
+        let mut merge = Merge::new(traces);
+        let mut tally = Tally::new(self.window);
+        if let Some(begin) = self.window.begin {
+            merge.seek(begin);
+        }
+        loop {
+            let told = merge.tell(BATCH, &mut tally);
+            self.report(merge.progress(), merge.drain_notices());
+            if told < BATCH || tally.is_over() {
+                break;
+            }
+        }
+        number::decimal(output.buffer(), tally.events());
+        output.buffer().push(b'\n');
+        self.finish(output, merge.errors())
+    }
+
+    /// Ends the output, then tells what was damaged.
+    fn finish(&self, output: &mut Output, errors: &[Error]) -> std::io::Result<Outcome> {
         if output.flush()? == Reader::Gone {
             return Ok(Outcome::Complete);
         }
-        for error in &errors {
+        for error in errors {
             self.progress.message(&format!("text_dump: error: {error}"));
         }
         Ok(if errors.is_empty() { Outcome::Complete } else { Outcome::Damaged })
     }
 
     /// Tells what happened since the last time.
-    fn report(&mut self, context: &mut TracesetContext<'_>) {
-        self.progress.update(context.progress());
-        for notice in context.drain_notices() {
+    fn report(&mut self, progress: (u64, u64), notices: Vec<Notice>) {
+        self.progress.update(progress);
+        for notice in notices {
             self.progress.message(&self.warnings.text(&notice));
         }
     }

@@ -6,6 +6,8 @@
 //! array field decoding procedure"). Bytes beyond the end of `data` read as
 //! zero: callers check bounds once for a whole event record.
 
+use crate::zeros::{NO_ZERO, zero_in};
+
 /// The 8 bytes at `byte`, zero-extended past the end of the data.
 #[inline(always)]
 fn load(data: &[u8], byte: usize) -> [u8; 8] {
@@ -74,40 +76,17 @@ pub(crate) fn whole_word_le(data: &[u8], pos: u64) -> Option<u64> {
     Some(u64::from_le_bytes(whole(data, (pos >> 3) as usize)?) >> (pos & 7))
 }
 
-/// The index of the first zero byte. Most strings are short: eight bytes are looked at,
-/// then the 24 that follow without a branch, before a search is worth its call.
+/// The index of the first zero byte. Most strings are short: 32 bytes are looked at
+/// before a search is worth its call.
 #[inline(always)]
 pub(crate) fn find_zero(bytes: &[u8]) -> Option<usize> {
-    let Some(([first, second, third, fourth], rest)) = first_words(bytes) else {
+    let Some((first, rest)) = bytes.split_first_chunk() else {
         return bytes.iter().position(|b| *b == 0);
     };
-    match zeros(first) {
-        0 => {}
-        zeros => return Some((zeros.trailing_zeros() / 8) as usize),
+    match zero_in(first) {
+        NO_ZERO => memchr::memchr(0, rest).map(|i| i + first.len()),
+        zero => Some(zero as usize),
     }
-    let (second, third, fourth) = (zeros(second), zeros(third), zeros(fourth));
-    if second | third | fourth == 0 {
-        return memchr::memchr(0, rest).map(|i| i + 32);
-    }
-    let (begin, zeros) = if third != 0 { (16, third) } else { (24, fourth) };
-    let (begin, zeros) = if second != 0 { (8, second) } else { (begin, zeros) };
-    Some(begin + (zeros.trailing_zeros() / 8) as usize)
-}
-
-/// A word whose lowest set bit is the highest one of the first byte that is zero; 0 if
-/// none is. (Borrows only reach bytes above a zero.)
-#[inline(always)]
-fn zeros(word: u64) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    word.wrapping_sub(ONES) & !word & (ONES << 7)
-}
-
-/// The first 32 bytes as little-endian words, and the others.
-#[inline(always)]
-fn first_words(bytes: &[u8]) -> Option<([u64; 4], &[u8])> {
-    let (first, rest) = bytes.split_first_chunk::<32>()?;
-    let (words, _) = first.as_chunks::<8>();
-    Some(([0, 1, 2, 3].map(|i| u64::from_le_bytes(words[i])), rest))
 }
 
 /// A big-endian field of 1 to 64 bits.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::bits;
 use crate::error::{DecodeError, Error};
 use crate::event::Event;
+use crate::layout::leap::Leap;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
@@ -302,6 +303,9 @@ impl Cursor {
         let body = tables.body(trace.schema(), event_type)?;
         if let Some(id) = header.id {
             table.event_ids.note_size(id, event_type, 0, body.region.fixed);
+            if let Some(leap) = Leap::new(&body.region).filter(|_| !body.needs_header) {
+                table.event_ids.note_leap(id, leap);
+            }
         }
         if body.needs_header {
             table.header.region.run(window, begin, &mut self.scratch)?;

@@ -1,8 +1,10 @@
 //! Going back in a merge: to the event just given, or to positions saved.
 
+use std::iter;
+
 use crate::cursor::{Cursor, Position};
 use crate::event::Event;
-use crate::merge::{Merge, NOBODY, keep};
+use crate::merge::{Merge, NOBODY, keep, reach_all};
 use crate::time::Timestamp;
 
 impl Merge {
@@ -77,7 +79,7 @@ impl Merge {
                 true => Timestamp::from_ns(time.ns() + 1),
             };
             let mut cursor = cursor.trace().cursor(cursor.tracefile_index());
-            cursor.reach(begin, |_| {});
+            reach_all(iter::once(&mut cursor), begin, |_| {});
             cursor.cut(false)
         };
         self.cursors.iter().enumerate().map(position).collect()

@@ -217,6 +217,7 @@ mod value;
 mod visit;
 #[cfg(feature = "writer")]
 pub mod writer;
+mod zeros;
 
 pub use cursor::{Cursor, Position};
 pub use discover::find_traces;

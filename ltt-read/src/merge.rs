@@ -2,6 +2,7 @@
 
 mod key;
 mod listener;
+mod seek;
 mod tournament;
 
 use std::mem;
@@ -16,6 +17,7 @@ use crate::trace::Trace;
 
 use key::{END, OPEN, key, number_of};
 pub use listener::Listener;
+pub(crate) use seek::reach_all;
 use tournament::Tournament;
 
 /// No cursor.
@@ -332,11 +334,10 @@ impl Merge {
     /// before all times but [`Timestamp::MIN`].
     pub fn seek(&mut self, time: Timestamp) {
         self.note_indexes();
-        for (number, cursor) in self.cursors.iter_mut().enumerate() {
-            if self.left_out.get(number) != Some(&true) {
-                cursor.reach(time, |error| keep(&mut self.errors, error));
-            }
-        }
+        let Self { cursors, left_out, errors, .. } = self;
+        let is_sought = |(number, _): &(usize, _)| left_out.get(*number) != Some(&true);
+        let sought = cursors.iter_mut().enumerate().filter(is_sought).map(|(_, cursor)| cursor);
+        reach_all(sought, time, |error| keep(errors, error));
         self.unload();
     }
 

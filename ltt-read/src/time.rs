@@ -160,6 +160,23 @@ impl ClockConverter {
         (cycles <= self.most_cycles).then_some(time)
     }
 
+    /// The first cycle count whose time is `time` or later (the last one, if it has
+    /// none that late). `None` if that is not so easily told.
+    pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
+        if self.linear {
+            return Some(if time.0 <= self.base_ns { 0 } else { time.0.abs_diff(self.base_ns) });
+        }
+        if self.wraps {
+            return None;
+        }
+        let seconds_ns = i128::from(self.offset_seconds) * i128::from(NS_PER_S);
+        let ns = i128::from(time.0) - seconds_ns;
+        // Times are rounded down, thus cycles up.
+        let rounded_down = ns.checked_mul(-i128::from(self.frequency))?;
+        let cycles = -rounded_down.div_euclid(NS_PER_S.into()) - i128::from(self.offset_cycles);
+        Some(cycles.clamp(0, u64::MAX.into()) as u64)
+    }
+
     #[inline(never)]
     fn general(&self, cycles: u64) -> Option<Timestamp> {
         // 64-bit divisions are several times faster; they suffice for clocks
@@ -231,6 +248,7 @@ pub(crate) fn update_clock(now: u64, low: u64, bits: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn clock(frequency: u64, offset_seconds: i64, offset_cycles: i64) -> ClockConverter {
         ClockConverter::new(&ClockClass {
@@ -264,6 +282,29 @@ mod tests {
         let first = absurd.timestamp(0).unwrap();
         assert_eq!(absurd.timestamp(9).unwrap().ns() - first.ns(), 9);
         assert!(clock(1, i64::MIN, i64::MIN).timestamp(u64::MAX).is_some());
+    }
+
+    proptest! {
+        /// It is the first to reach a time.
+        #[test]
+        fn cycles_that_reach_a_time(
+            frequency in prop_oneof![Just(NS_PER_S), 1..u64::MAX, 1..10_000_000_000u64, 1..2000u64],
+            seconds in prop_oneof![-20..20i64, any::<i64>()],
+            offset in prop_oneof![-20..20i64, any::<i64>()],
+            time in prop_oneof![any::<i64>(), -40_000_000_000..40_000_000_000i64],
+            near in any::<Option<u64>>(),
+        ) {
+            let clock = clock(frequency, seconds, offset);
+            // Times that it has, too.
+            let time = near.and_then(|c| clock.timestamp(c)).unwrap_or(Timestamp(time));
+            if let Some(first) = clock.cycles_reaching(time) {
+                let is_before = |c| clock.timestamp(c).is_some_and(|t| t < time);
+                prop_assert!(first == u64::MAX || !is_before(first));
+                prop_assert!(first == 0 || is_before(first - 1));
+            } else {
+                prop_assert!(clock.wraps || frequency > 1 << 32);
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Going anywhere but to the next event: to positions and to times.
 
-use super::form::{Form, Quick};
+use super::form::Form;
 use super::{Cursor, Position, State, legacy};
 use crate::error::Error;
+use crate::layout::header::skip::{Lane, Place};
 use crate::layout::program::Window;
 use crate::packet::Packet;
 use crate::time::Timestamp;
@@ -124,12 +125,14 @@ impl Cursor {
         Ok(false)
     }
 
-    /// As [`seek_time`](Self::seek_time), but leaves damaged packets out.
-    pub(crate) fn reach(&mut self, time: Timestamp, mut damage: impl FnMut(Error)) {
-        let mut step = self.seek_time(time);
-        while let Err(error) = step {
-            damage(error);
-            step = if self.skip_packet() { self.skip_to(time) } else { Ok(()) };
+    /// Goes on behind a damaged packet to the next event whose timestamp is `time` or
+    /// later, leaving damaged packets out.
+    pub(crate) fn reach_behind(&mut self, time: Timestamp, mut damage: impl FnMut(Error)) {
+        while self.skip_packet() {
+            match self.skip_to(time) {
+                Ok(()) => return,
+                Err(error) => damage(error),
+            }
         }
     }
 
@@ -143,47 +146,80 @@ impl Cursor {
     /// that it passes. Whether it is there.
     pub(crate) fn skip_some(&mut self, time: Timestamp, left: &mut u64) -> Result<bool, Error> {
         loop {
-            self.skip_quickly(time, left);
+            match self.lane(time) {
+                Some(mut lane) => {
+                    *left -= lane.skip(*left);
+                    let place = lane.place;
+                    self.go(place);
+                }
+                None => self.skip_by_time(time, left),
+            }
             if *left == 0 {
                 return Ok(false);
             }
             *left -= 1;
-            // What is passed over is not worth a notice.
-            self.last_timestamp = Timestamp::MIN;
-            if !self.advance()? {
-                return Ok(true);
-            }
-            if self.current.timestamp.is_some_and(|t| t >= time) {
-                let cut = self.position_of_event();
-                self.next = cut.bit;
-                self.clock = cut.clock;
-                self.last_timestamp = Timestamp::MIN;
+            if self.pass(time)? {
                 return Ok(true);
             }
         }
     }
 
-    /// Passes events before `time` in the current packet, `left` at most, as long as
-    /// nothing is out of the ordinary: [`advance_quickly`](Self::advance_quickly)
-    /// without standing on each.
-    fn skip_quickly(&mut self, time: Timestamp, left: &mut u64) {
+    /// Goes to a place in the current packet.
+    pub(crate) fn go(&mut self, place: Place) {
+        (self.next, self.clock) = (place.next, place.clock);
+    }
+
+    /// Passes one event, of whatever kind, if it is before `time`. Whether it is there.
+    pub(crate) fn pass(&mut self, time: Timestamp) -> Result<bool, Error> {
+        // What is passed over is not worth a notice.
+        self.last_timestamp = Timestamp::MIN;
+        if !self.advance()? {
+            return Ok(true);
+        }
+        let is_there = self.current.timestamp.is_some_and(|t| t >= time);
+        if is_there {
+            let cut = self.position_of_event();
+            self.next = cut.bit;
+            self.clock = cut.clock;
+            self.last_timestamp = Timestamp::MIN;
+        }
+        Ok(is_there)
+    }
+
+    /// The way over those events of the current packet that are before `time`, if they
+    /// are told by the value of the default clock.
+    pub(crate) fn lane(&mut self, time: Timestamp) -> Option<Lane<'_>> {
+        let table = self.table.as_deref()?;
+        let quick = table.quick.as_ref()?;
+        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        Some(Lane {
+            quick,
+            table,
+            tables: self.trace.tables(),
+            window: Window { data, end: self.content_end },
+            scratch: &mut self.scratch,
+            place: Place { next: self.next, clock: self.clock },
+            before: quick.cycles_reaching(time)?,
+        })
+    }
+
+    /// Passes events of the current packet before `time`, `left` at most, where their
+    /// times have to be asked one by one: in legacy traces.
+    fn skip_by_time(&mut self, time: Timestamp, left: &mut u64) {
         let Some(table) = self.table.as_deref() else { return };
         let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
-        let tables = self.trace.tables();
         let (mut next, mut clock) = (self.next, self.clock);
-        let read = |next, clock| match &table.quick {
-            Some(_) => Quick::header(table, &self.packet, data, next, clock),
-            None => legacy::Quick::<false>::header(table, &self.packet, data, next, clock),
-        };
         while *left > 0
-            && let Some(header) = read(next, clock)
+            && let Some(header) =
+                legacy::Quick::<false>::header(table, &self.packet, data, next, clock)
             && header.time < time
         {
             let end = match header.entry.fixed() {
                 Some(bits) => header.end + bits,
                 None => {
-                    let Some(body) = tables.ready_body(header.entry) else { break };
+                    let body = self.trace.tables().ready_body(header.entry);
+                    let Some(body) = body else { break };
                     let end = body.region.end(window, header.end, &mut self.scratch);
                     end.unwrap_or(u64::MAX)
                 }

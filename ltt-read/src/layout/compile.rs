@@ -9,6 +9,7 @@ use super::hops::Hops;
 use super::node::{Elements, Node, NodeKind};
 use super::program::{Choice, Element, Len, MAX_EMPTY_ELEMENTS, Op, Present, Slot};
 use super::region::{Phase, Region, Start};
+use super::strides::Strides;
 use super::{FieldInfo, FixedRead};
 use crate::error::DecodeError;
 use crate::metadata::limits;
@@ -49,8 +50,10 @@ pub(crate) fn compile(
     }
     let fixed = (c.ops.is_empty() && c.at.anchor == start.anchor).then_some(c.at.offset);
     c.flush();
+    let hops = if roles { None } else { Hops::new(&c.ops) };
     Ok(Region {
-        hops: if roles { None } else { Hops::new(&c.ops) },
+        strides: hops.as_ref().and_then(|hops| Strides::new(hops, start.phase)),
+        hops,
         ops: c.ops.into(),
         nodes: c.nodes.into(),
         cues: c.cues.into_iter().flatten().collect(),

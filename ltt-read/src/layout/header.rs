@@ -5,6 +5,8 @@
 //! bit offsets is made from the header's program; anything else runs the
 //! program itself. The commonest plans have a still quicker form.
 
+pub(crate) mod skip;
+
 use super::FixedRead;
 use super::program::{Op, Scratch, Window};
 use super::region::Region;
@@ -127,29 +129,41 @@ impl Quick {
         clock: u64,
     ) -> Option<QuickValues> {
         let begin = (pos + self.align_mask) & !self.align_mask;
-        let byte = (begin / 8) as usize;
-        let word = u64::from_le_bytes(load(data, byte)?);
         let (id, now) = match self.simple {
-            true => (self.id.of(word), word),
-            false => {
-                let now = u64::from_le_bytes(load(data, byte + self.clock.byte)?);
-                match self.big {
-                    true => (self.id.of(word.swap_bytes()), now.swap_bytes()),
-                    false => (self.id.of(word), now),
-                }
-            }
+            true => self.words::<true>(data, begin)?,
+            false => self.words::<false>(data, begin)?,
         };
         if id.wrapping_sub(self.low) > self.span {
             return None;
         }
-        // As `update_clock`, with the mask at hand.
-        let passed = (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask;
-        let cycles = clock.wrapping_add(passed);
+        let cycles = self.cycles(now, clock);
         let time = match self.simple {
             true => self.converter.linear(cycles)?,
             false => self.converter.timestamp(cycles)?,
         };
         Some(QuickValues { begin, end: begin + self.bits, entry: ids.entry(id)?, cycles, time })
+    }
+
+    /// The id, and the word that the clock's value is in.
+    #[inline(always)]
+    fn words<const SIMPLE: bool>(&self, data: &[u8], begin: u64) -> Option<(u64, u64)> {
+        let byte = (begin / 8) as usize;
+        let word = u64::from_le_bytes(load(data, byte)?);
+        if SIMPLE {
+            return Some((self.id.of(word), word));
+        }
+        let now = u64::from_le_bytes(load(data, byte + self.clock.byte)?);
+        Some(match self.big {
+            true => (self.id.of(word.swap_bytes()), now.swap_bytes()),
+            false => (self.id.of(word), now),
+        })
+    }
+
+    /// The value of the clock, as [`update_clock`](crate::time::update_clock) has it.
+    #[inline(always)]
+    fn cycles(&self, now: u64, clock: u64) -> u64 {
+        let passed = (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask;
+        clock.wrapping_add(passed)
     }
 }
 

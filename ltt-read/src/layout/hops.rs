@@ -11,24 +11,24 @@ use crate::bits;
 /// A chain of hops, and the fixed-size fields after the last.
 #[derive(Debug)]
 pub(crate) struct Hops {
-    each: Box<[Hop]>,
-    tail: u64,
+    pub(super) each: Box<[Hop]>,
+    pub(super) tail: u64,
 }
 
 #[derive(Debug)]
-struct Hop {
+pub(super) struct Hop {
     /// A value to be kept, so many bits from where the hop begins.
-    save: Option<(u64, FixedRead, Slot)>,
+    pub(super) save: Option<(u64, FixedRead, Slot)>,
     /// Bits from where the hop begins to its dynamic part.
-    before: u64,
-    over: Part,
+    pub(super) before: u64,
+    pub(super) over: Part,
     /// Where the end of the dynamic part is noted.
     anchor: Slot,
 }
 
 /// What is hopped over.
 #[derive(Debug)]
-enum Part {
+pub(super) enum Part {
     /// A null-terminated string of bytes.
     Text,
     /// So many elements of so many bits.
@@ -111,7 +111,10 @@ impl Hops {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::leap::Leap;
     use crate::layout::program::{Scratch, run};
+    use crate::layout::region::Phase;
+    use crate::layout::strides::Strides;
     use crate::schema::{BitOrder, ByteOrder, FixedLen};
     use proptest::prelude::*;
 
@@ -157,6 +160,18 @@ mod tests {
                 if end.is_some() {
                     prop_assert_eq!(slots, scratch.slots);
                 }
+                // Those who note nothing come to the same end, or beyond the window.
+                let Some(strides) = Strides::new(&hops, Phase::aligned(8)) else { return Ok(()) };
+                let leap = strides.only().and_then(|(stride, tail)| Leap::over(&stride, tail));
+                let at = (pos / 8) as usize;
+                let by_leap = leap.and_then(|leap| leap.end(&data, at));
+                for found in [strides.end(&data, at), by_leap].into_iter().flatten() {
+                    let found = Some(8 * found as u64).filter(|end| *end <= window.end);
+                    prop_assert_eq!(found, end);
+                }
+                prop_assert!(end.is_none() || strides.end(&data, at).is_some());
+                let long = data.get(at..).is_some_and(|body| body.len() > 80);
+                prop_assert!(by_leap.is_some() || leap.is_none() || !long || end.is_none_or(|e| e > pos + 8 * 32));
             } else {
                 // Nothing dynamic.
                 prop_assert!(ops.iter().all(|op| matches!(op, Op::Skip(_))));

@@ -18,9 +18,11 @@ pub(crate) mod compile;
 pub(crate) mod cue;
 pub(crate) mod header;
 pub(crate) mod hops;
+pub(crate) mod leap;
 pub(crate) mod node;
 pub(crate) mod program;
 pub(crate) mod region;
+pub(crate) mod strides;
 pub(crate) mod tables;
 pub(crate) mod walk;
 
@@ -162,6 +164,11 @@ impl WordRead {
         let mask = u64::MAX >> (64 - read.bits());
         let sign = if read.signed { mask ^ mask >> 1 } else { 0 };
         Some(WordRead { mask: NonZeroU64::new(mask)?, sign })
+    }
+
+    /// The bits of the word that are the integer's, unless it is signed.
+    pub(crate) fn mask_of_unsigned(self) -> Option<u64> {
+        (self.sign == 0).then_some(self.mask.get())
     }
 
     /// The value as 64 bits (sign-extended if the class is signed), given the word

@@ -6,6 +6,7 @@ use super::cue::Cue;
 use super::hops::Hops;
 use super::node::Node;
 use super::program::{Op, Scratch, Slot, Window, run};
+use super::strides::Strides;
 use crate::error::DecodeError;
 use crate::schema::ByteOrder;
 
@@ -64,6 +65,8 @@ pub(crate) struct Region {
     pub(crate) ops: Box<[Op]>,
     /// The same as hops, if it can be said so.
     pub(crate) hops: Option<Hops>,
+    /// And these as strides.
+    pub(crate) strides: Option<Strides>,
     pub(crate) nodes: Box<[Node]>,
     pub(crate) cues: Box<[Cue]>,
     /// First node of each scope's root structure.

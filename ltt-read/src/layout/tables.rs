@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::compile::compile;
 use super::header::{Header, Quick};
+use super::leap::Leap;
 use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Phase, Region, Start};
 use crate::error::DecodeError;
@@ -232,9 +233,16 @@ fn uuid_node(region: &Region) -> Option<u32> {
 /// that the decoding loop finds both in one word.
 #[derive(Debug)]
 pub(crate) struct IdTable {
-    dense: Box<[AtomicU64]>,
+    dense: Box<[Known]>,
     sparse: HashMap<u64, EventTypeId>,
     only: Option<EventTypeId>,
+}
+
+/// What is known of a small id: its [`IdEntry`] and its [`Leap`].
+#[derive(Debug)]
+struct Known {
+    entry: AtomicU64,
+    leap: OnceLock<Leap>,
 }
 
 /// An entry of the dense part: event type below, then the alignment of the body in
@@ -285,12 +293,12 @@ impl IdTable {
         let limit = (ids.len() as u64 * 4).max(256);
         let ends = ids.iter().map(|(id, _)| id.saturating_add(1));
         let dense_len = ends.filter(|n| *n <= limit).max().unwrap_or(0);
-        let mut dense: Box<[AtomicU64]> =
-            (0..dense_len).map(|_| AtomicU64::new(IdEntry::NONE.0)).collect();
+        let known = |entry| Known { entry: AtomicU64::new(entry), leap: OnceLock::new() };
+        let mut dense: Box<[Known]> = (0..dense_len).map(|_| known(IdEntry::NONE.0)).collect();
         let mut sparse = HashMap::new();
         for (id, event) in &ids {
             match dense.get_mut(usize::try_from(*id).unwrap_or(usize::MAX)) {
-                Some(entry) => *entry = AtomicU64::new(event.0.into()),
+                Some(entry) => *entry = known(event.0.into()),
                 None => drop(sparse.insert(*id, *event)),
             }
         }
@@ -301,15 +309,30 @@ impl IdTable {
     /// What is known of a small id.
     #[inline(always)]
     pub(crate) fn entry(&self, id: u64) -> Option<IdEntry> {
-        Some(IdEntry(self.dense.get(id as usize)?.load(Ordering::Relaxed)))
+        Some(IdEntry(self.dense.get(id as usize)?.entry.load(Ordering::Relaxed)))
+    }
+
+    /// The leap over a body.
+    #[inline(always)]
+    pub(crate) fn leap(&self, id: u64) -> Option<&Leap> {
+        self.dense.get(id as usize)?.leap.get()
     }
 
     /// Keeps how the body's begin and end are found for an id: its alignment in
     /// bytes as a power of two, 7 at most, and its size in bits if that is fixed.
     #[cold]
     pub(crate) fn note_size(&self, id: u64, event: EventTypeId, align: u32, fixed: Option<u64>) {
-        if let Some(entry) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
-            entry.store(IdEntry::new(event, align, fixed).0, Ordering::Relaxed);
+        if let Some(known) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
+            known.entry.store(IdEntry::new(event, align, fixed).0, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps the leap over the body for an id.
+    #[cold]
+    pub(crate) fn note_leap(&self, id: u64, leap: Leap) {
+        if let Some(known) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
+            // Whoever was first has found the same.
+            _ = known.leap.set(leap);
         }
     }
 
@@ -322,7 +345,7 @@ impl IdTable {
             },
         };
         let small = usize::try_from(id).ok().and_then(|i| self.dense.get(i));
-        match small.map(|entry| IdEntry(entry.load(Ordering::Relaxed))) {
+        match small.map(|known| IdEntry(known.entry.load(Ordering::Relaxed))) {
             Some(entry) if entry.event() != IdEntry::NONE.event() => Ok(entry.event()),
             _ => self.get_sparse(id),
         }

@@ -24,12 +24,29 @@ impl<'a> Lexer<'a> {
 
     /// The next token; [`TokenKind::End`] again and again at the end.
     pub(super) fn next(&mut self) -> Token {
-        if let Some(bad) = self.skip_blanks() {
-            return bad;
-        }
         let bytes = self.text.as_bytes();
+        let first = loop {
+            match bytes.get(self.position) {
+                Some(c) if is_blank(*c) => self.position += 1,
+                Some(b'/') => match self.comment() {
+                    Comment::Passed => {}
+                    Comment::None => break b'/',
+                    Comment::Open(bad) => return bad,
+                },
+                Some(c) => break *c,
+                None => return self.token(TokenKind::End, self.position, 0),
+            }
+        };
         let start = self.position;
-        let Some(&first) = bytes.get(start) else { return self.token(TokenKind::End, start, 0) };
+        if is_word_byte(first) {
+            return if first.is_ascii_digit() { self.number(start) } else { self.word(start) };
+        }
+        self.mark(first, start)
+    }
+
+    /// The token at `start` that is neither word nor number.
+    fn mark(&mut self, first: u8, start: usize) -> Token {
+        let bytes = self.text.as_bytes();
         let next = bytes.get(start + 1).copied();
         use TokenKind::{
             Assign, Character, Colon, Comma, Dot, Ellipsis, Greater, LeftBrace, LeftBracket,
@@ -37,8 +54,6 @@ impl<'a> Lexer<'a> {
             Semicolon, Star, String, TypeAssign,
         };
         match first {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(start),
-            b'0'..=b'9' => self.number(start),
             b'"' => self.quoted(start, b'"', String, Bad::UnterminatedString),
             b'\'' => self.quoted(start, b'\'', Character, Bad::UnterminatedCharacter),
             b'{' => self.token(LeftBrace, start, 1),
@@ -71,46 +86,48 @@ impl<'a> Lexer<'a> {
         Token { kind, span: Span::new(start, self.position) }
     }
 
-    /// Passes white space and comments; the token that an open comment is.
-    fn skip_blanks(&mut self) -> Option<Token> {
-        let bytes = self.text.as_bytes();
-        loop {
-            let rest = &bytes[self.position..];
-            let blanks = rest.iter().take_while(|c| is_blank(**c)).count();
-            let rest = &rest[blanks..];
-            self.position += blanks;
-            let len = match rest {
-                [b'/', b'*', body @ ..] => match memmem::find(body, b"*/") {
-                    Some(n) => n + 4,
-                    None => {
-                        let bad = TokenKind::Bad(Bad::UnterminatedComment);
-                        return Some(self.token(bad, self.position, rest.len()));
-                    }
-                },
-                [b'/', b'/', body @ ..] => line_comment(body) + 2,
-                _ => return None,
-            };
-            self.position += len;
-        }
+    /// Passes the comment that may begin here.
+    #[cold]
+    fn comment(&mut self) -> Comment {
+        let rest = &self.text.as_bytes()[self.position..];
+        let len = match rest {
+            [b'/', b'*', body @ ..] => match memmem::find(body, b"*/") {
+                Some(n) => n + 4,
+                None => {
+                    let bad = TokenKind::Bad(Bad::UnterminatedComment);
+                    return Comment::Open(self.token(bad, self.position, rest.len()));
+                }
+            },
+            [b'/', b'/', body @ ..] => line_comment(body) + 2,
+            _ => return Comment::None,
+        };
+        self.position += len;
+        Comment::Passed
     }
 
     fn word(&mut self, start: usize) -> Token {
-        let word = &self.text.as_bytes()[start..];
-        let len = word.iter().take_while(|c| is_word_byte(**c)).count();
-        let kind = Keyword::of(&word[..len]).map_or(TokenKind::Identifier, TokenKind::Keyword);
-        self.token(kind, start, len)
+        let word = self.word_at(start);
+        let kind = Keyword::of(word).map_or(TokenKind::Identifier, TokenKind::Keyword);
+        self.token(kind, start, word.len())
+    }
+
+    /// The letters and digits from `start` on.
+    #[inline(always)]
+    fn word_at(&self, start: usize) -> &'a [u8] {
+        let rest = &self.text.as_bytes()[start..];
+        let end = rest.iter().position(|c| !is_word_byte(*c));
+        &rest[..end.unwrap_or(rest.len())]
     }
 
     fn number(&mut self, start: usize) -> Token {
-        let rest = &self.text.as_bytes()[start..];
-        let len = rest.iter().take_while(|c| is_word_byte(**c)).count();
-        let digits = digits(&rest[..len]).1;
-        let suffix = &rest[digits..len];
+        let number = self.word_at(start);
+        let digits = digits(number).1;
+        let suffix = &number[digits..];
         let kind = match suffix.iter().all(|c| matches!(c, b'u' | b'U' | b'l' | b'L')) {
             true if suffix.len() <= 3 && digits > 0 => TokenKind::Integer,
             _ => TokenKind::Bad(Bad::NumberSuffix),
         };
-        self.token(kind, start, len)
+        self.token(kind, start, number.len())
     }
 
     fn quoted(&mut self, start: usize, quote: u8, kind: TokenKind, bad: Bad) -> Token {
@@ -153,13 +170,34 @@ fn line_comment(body: &[u8]) -> usize {
     body.len()
 }
 
+/// What stands where a comment may begin.
+enum Comment {
+    /// One that has been passed.
+    Passed,
+    /// None.
+    None,
+    /// One without an end.
+    Open(Token),
+}
+
 fn is_blank(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
 fn is_word_byte(c: u8) -> bool {
-    c.is_ascii_alphanumeric() || c == b'_'
+    WORD_BYTES[usize::from(c)]
 }
+
+/// Letters, digits and `_`: a table, as most bytes of a text are asked.
+const WORD_BYTES: [bool; 256] = {
+    let mut are_word_bytes = [false; 256];
+    let mut c = 0;
+    while c < 128 {
+        are_word_bytes[c] = (c as u8).is_ascii_alphanumeric() || c as u8 == b'_';
+        c += 1;
+    }
+    are_word_bytes
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,72 @@
+//! Leaps: how far most bodies go, told without a branch.
+//!
+//! Which event comes next is hard to foresee, and a wrong guess costs a processor more
+//! than all else that it takes to pass over an event. So bodies of fixed size, with one
+//! string and with one sequence are passed over in the same way, all three.
+
+use super::region::Region;
+use super::strides::Stride;
+use crate::zeros::{NO_ZERO, zero_in};
+
+/// The leap over a body that begins at a byte: over what precedes its dynamic part, as
+/// much of a string and as many elements as there are, and what follows. Numbers are in
+/// bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leap {
+    /// The size of all but the dynamic part.
+    fixed: u32,
+    /// Where the dynamic part begins.
+    part_at: u32,
+    /// Where the number of elements is, and which bits of the word there it is.
+    length_at: u32,
+    length_mask: u32,
+    /// The size of an element.
+    element: u32,
+    /// All bits if the dynamic part is a string.
+    is_text: u32,
+}
+
+/// Greater sizes are for others, so that nothing overflows.
+const MAX_SIZE: usize = 1 << 24;
+
+impl Leap {
+    /// That over the bodies of a region, if they can be passed so.
+    pub(crate) fn new(region: &Region) -> Option<Self> {
+        let (stride, tail) = match (region.fixed, &region.strides) {
+            (Some(bits), _) => Stride::over_fixed(bits, region.start.phase)?,
+            (None, Some(strides)) => strides.only()?,
+            (None, None) => return None,
+        };
+        Self::over(&stride, tail)
+    }
+
+    /// That over a body of one stride, with so much behind it.
+    pub(super) fn over(stride: &Stride, tail: usize) -> Option<Self> {
+        let small = |size: usize| (size <= MAX_SIZE).then_some(size as u32);
+        Some(Leap {
+            fixed: small(stride.before)? + small(tail)?,
+            part_at: small(stride.before)?,
+            length_at: small(stride.length_at)?,
+            length_mask: u32::try_from(stride.length_mask).ok()?,
+            element: small(stride.element)?,
+            is_text: if stride.is_text { u32::MAX } else { 0 },
+        })
+    }
+
+    /// Where a body ends that begins at a byte. It may be beyond the data; `None` if
+    /// it has to be found in another way: near the end of the data, behind a long string.
+    #[inline(always)]
+    pub(crate) fn end(&self, data: &[u8], at: usize) -> Option<usize> {
+        let body = data.get(at..)?;
+        let text = body.get(self.part_at as usize..)?.first_chunk()?;
+        let zero = zero_in(text);
+        if zero & self.is_text & NO_ZERO != 0 {
+            return None;
+        }
+        let text = (zero + 1) & self.is_text;
+        let length = body.get(self.length_at as usize..)?.first_chunk()?;
+        let length = u32::from_le_bytes(*length) & self.length_mask;
+        let elements = u64::from(length) * u64::from(self.element);
+        Some(at + self.fixed as usize + text as usize + elements as usize)
+    }
+}
