@@ -1,5 +1,6 @@
 //! Finding traces below a directory.
 
+use std::fs::{DirEntry, FileType};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -43,11 +44,15 @@ pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
 fn search(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Error> {
     let io = |source| Error::Io { path: dir.to_owned(), source };
     for entry in std::fs::read_dir(dir).map_err(io)? {
-        let path = entry.map_err(io)?.path();
+        let entry = entry.map_err(io)?;
+        let (path, kind) = (entry.path(), kind(&entry));
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        if name == b"metadata" && path.is_file() {
+        if name == b"metadata" && kind.is_some_and(|kind| kind.is_file()) {
             found.push(dir.to_owned());
-        } else if depth < MAX_DEPTH && !name.starts_with(b".") && path.is_dir() {
+        } else if depth < MAX_DEPTH
+            && !name.starts_with(b".")
+            && kind.is_some_and(|kind| kind.is_dir())
+        {
             if legacy::is_trace(&path) {
                 found.push(path);
                 continue; // its directories are parts of it
@@ -59,6 +64,15 @@ fn search(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Erro
     Ok(())
 }
 
+/// What an entry is, or what it is a link to. (Asking the path again for what the
+/// directory says would take a system call for each.)
+fn kind(entry: &DirEntry) -> Option<FileType> {
+    match entry.file_type() {
+        Ok(kind) if !kind.is_symlink() => Some(kind),
+        _ => entry.path().metadata().ok().map(|it| it.file_type()),
+    }
+}
+
 /// The data stream files of a trace directory, sorted by name.
 pub(crate) fn data_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     let io = |source| Error::Io { path: dir.to_owned(), source };
@@ -66,8 +80,8 @@ pub(crate) fn data_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     for entry in std::fs::read_dir(dir).map_err(io)? {
         let path = entry.map_err(io)?.path();
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        let empty = || path.metadata().is_ok_and(|m| m.len() == 0);
-        if name != b"metadata" && !name.starts_with(b".") && path.is_file() && !empty() {
+        let has_data = || path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+        if name != b"metadata" && !name.starts_with(b".") && has_data() {
             files.push(path);
         }
     }

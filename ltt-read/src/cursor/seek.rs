@@ -199,6 +199,7 @@ impl Cursor {
             window: Window { data, end: self.content_end },
             scratch: &mut self.scratch,
             place: Place { next: self.next, clock: self.clock },
+            header: quick.size()?,
             before: quick.cycles_reaching(time)?,
         })
     }

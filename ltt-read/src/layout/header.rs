@@ -130,8 +130,8 @@ impl Quick {
     ) -> Option<QuickValues> {
         let begin = (pos + self.align_mask) & !self.align_mask;
         let (id, now) = match self.simple {
-            true => self.words::<true>(data, begin)?,
-            false => self.words::<false>(data, begin)?,
+            true => self.words::<true>(data, (begin / 8) as usize)?,
+            false => self.words::<false>(data, (begin / 8) as usize)?,
         };
         if id.wrapping_sub(self.low) > self.span {
             return None;
@@ -144,10 +144,10 @@ impl Quick {
         Some(QuickValues { begin, end: begin + self.bits, entry: ids.entry(id)?, cycles, time })
     }
 
-    /// The id, and the word that the clock's value is in.
+    /// The id, and the word that the clock's value is in, of a header that begins at a
+    /// byte.
     #[inline(always)]
-    fn words<const SIMPLE: bool>(&self, data: &[u8], begin: u64) -> Option<(u64, u64)> {
-        let byte = (begin / 8) as usize;
+    fn words<const SIMPLE: bool>(&self, data: &[u8], byte: usize) -> Option<(u64, u64)> {
         let word = u64::from_le_bytes(load(data, byte)?);
         if SIMPLE {
             return Some((self.id.of(word), word));

@@ -16,15 +16,19 @@ pub(crate) struct Leap {
     /// The size of all but the dynamic part.
     fixed: u32,
     /// Where the dynamic part begins.
-    part_at: u32,
+    part_at: u8,
     /// Where the number of elements is, and which bits of the word there it is.
-    length_at: u32,
+    length_at: u8,
     length_mask: u32,
     /// The size of an element.
     element: u32,
     /// All bits if the dynamic part is a string.
     is_text: u32,
 }
+
+/// How many bytes must follow the begin of a record: so that one look at the end of the
+/// data will do, and whatever a leap asks is known to be before it.
+pub(crate) const NEAR: usize = 2 * u8::MAX as usize + NO_ZERO as usize;
 
 /// Greater sizes are for others, so that nothing overflows.
 const MAX_SIZE: usize = 1 << 24;
@@ -43,30 +47,31 @@ impl Leap {
     /// That over a body of one stride, with so much behind it.
     pub(super) fn over(stride: &Stride, tail: usize) -> Option<Self> {
         let small = |size: usize| (size <= MAX_SIZE).then_some(size as u32);
+        let is_fixed = !stride.is_text && stride.length_mask == 0;
         Some(Leap {
             fixed: small(stride.before)? + small(tail)?,
-            part_at: small(stride.before)?,
-            length_at: small(stride.length_at)?,
+            part_at: if is_fixed { 0 } else { u8::try_from(stride.before).ok()? },
+            length_at: u8::try_from(stride.length_at).ok()?,
             length_mask: u32::try_from(stride.length_mask).ok()?,
             element: small(stride.element)?,
             is_text: if stride.is_text { u32::MAX } else { 0 },
         })
     }
 
-    /// Where a body ends that begins at a byte. It may be beyond the data; `None` if
-    /// it has to be found in another way: near the end of the data, behind a long string.
+    /// The size of the body of a record, of which the first bytes are given; the body
+    /// begins at one of them. `None` if the size has to be found in another way: behind a
+    /// long string.
     #[inline(always)]
-    pub(crate) fn end(&self, data: &[u8], at: usize) -> Option<usize> {
-        let body = data.get(at..)?;
-        let text = body.get(self.part_at as usize..)?.first_chunk()?;
-        let zero = zero_in(text);
+    pub(crate) fn size(&self, near: &[u8; NEAR], at: u8) -> Option<usize> {
+        let part = usize::from(at) + usize::from(self.part_at);
+        let zero = zero_in(near[part..].first_chunk()?);
         if zero & self.is_text & NO_ZERO != 0 {
             return None;
         }
         let text = (zero + 1) & self.is_text;
-        let length = body.get(self.length_at as usize..)?.first_chunk()?;
+        let length = near[usize::from(at) + usize::from(self.length_at)..].first_chunk()?;
         let length = u32::from_le_bytes(*length) & self.length_mask;
         let elements = u64::from(length) * u64::from(self.element);
-        Some(at + self.fixed as usize + text as usize + elements as usize)
+        Some(self.fixed as usize + text as usize + elements as usize)
     }
 }

@@ -60,6 +60,8 @@ struct Variation {
     narrow: bool,
     /// As LTTng before 2.11: events may come after the end of their packet.
     late: bool,
+    /// Packets of one size, larger than what is in them.
+    padded: bool,
     frequency: u64,
 }
 
@@ -89,13 +91,39 @@ fn schema(format: Format, variation: Variation) -> Schema {
         Some((&*m.name, class))
     });
     stream.packet_context = Some(Arc::new(FieldClass::structure(members)));
-    for (name, padding) in [("fixed", None), ("dynamic", Some(FieldClass::string()))] {
-        let number = ("number", FieldClass::uint(32, ByteOrder::Little));
-        let padding = padding.map(|class| ("padding", class));
-        let payload = FieldClass::structure([number].into_iter().chain(padding));
+    let number = || ("number", FieldClass::uint(32, ByteOrder::Little));
+    let (length, elements) = ("length", FieldClass::uint(16, ByteOrder::Little));
+    let elements = presets::sequence(length, elements);
+    let length = (length, FieldClass::uint(8, ByteOrder::Little));
+    let fixed = FieldClass::structure([number()]);
+    let text = FieldClass::structure([number(), ("text", FieldClass::string())]);
+    let counted = FieldClass::structure([length, ("elements", elements), number()]);
+    let strings = ["before", "behind"].map(|name| (name, FieldClass::string()));
+    let [before, behind] = strings;
+    let texts = FieldClass::structure([before, number(), behind]);
+    for (name, payload) in
+        [("fixed", fixed), ("text", text), ("counted", counted), ("texts", texts)]
+    {
         schema.add_event_type(CHANNEL, name, payload);
     }
     schema
+}
+
+/// Type and fields of an event: of fixed size, or with parts of various lengths.
+fn written(number: u32) -> (EventTypeId, Value) {
+    let text = |length| Value::from("x".repeat(length as usize));
+    let value = Value::from(number);
+    let (id, fields) = match number % 6 {
+        0 => (1, vec![value, text(number * 5 % 43)]),
+        1 => {
+            let elements = (0..number as u8 % 7).map(Value::from).collect::<Vec<_>>();
+            let length = Value::from(elements.len() as u64);
+            (2, vec![length, Value::array(elements), value])
+        }
+        2 => (3, vec![text(number % 5), value, text(number % 3)]),
+        _ => (0, vec![value]),
+    };
+    (EventTypeId(id), Value::structure(fields))
 }
 
 /// Any trace; if `steady`, its clocks never go back.
@@ -104,11 +132,12 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     let rarely = || prop::bool::weighted(0.2);
     let frequency =
         prop_oneof![3 => Just(1_000_000_000u64), 1 => Just(3_000_000_000), 1 => Just(1_000_003)];
-    let variation = (rarely(), rarely(), any::<bool>(), rarely(), frequency).prop_map(
-        move |(no_begin, no_end, narrow, late, frequency)| {
+    let likely = any::<bool>;
+    let variation = (rarely(), rarely(), likely(), rarely(), likely(), frequency).prop_map(
+        move |(no_begin, no_end, narrow, late, padded, frequency)| {
             // A packet of unknown end is held to end where the next one begins.
             let no_end = no_end && steady;
-            Variation { no_begin, no_end, narrow, late: late && steady, frequency }
+            Variation { no_begin, no_end, narrow, late: late && steady, padded, frequency }
         },
     );
     let gap = || prop_oneof![2 => Just(0u64), 3 => 1..50u64, 1 => 0..1u64 << 28];
@@ -199,22 +228,22 @@ impl Timeline {
     }
 
     fn fill<W: Write>(
+        &self,
         writer: StreamWriter<W>,
         stream: usize,
         packets: &[Packet],
     ) -> Result<W, WriteError> {
         let mut writer = writer.with_stream_id(stream as u64);
+        if self.variation.padded {
+            writer = writer.with_packet_limit(4096).with_padding();
+        }
         for packet in packets {
             writer.set_packet_sequence(packet.sequence);
             writer.set_discarded(packet.discarded);
             writer.begin_packet(packet.begin)?;
             for event in &packet.events {
-                let number = Value::from(event.number);
-                let (id, fields) = match event.number % 3 {
-                    0 => (1, vec![number, Value::from("x".repeat(event.number as usize % 5))]),
-                    _ => (0, vec![number]),
-                };
-                writer.event(EventTypeId(id), event.cycles, Value::structure(fields))?;
+                let (event_type, fields) = written(event.number);
+                writer.event(event_type, event.cycles, fields)?;
             }
             writer.end_packet(packet.end)?;
         }
@@ -225,7 +254,7 @@ impl Timeline {
     pub(crate) fn data(&self) -> Vec<(String, Vec<u8>)> {
         let bytes = |(name, stream, packets): (String, usize, &Vec<Packet>)| {
             let writer = StreamWriter::new(self.schema.clone(), CHANNEL, &name, Vec::new());
-            let bytes = writer.and_then(|w| Self::fill(w, stream, packets));
+            let bytes = writer.and_then(|w| self.fill(w, stream, packets));
             (name, bytes.unwrap_or_else(|e| panic!("{e}")))
         };
         self.files().map(bytes).collect()
@@ -241,7 +270,7 @@ impl Timeline {
     pub(crate) fn write(&self, dir: &Path) -> Result<(), WriteError> {
         let trace = TraceWriter::create(dir, self.schema.clone())?.with_index();
         for (name, stream, packets) in self.files() {
-            Self::fill(trace.stream(CHANNEL, &name)?, stream, packets)?;
+            self.fill(trace.stream(CHANNEL, &name)?, stream, packets)?;
         }
         Ok(())
     }

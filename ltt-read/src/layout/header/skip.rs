@@ -1,6 +1,7 @@
 //! Passing over event records without standing on them.
 
 use super::Quick;
+use crate::layout::leap::NEAR;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::{IdEntry, StreamTable, Tables};
 use crate::time::Timestamp;
@@ -23,6 +24,8 @@ pub(crate) struct Lane<'l> {
     pub(crate) window: Window<'l>,
     pub(crate) scratch: &'l mut Scratch,
     pub(crate) place: Place,
+    /// The size of a header in bytes, if it is whole bytes.
+    pub(crate) header: u8,
     /// Only records before this value of it are passed over.
     pub(crate) before: u64,
 }
@@ -32,6 +35,11 @@ impl Quick {
     /// not tell.
     pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
         self.converter.cycles_reaching(time)
+    }
+
+    /// The size of a header in bytes; `None` if it is not small.
+    pub(crate) fn size(&self) -> Option<u8> {
+        u8::try_from(self.bits.div_ceil(8)).ok()
     }
 }
 
@@ -72,16 +80,22 @@ impl Lane<'_> {
     fn end_of_next<const SIMPLE: bool>(&mut self) -> Option<(u64, u64)> {
         let quick = self.quick;
         let begin = (self.place.next + quick.align_mask) & !quick.align_mask;
-        let (id, now) = quick.words::<SIMPLE>(self.window.data, begin)?;
+        let data = self.window.data.get((begin / 8) as usize..)?;
+        let near = data.first_chunk::<NEAR>();
+        let (id, now) = match near {
+            Some(near) => quick.words::<SIMPLE>(near, 0)?,
+            None => quick.words::<SIMPLE>(data, 0)?,
+        };
         let cycles = quick.cycles(now, self.place.clock);
         if id.wrapping_sub(quick.low) > quick.span || cycles >= self.before {
             return None;
         }
         let (ids, body) = (&self.table.event_ids, begin + quick.bits);
         if let Some(leap) = ids.leap(id)
-            && let Some(end) = leap.end(self.window.data, (body / 8) as usize)
+            && let Some(near) = near
+            && let Some(size) = leap.size(near, self.header)
         {
-            return Some((8 * end as u64, cycles));
+            return Some((body + 8 * size as u64, cycles));
         }
         let entry = ids.entry(id)?;
         match entry.fixed() {
