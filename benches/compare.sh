@@ -45,6 +45,20 @@ cpu_ms() {
     echo $((10#${user/./} + 10#${system/./}))
 }
 
+repeat() {
+    local times=$1 i
+    shift
+    for ((i = 0; i < times; i++)); do "$@"; done
+}
+
+# The same of a command that is soon done, in microseconds: a mean of 20 runs, the
+# least of three such.
+cpu_us() {
+    local runs=() i
+    for i in 1 2 3; do runs+=("$(cpu_ms repeat 20 "$@")"); done
+    echo $(($(least "${runs[@]}") * 50))
+}
+
 # Peak memory of a command in kB: all of it, and what is no file's mapping
 # (looked at again and again, since the kernel keeps no peak of that).
 memory_kb() {
@@ -114,10 +128,14 @@ for trace in "${traces[@]}"; do
     count_ms=$last_ms
     compare "order all events, every field" "$bin/visit_fields" "$trace" -- "${dummy[@]}"
     compare "text of all events" "$dump" --format babeltrace "$trace" -- ${peer:+"$peer" "$trace"}
+    text_ms=$last_ms
     compare "last 1 % ($in_window events), no field" "$dump" --count --begin "$begin" "$trace" \
         -- ${peer:+"${dummy[@]}" --begin "$begin"}
     echo
-    echo "- last 1 %: $(ratio "$((last_ms * 100))" "$count_ms") % of the time for all events"
+    us=$(cpu_us "$dump" --count --begin "$begin" "$trace")
+    echo "- last 1 %: $us us, $(ratio "$((us / 10))" "$count_ms") % of the time to order all events"
+    us=$(cpu_us "$dump" --format babeltrace --begin "$begin" "$trace")
+    echo "- text of the last 1 %: $us us, $(ratio "$((us / 10))" "$text_ms") % of the time for all text"
     read -r total anonymous < <(memory_kb "$dump" --count "$trace")
     echo "- peak memory of counting: $total kB with the mapped files, $anonymous kB without"
     read -r total anonymous < <(memory_kb "$dump" --format babeltrace "$trace")

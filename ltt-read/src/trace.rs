@@ -89,7 +89,7 @@ impl OpenOptions {
         if is_legacy(path) {
             return legacy::open(path, self.access).map(Arc::new);
         }
-        let parsed = parse_metadata(path)?;
+        let parsed = parse_metadata(path, self.access)?;
         Ok(Arc::new(Trace::from_parts(vec![path.to_owned()], parsed, self.access)?))
     }
 
@@ -106,7 +106,7 @@ impl OpenOptions {
                 traces.push(legacy::open(&dir, self.access).map(Arc::new)?);
                 continue;
             }
-            let parsed = parse_metadata(&dir)?;
+            let parsed = parse_metadata(&dir, self.access)?;
             let uuid = parsed.schema.uuid;
             let same = groups.iter_mut().find(|(_, p)| uuid.is_some() && p.schema.uuid == uuid);
             match same {
@@ -360,10 +360,10 @@ fn is_legacy(dir: &Path) -> bool {
     !dir.join("metadata").is_file() && legacy::is_trace(dir)
 }
 
-fn parse_metadata(dir: &Path) -> Result<metadata::Parsed, Error> {
+fn parse_metadata(dir: &Path, access: Access) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");
-    let bytes = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
-    metadata::parse(&bytes).map_err(|e| Error::Metadata { path, source: Box::new(e) })
+    let source = Source::open(&path, access)?;
+    metadata::parse(source.bytes()).map_err(|e| Error::Metadata { path, source: Box::new(e) })
 }
 
 /// Sets name, channel and CPU of tracefiles by the names of their files.

@@ -24,10 +24,14 @@ pub(crate) struct Tables {
     pub(crate) uuid_node: Option<u32>,
     pub(crate) streams: Box<[Arc<StreamTable>]>,
     stream_ids: HashMap<u64, StreamClassId>,
-    bodies: Box<[OnceLock<Result<Body, DecodeError>>]>,
+    /// By event type, compiled when first asked for: of a thousand types, a recording
+    /// has a hundred.
+    bodies: Box<[OnceLock<CompiledBody>]>,
     /// `Some` for a format before CTF.
     pub(crate) legacy: Option<Arc<legacy::Decoder>>,
 }
+
+type CompiledBody = Result<Box<Body>, DecodeError>;
 
 /// The compiled layout of one event type's contexts and payload.
 #[derive(Debug)]
@@ -128,15 +132,15 @@ impl Tables {
             slots_saved(&header.ops, &mut |slot| saved.push(slot));
             let mut needs_header = false;
             slots_read(&region.ops, &mut |slot| needs_header |= saved.contains(&slot));
-            Ok(Body { region, needs_header })
+            Ok(Box::new(Body { region, needs_header }))
         });
-        body.as_ref().map_err(|e| *e)
+        body.as_ref().map(|body| &**body).map_err(|e| *e)
     }
 
     /// The layout of the body of an event that has been found.
     #[inline(always)]
     pub(crate) fn compiled_body(&self, id: EventTypeId) -> Option<&Body> {
-        self.bodies.get(id.index())?.get()?.as_ref().ok()
+        self.bodies.get(id.index())?.get()?.as_deref().ok()
     }
 
     /// The layout of a body whose size its program tells, if it is compiled and

@@ -39,8 +39,11 @@ pub(crate) fn reach_all<'c>(
 /// Goes on to that event in the packets that they are in.
 fn search_together(group: &mut Group<'_>, time: Timestamp, damage: &mut impl FnMut(Error)) {
     while !group.is_empty() {
-        // One that takes no turns goes all the way.
-        let alone = group.iter_mut().position(|cursor| cursor.lane(time).is_none());
+        // One that takes no turns goes all the way; so does the last.
+        let alone = match group.len() {
+            1 => Some(0),
+            _ => group.iter_mut().position(|cursor| cursor.lane(time).is_none()),
+        };
         let stopped = alone.unwrap_or_else(|| {
             let lanes = group.iter_mut().filter_map(|cursor| cursor.lane(time));
             let mut lanes = lanes.collect::<SmallVec<[_; TOGETHER]>>();

@@ -47,26 +47,27 @@ impl Lane<'_> {
     /// Passes over records, `most` at most, as long as their headers have the quick form
     /// and nothing is out of the ordinary. Tells how many.
     pub(crate) fn skip(&mut self, most: u64) -> u64 {
-        let mut left = most;
         match self.quick.simple {
-            true => {
-                while left > 0 && self.step::<true>() {
-                    left -= 1
-                }
-            }
-            false => {
-                while left > 0 && self.step::<false>() {
-                    left -= 1
-                }
-            }
+            true => self.skip_by::<true>(most),
+            false => self.skip_by::<false>(most),
         }
-        most - left
+    }
+
+    /// Without leaps: who has nothing else to do while sizes are found is quicker to
+    /// guess what comes next, as it is foreseen more often than not.
+    #[inline(always)]
+    fn skip_by<const SIMPLE: bool>(&mut self, most: u64) -> u64 {
+        let mut passed = 0;
+        while passed < most && self.step::<SIMPLE, false>() {
+            passed += 1;
+        }
+        passed
     }
 
     /// Passes over a record, if it is one to be passed over.
     #[inline(always)]
-    fn step<const SIMPLE: bool>(&mut self) -> bool {
-        self.end_of_next::<SIMPLE>().is_some_and(|(end, cycles)| {
+    fn step<const SIMPLE: bool, const LEAPS: bool>(&mut self) -> bool {
+        self.end_of_next::<SIMPLE, LEAPS>().is_some_and(|(end, cycles)| {
             let is_within = end <= self.window.end;
             if is_within {
                 self.place = Place { next: end, clock: cycles };
@@ -77,11 +78,11 @@ impl Lane<'_> {
 
     /// Where the next record ends, and its clock.
     #[inline(always)]
-    fn end_of_next<const SIMPLE: bool>(&mut self) -> Option<(u64, u64)> {
+    fn end_of_next<const SIMPLE: bool, const LEAPS: bool>(&mut self) -> Option<(u64, u64)> {
         let quick = self.quick;
         let begin = (self.place.next + quick.align_mask) & !quick.align_mask;
         let data = self.window.data.get((begin / 8) as usize..)?;
-        let near = data.first_chunk::<NEAR>();
+        let near = if LEAPS { data.first_chunk::<NEAR>() } else { None };
         let (id, now) = match near {
             Some(near) => quick.words::<SIMPLE>(near, 0)?,
             None => quick.words::<SIMPLE>(data, 0)?,
@@ -91,8 +92,8 @@ impl Lane<'_> {
             return None;
         }
         let (ids, body) = (&self.table.event_ids, begin + quick.bits);
-        if let Some(leap) = ids.leap(id)
-            && let Some(near) = near
+        if let Some(near) = near
+            && let Some(leap) = ids.leap(id)
             && let Some(size) = leap.size(near, self.header)
         {
             return Some((body + 8 * size as u64, cycles));
@@ -131,7 +132,7 @@ fn first_to_stop<const SIMPLE: bool>(lanes: &mut [Lane<'_>]) -> usize {
         return 0;
     }
     loop {
-        if let Some(stopped) = lanes.iter_mut().position(|lane| !lane.step::<SIMPLE>()) {
+        if let Some(stopped) = lanes.iter_mut().position(|lane| !lane.step::<SIMPLE, true>()) {
             return stopped;
         }
     }
