@@ -138,7 +138,7 @@
 //!
 //! # Files
 //!
-//! Data stream files are mapped into memory unless [`OpenOptions`] say
+//! Metadata and data stream files are mapped into memory unless [`OpenOptions`] say
 //! otherwise. If another process *truncates* a mapped file, touching the lost
 //! part kills this process (`SIGBUS`). Tracers only append, so this is rare; use
 //! [`Access::Read`] for files that are being rewritten. A trace is as long as its

@@ -1,13 +1,14 @@
 //! The bytes of a file: mapped, or read into memory.
 //!
-//! This is the only module of the crate with `unsafe` code.
+//! Besides [`zeros`](crate::zeros), this is the only module of the crate with `unsafe`
+//! code.
 
 use std::fs::File;
 use std::path::Path;
 
 use crate::error::Error;
 
-/// How the bytes of data stream files are reached.
+/// How the bytes of files, metadata and data streams, are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Access {
