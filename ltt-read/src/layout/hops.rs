@@ -162,14 +162,14 @@ mod tests {
                 }
                 // Those who note nothing come to the same end, or beyond the window.
                 let Some(strides) = Strides::new(&hops, Phase::aligned(8)) else { return Ok(()) };
-                let at = (pos / 8) as usize;
+                let at = pos / 8;
                 let by_strides = strides.end(&data, at);
                 prop_assert!(end.is_none() || by_strides.is_some());
                 let leap = strides.only().and_then(|(stride, tail)| Leap::over(&stride, tail));
                 let near = std::array::from_fn(|i| data.get(i).copied().unwrap_or(1));
                 let by_leap = leap.and_then(|leap| Some(at + leap.size(&near, at as u8)?));
                 for found in [by_strides, by_leap].into_iter().flatten() {
-                    let found = Some(8 * found as u64).filter(|end| *end <= window.end);
+                    let found = Some(8 * found).filter(|end| *end <= window.end);
                     prop_assert_eq!(found, end);
                 }
                 // All but long strings.

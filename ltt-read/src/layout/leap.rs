@@ -31,7 +31,7 @@ pub(crate) struct Leap {
 pub(crate) const NEAR: usize = 2 * u8::MAX as usize + NO_ZERO as usize;
 
 /// Greater sizes are for others, so that nothing overflows.
-const MAX_SIZE: usize = 1 << 24;
+const MAX_SIZE: u64 = 1 << 24;
 
 impl Leap {
     /// That over the bodies of a region, if they can be passed so.
@@ -45,8 +45,8 @@ impl Leap {
     }
 
     /// That over a body of one stride, with so much behind it.
-    pub(super) fn over(stride: &Stride, tail: usize) -> Option<Self> {
-        let small = |size: usize| (size <= MAX_SIZE).then_some(size as u32);
+    pub(super) fn over(stride: &Stride, tail: u64) -> Option<Self> {
+        let small = |size: u64| (size <= MAX_SIZE).then_some(size as u32);
         let is_fixed = !stride.is_text && stride.length_mask == 0;
         Some(Leap {
             fixed: small(stride.before)? + small(tail)?,
@@ -62,7 +62,7 @@ impl Leap {
     /// begins at one of them. `None` if the size has to be found in another way: behind a
     /// long string.
     #[inline(always)]
-    pub(crate) fn size(&self, near: &[u8; NEAR], at: u8) -> Option<usize> {
+    pub(crate) fn size(&self, near: &[u8; NEAR], at: u8) -> Option<u64> {
         let part = usize::from(at) + usize::from(self.part_at);
         let zero = zero_in(near[part..].first_chunk()?);
         if zero & self.is_text & NO_ZERO != 0 {
@@ -72,6 +72,6 @@ impl Leap {
         let length = near[usize::from(at) + usize::from(self.length_at)..].first_chunk()?;
         let length = u32::from_le_bytes(*length) & self.length_mask;
         let elements = u64::from(length) * u64::from(self.element);
-        Some(self.fixed as usize + text as usize + elements as usize)
+        Some(u64::from(self.fixed) + u64::from(text) + elements)
     }
 }

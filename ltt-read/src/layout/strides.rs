@@ -12,22 +12,22 @@ use crate::bits;
 #[derive(Debug)]
 pub(crate) struct Strides {
     each: Box<[Stride]>,
-    tail: usize,
+    tail: u64,
 }
 
 /// From the end of one dynamic part to that of the next, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stride {
     /// Where the dynamic part begins.
-    pub(super) before: usize,
+    pub(super) before: u64,
     /// Whether that is a string.
     pub(super) is_text: bool,
     /// Where its length is otherwise.
-    pub(super) length_at: usize,
+    pub(super) length_at: u64,
     /// Which bits of the word there are the length, from the lowest on.
     pub(super) length_mask: u64,
     /// The size of an element.
-    pub(super) element: usize,
+    pub(super) element: u64,
 }
 
 impl Strides {
@@ -41,7 +41,7 @@ impl Strides {
     }
 
     /// The only one, if there are no others, and what is behind it.
-    pub(super) fn only(&self) -> Option<(Stride, usize)> {
+    pub(super) fn only(&self) -> Option<(Stride, u64)> {
         let [only] = self.each[..] else { return None };
         Some((only, self.tail))
     }
@@ -49,16 +49,16 @@ impl Strides {
     /// Where a region ends that begins at a byte. It may be beyond the data; `None` if
     /// it is.
     #[inline(always)]
-    pub(crate) fn end(&self, data: &[u8], mut at: usize) -> Option<usize> {
+    pub(crate) fn end(&self, data: &[u8], mut at: u64) -> Option<u64> {
         for stride in &self.each {
             at += match stride.is_text {
                 true => {
-                    let text = data.get(at + stride.before..)?;
-                    stride.before + bits::find_zero(text)? + 1
+                    let text = data.get(index(at + stride.before)..)?;
+                    stride.before + bits::find_zero(text)? as u64 + 1
                 }
                 false => {
-                    let length = bits::word(data, at + stride.length_at) & stride.length_mask;
-                    stride.before + length as usize * stride.element
+                    let length = bits::word(data, index(at + stride.length_at));
+                    stride.before + (length & stride.length_mask) * stride.element
                 }
             };
         }
@@ -68,7 +68,7 @@ impl Strides {
 
 impl Stride {
     /// The one over a region of fixed size, and what is behind it.
-    pub(super) fn over_fixed(size: u64, begin: Phase) -> Option<(Self, usize)> {
+    pub(super) fn over_fixed(size: u64, begin: Phase) -> Option<(Self, u64)> {
         let before = bytes(size).filter(|_| begin.is_byte())?;
         Some((Stride { before, ..Stride::default() }, 0))
     }
@@ -97,6 +97,12 @@ fn length_mask(read: FixedRead) -> Option<u64> {
     WordRead::new(read, 8)?.mask_of_unsigned().filter(|mask| *mask <= u32::MAX.into())
 }
 
-fn bytes(bits: u64) -> Option<usize> {
-    bits.is_multiple_of(8).then(|| usize::try_from(bits / 8).ok())?
+fn bytes(bits: u64) -> Option<u64> {
+    bits.is_multiple_of(8).then_some(bits / 8)
+}
+
+/// A place as an index: beyond all data, if it is too large for one.
+#[inline(always)]
+fn index(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
 }

@@ -96,7 +96,7 @@ impl Lane<'_> {
             && let Some(leap) = ids.leap(id)
             && let Some(size) = leap.size(near, self.header)
         {
-            return Some((body + 8 * size as u64, cycles));
+            return Some((body + 8 * size, cycles));
         }
         let entry = ids.entry(id)?;
         match entry.fixed() {
@@ -110,7 +110,7 @@ impl Lane<'_> {
     fn dynamic_end(&mut self, entry: IdEntry, body: u64) -> Option<u64> {
         let region = &self.tables.ready_body(entry)?.region;
         match &region.strides {
-            Some(strides) => Some(8 * strides.end(self.window.data, (body / 8) as usize)? as u64),
+            Some(strides) => Some(8 * strides.end(self.window.data, body / 8)?),
             None => region.end(self.window, body, self.scratch),
         }
     }
