@@ -5,6 +5,8 @@ mod support;
 use std::path::Path;
 use std::time::Duration;
 
+use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{TraceWriter, Value, presets};
 use support::Run;
 
 fn dump(args: &[&str], trace: Option<&Path>) -> Run {
@@ -53,5 +55,59 @@ fn a_folder_without_traces_is_an_error() {
         assert_eq!(run.status, Some(1), "{run:?}");
         assert!(run.stderr.contains(&*path.to_string_lossy()), "{run:?}");
         assert!(run.stdout.is_empty());
+    }
+}
+
+/// A trace of two CPUs; the clock of one goes back.
+fn trace_with_a_step_back(path: &Path) {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let channel = StreamClassId(0);
+    let payload = FieldClass::structure([("value", FieldClass::uint(8, ByteOrder::Little))]);
+    let event = schema.add_event_type(channel, "event", payload);
+    let trace = TraceWriter::create(path, schema).unwrap();
+    for (name, times) in [("c_0", [10, 400, 900, 950]), ("c_1", [20, 500, 90, 700])] {
+        let mut stream = trace.stream(channel, name).unwrap();
+        stream.begin_packet(0).unwrap();
+        for time in times {
+            stream.event(event, time, Value::structure([Value::from(1u8)])).unwrap();
+        }
+        stream.end_packet(1000).unwrap();
+        stream.finish().unwrap();
+    }
+}
+
+/// By another way than printing takes, in windows too.
+#[test]
+fn a_count_is_of_the_events_that_would_be_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let step_back = folder.path().join("trace");
+    trace_with_a_step_back(&step_back);
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    let bundled = ["kernel", "ust", "ust-ctf2", "legacy"].map(|name| bundled.join(name));
+    for trace in bundled.iter().chain([&step_back]) {
+        let options = ["--format=babeltrace", "--clock-seconds", "--no-delta"];
+        let text = String::from_utf8(dump(&options, Some(trace)).stdout).unwrap();
+        let time = |line: &str| line[1..line.find(']')?].parse::<f64>().is_ok().then_some(());
+        let times = text.lines().filter(|line| time(line).is_some());
+        let times: Vec<_> = times.map(|line| &line[1..line.find(']').unwrap()]).collect();
+        assert!(times.len() >= 8, "{}", trace.display());
+        let at = |eighths: usize| times[(times.len() - 1) * eighths / 8];
+        let mut windows = vec![vec![]];
+        for (begin, end) in [(0, 8), (1, 3), (2, 7), (4, 4), (5, 8)] {
+            let (begin, end) = (format!("--begin={}", at(begin)), format!("--end={}", at(end)));
+            windows.extend([vec![begin.clone()], vec![end.clone()], vec![begin, end]]);
+        }
+        for window in windows {
+            let with = |first| {
+                let args = [first].into_iter().chain(window.iter().map(String::as_str));
+                dump(&args.collect::<Vec<_>>(), Some(trace))
+            };
+            let (counted, printed) = (with("--count"), with("--format=json"));
+            let events = printed.stdout.iter().filter(|byte| **byte == b'\n').count();
+            let found = String::from_utf8(counted.stdout).unwrap();
+            assert_eq!(found, format!("{events}\n"), "{}, {window:?}", trace.display());
+            assert_eq!(counted.stderr, printed.stderr);
+            assert_eq!(counted.status, printed.status);
+        }
     }
 }

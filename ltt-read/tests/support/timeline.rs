@@ -102,19 +102,20 @@ fn schema(format: Format, variation: Variation) -> Schema {
     let [before, behind] = strings;
     let texts = FieldClass::structure([before, number(), behind]);
     for (name, payload) in
-        [("fixed", fixed), ("text", text), ("counted", counted), ("texts", texts)]
+        [("fixed", fixed), ("dynamic", text), ("counted", counted), ("texts", texts)]
     {
         schema.add_event_type(CHANNEL, name, payload);
     }
     schema
 }
 
-/// Type and fields of an event: of fixed size, or with parts of various lengths.
+/// Type and fields of an event: of fixed size, or with parts of various lengths. Every
+/// third is `dynamic`.
 fn written(number: u32) -> (EventTypeId, Value) {
     let text = |length| Value::from("x".repeat(length as usize));
     let value = Value::from(number);
     let (id, fields) = match number % 6 {
-        0 => (1, vec![value, text(number * 5 % 43)]),
+        0 | 3 => (1, vec![value, text(number * 5 % 43)]),
         1 => {
             let elements = (0..number as u8 % 7).map(Value::from).collect::<Vec<_>>();
             let length = Value::from(elements.len() as u64);
