@@ -2,29 +2,20 @@
 
 use std::ops::ControlFlow;
 
-use ltt_read::{Event, Listener, Merge, Timestamp};
+use ltt_read::{Event, Listener, Merge};
 
 use crate::window::Window;
 
 /// Counts the events of a window as a merge goes over them.
 pub(crate) struct Tally {
-    /// The window; one without bounds goes from the first time to the last.
-    begin: Timestamp,
-    end: Timestamp,
-    is_everything: bool,
+    window: Window,
     events: u64,
     is_over: bool,
 }
 
 impl Tally {
     pub(crate) fn new(window: Window) -> Self {
-        Tally {
-            begin: window.begin.unwrap_or(Timestamp::MIN),
-            end: window.end.unwrap_or(Timestamp::MAX),
-            is_everything: window.is_everything(),
-            events: 0,
-            is_over: false,
-        }
+        Tally { window, events: 0, is_over: false }
     }
 
     pub(crate) fn events(&self) -> u64 {
@@ -41,13 +32,10 @@ impl Listener for Tally {
     /// It wants the first event behind the window, to stop at it.
     #[inline]
     fn wants(&mut self, _: usize, event: &Event<'_>) -> bool {
-        let Some(time) = event.timestamp() else {
-            self.events += u64::from(self.is_everything);
-            return false;
-        };
+        let time = event.timestamp();
         // One whose clock went back may be out of the window between others.
-        self.events += u64::from(self.begin <= time && time <= self.end);
-        time > self.end
+        self.events += u64::from(self.window.contains(time));
+        self.window.end.is_some_and(|end| time.is_some_and(|time| time > end))
     }
 
     fn hear(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> ControlFlow<()> {

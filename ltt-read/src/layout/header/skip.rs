@@ -26,7 +26,7 @@ pub(crate) struct Lane<'l> {
     pub(crate) place: Place,
     /// The size of a header in bytes, if it is whole bytes.
     pub(crate) header: u8,
-    /// Only records before this value of it are passed over.
+    /// Only records before this value of the default clock are passed over.
     pub(crate) before: u64,
 }
 
