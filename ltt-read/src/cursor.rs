@@ -339,6 +339,11 @@ impl Cursor {
         Ok(())
     }
 
+    /// The time of the last event that had one, since it was moved elsewhere.
+    pub(crate) fn last_timestamp(&self) -> Timestamp {
+        self.last_timestamp
+    }
+
     /// How many packets it has entered so far.
     pub(crate) fn packets_entered(&self) -> u64 {
         self.packets_entered

@@ -1,8 +1,7 @@
 //! Going back in a merge: to the event just given, or to positions saved.
 
-use std::iter;
-
 use crate::cursor::{Cursor, Position};
+use crate::error::Error;
 use crate::event::Event;
 use crate::merge::{Merge, NOBODY, keep, reach_all};
 use crate::time::Timestamp;
@@ -58,31 +57,41 @@ impl Merge {
         self.cursors.iter().map(|cursor| cursor.cut(self.loaded)).collect()
     }
 
-    /// The same in the order of all events, where events were passed over by
-    /// [`next_where`](Self::next_where) or tracefiles are left out: all of them
-    /// stand before what they have behind the event given last, wanted or not.
-    /// `time` is the one of that event; if clocks go back, any before it that is
-    /// later. All tracefiles are at their end if there was no event.
-    ///
-    /// Tracefiles are sought by time for this, so it takes longer.
-    pub fn whole_positions(&self, time: Timestamp) -> Vec<Position> {
-        let current = self.current as usize;
-        let position = |(number, cursor): (usize, &Cursor)| {
-            if current >= self.cursors.len() {
-                return Position::END;
-            }
-            // Events of one time come by tracefile.
-            let begin = match number < current {
-                false if number == current => return cursor.cut(self.loaded),
-                false => time,
-                true if time == Timestamp::MAX => return Position::END,
-                true => Timestamp::from_ns(time.ns() + 1),
-            };
-            let mut cursor = cursor.trace().cursor(cursor.tracefile_index());
-            reach_all(iter::once(&mut cursor), begin, |_| {});
-            cursor.cut(false)
+    /// As [`positions`](Self::positions), but after the event given last.
+    pub fn next_positions(&self) -> Vec<Position> {
+        let cut = |(number, cursor): (usize, &Cursor)| {
+            cursor.cut(self.loaded && number != self.current as usize)
         };
-        self.cursors.iter().enumerate().map(position).collect()
+        self.cursors.iter().enumerate().map(cut).collect()
+    }
+
+    /// Where the tracefile of the event given last stands after that event; `None`
+    /// without such an event.
+    pub fn position_after(&self) -> Option<Position> {
+        self.cursors.get(self.current as usize).map(Cursor::position)
+    }
+
+    /// Goes to a cut in the order of all events, told by a place in one tracefile:
+    /// before or after an event whose [time of delivery](Self::delivery_time) is `time`.
+    /// The other tracefiles are sought by that time. No tracefile is left out any more.
+    pub fn seek_cut(&mut self, time: Timestamp, tracefile: usize, place: Position) {
+        self.note_indexes();
+        self.left_out.clear();
+        let Self { cursors, errors, .. } = self;
+        let own = tracefile.min(cursors.len());
+        let (before, rest) = cursors.split_at_mut(own);
+        let (own, after) = rest.split_at_mut(rest.len().min(1));
+        // Events of one time come by tracefile.
+        match time.ns().checked_add(1) {
+            Some(next) => {
+                let next = Timestamp::from_ns(next);
+                reach_all(before.iter_mut(), next, |error| keep(errors, error));
+            }
+            None => before.iter_mut().for_each(|cursor| go(cursor, Position::END, errors)),
+        }
+        own.iter_mut().for_each(|cursor| go(cursor, place, errors));
+        reach_all(after.iter_mut(), time, |error| keep(errors, error));
+        self.unload();
     }
 
     /// Leaves tracefiles out from now on, but those of the numbers that are
@@ -111,10 +120,7 @@ impl Merge {
     /// [`errors`](Self::errors). Tracefiles without a position stay where they are.
     pub fn seek_positions(&mut self, positions: &[Position]) {
         for (cursor, position) in self.cursors.iter_mut().zip(positions) {
-            if let Err(error) = cursor.seek(*position) {
-                keep(&mut self.errors, error);
-                cursor.skip_packet();
-            }
+            go(cursor, *position, &mut self.errors);
         }
         self.unload();
     }
@@ -123,5 +129,13 @@ impl Merge {
     /// was sought: what seeking and bounds should keep small.
     pub fn packets_entered(&self) -> u64 {
         self.cursors.iter().map(|cursor| cursor.packets_entered()).sum()
+    }
+}
+
+/// Goes to a place in a tracefile, or after its packet if that cannot be entered.
+fn go(cursor: &mut Cursor, position: Position, errors: &mut Vec<Error>) {
+    if let Err(error) = cursor.seek(position) {
+        keep(errors, error);
+        cursor.skip_packet();
     }
 }

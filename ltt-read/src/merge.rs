@@ -15,7 +15,7 @@ use crate::notice::Notice;
 use crate::time::Timestamp;
 use crate::trace::Trace;
 
-use key::{END, OPEN, key, number_of};
+use key::{END, OPEN, key, key_at, number_of, time_of};
 pub use listener::Listener;
 pub(crate) use seek::reach_all;
 use tournament::Tournament;
@@ -60,6 +60,9 @@ pub struct Merge {
     bytes_total: u64,
     /// Which tracefiles are left out for now; empty if none is.
     pub(crate) left_out: Vec<bool>,
+    /// By tracefile, the key that its events have to wait for: that of an earlier event,
+    /// which was passed over, if the clock went back after it. Empty if no clock did.
+    awaited: Vec<u128>,
 }
 
 impl Merge {
@@ -92,6 +95,7 @@ impl Merge {
             sought: false,
             bytes_total,
             left_out: Vec::new(),
+            awaited: Vec::new(),
         }
     }
 
@@ -193,9 +197,8 @@ impl Merge {
     /// more. Faster than [`next`](Self::next) if few are wanted: the others are
     /// passed tracefile by tracefile, before they are put in order.
     ///
-    /// `wanted` must not change its mind: it may be asked twice of one event. In a
-    /// tracefile whose clock goes back, a wanted event may come earlier than it
-    /// would among all: then it is those that are wanted that are in order.
+    /// `wanted` must not change its mind: it may be asked twice of one event. The
+    /// order is that of [`next`](Self::next), also where a clock goes back.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -237,15 +240,15 @@ impl Merge {
             let mut cursor = &mut self.cursors[number as usize];
             let key = loop {
                 if !mem::take(&mut stands) && cursor.advance_quickly().is_none() {
-                    if self.advance_any(number) == END {
+                    if self.advance_past(number) == END {
                         break END;
                     }
                     cursor = &mut self.cursors[number as usize];
                 }
                 match look(&cursor.event()) {
                     Look::Leave => {}
-                    Look::Take => break key(cursor, number) & !OPEN,
-                    Look::Stop => break key(cursor, number),
+                    Look::Take => break in_order(&self.awaited, key(cursor, number) & !OPEN),
+                    Look::Stop => break in_order(&self.awaited, key(cursor, number)),
                 }
             };
             if key < self.tree.runner_up {
@@ -290,6 +293,35 @@ impl Merge {
     fn advance_any(&mut self, number: u32) -> u128 {
         let step = self.cursors[number as usize].advance();
         self.settle(number, step)
+    }
+
+    /// The same where the event before may have been passed over: if its time was
+    /// later, the new one has to wait for that.
+    #[inline(never)]
+    fn advance_past(&mut self, number: u32) -> u128 {
+        let before = self.cursors[number as usize].last_timestamp();
+        let new = self.advance_any(number);
+        let time = self.cursors[number as usize].current().timestamp;
+        if new != END && time.is_none_or(|time| time < before) && before > Timestamp::MIN {
+            if self.awaited.is_empty() {
+                self.awaited = vec![0; self.cursors.len()];
+            }
+            let awaited = &mut self.awaited[number as usize];
+            *awaited = (*awaited).max(key_at(before, number));
+        }
+        new
+    }
+
+    /// When the event given last is delivered in the order of all events: at its own
+    /// time, or at that of an earlier event of its tracefile from which the clock went
+    /// back while events were passed over. `None` if there is no event, or no time.
+    #[inline]
+    pub fn delivery_time(&self) -> Option<Timestamp> {
+        let time = self.current()?.timestamp();
+        match self.awaited.get(self.current as usize) {
+            Some(awaited) if *awaited > 0 => time.max(Some(time_of(*awaited))),
+            _ => time,
+        }
     }
 
     /// The event whose turn it is, after the current cursor got a new key.
@@ -399,6 +431,7 @@ impl Merge {
     pub(crate) fn unload(&mut self) {
         self.current = NOBODY;
         self.loaded = false;
+        self.awaited.clear();
     }
 
     #[cold]
@@ -435,6 +468,15 @@ impl Merge {
                 }
             }
         }
+    }
+}
+
+/// The key of an event that may have to wait for an earlier one of its tracefile.
+#[inline(always)]
+fn in_order(awaited: &[u128], key: u128) -> u128 {
+    match awaited.get(number_of(key) as usize) {
+        None => key,
+        Some(awaited) => key.max(*awaited | key & OPEN),
     }
 }
 

@@ -51,12 +51,16 @@ impl EventCall<'_, '_> {
     /// The position before the event: who goes there gets it again.
     pub fn position(&self) -> TracesetPosition {
         let generation = self.contexts.traceset().generation();
+        let number = self.tracefile.number();
         let positions = match self.is_partial {
-            true => self.merge.whole_positions(self.time()),
+            true => {
+                let mut merge = Merge::new(self.contexts.traceset().traces());
+                merge.seek_cut(self.time(), number, self.event.position());
+                merge.positions()
+            }
             false => self.merge.positions(),
         };
-        let key = (self.time, self.tracefile.number() as u32);
-        TracesetPosition::new(generation, Some(key), self.latest, positions)
+        TracesetPosition::new(generation, Some((self.time, number as u32)), self.latest, positions)
     }
 
     /// The time of its delivery: its own, or that of an event before it if its

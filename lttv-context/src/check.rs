@@ -1,6 +1,6 @@
 //! Which events hooks are called for.
 
-use std::{fmt, mem};
+use std::fmt;
 
 use ltt_read::choice::{Choice, Spans, Verdict, Verdicts};
 use ltt_read::{Event, Look, Merge, Timestamp};
@@ -15,11 +15,11 @@ type Asked<'h> = dyn FnMut(&Event<'_>, &Extensions) -> bool + 'h;
 /// A choice of events: what is known of it in advance, as tables.
 pub(crate) struct Check<'h> {
     /// By number of the tracefile.
-    tracefiles: Box<[bool]>,
+    pub(crate) tracefiles: Box<[bool]>,
     verdicts: Verdicts,
     spans: Spans,
     /// Whether the merge stands where the spans have led it.
-    is_led: bool,
+    pub(crate) is_led: bool,
     asked: Box<Asked<'h>>,
 }
 
@@ -31,8 +31,12 @@ pub(crate) struct Check<'h> {
 ///
 /// As long as no extension keeps state, nothing is read in which no event can
 /// pass: tracefiles and packets are left out, other events passed over before they
-/// are put in order. Where clocks go back, an event may then come earlier than
-/// among all of them, since it does not wait for those.
+/// are put in order.
+///
+/// Events that do not pass count as read nevertheless. A read that a hook or a number
+/// of events ended stands after the last event that was delivered; one that met any other
+/// bound stands at that bound. Without the check, or with another one, reading goes on
+/// from there with every event.
 ///
 /// ```
 /// use lttv_context::{Bounds, Subscription, TracesetContext, Traceset};
@@ -87,36 +91,6 @@ impl<'h> TracesetContext<'h> {
         self.read_whole();
         self.check = Some(check).filter(|check| !check.is_idle());
     }
-
-    /// Has the merge stand where it would if all events had been read.
-    pub(crate) fn read_whole(&mut self) {
-        if mem::take(&mut self.is_partial) {
-            self.is_partial = true;
-            let position = self.position();
-            self.is_partial = false;
-            self.latest = position.latest();
-            self.merge.read_whole(position.tracefiles());
-        }
-    }
-
-    /// Whether events may be left out that do not pass the check.
-    pub(crate) fn leaves_out(&self) -> bool {
-        self.check.is_some() && !self.extensions.keep_state()
-    }
-
-    /// Makes the merge ready to leave out what does not pass.
-    pub(crate) fn read_partly(&mut self) {
-        let Some(check) = &mut self.check else { return };
-        if !self.is_partial {
-            self.merge.leave_out(|number| check.tracefiles.get(number) == Some(&true));
-            self.is_partial = true;
-            check.is_led = false;
-        }
-        // Events may have been passed over since the last that was delivered.
-        if !mem::replace(&mut check.is_led, true) {
-            check.enter(&mut self.merge, self.latest);
-        }
-    }
 }
 
 impl<'h> Check<'h> {
@@ -147,7 +121,7 @@ impl<'h> Check<'h> {
         self.verdicts.passes(event, || (self.asked)(event, extensions))
     }
 
-    fn enter(&mut self, merge: &mut Merge, latest: Latest) {
+    pub(crate) fn enter(&mut self, merge: &mut Merge, latest: Latest) {
         match latest {
             UNKNOWN => self.spans.restart(),
             latest => self.spans.enter(merge, latest.map(Timestamp::from_ns)),

@@ -1,6 +1,6 @@
 //! The context of a traceset: reads it, and calls hooks.
 
-use ltt_read::{Error, Merge, Notice, Timestamp};
+use ltt_read::{Error, Merge, Notice};
 use lttv_hooks::{HookId, Removal, Verdict};
 
 use crate::bounds::{Bounds, ReadEnd};
@@ -13,7 +13,8 @@ use crate::dispatch::Dispatch;
 use crate::extension::{Extension, Extensions, Handle, Setup};
 use crate::hook_set::HookSet;
 use crate::level::Begun;
-use crate::position::{Latest, StalePosition, TracesetPosition, UNKNOWN, time_of};
+use crate::partial::Stand;
+use crate::position::{Latest, StalePosition, TracesetPosition, time_of};
 use crate::saving::Saving;
 use crate::subscription::Subscription;
 use crate::traceset::{Generation, Traceset};
@@ -47,16 +48,17 @@ pub struct TracesetContext<'h> {
     pub(crate) extensions: Extensions,
     pub(crate) commands: Commands<'h>,
     pub(crate) begun: Vec<Begun<'h>>,
-    /// Time of delivery of the last event; nothing comes before it any more.
+    /// Time of delivery of the last event, or the time sought; no event is delivered
+    /// before it any more.
     pub(crate) now: i64,
     /// What is known of the events before the current position.
     pub(crate) latest: Latest,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) state: State,
     pub(crate) check: Option<Check<'h>>,
-    /// Whether the merge leaves out what does not pass the check: then not all
-    /// tracefiles stand where they would otherwise.
-    pub(crate) is_partial: bool,
+    /// Where reading stands if the merge leaves out what does not pass the check: then
+    /// the tracefiles do not stand where they would otherwise.
+    pub(crate) stand: Option<Stand>,
 }
 
 /// What is known of the state of extensions.
@@ -87,7 +89,7 @@ impl<'h> TracesetContext<'h> {
             checkpoints: Checkpoints::default(),
             state: State { is_current: true, at_begin: true, events: 0, saving: Saving::never() },
             check: None,
-            is_partial: false,
+            stand: None,
         }
     }
 
@@ -180,19 +182,17 @@ impl<'h> TracesetContext<'h> {
         read
     }
 
-    /// The position before the next event.
+    /// The position before the next event, whether or not that passes a
+    /// [check](Self::choose).
     pub fn position(&mut self) -> TracesetPosition {
+        if let Some(position) = self.whole_position() {
+            return position;
+        }
         let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.map(|time| (time, self.merge.current_tracefile() as u32));
-        let (latest, positions) = match time {
-            Some(time) if self.is_partial => {
-                (Some(time), self.merge.whole_positions(Timestamp::from_ns(time)))
-            }
-            None if self.is_partial => (UNKNOWN, self.merge.whole_positions(Timestamp::MAX)),
-            _ => (self.latest, self.merge.positions()),
-        };
+        let positions = self.merge.positions();
         self.merge.put_back();
-        TracesetPosition::new(self.traceset().generation(), key, latest, positions)
+        TracesetPosition::new(self.traceset().generation(), key, self.latest, positions)
     }
 
     /// What could not be read so far: see [`Merge::errors`]. It does not keep

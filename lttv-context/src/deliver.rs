@@ -115,13 +115,18 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 _ => _ = merge.next()?,
             }
             let (tracefile, event) = (merge.current_tracefile(), merge.current()?);
-            if M::LEAVES_OUT && looks.spent {
-                return Some(Pause::Before(EndReason::LookCount));
+            let mut time = self.time.max(time_of(&event));
+            if M::LEAVES_OUT {
+                // The clock may have gone back after an event that was passed over.
+                time = merge.delivery_time().map_or(time, |at| time.max(at.ns()));
+                if looks.spent {
+                    self.time = time;
+                    return Some(Pause::Before(EndReason::LookCount));
+                }
             }
             let found = self.dispatch.find(self.dispatch.key(tracefile, event.type_id()));
-            self.time = self.time.max(time_of(&event));
-            if self.time >= self.limit.time {
-                if let Some(reason) = self.limit.met((self.time, tracefile as u32), &event) {
+            if time >= self.limit.time {
+                if let Some(reason) = self.limit.met((time, tracefile as u32), &event) {
                     return Some(Pause::Before(reason));
                 }
                 // Only before the limit has it been asked already.
@@ -132,6 +137,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
                     continue;
                 }
             }
+            self.time = time;
             self.left -= 1;
             let latest = self.latest.replace(self.time);
             let pause = self.call(merge, &event, found, (self.time, tracefile as u32), latest);

@@ -100,6 +100,7 @@ mod growth;
 mod hook_set;
 mod level;
 mod parallel;
+mod partial;
 mod pattern;
 mod position;
 mod read;

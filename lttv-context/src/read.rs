@@ -73,6 +73,9 @@ impl<'h> TracesetContext<'h> {
                 Audience::All => self.deliver::<ToAll>(&limit, chunk, &mut left),
                 Audience::State => self.deliver::<ToState>(&limit, chunk, &mut left),
             };
+            if partial {
+                self.came_to(bounds, read, reason);
+            }
             self.state.at_begin &= read == 0 && most == left.events;
             self.passed(read);
             match reason {

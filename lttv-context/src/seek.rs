@@ -3,6 +3,7 @@
 use ltt_read::{TimeSearch, Timestamp};
 
 use crate::context::TracesetContext;
+use crate::partial::Stand;
 use crate::position::{StalePosition, TracesetPosition, UNKNOWN};
 use crate::traceset::Generation;
 
@@ -34,7 +35,11 @@ impl TracesetContext<'_> {
     /// times but [`Timestamp::MIN`].
     pub fn seek_time(&mut self, time: Timestamp) {
         self.merge.seek(time);
+        if let Some(stand) = &mut self.stand {
+            *stand = Stand::Time(time);
+        }
         self.moved();
+        self.now = time.ns();
         self.latest = time.ns().checked_sub(1);
     }
 
@@ -76,8 +81,9 @@ impl TracesetContext<'_> {
         while !seek.go_on(u64::MAX) {}
         let time = seek.time();
         self.merge.seek_found(seek.search);
-        self.is_partial = false;
+        self.stand = None;
         self.moved();
+        self.now = time.ns();
         self.latest = time.ns().checked_sub(1);
         Ok(())
     }
@@ -90,7 +96,7 @@ impl TracesetContext<'_> {
     pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
         self.check_position(position)?;
         self.merge.read_whole(position.tracefiles());
-        self.is_partial = false;
+        self.stand = None;
         self.moved();
         // Events after a clock that went back still are delivered at that time.
         self.now = position.time().map_or(i64::MAX, Timestamp::ns);
@@ -111,8 +117,9 @@ impl TracesetContext<'_> {
     pub fn seek_end(&mut self) {
         let end = TracesetPosition::end(self.traceset());
         self.merge.read_whole(end.tracefiles());
-        self.is_partial = false;
+        self.stand = None;
         self.moved();
+        self.now = i64::MAX;
     }
 
     fn moved(&mut self) {

@@ -13,9 +13,19 @@ pub(super) const OPEN: u128 = 1;
 /// to be known of the event comes last, and orders nothing.
 #[inline(always)]
 pub(super) fn key(cursor: &Cursor, number: u32) -> u128 {
-    let ns = cursor.current().timestamp.map_or(i64::MIN, Timestamp::ns);
-    let ordered = (ns as u64) ^ 1 << 63;
-    u128::from(ordered) << 64 | u128::from(number) << 1 | OPEN
+    key_at(cursor.current().timestamp.unwrap_or(Timestamp::MIN), number) | OPEN
+}
+
+/// The key of a taken event at a time.
+#[inline(always)]
+pub(super) fn key_at(time: Timestamp, number: u32) -> u128 {
+    let ordered = (time.ns() as u64) ^ 1 << 63;
+    u128::from(ordered) << 64 | u128::from(number) << 1
+}
+
+/// The time in a key.
+pub(super) fn time_of(key: u128) -> Timestamp {
+    Timestamp::from_ns(((key >> 64) as u64 ^ 1 << 63) as i64)
 }
 
 /// The number in a key.

@@ -1,0 +1,161 @@
+//! Reading only what passes a check: where that stands among all events.
+//!
+//! Each tracefile runs ahead of the others then, up to its next event that passes, or
+//! is not read at all. So the merge does not tell which events are before the current
+//! position. A [`Stand`] does, and leads back to where reading all events would stand.
+
+use std::mem;
+use std::sync::Arc;
+
+use ltt_read::{Merge, Position, Timestamp};
+
+use crate::bounds::{Bounds, EndReason};
+use crate::context::TracesetContext;
+use crate::position::{Latest, TracesetPosition, time_of};
+
+/// A cut in the order of all events.
+#[derive(Debug)]
+pub(crate) enum Stand {
+    /// Before the first event of each tracefile at this time or later.
+    Time(Timestamp),
+    /// Before or after an event, that is at a place in its tracefile. It is delivered at
+    /// [`TracesetContext::now`].
+    Event { tracefile: usize, place: Position },
+    /// Where all tracefiles stand.
+    Tracefiles { positions: Arc<[Position]>, latest: Latest },
+}
+
+impl TracesetContext<'_> {
+    /// Has the merge stand where it would if all events had been read.
+    pub(crate) fn read_whole(&mut self) {
+        if let Some(stand) = self.stand.take() {
+            self.latest = stand.latest(self.now);
+            stand.seek(&mut self.merge, self.now);
+        }
+    }
+
+    /// Whether events may be left out that do not pass the check.
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.check.is_some() && !self.extensions.keep_state()
+    }
+
+    /// Makes the merge ready to leave out what does not pass.
+    pub(crate) fn read_partly(&mut self) {
+        let Some(check) = &mut self.check else { return };
+        if self.stand.is_none() {
+            let positions = self.merge.next_positions().into();
+            self.stand = Some(Stand::Tracefiles { positions, latest: self.latest });
+            self.merge.leave_out(|number| check.tracefiles.get(number) == Some(&true));
+            check.is_led = false;
+        }
+        // Events may have been passed over since the last that was delivered.
+        if !mem::replace(&mut check.is_led, true) {
+            check.enter(&mut self.merge, self.latest);
+        }
+    }
+
+    /// Notes where reading only what passes has come to: it delivered `events`, and
+    /// ended for a reason.
+    pub(crate) fn came_to(&mut self, bounds: &Bounds, events: u64, reason: EndReason) {
+        match reason {
+            EndReason::Stopped | EndReason::EventCount => {
+                if events > 0
+                    && let Some(place) = self.merge.position_after()
+                {
+                    let tracefile = self.merge.current_tracefile();
+                    self.stand = Some(Stand::Event { tracefile, place });
+                }
+            }
+            EndReason::LookCount => {
+                // All events before this one have been looked at.
+                if let Some(place) = self.merge.next().map(|event| event.position()) {
+                    let tracefile = self.merge.current_tracefile();
+                    self.stand = Some(Stand::Event { tracefile, place });
+                }
+                self.merge.put_back();
+            }
+            EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
+                self.came_to_end(bounds, events > 0);
+            }
+        }
+    }
+
+    /// Notes that no event passes any more before the bounds, of which the nearer one
+    /// counts.
+    fn came_to_end(&mut self, bounds: &Bounds, has_delivered: bool) {
+        let end = TracesetPosition::end(self.traceset());
+        let position = bounds.end_position().unwrap_or(&end);
+        let key = position.key();
+        match bounds.end_time() {
+            Some(time) if time.ns() <= key.0 => {
+                if has_delivered || time.ns() > self.now {
+                    self.now = time.ns();
+                    self.stand = Some(Stand::Time(time));
+                }
+            }
+            _ => {
+                if has_delivered || !self.stands_after(position) {
+                    self.now = key.0;
+                    self.stand = Some(Stand::Tracefiles {
+                        positions: position.tracefiles().into(),
+                        latest: position.latest(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether it stands after a position.
+    fn stands_after(&self, position: &TracesetPosition) -> bool {
+        let (time, tracefile) = position.key();
+        if time != self.now {
+            return time < self.now;
+        }
+        let (tracefile, place) = (tracefile as usize, position.place());
+        match &self.stand {
+            Some(Stand::Event { tracefile: own, .. }) if *own != tracefile => tracefile < *own,
+            Some(Stand::Event { place: own, .. }) => place.is_some_and(|place| place < own),
+            Some(Stand::Tracefiles { positions, .. }) => {
+                place.zip(positions.get(tracefile)).is_some_and(|(place, own)| place < own)
+            }
+            Some(Stand::Time(_)) | None => false,
+        }
+    }
+
+    /// The position that it stands at, if events are left out. Another merge finds it,
+    /// so that this one stays where it is.
+    pub(crate) fn whole_position(&self) -> Option<TracesetPosition> {
+        let stand = self.stand.as_ref()?;
+        let mut merge = Merge::new(self.traceset().traces());
+        stand.seek(&mut merge, self.now);
+        let time = merge.next().map(|event| self.now.max(time_of(&event)));
+        let key = time.map(|time| (time, merge.current_tracefile() as u32));
+        let (generation, latest) = (self.traceset().generation(), stand.latest(self.now));
+        Some(TracesetPosition::new(generation, key, latest, merge.positions()))
+    }
+}
+
+impl Stand {
+    /// Moves a merge there, and leaves nothing out of it any more.
+    fn seek(&self, merge: &mut Merge, now: i64) {
+        match self {
+            // No tracefile is left out of these.
+            Stand::Time(time) => {
+                merge.read_whole(&[]);
+                merge.seek(*time);
+            }
+            Stand::Event { tracefile, place } => {
+                merge.seek_cut(Timestamp::from_ns(now), *tracefile, *place);
+            }
+            Stand::Tracefiles { positions, .. } => merge.read_whole(positions),
+        }
+    }
+
+    fn latest(&self, now: i64) -> Latest {
+        match self {
+            Stand::Time(time) => time.ns().checked_sub(1),
+            Stand::Event { .. } => Some(now),
+            Stand::Tracefiles { latest, .. } => *latest,
+        }
+    }
+}
