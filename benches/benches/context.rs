@@ -145,7 +145,7 @@ fn parallel(c: &mut Criterion) {
                     let mut count = 0u64;
                     let mut context = slice.context();
                     context.on_event(EVENT, |_| count += 1);
-                    slice.read(&mut context);
+                    slice.read(&mut context).expect("no extension");
                     drop(context);
                     count
                 });

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use ltt_read::{Position, Timestamp};
 
-use crate::extension::Saved;
-use crate::position::TracesetPosition;
+use crate::extension::{Identity, Saved};
+use crate::position::{StalePosition, TracesetPosition};
 
 /// Saved states of all extensions of a context, by position.
 ///
 /// A clone shares them, and may go to another thread or context: if the same
 /// extensions are attached there in the same order, and to the same traceset, it
 /// seeks by them too. So one pass in the background can serve a viewer.
+/// [`set_checkpoints`](crate::TracesetContext::set_checkpoints) refuses any others.
 #[derive(Debug, Clone, Default)]
 pub struct Checkpoints {
     /// In the order of their positions.
@@ -34,6 +35,34 @@ struct Counted {
 pub struct Checkpoint {
     pub(crate) position: TracesetPosition,
     pub(crate) states: Arc<[Saved]>,
+}
+
+/// A checkpoint is not one of a context: of its traceset, or of what is attached to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointMismatch {
+    /// It is of another traceset, or of this one before a change.
+    #[error(transparent)]
+    Stale(#[from] StalePosition),
+    /// It has the state of another extension than the one that is attached, of another
+    /// version of it, or one with other options.
+    #[error(
+        "the checkpoint has the state of {} at place {place}, attached there is {}",
+        name(*found),
+        name(*attached)
+    )]
+    Extension {
+        /// Number of the extension among all that is attached, from 0.
+        place: usize,
+        /// What the checkpoint has there; `None` if no extension's state.
+        found: Option<Identity>,
+        /// What is attached there; `None` if no extension.
+        attached: Option<Identity>,
+    },
+}
+
+fn name(extension: Option<Identity>) -> String {
+    extension.map_or_else(|| "no extension".to_owned(), |identity| identity.to_string())
 }
 
 impl Checkpoint {

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
+use crate::checkpoint::CheckpointMismatch;
 use crate::commands::Commands;
 use crate::contexts::Contexts;
 
@@ -91,6 +92,48 @@ pub trait Extension: Sized + 'static {
     /// told otherwise.
     fn codec(&self) -> Option<Codec<Self>> {
         None
+    }
+
+    /// What tells its checkpoints from those of other extensions: only those of the same
+    /// type and the same identity are restored.
+    ///
+    /// By default it is the name, version and options of its [`codec`](Self::codec); or
+    /// the name of its type, version 0, without a codec. An extension whose state depends
+    /// on options, and that has no codec, puts them in here.
+    fn identity(&self) -> Identity {
+        let of_type = || Identity { name: type_name::<Self>(), version: 0, options: 0 };
+        self.codec().map_or_else(of_type, |codec| Identity {
+            name: codec.name,
+            version: codec.version,
+            options: codec.options,
+        })
+    }
+
+    /// Whether its state depends on the events before the place at which reading starts.
+    ///
+    /// A [`Slice`](crate::Slice) of time that does not start with the first event is only
+    /// read with such extensions if their state was brought there. An extension that may
+    /// start anywhere, such as one that counts and whose counts are added up afterwards,
+    /// returns false.
+    fn needs_earlier_state(&self) -> bool {
+        true
+    }
+}
+
+/// What tells the checkpoints of an extension from those of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The name of the extension.
+    pub name: &'static str,
+    /// Grows whenever other states are saved from the same trace.
+    pub version: u32,
+    /// A hash of its options, or any number that tells them apart.
+    pub options: u64,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (version {}, options {:x})", self.name, self.version, self.options)
     }
 }
 
@@ -182,16 +225,26 @@ pub(crate) type Saved = Arc<dyn SavedState>;
 
 /// What checkpoints of all extensions can do.
 pub(crate) trait SavedState: Any + Send + Sync {
+    /// Which extension it is of; `None` for plain data.
+    fn identity(&self) -> Option<Identity>;
+
     /// Bytes of memory that it keeps, but for what it shares with another.
     fn bytes(&self, before: Option<&Saved>) -> usize;
 }
 
 /// A checkpoint of an extension.
-struct Of<E: Extension>(E::Checkpoint);
+struct Of<E: Extension> {
+    identity: Identity,
+    saved: E::Checkpoint,
+}
 
 impl<E: Extension> SavedState for Of<E> {
+    fn identity(&self) -> Option<Identity> {
+        Some(self.identity)
+    }
+
     fn bytes(&self, before: Option<&Saved>) -> usize {
-        E::checkpoint_bytes(&self.0, before.and_then(saved_of::<E>))
+        E::checkpoint_bytes(&self.saved, before.and_then(saved_of::<E>))
     }
 }
 
@@ -199,6 +252,10 @@ impl<E: Extension> SavedState for Of<E> {
 struct Nothing;
 
 impl SavedState for Nothing {
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
+
     fn bytes(&self, _: Option<&Saved>) -> usize {
         0
     }
@@ -206,7 +263,7 @@ impl SavedState for Nothing {
 
 fn saved_of<E: Extension>(saved: &Saved) -> Option<&E::Checkpoint> {
     let saved: &dyn Any = &**saved;
-    Some(&saved.downcast_ref::<Of<E>>()?.0)
+    Some(&saved.downcast_ref::<Of<E>>()?.saved)
 }
 
 /// A [`Codec`] of any extension.
@@ -237,7 +294,7 @@ impl AnyCodec {
             read: Box::new(move |value, bytes, before| {
                 let extension = value.downcast_ref::<E>()?;
                 let saved = read(extension, bytes, before.and_then(saved_of::<E>))?;
-                Some(Arc::new(Of::<E>(saved)))
+                Some(Arc::new(Of::<E> { identity: extension.identity(), saved }))
             }),
         })
     }
@@ -249,7 +306,11 @@ struct Cell {
     /// Whether it is an extension, not plain data.
     keeps_state: bool,
     reset: fn(&mut dyn Any),
+    identity: fn(&dyn Any) -> Option<Identity>,
+    needs_earlier_state: fn(&dyn Any) -> bool,
     save: fn(&dyn Any) -> Saved,
+    /// Whether a state is that of an extension of this type.
+    is_of: fn(&Saved) -> bool,
     restore: fn(&mut dyn Any, &Saved),
     #[cfg_attr(not(feature = "checkpoint-files"), allow(dead_code))]
     codec: fn(&dyn Any) -> Option<AnyCodec>,
@@ -318,10 +379,18 @@ impl Extensions {
                     extension.reset();
                 }
             },
+            identity: |value| value.downcast_ref::<E>().map(E::identity),
+            needs_earlier_state: |value| {
+                value.downcast_ref::<E>().is_some_and(E::needs_earlier_state)
+            },
             save: |value| match value.downcast_ref::<E>() {
-                Some(extension) => Arc::new(Of::<E>(extension.save())),
+                Some(extension) => {
+                    let (identity, saved) = (extension.identity(), extension.save());
+                    Arc::new(Of::<E> { identity, saved })
+                }
                 None => Arc::new(Nothing),
             },
+            is_of: |saved| saved_of::<E>(saved).is_some(),
             restore: |value, saved| {
                 if let (Some(extension), Some(saved)) =
                     (value.downcast_mut::<E>(), saved_of::<E>(saved))
@@ -339,7 +408,10 @@ impl Extensions {
             type_name: type_name::<T>(),
             keeps_state: false,
             reset: |_| {},
+            identity: |_| None,
+            needs_earlier_state: |_| false,
             save: |_| Arc::new(Nothing),
+            is_of: |_| true,
             restore: |_, _| {},
             codec: |_| None,
         })
@@ -384,10 +456,30 @@ impl Extensions {
         self.cells.iter().map(|cell| (cell.save)(&*cell.value)).collect()
     }
 
-    /// Whether states saved may be those of what is attached: plain data behind it
-    /// does not matter.
-    pub(crate) fn fits(&self, saved: &[Saved]) -> bool {
-        self.cells.get(saved.len()..).is_some_and(|rest| rest.iter().all(|cell| !cell.keeps_state))
+    /// Whether states saved are those of what is attached, place by place. Plain data,
+    /// and how much there is of it at the end, does not matter.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointMismatch::Extension`] for the first place where they are not.
+    pub(crate) fn check(&self, saved: &[Saved]) -> Result<(), CheckpointMismatch> {
+        for place in 0..self.cells.len().max(saved.len()) {
+            let (cell, state) = (self.cells.get(place), saved.get(place));
+            let attached = cell.and_then(|cell| (cell.identity)(&*cell.value));
+            let found = state.and_then(|state| state.identity());
+            // Types of one name may differ all the same.
+            let is_of = cell.zip(state).is_none_or(|(cell, state)| (cell.is_of)(state));
+            if found != attached || attached.is_some() && !is_of {
+                return Err(CheckpointMismatch::Extension { place, found, attached });
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the types of those whose state depends on earlier events.
+    pub(crate) fn in_need_of_state(&self) -> Vec<&'static str> {
+        let cells = self.cells.iter().filter(|cell| (cell.needs_earlier_state)(&*cell.value));
+        cells.map(|cell| cell.type_name).collect()
     }
 
     pub(crate) fn restore(&mut self, saved: &[Saved]) {

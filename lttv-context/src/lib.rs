@@ -115,13 +115,13 @@ mod traceset;
 
 pub use bounds::{Bounds, EndReason, ReadEnd};
 pub use call::{EventCall, EventHook, LevelCall, LevelHook};
-pub use checkpoint::{Checkpoint, Checkpoints};
+pub use checkpoint::{Checkpoint, CheckpointMismatch, Checkpoints};
 #[cfg(feature = "checkpoint-files")]
 pub use checkpoint_file::CheckpointFileError;
 pub use commands::Commands;
 pub use context::TracesetContext;
 pub use contexts::{Contexts, TraceContext, TracefileContext};
-pub use extension::{Codec, Extension, Extensions, Handle, Setup};
+pub use extension::{Codec, Extension, Extensions, Handle, Identity, Setup};
 pub use fingerprint::fingerprint;
 pub use growth::{settled_since, settled_until};
 pub use hook_set::{HookSet, Level};
@@ -131,6 +131,6 @@ pub use parallel::{Parallel, ParallelRead};
 pub use position::{StalePosition, TracesetPosition};
 pub use saving::Saving;
 pub use seek::SlowSeek;
-pub use slice::Slice;
+pub use slice::{MissingState, Slice};
 pub use subscription::{Scope, Subscription};
 pub use traceset::{Generation, Traceset};

@@ -22,7 +22,7 @@ use crate::traceset::Traceset;
 /// filters, dumps).
 ///
 /// ```
-/// use lttv_context::{Parallel, Traceset};
+/// use lttv_context::{MissingState, Parallel, Traceset};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
@@ -30,13 +30,17 @@ use crate::traceset::Traceset;
 ///     let mut switches = 0;
 ///     let mut context = slice.context();
 ///     context.on_event("sched_switch", |_| switches += 1);
-///     slice.read(&mut context);
+///     slice.read(&mut context)?;
 ///     drop(context);
-///     switches
+///     Ok(switches)
 /// });
-/// assert_eq!((read.results.iter().sum::<u32>(), read.events), (497, 6087));
-/// # Ok::<(), ltt_read::Error>(())
+/// let switches = read.results.into_iter().sum::<Result<u32, MissingState>>()?;
+/// assert_eq!((switches, read.events), (497, 6087));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// An [`Extension`](crate::Extension) whose state depends on earlier events has to be
+/// brought to the state of a slice's begin, or the slice [is not read](Slice::read).
 #[derive(Debug, Clone)]
 pub struct Parallel {
     traceset: Traceset,

@@ -56,6 +56,12 @@ impl<'t> Slice<'t> {
     }
 
     /// A context at its begin, to add hooks to.
+    ///
+    /// An extension that is attached to it has the state that it was made with, not that
+    /// of the begin of the slice. [`read`](Self::read) refuses extensions that need that,
+    /// unless a [checkpoint](TracesetContext::set_checkpoints) or the events before it have
+    /// brought their state there, by
+    /// [`seek_time_with_state`](TracesetContext::seek_time_with_state).
     pub fn context<'h>(&self) -> TracesetContext<'h> {
         let mut context = TracesetContext::new(self.traceset);
         if self.begin > Timestamp::MIN {
@@ -65,7 +71,57 @@ impl<'t> Slice<'t> {
     }
 
     /// Delivers its events, in the context that it made.
-    pub fn read(&mut self, context: &mut TracesetContext<'_>) -> ReadEnd {
+    ///
+    /// # Errors
+    ///
+    /// If an extension is attached whose state depends on the events before the slice,
+    /// and [is not that](TracesetContext::is_state_current) of its begin; then nothing is
+    /// read.
+    ///
+    /// ```
+    /// use lttv_context::{Extension, Handle, Parallel, Setup, Traceset};
+    ///
+    /// /// Counts events.
+    /// struct Count(u64);
+    ///
+    /// impl Extension for Count {
+    ///     type Checkpoint = u64;
+    ///
+    ///     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+    ///         setup.hooks.on_event("*", move |call| call.extensions[handle].0 += 1);
+    ///     }
+    /// #   fn reset(&mut self) {
+    /// #       self.0 = 0;
+    /// #   }
+    /// #   fn save(&self) -> u64 {
+    /// #       self.0
+    /// #   }
+    /// #   fn restore(&mut self, saved: &u64) {
+    /// #       self.0 = *saved;
+    /// #   }
+    ///     // ...
+    /// }
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let traceset = Traceset::open(path)?;
+    /// let read = Parallel::new(&traceset).threads(2).slices(4).run(|slice| {
+    ///     let mut context = slice.context();
+    ///     let count = context.attach(Count(0));
+    ///     // Without this only the first slice would be read.
+    ///     context.seek_time_with_state(slice.begin());
+    ///     slice.read(&mut context).map(|_| context.extensions()[count].0)
+    /// });
+    /// // Each has all events up to its end.
+    /// assert_eq!(read.results.last(), Some(&Ok(6087)));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn read(&mut self, context: &mut TracesetContext<'_>) -> Result<ReadEnd, MissingState> {
+        if !context.is_state_current() {
+            let extensions = context.extensions().in_need_of_state();
+            if !extensions.is_empty() {
+                return Err(MissingState { slice: self.number, begin: self.begin, extensions });
+            }
+        }
         let bounds = self.end.map_or(Bounds::all(), |end| Bounds::all().until(end));
         let stale = ReadEnd { events: 0, reason: EndReason::EndOfTraceset };
         let read = context.middle(&bounds).unwrap_or(stale); // there is no position in them
@@ -73,6 +129,18 @@ impl<'t> Slice<'t> {
         self.report.stopped |= read.reason == EndReason::Stopped;
         self.report.errors.append(&mut context.drain_errors());
         self.report.notices.append(&mut context.drain_notices());
-        read
+        Ok(read)
     }
+}
+
+/// Extensions that need the state of the begin of a slice do not have it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("slice {slice} was not read: {} without the state of its begin", extensions.join(", "))]
+pub struct MissingState {
+    /// The number of the slice.
+    pub slice: usize,
+    /// The time that it begins at.
+    pub begin: Timestamp,
+    /// The types of all extensions of its context that need an earlier state.
+    pub extensions: Vec<&'static str>,
 }

@@ -3,7 +3,7 @@
 use ltt_read::Timestamp;
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
-use crate::checkpoint::{Checkpoint, Checkpoints};
+use crate::checkpoint::{Checkpoint, CheckpointMismatch, Checkpoints};
 use crate::context::TracesetContext;
 use crate::position::{StalePosition, TracesetPosition};
 use crate::saving::Saving;
@@ -55,11 +55,18 @@ impl TracesetContext<'_> {
     ///
     /// # Errors
     ///
-    /// If it is of another traceset; then nothing changes.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), StalePosition> {
-        self.check_position(&checkpoint.position)?;
+    /// If it is of another traceset, or has the state of other extensions than those
+    /// attached here, in type, [identity](crate::Extension::identity) or order; then
+    /// nothing changes.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointMismatch> {
+        self.check_checkpoint(checkpoint)?;
         self.go_to(Some(checkpoint.clone()));
         Ok(())
+    }
+
+    fn check_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), CheckpointMismatch> {
+        self.check_position(&checkpoint.position)?;
+        self.extensions.check(&checkpoint.states)
     }
 
     /// The checkpoints saved so far.
@@ -68,15 +75,18 @@ impl TracesetContext<'_> {
     }
 
     /// Takes over the checkpoints of another context of the same traceset, with
-    /// the same extensions. Those that do not fit are dropped; so are some if
-    /// they take more memory than [they may](Saving::memory) here.
-    pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) {
+    /// the same extensions. Some are dropped if they take more memory than
+    /// [they may](Saving::memory) here.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not of this context, as for [`restore`](Self::restore); then
+    /// those that are there stay.
+    pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) -> Result<(), CheckpointMismatch> {
+        checkpoints.iter().try_for_each(|checkpoint| self.check_checkpoint(checkpoint))?;
         self.checkpoints = checkpoints;
-        let (traceset, extensions) = (self.traceset().generation(), self.extensions.len());
-        self.checkpoints.retain(|saved| {
-            saved.position.generation() == traceset && saved.states.len() == extensions
-        });
         self.keep_within_memory();
+        Ok(())
     }
 
     /// Whether the state of the extensions is that of the current position: it is
@@ -142,7 +152,7 @@ impl TracesetContext<'_> {
             self.seek_begin();
             return;
         };
-        if !self.extensions.fits(&states) || self.seek_position(&position).is_err() {
+        if self.extensions.check(&states).is_err() || self.seek_position(&position).is_err() {
             self.seek_begin();
             return;
         }

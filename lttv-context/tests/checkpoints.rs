@@ -149,7 +149,7 @@ fn memory_is_bound_and_checkpoints_stay_even() {
     let mut other = TracesetContext::new(all.traceset());
     other.attach(Log::of_version(1));
     other.save_checkpoints(Saving::never().memory(bytes / 2));
-    other.set_checkpoints(all.checkpoints().clone());
+    assert_eq!(other.set_checkpoints(all.checkpoints().clone()), Ok(()));
     assert!(other.checkpoints().bytes() <= bytes / 2 && !other.checkpoints().is_empty());
 }
 

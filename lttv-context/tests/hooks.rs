@@ -435,7 +435,7 @@ fn state_is_brought_up_to_date_without_other_hooks() {
     // Another context of the traceset goes by the same checkpoints.
     let mut other = TracesetContext::new(context.traceset());
     let other_last = other.attach(Last::default());
-    other.set_checkpoints(context.checkpoints().clone());
+    assert_eq!(other.set_checkpoints(context.checkpoints().clone()), Ok(()));
     assert_eq!(other.seek_time_with_state(time), 1);
     assert_eq!(other.extensions()[other_last].0.as_deref(), Some(ORDER[6]));
     drop(context);

@@ -34,7 +34,7 @@ fn events(parallel: &Parallel, stop: Option<u32>) -> (Vec<Known>, u64, Vec<Notic
                 _ => ControlFlow::Continue(()),
             }
         });
-        slice.read(&mut context);
+        slice.read(&mut context).expect("no extension");
         drop(context);
         seen
     });
@@ -101,7 +101,7 @@ fn results_are_handed_on_in_order() {
     let read = parallel.run_in_order(
         |slice| {
             let mut context = slice.context();
-            (slice.number(), slice.begin(), slice.read(&mut context).events)
+            (slice.number(), slice.begin(), slice.read(&mut context).expect("no extension").events)
         },
         |result| numbers.push(result),
     );

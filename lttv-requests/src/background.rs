@@ -239,7 +239,8 @@ impl<'h> Background<'h> {
         if self.lends_checkpoints && own.len() != foreground.checkpoints().len() {
             let mut both = foreground.checkpoints().clone();
             both.merge(own);
-            foreground.set_checkpoints(both);
+            // Those of other extensions are refused: requests seek without them.
+            let _ = foreground.set_checkpoints(both);
         }
         chunk.read + chunk.replayed
     }

@@ -107,7 +107,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let mut count = 0u64;
                 let mut context = slice.context();
                 context.on_event(cli.event.as_str(), |_| count += 1);
-                slice.read(&mut context);
+                slice.read(&mut context).expect("no extension");
                 drop(context);
                 count
             });

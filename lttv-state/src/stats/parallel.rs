@@ -35,11 +35,13 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
     let parts = Parallel::new(traceset).threads(threads).run(|slice| {
         let mut context = slice.context();
         let kernel = context.attach(KernelState::new());
-        context.set_checkpoints(checkpoints.clone());
+        // They are of the same extension: without them, all before the slice is replayed.
+        let _ = context.set_checkpoints(checkpoints.clone());
         context.seek_time_with_state(slice.begin());
         let begin = |trace: usize| Some(slice.begin().min(ends[trace]));
         let statistics = Statistics::attach_from(&mut context, kernel, begin);
-        slice.read(&mut context);
+        let read = slice.read(&mut context);
+        debug_assert!(read.is_ok(), "the state was brought to the begin of the slice");
         let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));
         Statistics::of_each(context.extensions(), statistics, kernel, end)
     });
