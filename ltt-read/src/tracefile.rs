@@ -123,6 +123,12 @@ impl Tracefile {
         self.files.iter().map(|f| f.source.bytes().len() as u64)
     }
 
+    /// The bytes of each of its files, as far as they were there when the trace was
+    /// opened.
+    pub fn file_bytes(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().map(|f| f.source.bytes())
+    }
+
     /// Size of all its files in bytes.
     pub fn size(&self) -> u64 {
         self.file_sizes().sum()

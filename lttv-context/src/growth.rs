@@ -6,7 +6,7 @@
 
 use ltt_read::{IndexEntry, Timestamp};
 
-use crate::fingerprint::sizes_before;
+use crate::fingerprint::Fingerprint;
 use crate::traceset::Traceset;
 
 /// A time before which traces are not likely to get anything more as they grow: a little
@@ -34,7 +34,8 @@ pub fn settled_until(traceset: &Traceset) -> Option<Timestamp> {
 /// The time before which traces have nothing new since a
 /// [`fingerprint`](crate::fingerprint) of them was taken; [`Timestamp::MAX`] if they have
 /// nothing new at all. `None` if it is of other traces, or of these with more or
-/// fewer tracefiles, or if a file but the last of a tracefile is not what it was.
+/// fewer tracefiles, or if what there was of a file is not what it was. That is found as
+/// by [`Fingerprint::is_of`]: what there was of a file that has grown is read.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -49,7 +50,12 @@ pub fn settled_until(traceset: &Traceset) -> Option<Timestamp> {
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 pub fn settled_since(fingerprint: &[u8], traceset: &Traceset) -> Option<Timestamp> {
-    let before = sizes_before(fingerprint, traceset)?;
+    Fingerprint::known(fingerprint).settled_since(traceset)
+}
+
+/// The time before which traces have nothing new since the files of their tracefiles had
+/// other sizes.
+pub(crate) fn settled(before: Vec<Vec<u64>>, traceset: &Traceset) -> Option<Timestamp> {
     let tracefiles = traceset
         .traces()
         .iter()

@@ -44,7 +44,7 @@
 //! | go by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
 //! | keep state that hooks share, and have it right wherever one goes | [`Extension`], [`Checkpoints`] |
 //! | use all processors | [`Parallel`] |
-//! | tell whether traces are those that something was computed from, or have grown since | [`fingerprint`](fingerprint()), [`settled_since`] |
+//! | tell whether traces are those that something was computed from, or have grown since | [`Fingerprint`], [`settled_since`] |
 //!
 //! # Order
 //!
@@ -122,7 +122,7 @@ pub use commands::Commands;
 pub use context::TracesetContext;
 pub use contexts::{Contexts, TraceContext, TracefileContext};
 pub use extension::{Codec, Extension, Extensions, Handle, Identity, Setup};
-pub use fingerprint::fingerprint;
+pub use fingerprint::{Fingerprint, fingerprint};
 pub use growth::{settled_since, settled_until};
 pub use hook_set::{HookSet, Level};
 pub use level::ReadId;

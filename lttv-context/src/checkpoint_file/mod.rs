@@ -38,7 +38,7 @@ const FORMAT: u32 = 1;
 /// What a file is about.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
-    /// The [`fingerprint`](crate::fingerprint) of the traces.
+    /// The [`Fingerprint`](crate::Fingerprint) of the traces.
     source: Vec<u8>,
     extensions: Vec<StoredExtension>,
     checkpoints: u64,

@@ -12,7 +12,7 @@ use super::{CheckpointFileError, FORMAT, Head, MAGIC, Stored, StoredExtension};
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::context::TracesetContext;
 use crate::extension::{AnyCodec, Saved};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::Fingerprint;
 use crate::position::TracesetPosition;
 
 /// Memory that is made for a frame before its content is seen.
@@ -45,7 +45,7 @@ impl TracesetContext<'_> {
             let (head, rest) = postcard::take_from_bytes(bytes).ok()?;
             rest.is_empty().then_some(head)
         })?;
-        if head.source != fingerprint(self.traceset()) {
+        if !Fingerprint::known(&head.source).is_of(self.traceset()) {
             return Err(CheckpointFileError::Stale { path: path.to_owned() });
         }
         let wanted = self.wanted(&head.extensions).map_err(|missing| match missing {

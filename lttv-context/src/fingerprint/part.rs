@@ -1,0 +1,151 @@
+//! What a fingerprint has of one file.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use crc32fast::Hasher;
+use ltt_read::IndexEntry;
+
+/// How long a sample of a file is, in bytes, and how many there are. So files of up to
+/// 256 KiB are covered as a whole.
+const SAMPLE: usize = 4096;
+const SAMPLES: usize = 64;
+
+/// Longer files of metadata are not opened by the reader either.
+const MAX_METADATA: u64 = 1 << 28;
+
+/// A file as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// CRC-32 of its name.
+    name: u32,
+    pub(super) size: u64,
+    /// When it was modified, in ns since 1970; `UNKNOWN` if that is not known.
+    modified: i64,
+    /// CRC-32 of the places, sizes and times of its packets.
+    packets: u32,
+    /// CRC-32 of samples spread over all of it.
+    samples: u32,
+    /// CRC-32 of all of it.
+    content: u32,
+}
+
+const UNKNOWN: i64 = i64::MIN;
+
+/// A file as it is.
+pub(super) struct Now<'f> {
+    pub(super) path: &'f Path,
+    pub(super) bytes: &'f [u8],
+    pub(super) packets: &'f [IndexEntry],
+}
+
+impl Now<'_> {
+    pub(super) fn part(&self) -> Part {
+        Part {
+            name: self.name(),
+            size: self.bytes.len() as u64,
+            modified: self.modified(),
+            packets: self.packets(),
+            samples: samples(self.bytes),
+            content: crc32fast::hash(self.bytes),
+        }
+    }
+
+    /// Whether a file is what it was, or has only been appended to. If `strict`, all of
+    /// its content decides that. Otherwise samples decide if neither its size nor when it
+    /// was modified has changed.
+    pub(super) fn continues(&self, before: &Part, strict: bool) -> bool {
+        let size = usize::try_from(before.size).ok();
+        let Some(bytes) = size.and_then(|size| self.bytes.get(..size)) else { return false };
+        if self.name() != before.name {
+            return false;
+        }
+        let is_untouched = bytes.len() == self.bytes.len()
+            && before.modified != UNKNOWN
+            && before.modified == self.modified();
+        if !strict && is_untouched && self.packets() == before.packets {
+            return samples(bytes) == before.samples;
+        }
+        crc32fast::hash(bytes) == before.content
+    }
+
+    fn name(&self) -> u32 {
+        crc32fast::hash(self.path.file_name().unwrap_or_default().as_encoded_bytes())
+    }
+
+    fn modified(&self) -> i64 {
+        let modified = fs::metadata(self.path).and_then(|file| file.modified());
+        let since = modified.ok().map(|at| match at.duration_since(UNIX_EPOCH) {
+            Ok(since) => i64::try_from(since.as_nanos()),
+            Err(before) => i64::try_from(before.duration().as_nanos()).map(|ns| -ns),
+        });
+        since.and_then(Result::ok).unwrap_or(UNKNOWN)
+    }
+
+    fn packets(&self) -> u32 {
+        let mut sum = Hasher::new();
+        for packet in self.packets {
+            sum.update(&packet.offset.to_le_bytes());
+            sum.update(&packet.size.to_le_bytes());
+            sum.update(&packet.begin.ns().to_le_bytes());
+        }
+        sum.finalize()
+    }
+}
+
+fn samples(bytes: &[u8]) -> u32 {
+    if bytes.len() <= SAMPLE * SAMPLES {
+        return crc32fast::hash(bytes);
+    }
+    let mut sum = Hasher::new();
+    let last = bytes.len() - SAMPLE;
+    for number in 0..SAMPLES {
+        let at = (last as u128 * number as u128 / (SAMPLES as u128 - 1)) as usize;
+        sum.update(bytes.get(at..at + SAMPLE).unwrap_or_default());
+    }
+    sum.finalize()
+}
+
+/// The content of the metadata in a directory of a trace; `None` if there is no such
+/// file.
+pub(super) fn metadata(path: &Path) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_METADATA).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+impl Part {
+    /// How many bytes it is in a fingerprint.
+    pub(super) const BYTES: usize = 4 + 8 + 8 + 3 * 4;
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.name.to_le_bytes());
+        out.extend_from_slice(&self.size.to_le_bytes());
+        out.extend_from_slice(&self.modified.to_le_bytes());
+        for sum in [self.packets, self.samples, self.content] {
+            out.extend_from_slice(&sum.to_le_bytes());
+        }
+    }
+
+    pub(super) fn read(bytes: &[u8; Self::BYTES]) -> Option<Part> {
+        let (name, rest) = bytes.split_first_chunk()?;
+        let (size, rest) = rest.split_first_chunk()?;
+        let (modified, rest) = rest.split_first_chunk()?;
+        let (packets, rest) = rest.split_first_chunk()?;
+        let (samples, rest) = rest.split_first_chunk()?;
+        Some(Part {
+            name: u32::from_le_bytes(*name),
+            size: u64::from_le_bytes(*size),
+            modified: i64::from_le_bytes(*modified),
+            packets: u32::from_le_bytes(*packets),
+            samples: u32::from_le_bytes(*samples),
+            content: u32::from_le_bytes(*rest.first_chunk()?),
+        })
+    }
+}

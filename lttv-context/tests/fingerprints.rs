@@ -1,0 +1,224 @@
+//! A fingerprint tells traces that changed from those that were only copied or touched,
+//! and both from those that have grown.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use ltt_read::Timestamp;
+use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{TraceWriter, Value, presets};
+use lttv_context::{Fingerprint, Traceset, fingerprint, settled_since};
+
+const CPUS: u64 = 2;
+/// More than samples cover of a file.
+const EVENTS: u64 = 30_000;
+
+fn write(dir: &Path, events: u64) {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let name = FieldClass::structure([
+        ("n", FieldClass::uint(64, ByteOrder::Little)),
+        ("name", FieldClass::string()),
+    ]);
+    let tick = schema.add_event_type(StreamClassId(0), "tick", name);
+    let trace = TraceWriter::create(dir, schema).expect("a directory");
+    for cpu in 0..CPUS {
+        let stream = trace.stream(StreamClassId(0), &format!("c_{cpu}")).expect("a stream");
+        let mut stream = stream.with_stream_id(cpu).with_packet_limit(4096).with_padding();
+        for n in 0..events {
+            let value = Value::structure([n.into(), "worker".into()]);
+            stream.event(tick, n * 100 + cpu, value).expect("an event");
+        }
+        stream.finish().expect("a file");
+    }
+}
+
+fn open(dir: &Path) -> Traceset {
+    Traceset::open(dir).expect("a trace")
+}
+
+fn stream(dir: &Path) -> PathBuf {
+    dir.join("c_1")
+}
+
+/// When a file was modified.
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|file| file.modified()).expect("a time")
+}
+
+fn touch(path: &Path, time: SystemTime) {
+    let file = File::options().write(true).open(path).expect("a file");
+    file.set_modified(time).expect("a time that can be set");
+}
+
+/// Changes names of the same length in one file, from a byte of it on, and sets when that
+/// was modified: another time, or the same.
+fn alter(path: &Path, from: usize, names: usize, is_forged: bool) {
+    let before = modified(path);
+    let mut bytes = fs::read(path).expect("a file");
+    let mut at = from;
+    for _ in 0..names {
+        let found = bytes[at..].windows(6).position(|name| name == b"worker").expect("a name");
+        at += found;
+        bytes[at..at + 6].copy_from_slice(b"WORKER");
+    }
+    fs::write(path, bytes).expect("a file");
+    touch(path, if is_forged { before } else { before + Duration::from_secs(1) });
+}
+
+#[test]
+fn a_trace_altered_in_place_is_another() {
+    for (names, is_forged) in [(1, false), (10_000, false), (10_000, true)] {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), EVENTS);
+        let before = fingerprint(&open(dir.path()));
+        assert!(Fingerprint::known(&before).is_of(&open(dir.path())));
+        alter(&stream(dir.path()), 300_000, names, is_forged);
+        let after = open(dir.path());
+        assert!(!Fingerprint::known(&before).is_of(&after), "{names} names, {is_forged}");
+        assert_eq!(settled_since(&before, &after), None);
+        assert_ne!(fingerprint(&after), before);
+        assert_ne!(Fingerprint::known(&before).renewed(&after), before);
+    }
+}
+
+/// As promised, and no more: only reading everything finds a small change between the
+/// samples of a file whose time was set back.
+#[test]
+fn a_forged_time_is_seen_through_by_the_strict() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), EVENTS);
+    let before = fingerprint(&open(dir.path()));
+    let (path, sound) = (stream(dir.path()), fs::read(stream(dir.path())).unwrap());
+    let time = modified(&path);
+    let mut unseen = 0;
+    for from in (300_000..330_000).step_by(1000) {
+        alter(&path, from, 1, true);
+        let after = open(dir.path());
+        unseen += u32::from(Fingerprint::known(&before).is_of(&after));
+        assert!(!Fingerprint::known(&before).strict().is_of(&after));
+        fs::write(&path, &sound).unwrap();
+        touch(&path, time);
+    }
+    assert!(0 < unseen && unseen < 30, "{unseen} of 30");
+    assert!(Fingerprint::known(&before).strict().is_of(&open(dir.path())));
+}
+
+#[test]
+fn a_small_file_is_covered_as_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 1000);
+    let before = fingerprint(&open(dir.path()));
+    alter(&stream(dir.path()), 10_000, 1, true);
+    assert!(!Fingerprint::known(&before).is_of(&open(dir.path())));
+}
+
+#[test]
+fn a_copied_or_touched_trace_is_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), EVENTS);
+    let before = fingerprint(&open(dir.path()));
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(dir.path()).unwrap() {
+        let entry = entry.unwrap();
+        let to = copy.path().join(entry.file_name());
+        fs::copy(entry.path(), &to).unwrap();
+        touch(&to, SystemTime::UNIX_EPOCH + Duration::from_secs(1));
+    }
+    let copied = open(copy.path());
+    let known = Fingerprint::known(&before);
+    assert!(known.is_of(&copied) && known.clone().strict().is_of(&copied));
+    assert_eq!(settled_since(&before, &copied), Some(Timestamp::MAX));
+    // Its bytes stay what they were, to be compared with.
+    assert_eq!(known.clone().renewed(&copied), before);
+    assert_ne!(fingerprint(&copied), before);
+    // A file under another name is another.
+    fs::rename(copy.path().join("c_1"), copy.path().join("c_2")).unwrap();
+    assert!(!known.is_of(&open(copy.path())));
+}
+
+#[test]
+fn a_trace_with_other_metadata_is_another() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 1000);
+    let before = fingerprint(&open(dir.path()));
+    let path = dir.path().join("metadata");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("tick", "tock")).unwrap();
+    let after = open(dir.path());
+    assert!(!Fingerprint::known(&before).is_of(&after));
+    assert_eq!(settled_since(&before, &after), None);
+    // Text that was added is growth.
+    fs::write(&path, format!("{text}\n/* more */\n")).unwrap();
+    let after = open(dir.path());
+    assert!(!Fingerprint::known(&before).is_of(&after));
+    assert_eq!(settled_since(&before, &after), Some(Timestamp::MAX));
+}
+
+#[test]
+fn growth_is_told_from_change_by_what_was_there() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), EVENTS);
+    let whole: Vec<(PathBuf, Vec<u8>)> = (0..CPUS)
+        .map(|cpu| dir.path().join(format!("c_{cpu}")))
+        .map(|path| (path.clone(), fs::read(&path).unwrap()))
+        .collect();
+    for (path, bytes) in &whole {
+        fs::write(path, &bytes[..400 * 1024]).unwrap();
+    }
+    let half = open(dir.path());
+    let before = fingerprint(&half);
+    for (path, bytes) in &whole {
+        fs::write(path, bytes).unwrap();
+    }
+    let now = open(dir.path());
+    assert!(!Fingerprint::known(&before).is_of(&now));
+    let settled = settled_since(&before, &now).expect("it has grown");
+    let new = now.traces()[0].packet_index(0).entries()[100].begin;
+    assert!(settled <= new && settled > Timestamp::MIN);
+    // Grown, but also changed where it was.
+    alter(&stream(dir.path()), 200_000, 1, false);
+    assert_eq!(settled_since(&before, &open(dir.path())), None);
+    // Less than there was.
+    fs::write(&whole[1].0, &whole[1].1[..300 * 1024]).unwrap();
+    assert_eq!(settled_since(&before, &open(dir.path())), None);
+}
+
+/// Identifier, tracefiles, files, and of each file the name, the first time and the size.
+#[test]
+fn a_fingerprint_of_the_old_form_or_of_none_is_of_no_traces() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 1000);
+    let traceset = open(dir.path());
+    let trace = &traceset.traces()[0];
+    let mut old = trace.uuid().map_or([0; 16], |uuid| uuid.0).to_vec();
+    old.extend_from_slice(&(CPUS as u32).to_le_bytes());
+    for number in 0..CPUS as usize {
+        let begin = trace.packet_index(number).entries()[0].begin.ns();
+        old.extend_from_slice(&1u32.to_le_bytes());
+        old.extend_from_slice(&crc32fast::hash(format!("c_{number}").as_bytes()).to_le_bytes());
+        old.extend_from_slice(&begin.to_le_bytes());
+        old.extend_from_slice(&trace.tracefiles()[number].size().to_le_bytes());
+    }
+    let now = fingerprint(&traceset);
+    let refuses = |bytes: &[u8]| {
+        assert!(!Fingerprint::known(bytes).is_of(&traceset));
+        assert_eq!(settled_since(bytes, &traceset), None);
+    };
+    refuses(&old);
+    refuses(b"");
+    refuses(&[&now[..], &[0]].concat());
+    for length in 0..now.len() {
+        refuses(&now[..length]);
+    }
+    // A count of any size is only compared.
+    for at in 4..now.len() {
+        let mut changed = now.clone();
+        changed[at] ^= 0xff;
+        let _ = settled_since(&changed, &traceset);
+    }
+    let mut other = traceset.clone();
+    other.add(trace.clone());
+    assert!(!Fingerprint::known(&now).is_of(&other));
+    assert!(!Fingerprint::known(&fingerprint(&other)).is_of(&traceset));
+}
