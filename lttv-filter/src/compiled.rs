@@ -4,7 +4,7 @@ use ltt_read::choice::Verdict;
 
 use crate::compile::program::{ACCEPT, Programs, REJECT};
 use crate::compile::{self, Checked};
-use crate::diagnostic::FilterError;
+use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::model::{Model, Record};
@@ -105,6 +105,7 @@ use crate::model::{Model, Record};
 #[derive(Debug)]
 pub struct Compiled<F> {
     programs: Programs<F>,
+    notes: FilterNotes,
 }
 
 impl<F: Clone> Compiled<F> {
@@ -119,21 +120,30 @@ impl<F: Clone> Compiled<F> {
         model: &M,
         environment: &Environment,
     ) -> Result<Self, FilterError> {
-        let Checked { trees, faults } = compile::check(expression.tree(), model, environment);
+        let tree = expression.tree();
+        let Checked { trees, faults, findings } = compile::check(tree, model, environment);
         if !faults.is_empty() {
             let diagnostics = faults.into_iter().map(|fault| fault.diagnostic).collect();
-            return Err(FilterError::new(expression.text(), diagnostics));
+            let kind = FilterErrorKind::Meaning;
+            return Err(FilterError::new(kind, expression.text(), diagnostics));
         }
-        Ok(Compiled { programs: Programs::new(&trees) })
+        let notes = FilterNotes::new(expression.text(), findings.notes(tree, false));
+        Ok(Compiled { programs: Programs::new(&trees), notes })
     }
 
     /// From trees that have been checked.
     pub(crate) fn of(trees: &[compile::Node<F>]) -> Self {
-        Compiled { programs: Programs::new(trees) }
+        Compiled { programs: Programs::new(trees), notes: FilterNotes::default() }
     }
 }
 
 impl<F> Compiled<F> {
+    /// What should be known of the expression: that it is never or always true, or that
+    /// a part of it is.
+    pub fn notes(&self) -> &FilterNotes {
+        &self.notes
+    }
+
     /// What is known of all records of a type.
     #[inline]
     pub fn verdict(&self, record_type: u32) -> Verdict {

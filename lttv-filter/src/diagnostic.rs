@@ -1,10 +1,11 @@
 //! What is wrong with an expression, and where.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use ltt_read::metadata::Span;
 
-/// One thing that is wrong with an expression.
+/// One thing that is wrong with an expression, or should be known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -14,17 +15,20 @@ pub struct Diagnostic {
     pub message: String,
     /// Said of the place itself; may be empty.
     pub label: String,
-    /// Why, or how to mend it.
+    /// Why, or how to fix it.
     pub help: Option<String>,
     /// A text that could stand instead of the bytes of this span.
     pub replacement: Option<(Span, String)>,
+    /// The trace for which it is so (its path, or its number counted from 1), if there
+    /// are several and it is not the same for all.
+    pub trace: Option<String>,
 }
 
 impl Diagnostic {
     /// Something is wrong at a place.
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
         let (message, label) = (message.into(), String::new());
-        Diagnostic { span, message, label, help: None, replacement: None }
+        Diagnostic { span, message, label, help: None, replacement: None, trace: None }
     }
 
     /// Says something of the place.
@@ -55,6 +59,9 @@ impl fmt::Display for Diagnostic {
         if let Some((_, text)) = &self.replacement {
             write!(f, " (perhaps `{text}`)")?;
         }
+        if let Some(trace) = &self.trace {
+            write!(f, " (in the trace {trace})")?;
+        }
         Ok(())
     }
 }
@@ -66,18 +73,39 @@ impl fmt::Display for Diagnostic {
 #[cfg_attr(feature = "render", doc = "[`render`](Self::render) draws the expression")]
 #[cfg_attr(not(feature = "render"), doc = "`render` (a feature) draws the expression")]
 /// with the places underlined.
+///
+/// It is always the expression that is wrong, as opposed to what is read: a program
+/// reports it as an error of usage.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct FilterError {
+    kind: FilterErrorKind,
     text: String,
     diagnostics: Vec<Diagnostic>,
 }
 
+/// What an expression is lacking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FilterErrorKind {
+    /// There is no expression: the text is empty, or blank.
+    Empty,
+    /// The text, or the tree, is no expression.
+    Syntax,
+    /// The expression asks for what no record has, or compares what cannot be
+    /// compared.
+    Meaning,
+}
+
 impl FilterError {
     /// Sorted by place.
-    pub(crate) fn new(text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
-        diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
-        diagnostics.dedup();
-        FilterError { text: text.to_owned(), diagnostics }
+    pub(crate) fn new(kind: FilterErrorKind, text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
+        sort(&mut diagnostics);
+        FilterError { kind, text: text.to_owned(), diagnostics }
+    }
+
+    /// What the expression is lacking.
+    pub fn kind(&self) -> FilterErrorKind {
+        self.kind
     }
 
     /// The expression's text; spans refer to it.
@@ -93,13 +121,82 @@ impl FilterError {
 
 impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, diagnostic) in self.diagnostics.iter().enumerate() {
-            if i > 0 {
-                f.write_str("\n")?;
-            }
-            let before = self.text.get(..diagnostic.span.start as usize).unwrap_or(&self.text);
-            write!(f, "column {}: {diagnostic}", before.chars().count() + 1)?;
-        }
-        Ok(())
+        lines(f, &self.text, &self.diagnostics)
     }
+}
+
+/// What should be known of an expression that can be used: that it is never or always
+/// true, or that a part of it is.
+///
+/// `Display` gives a line for each note, with the column;
+#[cfg_attr(feature = "render", doc = "[`render`](Self::render) draws the expression")]
+#[cfg_attr(not(feature = "render"), doc = "`render` (a feature) draws the expression")]
+/// with the places underlined.
+///
+/// ```
+/// use lttv_filter::{Expression, Filters};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traces = ltt_read::open_all(path)?;
+/// let expression = Expression::parse("next_prio < 3000000000 && event.name == sched_swich")?;
+/// let filters = Filters::new(&expression, &traces)?;
+/// assert_eq!(filters.notes().to_string(), "\
+/// column 1: nothing passes this filter
+/// column 1: this is true wherever `next_prio` is there: \
+/// `next_prio` holds integers from -2147483648 to 2147483647
+/// column 27: this part is never true (perhaps `\"sched_switch\"`)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FilterNotes {
+    text: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl FilterNotes {
+    /// Sorted by place.
+    pub(crate) fn new(text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
+        sort(&mut diagnostics);
+        FilterNotes { text: text.to_owned(), diagnostics }
+    }
+
+    /// Whether there is nothing to note.
+    pub fn is_empty(&self) -> bool {
+        self.diagnostics.is_empty()
+    }
+
+    /// The expression's text; spans refer to it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The notes, in the order of the text. One of the whole expression comes before
+    /// those of its parts.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+}
+
+impl fmt::Display for FilterNotes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        lines(f, &self.text, &self.diagnostics)
+    }
+}
+
+/// By place, what is longer first; each once.
+fn sort(diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.sort_by_key(|d| (d.span.start, Reverse(d.span.end)));
+    diagnostics.dedup();
+}
+
+/// A line for each, with the column.
+fn lines(f: &mut fmt::Formatter<'_>, text: &str, diagnostics: &[Diagnostic]) -> fmt::Result {
+    for (i, diagnostic) in diagnostics.iter().enumerate() {
+        if i > 0 {
+            f.write_str("\n")?;
+        }
+        let before = text.get(..diagnostic.span.start as usize).unwrap_or(text);
+        write!(f, "column {}: {diagnostic}", before.chars().count() + 1)?;
+    }
+    Ok(())
 }

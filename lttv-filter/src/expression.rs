@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ltt_read::metadata::Span;
 
-use crate::diagnostic::{Diagnostic, FilterError};
+use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind};
 use crate::syntax::{Expr, MAX_DEPTH, Root, parse};
 
 /// A filter expression that has been understood, for any trace: its text, and
@@ -30,12 +30,13 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression. An empty one is true.
+    /// Reads an expression.
     ///
     /// # Errors
     ///
     /// Everything that is wrong with the text, as far as one fault does not hide
-    /// another. Whether there are such fields is not known yet.
+    /// another. Whether there are such fields is not known yet. If there is no text, or
+    /// only blanks, the kind is [`Empty`](FilterErrorKind::Empty).
     pub fn parse(text: &str) -> Result<Self, FilterError> {
         Ok(Expression { tree: parse(text)?, text: text.to_owned() })
     }
@@ -51,19 +52,19 @@ impl Expression {
         if depth_exceeds(&tree, 3 * MAX_DEPTH) {
             let message = format!("the tree is more than {} levels deep", 3 * MAX_DEPTH);
             let error = Diagnostic::new(Span::default(), message);
-            return Err(FilterError::new("", vec![error]));
+            return Err(FilterError::new(FilterErrorKind::Syntax, "", vec![error]));
         }
         let text = tree.to_string();
         let expression = Expression::parse(&text)?;
         if expression.tree != tree {
             let error = Diagnostic::new(Span::new(0, text.len()), "the tree cannot be written");
             let error = error.label("this is something else");
-            return Err(FilterError::new(&text, vec![error]));
+            return Err(FilterError::new(FilterErrorKind::Syntax, &text, vec![error]));
         }
         Ok(expression)
     }
 
-    /// Several expressions, all of which have to be true.
+    /// Several expressions, all of which have to be true. Without any, it is `true`.
     ///
     /// # Errors
     ///
@@ -74,18 +75,14 @@ impl Expression {
             expressions.push(Expression::parse(text)?);
         }
         match expressions.len() {
+            0 => Expression::parse("true"),
             1 => Ok(expressions.remove(0)),
             _ => {
                 // Each in parentheses of its own, as it was typed.
-                let text: Vec<_> =
-                    expressions.iter().map(|e| format!("({})", e.or_true())).collect();
+                let text: Vec<_> = expressions.iter().map(|e| format!("({})", e.text)).collect();
                 Expression::parse(&text.join(" && "))
             }
         }
-    }
-
-    fn or_true(&self) -> &str {
-        if self.text.trim().is_empty() { "true" } else { &self.text }
     }
 
     /// The text that it was read from.

@@ -6,9 +6,9 @@ use ltt_read::choice::{Choice, Shortcut, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
-use crate::compile::{self, Checked, Fault, Node, can_hold, spans};
+use crate::compile::{self, Checked, Fault, Findings, Node, can_hold, spans};
 use crate::compiled::Compiled;
-use crate::diagnostic::FilterError;
+use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::ranges::Ranges;
@@ -48,6 +48,15 @@ pub struct Filter {
     compiled: Compiled<TraceField>,
     spans: Vec<TimeSpan>,
     tracefiles: Box<[bool]>,
+    notes: FilterNotes,
+}
+
+/// What is known of an expression for one trace.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// What makes no sense.
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) findings: Findings,
 }
 
 impl Filter {
@@ -56,7 +65,7 @@ impl Filter {
     /// # Errors
     ///
     /// All comparisons that make no sense for any event of the trace: unknown
-    /// fields and labels, values of the wrong type or too large.
+    /// fields and labels, values of the wrong type.
     pub fn new(expression: &Expression, trace: &Arc<Trace>) -> Result<Self, FilterError> {
         Self::within(expression, trace, &Environment::new(), &NoState)
     }
@@ -76,23 +85,26 @@ impl Filter {
             true => environment.or_on_day_of(|| begin(trace)),
             false => environment.clone(),
         };
-        let (filter, faults) = Self::checked(expression.tree(), trace, &environment, state);
+        let tree = expression.tree();
+        let (filter, Known { faults, findings }) = Self::checked(tree, trace, &environment, state);
         if faults.is_empty() {
-            return Ok(filter);
+            let notes = findings.notes(tree, can_have_events(trace) && !filter.can_match());
+            return Ok(Filter { notes: FilterNotes::new(expression.text(), notes), ..filter });
         }
         let diagnostics = faults.into_iter().map(|fault| fault.diagnostic).collect();
-        Err(FilterError::new(expression.text(), diagnostics))
+        Err(FilterError::new(FilterErrorKind::Meaning, expression.text(), diagnostics))
     }
 
-    /// A filter in which what makes no sense is false, and what makes none.
+    /// A filter in which what makes no sense is false, without notes, and what is known
+    /// of the expression.
     pub(crate) fn checked(
         tree: &Expr,
         trace: &Trace,
         environment: &Environment,
         state: &dyn StateFields,
-    ) -> (Filter, Vec<Fault>) {
+    ) -> (Filter, Known) {
         let model = TraceModel { trace, state };
-        let Checked { trees, faults } = compile::check(tree, &model, environment);
+        let Checked { trees, faults, findings } = compile::check(tree, &model, environment);
         let verdicts = trees.iter().map(Node::verdict).collect();
         let spans = time_spans(&trees);
         let tracefiles = (0..trace.tracefiles().len() as i128)
@@ -100,7 +112,16 @@ impl Filter {
             .collect();
         let (shortcuts, rest): (Vec<_>, Vec<_>) = trees.into_iter().map(split).unzip();
         let compiled = Compiled::of(&rest);
-        (Filter { verdicts, shortcuts: shortcuts.into(), compiled, spans, tracefiles }, faults)
+        let (shortcuts, notes) = (shortcuts.into(), FilterNotes::default());
+        let filter = Filter { verdicts, shortcuts, compiled, spans, tracefiles, notes };
+        (filter, Known { faults, findings })
+    }
+
+    /// What should be known of the expression: that it is never or always true of the
+    /// events of the trace, or that a part of it is. Of a filter that is one of
+    /// [`Filters`](crate::Filters), these know it.
+    pub fn notes(&self) -> &FilterNotes {
+        &self.notes
     }
 
     /// Whether an event of the trace passes; what state it may ask for is absent.
@@ -217,6 +238,11 @@ pub(crate) fn needs_day(tree: &Expr) -> bool {
         ExprKind::In { values, .. } => values.iter().any(|value| is_of_day(&value.kind)),
         _ => false,
     })
+}
+
+/// Whether there may be events in a trace, before any filter.
+pub(crate) fn can_have_events(trace: &Trace) -> bool {
+    !trace.schema().event_types.is_empty() && !trace.tracefiles().is_empty()
 }
 
 /// The time of the first event of a trace. (Of tracefiles that begin with an

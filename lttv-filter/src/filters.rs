@@ -1,24 +1,25 @@
 //! Filters for the events of several traces.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use ltt_read::choice::{Choice, Shortcut, Verdict, Verdicts};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
-use crate::compile::Fault;
-use crate::diagnostic::FilterError;
+use crate::compile::{Fault, Findings};
+use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
-use crate::filter::{Filter, begin, needs_day};
+use crate::filter::{Filter, Known, begin, can_have_events, needs_day};
 use crate::ranges::Ranges;
 use crate::read::Matches;
 use crate::trace::{NoState, StateFields, StateView};
 
 /// An expression, compiled for each of several traces.
 ///
-/// A field or label need not be known in all of them; where it is not, what it is
-/// compared with is false. It is an error if none knows it.
+/// A field or label need not be known in all of them; it is an error if none knows it.
+/// Where there is no such field, the comparison is false.
 ///
 /// ```
 /// use lttv_filter::{Expression, Filters};
@@ -51,8 +52,9 @@ pub struct Filters {
     filters: Vec<Filter>,
     /// What these know of each type, at hand.
     verdicts: Verdicts,
-    /// What made no sense for each trace.
-    faults: Vec<Vec<Fault>>,
+    /// What is known of the expression for each trace.
+    known: Vec<Known>,
+    notes: FilterNotes,
 }
 
 impl Filters {
@@ -84,7 +86,8 @@ impl Filters {
             traces: Vec::new(),
             filters: Vec::new(),
             verdicts: Verdicts::default(),
-            faults: Vec::new(),
+            known: Vec::new(),
+            notes: FilterNotes::default(),
         };
         filters.set_traces(traces, state)?;
         Ok(filters)
@@ -117,17 +120,17 @@ impl Filters {
             let tree = self.expression.tree();
             known.is_none().then(|| Filter::checked(tree, trace, &environment, state))
         };
-        let mut fresh: Vec<Option<(Filter, Vec<Fault>)>> =
+        let mut fresh: Vec<Option<(Filter, Known)>> =
             traces.iter().zip(&known).map(fresh).collect();
-        let faults = |(fresh, known): (&Option<(Filter, Vec<Fault>)>, &Option<usize>)| match known {
-            Some(at) => self.faults[*at].clone(),
-            None => fresh.as_ref().map(|(_, faults)| faults.clone()).unwrap_or_default(),
+        let of_trace = |(fresh, known): (&Option<(Filter, Known)>, &Option<usize>)| match known {
+            Some(at) => Some(self.known[*at].clone()),
+            None => fresh.as_ref().map(|(_, known)| known.clone()),
         };
-        let faults: Vec<Vec<Fault>> = fresh.iter().zip(&known).map(faults).collect();
-        refuse(&self.expression, &faults)?;
+        let of_traces: Vec<Known> = fresh.iter().zip(&known).filter_map(of_trace).collect();
+        refuse(&self.expression, traces, &of_traces)?;
 
         let mut old: Vec<Option<Filter>> = self.filters.drain(..).map(Some).collect();
-        let of = |(fresh, known): (&mut Option<(Filter, Vec<Fault>)>, &Option<usize>)| {
+        let of = |(fresh, known): (&mut Option<(Filter, Known)>, &Option<usize>)| {
             let kept = known.and_then(|at| old[at].take());
             // A trace may be in the list twice.
             kept.or_else(|| fresh.take().map(|(filter, _)| filter))
@@ -139,8 +142,25 @@ impl Filters {
         };
         self.filters = traces.iter().zip(filters).map(compile).collect();
         self.verdicts = Verdicts::new(&*self, traces);
-        (self.traces, self.faults, self.day) = (traces.to_vec(), faults, day);
+        (self.traces, self.known, self.day) = (traces.to_vec(), of_traces, day);
+        self.notes = self.noted();
         Ok(())
+    }
+
+    /// What holds for all traces together.
+    fn noted(&self) -> FilterNotes {
+        let mut all = Findings::default();
+        for known in &self.known {
+            all.join(&known.findings);
+        }
+        let notes = all.notes(self.expression.tree(), self.match_none());
+        FilterNotes::new(self.expression.text(), notes)
+    }
+
+    /// What should be known of the expression: that it is never or always true of the
+    /// events of all traces, or that a part of it is.
+    pub fn notes(&self) -> &FilterNotes {
+        &self.notes
     }
 
     /// The expression.
@@ -195,6 +215,12 @@ impl Filters {
         self.verdicts.are_all(Verdict::Always)
     }
 
+    /// Whether it is known in advance that no event passes, though there may be events.
+    pub fn match_none(&self) -> bool {
+        let can_have_events = self.traces.iter().any(|trace| can_have_events(trace));
+        can_have_events && !self.filters.iter().any(Filter::can_match)
+    }
+
     /// Reads the events that pass, in time order, and as little else as possible.
     pub fn read(&self) -> Matches<'_> {
         Matches::new(self)
@@ -224,15 +250,52 @@ impl Choice for Filters {
     }
 }
 
-/// An error for what makes no sense in any of the traces.
-fn refuse(expression: &Expression, faults: &[Vec<Fault>]) -> Result<(), FilterError> {
-    let Some((first, others)) = faults.split_first() else { return Ok(()) };
-    let everywhere =
-        |fault: &&Fault| others.iter().all(|o| o.iter().any(|other| other.leaf == fault.leaf));
-    let diagnostics: Vec<_> =
-        first.iter().filter(everywhere).map(|fault| fault.diagnostic.clone()).collect();
+/// An error for what makes no sense in any of the traces: for each literal the fault of
+/// the trace that knows most of the names.
+fn refuse(
+    expression: &Expression,
+    traces: &[Arc<Trace>],
+    known: &[Known],
+) -> Result<(), FilterError> {
+    let Some((first, others)) = known.split_first() else { return Ok(()) };
+    let mut diagnostics = Vec::new();
+    for fault in &first.faults {
+        let of = |known: &'_ Known| {
+            let is_same = |other: &&Fault| (other.leaf, other.slot) == (fault.leaf, fault.slot);
+            known.faults.iter().position(|other| is_same(&other))
+        };
+        // One of each trace: else the literal makes sense somewhere.
+        let all: Option<Vec<(usize, &Fault)>> = (0..)
+            .zip(std::iter::once(first).chain(others))
+            .map(|(trace, known)| Some((trace, &known.faults[of(known)?])))
+            .collect();
+        let Some(all) = all else { continue };
+        let worth = |(trace, fault): &&(usize, &Fault)| {
+            let others = known[*trace].faults.len();
+            (fault.known, Reverse(others), fault.diagnostic.replacement.is_some(), Reverse(*trace))
+        };
+        let Some((trace, told)) = all.iter().max_by_key(worth) else { continue };
+        let mut diagnostic = told.diagnostic.clone();
+        if all.iter().any(|(_, other)| other.diagnostic != diagnostic) {
+            diagnostic.trace = Some(name_of(&traces[*trace], *trace));
+        }
+        diagnostics.push(diagnostic);
+    }
     if diagnostics.is_empty() {
         return Ok(());
     }
-    Err(FilterError::new(expression.text(), diagnostics))
+    Err(FilterError::new(FilterErrorKind::Meaning, expression.text(), diagnostics))
+}
+
+/// What a trace is called in an error: its path, or else its number from 1.
+fn name_of(trace: &Trace, number: usize) -> String {
+    let path = trace.path().to_string_lossy();
+    if path.is_empty() {
+        return (number + 1).to_string();
+    }
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    path.chars().map(shown).collect()
 }

@@ -49,6 +49,7 @@
 //! | know what is decided in advance | [`Filter::verdict`], [`spans`](Filter::spans), [`can_match_tracefile`](Filter::can_match_tracefile) |
 //! | go on after traces were added or removed | [`Filters::set_traces`] |
 //! | show what is wrong | [`FilterError`] |
+//! | show that a filter, or a part of it, is never or always true | [`Filters::notes`], [`FilterNotes`] |
 //! | build, walk and change expressions without text | [`Expr`], [`Selector`] |
 //! | choose a time zone, or the day of times of day | [`Environment`] |
 //! | filter by the state of the traced system | [`StateFields`], [`StateView`] |
@@ -57,7 +58,7 @@
 //! # The language
 //!
 //! ```text
-//! filter     = [ or ]                                  nothing at all is true
+//! filter     = or                                      no text at all is an error
 //! or         = xor { ( "||" | "|" | "or" ) xor }
 //! xor        = and { ( "^" | "xor" ) and }
 //! and        = not { ( "&&" | "&" | "and" ) not }
@@ -123,39 +124,73 @@
 //!
 //! | value | as in |
 //! |---|---|
-//! | integers | `-12`, `1_000`, `0x2a`, `0o17`, `0b1010`: all of 64 bits, signed and unsigned |
-//! | floating point | `0.5`, `1e-3` |
+//! | integers | `-12`, `1_000`, `0x2a`, `0o17`, `0b1010`: of any size (127 bits, if not decimal) |
+//! | decimal fractions | `0.5`, `1e-3`: of any size |
 //! | text | `"tab\t"`, `'…'`, or a word without quotes |
 //! | labels of enumerations | `RUNNING`, `"two words"`; a field has a label if its number is in the label's ranges |
 //! | spans of time | `12ms`, `1.5s`, `3us`, `10ns`: nanoseconds, if compared with a number |
-//! | seconds | `1795233416.5`: exact to the nanosecond, if compared with a time |
+//! | seconds | `1795233416.5`: exact, if compared with a time |
 //! | times of day | `03:56`, `03:56:56.25`: of the day on which the traces begin |
 //! | dates | `2026-11-21`, `2026-11-21T03:56:56.25Z`, `…+01:00` |
 //!
-//! Numbers are compared as the numbers that they are: an unsigned field is never
-//! negative, and `u64 > -1` is an error that says so.
+//! Numbers are compared as numbers, whatever the widths, signs and bases of the field
+//! and the value are, and nothing is rounded. A value that a field cannot hold is a
+//! number like any other: for a field of 8 unsigned bits,
+//!
+//! | comparison | is |
+//! |---|---|
+//! | `x == 300`, `x == -1`, `x == 1.5`, `x in (300, -1)` | false |
+//! | `x != 300`, `x != -1`, `x != 1.5`, `x not in (300, -1)` | true |
+//! | `x < 256`, `x > -1`, `x < 1e30` | true |
+//! | `x >= 1.5` | as `x >= 2` |
+//! | `x in (5, 300)` | as `x == 5` |
+//!
+//! A comparison that is always the same is no error, but it is noted: see
+//! [`Filters::notes`]. Floating-point fields are compared exactly with integers. With
+//! values that have a point or an exponent they are compared as the nearest double,
+//! which is what `0.1` means there. A field that is not a number (NaN) differs from all
+//! values, and has no order.
 //!
 //! In patterns `*` is any text, `?` any character, `[a-z]` one of these and `[!a-z]`
 //! none of them; a backslash makes the next character mean itself. A pattern has to
 //! match the whole text.
 //!
-//! ## Fields that are not there
+//! ## Fields that are not there, or of another type
 //!
 //! A comparison with a field that an event does not have is false, whatever the
-//! relation. So `x != 5` is not the same as `!(x == 5)`:
+//! relation. So `x != 5` is not the same as `!(x == 5)`. The same holds for a field that
+//! is there, but cannot be compared so: text with a number, say. Where several types of
+//! events have a field of the name, it is enough that one of them can be compared; if
+//! none can, the expression is refused.
 //!
-//! | | `x` is 5 | `x` is 6 | no `x` |
-//! |---|---|---|---|
-//! | `x == 5` | true | false | false |
-//! | `x != 5` | false | true | **false** |
-//! | `!(x == 5)` | false | true | **true** |
-//! | `x in (5)` | true | false | false |
-//! | `x not in (5)` | false | true | **false** |
-//! | `x < 6` | true | false | false |
-//! | `x >= 6` | false | true | **false** |
-//! | `exists(x)` | true | true | false |
-//! | `!exists(x) \|\| x == 5` | true | false | true |
-//! | `x == 5 ^ true` | false | true | true |
+//! | | `x` is 5 | `x` is 6 | no `x` | `x` is text |
+//! |---|---|---|---|---|
+//! | `x == 5` | true | false | false | false |
+//! | `x != 5` | false | true | **false** | **false** |
+//! | `!(x == 5)` | false | true | **true** | **true** |
+//! | `x in (5)` | true | false | false | false |
+//! | `x not in (5)` | false | true | **false** | **false** |
+//! | `x < 6` | true | false | false | false |
+//! | `x >= 6` | false | true | **false** | **false** |
+//! | `exists(x)` | true | true | false | true |
+//! | `!exists(x) \|\| x == 5` | true | false | true | false |
+//! | `x == 5 ^ true` | false | true | true | true |
+//!
+//! What can be compared with what:
+//!
+//! | field | values |
+//! |---|---|
+//! | integer | numbers; spans of time, as nanoseconds |
+//! | enumeration | the same; text, as a label: by `==`, `!=`, `in`, `=~` and `!~` |
+//! | truth value | `true` and `false`; numbers, where they are 1 and 0 |
+//! | floating point | numbers |
+//! | time | times and dates; numbers, as seconds; spans of time |
+//! | text | text: by `==`, `!=`, `in`, `=~` and `!~` |
+//!
+//! An enumeration that does not have a label, where another one of the name does, has
+//! none of the label's numbers: `x == LABEL` is false for it, `x != LABEL` is true. In
+//! a set, values of types that the field does not have are passed over; if all are, the
+//! comparison is false, by `not in` too.
 //!
 //! ```
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
@@ -194,7 +229,8 @@
 //! ```
 //!
 //! A field that no event of any trace has is an error; one that some traces do not
-//! have is absent there.
+//! have is absent there. If an expression makes sense in none of several traces, what
+//! is told is the fault in the trace that has most of its names, and which one that is.
 //!
 //! # In a graphical editor
 //!
@@ -256,8 +292,8 @@
 //!
 //! # Features
 //!
-//! * `render` (on by default): errors drawn as a compiler does, the expression with
-//!   its faults underlined.
+//! * `render` (on by default): errors and notes drawn as a compiler does, the
+//!   expression with the places underlined.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -286,7 +322,7 @@ mod trace;
 mod zone;
 
 pub use compiled::Compiled;
-pub use diagnostic::{Diagnostic, FilterError};
+pub use diagnostic::{Diagnostic, FilterError, FilterErrorKind, FilterNotes};
 pub use environment::Environment;
 pub use expression::Expression;
 pub use filter::Filter;
@@ -296,7 +332,8 @@ pub use ltt_read::choice::Verdict;
 pub use ltt_read::metadata::Span;
 pub use read::Matches;
 pub use syntax::{
-    CivilTime, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step, StepKind,
+    CivilTime, ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step,
+    StepKind,
 };
 pub use trace::{NoState, StateField, StateFields, StateView};
 pub use zone::{UnknownZone, Zone};

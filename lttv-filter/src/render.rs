@@ -1,9 +1,9 @@
-//! Drawing errors: the expression, its faults underlined.
+//! Drawing errors and notes: the expression, the places underlined.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use ltt_read::metadata::Span;
 
-use crate::diagnostic::{Diagnostic, FilterError};
+use crate::diagnostic::{Diagnostic, FilterError, FilterNotes};
 
 /// Longer texts are not drawn whole: a terminal has no use for them.
 const MAX_DRAWN: usize = 4096;
@@ -22,40 +22,72 @@ impl FilterError {
     /// ");
     /// ```
     pub fn render(&self, colored: bool) -> String {
-        let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
-        let mut drawn = String::new();
-        for diagnostic in self.diagnostics() {
-            if self.text().len() > MAX_DRAWN {
-                drawn += &format!("error: {diagnostic}\n");
-                continue;
-            }
-            drawn += &renderer.render(&self.report(diagnostic));
-            drawn.push('\n');
-        }
-        drawn
+        draw(&Level::ERROR, self.text(), self.diagnostics(), colored)
     }
+}
 
-    fn report<'a>(&'a self, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
-        let text = self.text();
-        let place = AnnotationKind::Primary.span(range(text, diagnostic.span));
-        let place = match &*diagnostic.label {
-            "" => place,
-            label => place.label(label),
-        };
-        let mut error = Level::ERROR
-            .primary_title(&*diagnostic.message)
-            .element(Snippet::source(text).annotation(place));
-        if let Some(help) = &diagnostic.help {
-            error = error.element(Level::HELP.message(&**help));
-        }
-        let mut groups = vec![error];
-        if let Some((span, better)) = &diagnostic.replacement {
-            let patch = Patch::new(range(text, *span), &**better);
-            let title = Level::HELP.secondary_title("perhaps this was meant");
-            groups.push(title.element(Snippet::source(text).patch(patch)));
-        }
-        groups
+impl FilterNotes {
+    /// The expression with each part underlined that there is a note for; with colours
+    /// of a terminal if wanted. Empty if there is none.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let traces = ltt_read::open_all(path)?;
+    /// use lttv_filter::{Expression, Filters};
+    ///
+    /// let expression = Expression::parse("tracefile.cpu == 99")?;
+    /// let filters = Filters::new(&expression, &traces)?;
+    /// assert_eq!(filters.notes().render(false), "\
+    /// note: nothing passes this filter
+    ///   |
+    /// 1 | tracefile.cpu == 99
+    ///   | ^^^^^^^^^^^^^^^^^^^ `tracefile.cpu` is between 0 and 7 everywhere
+    /// ");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn render(&self, colored: bool) -> String {
+        draw(&Level::NOTE, self.text(), self.diagnostics(), colored)
     }
+}
+
+fn draw(level: &Level<'_>, text: &str, diagnostics: &[Diagnostic], colored: bool) -> String {
+    let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
+    let mut drawn = String::new();
+    for diagnostic in diagnostics {
+        if text.len() > MAX_DRAWN {
+            let level = if *level == Level::ERROR { "error" } else { "note" };
+            drawn += &format!("{level}: {diagnostic}\n");
+            continue;
+        }
+        drawn += &renderer.render(&report(level, text, diagnostic));
+        drawn.push('\n');
+    }
+    drawn
+}
+
+fn report<'a>(level: &Level<'a>, text: &'a str, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
+    let place = AnnotationKind::Primary.span(range(text, diagnostic.span));
+    let place = match &*diagnostic.label {
+        "" => place,
+        label => place.label(label),
+    };
+    let mut said = level
+        .clone()
+        .primary_title(&*diagnostic.message)
+        .element(Snippet::source(text).annotation(place));
+    if let Some(trace) = &diagnostic.trace {
+        said = said.element(Level::NOTE.message(format!("in the trace {trace}")));
+    }
+    if let Some(help) = &diagnostic.help {
+        said = said.element(Level::HELP.message(&**help));
+    }
+    let mut groups = vec![said];
+    if let Some((span, better)) = &diagnostic.replacement {
+        let patch = Patch::new(range(text, *span), &**better);
+        let title = Level::HELP.secondary_title("perhaps this was meant");
+        groups.push(title.element(Snippet::source(text).patch(patch)));
+    }
+    groups
 }
 
 /// A span as a range within the text.

@@ -4,10 +4,12 @@
 
 use std::fmt::Write;
 
-use lttv_filter::{Expression, FilterError, Filters};
+use lttv_filter::{Expression, FilterError, FilterErrorKind, Filters};
 
 /// Faults that need no trace.
-const TEXTS: [&str; 44] = [
+const TEXTS: [&str; 46] = [
+    "",
+    " \t ",
     "event.name ==",
     "== 5",
     "a == == 5",
@@ -32,9 +34,9 @@ const TEXTS: [&str; 44] = [
     "a == 0b12",
     "a == 1.",
     "a == 12parsecs",
-    "a == 99999999999999999999",
-    "a == 0.1ns",
-    "a == 1e999",
+    "a == 0xffffffffffffffffffffffffffffffffff",
+    "a == 0.1nanos",
+    "a == 1e9999999999",
     "event.time > 25:00",
     "event.time > 3:2",
     "event.time > 2026-02-30",
@@ -55,7 +57,7 @@ const TEXTS: [&str; 44] = [
 ];
 
 /// Faults that show when it is known what is in the trace.
-const MEANINGS: [&str; 40] = [
+const MEANINGS: [&str; 37] = [
     "next_tdi == 5",
     "event.nmae == sched_switch",
     "event.fields.sched_swich.next_tid == 5",
@@ -81,10 +83,7 @@ const MEANINGS: [&str; 40] = [
     "event.name =~ 5",
     "next_tid == \"swapper\"",
     "next_tid == \"42\"",
-    "next_tid == 1.5",
-    "next_tid == 2.0",
-    "next_tid == 3000000000",
-    "next_tid < -3000000000",
+    "next_tid in (swapper, 2026-11-21)",
     "next_tid =~ \"4*\"",
     "next_tid",
     "next_tid == true",
@@ -95,7 +94,54 @@ const MEANINGS: [&str; 40] = [
     "event.fields.irq_softirq_entry.name == RCUU",
     "event.fields.irq_softirq_entry.name < RCU",
     "event.fields.irq_softirq_entry.name =~ \"X*\"",
-    "event.time > yesterday && event.time == 99999999999",
+    "event.time > yesterday && event.time == 1 && event.time == nine",
+];
+
+/// Expressions that can be used, though they are never or always true.
+const NOTED: [&str; 30] = [
+    "next_tid == 1.5",
+    "next_tid == 3000000000",
+    "next_tid < -3000000000",
+    "next_tid >= -99999999999999999999",
+    "next_tid != 1e999",
+    "next_tid in (3000000000, 0.5)",
+    "next_tid not in (3000000000, 0.5)",
+    "next_tid in (3000000000, 5)",
+    "!(next_tid < 3000000000)",
+    "next_tid == 3000000000 || next_prio == 1",
+    "next_tid == 3000000000 && next_prio == 1",
+    "next_prio == 1 && next_prio == 2",
+    "next_prio == 3 || next_prio == 1 && next_prio == 2",
+    "next_prio < 20 || !(next_prio < 20)",
+    "next_prio < 20 ^ next_prio == 3000000000",
+    "event.time > 99999999999",
+    "event.time > -99999999999 && event.name == sched_switch",
+    "event.time > 2400-01-01",
+    "event.name == sched_swich",
+    "event.name =~ \"*\"",
+    "event.name =~ \"x*y*z\"",
+    "event.name == sched_switch && event.name == sched_waking",
+    "tracefile.cpu == 99",
+    "tracefile.cpu >= 0",
+    "tracefile.cpu == 0 && tracefile.name == channel0_1",
+    "event.id == 65536",
+    "exists(event.name)",
+    "true",
+    "false",
+    "event.name == sched_switch && true",
+];
+
+/// Expressions of which nothing is to be noted.
+const NOT_NOTED: [&str; 9] = [
+    "next_tid == 5",
+    "ret != -1",
+    "ret < 9223372036854775808",
+    "exists(next_tid)",
+    "event.name == sched_switch",
+    "event.fields.irq_softirq_entry.name == RCU",
+    "event.time > 03:56",
+    "tracefile.cpu == 1 || next_tid in (3000000000, 5)",
+    "next_comm == \"nobody\"",
 ];
 
 fn show(shown: &mut String, text: &str, error: &FilterError) {
@@ -123,6 +169,43 @@ fn of_meaning() {
         show(&mut shown, text, &error);
     }
     insta::assert_snapshot!(shown);
+}
+
+/// An expression that is never or always true can be used, and it is noted; so is a part
+/// of one.
+#[test]
+fn notes() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let traces = ltt_read::open_all(path).expect("the bundled trace");
+    let notes_of = |text: &str| {
+        let expression = Expression::parse(text).expect(text);
+        Filters::new(&expression, &traces).expect(text).notes().clone()
+    };
+    let mut shown = String::new();
+    for text in NOTED {
+        writeln!(shown, "{text}\n{}", notes_of(text).render(false)).expect("a string takes all");
+    }
+    insta::assert_snapshot!(shown);
+    for text in NOT_NOTED {
+        assert_eq!(notes_of(text).to_string(), "", "{text}");
+        assert_eq!(notes_of(text).render(false), "", "{text}");
+    }
+}
+
+/// A program can tell an expression that is missing from one that is wrong.
+#[test]
+fn kinds() {
+    let kind = |text| Expression::parse(text).map_err(|error| error.kind());
+    assert_eq!(kind(""), Err(FilterErrorKind::Empty));
+    assert_eq!(kind(" \n\t\u{a0}"), Err(FilterErrorKind::Empty));
+    assert_eq!(kind("a =="), Err(FilterErrorKind::Syntax));
+    let all = |texts: &[&'static str]| Expression::parse_all(texts.iter().copied());
+    assert_eq!(all(&["a == 5", ""]).map_err(|error| error.kind()), Err(FilterErrorKind::Empty));
+    assert_eq!(all(&[]).map(|all| all.text().to_owned()).as_deref(), Ok("true"));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let traces = ltt_read::open_all(path).expect("the bundled trace");
+    let error = Filters::new(&Expression::parse("nothing == 5").expect("sound"), &traces);
+    assert_eq!(error.map(drop).map_err(|error| error.kind()), Err(FilterErrorKind::Meaning));
 }
 
 /// Without drawing there is a line for each.

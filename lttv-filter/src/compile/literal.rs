@@ -2,70 +2,110 @@
 
 use ltt_read::metadata::nearest;
 
+use super::bounds;
 use crate::diagnostic::Diagnostic;
 use crate::environment::Environment;
 use crate::model::{FieldType, IntegerType, Unit};
 use crate::ranges::Ranges;
-use crate::syntax::{Literal, LiteralKind, nanoseconds_text};
+use crate::syntax::{ExactNumber, Literal, LiteralKind};
 
-/// The numbers that a literal stands for, in comparing for equality: one, or
-/// those of a label.
+/// Nanoseconds of a second, as a power of ten.
+const NS: u32 = 9;
+
+/// No integer that a field holds is beyond this, positive or negative.
+const BEYOND: i128 = 1 << 100;
+
+/// Where a number lies among integers: the greatest that is not above it, and the least
+/// that is not below it. They are the same if it is an integer itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Between {
+    pub(super) floor: i128,
+    pub(super) ceil: i128,
+}
+
+/// Why no number of a field can be the one that a literal stands for.
+pub(super) enum Misfit {
+    /// The literal is of another type.
+    Type(Diagnostic),
+    /// The field is an enumeration, but none of its labels is meant.
+    Label(Diagnostic),
+}
+
+/// The numbers of a field that a literal stands for, in comparing for equality: those
+/// of a label, or one, or none if the field cannot hold it.
 pub(super) fn numbers(
     of: &IntegerType,
     literal: &Literal,
     environment: &Environment,
-) -> Result<Ranges, Diagnostic> {
+) -> Result<Ranges, Misfit> {
     match &literal.kind {
         LiteralKind::Text(name) if of.unit == Unit::Number => label(of, name, literal),
-        _ => number(of, literal, environment).map(|n| Ranges::of(n, n)),
+        _ => {
+            let Between { floor, ceil } = number(of, literal, environment).map_err(Misfit::Type)?;
+            let (low, high) = bounds(of);
+            let is_one = floor == ceil && low <= floor && floor <= high;
+            Ok(if is_one { Ranges::of(floor, floor) } else { Ranges::none() })
+        }
     }
 }
 
-/// The number that a literal stands for.
+/// The number that a literal stands for, whether or not a field can hold it.
 pub(super) fn number(
     of: &IntegerType,
     literal: &Literal,
     environment: &Environment,
-) -> Result<i128, Diagnostic> {
-    let number = match (&literal.kind, of.unit) {
-        (LiteralKind::Int(n), Unit::Number | Unit::Truth) => *n,
-        (LiteralKind::Bool(truth), Unit::Truth) => i128::from(*truth),
-        (LiteralKind::Duration(ns), Unit::Number | Unit::Time) => *ns,
-        (LiteralKind::Int(seconds), Unit::Time) => seconds * 1_000_000_000,
-        (LiteralKind::Decimal(ns), Unit::Time) => *ns,
-        (LiteralKind::DateTime(time), Unit::Time) => environment
-            .date_time(*time)
-            .map_err(|fault| Diagnostic::new(literal.span, fault.to_string()))?,
-        (LiteralKind::TimeOfDay(ns), Unit::Time) => environment
-            .time_of_day(*ns)
-            .map_err(|fault| Diagnostic::new(literal.span, fault.to_string()))?,
+) -> Result<Between, Diagnostic> {
+    let whole = |n: i128| (n, n);
+    let time =
+        |fault: crate::environment::TimeFault| Diagnostic::new(literal.span, fault.to_string());
+    let mismatch = || mismatch(&FieldType::Integer(of.clone()), literal);
+    // A number without a unit is one of seconds, compared with a time.
+    let power = if of.unit == Unit::Time { NS } else { 0 };
+    let (floor, ceil) = match (&literal.kind, of.unit) {
+        (LiteralKind::Int(seconds), Unit::Time) => whole(seconds.saturating_mul(1_000_000_000)),
+        (LiteralKind::Int(n), _) => whole(*n),
+        (LiteralKind::Decimal(ns), Unit::Time) => whole(*ns),
+        (LiteralKind::Decimal(units), _) => {
+            let (floor, rest) = (units.div_euclid(1_000_000_000), units.rem_euclid(1_000_000_000));
+            (floor, floor + i128::from(rest != 0))
+        }
+        (LiteralKind::Float(double), _) => {
+            ExactNumber::of_double(*double).ok_or_else(mismatch)?.between(power)
+        }
+        (LiteralKind::Number(number) | LiteralKind::LargeInt(number), _) => number.between(power),
+        (LiteralKind::Bool(truth), Unit::Truth) => whole(i128::from(*truth)),
+        (LiteralKind::Duration(ns), Unit::Number | Unit::Time) => whole(*ns),
+        (LiteralKind::FineDuration(ns), Unit::Number | Unit::Time) => ns.between(0),
+        (LiteralKind::DateTime(at), Unit::Time) => whole(environment.date_time(*at).map_err(time)?),
+        (LiteralKind::TimeOfDay(ns), Unit::Time) => {
+            whole(environment.time_of_day(*ns).map_err(time)?)
+        }
         (LiteralKind::Text(_), Unit::Number) if !of.labels.is_empty() => {
             let error = Diagnostic::new(literal.span, "labels have no order");
             return Err(error.help("compare them by `==`, `!=`, `in` or `=~`, or use numbers"));
         }
-        _ => return Err(mismatch(&FieldType::Integer(of.clone()), literal)),
+        _ => return Err(mismatch()),
     };
-    if of.low <= number && number <= of.high {
-        return Ok(number);
-    }
-    let (low, high, found) = match of.unit {
-        Unit::Time => {
-            (nanoseconds_text(of.low), nanoseconds_text(of.high), nanoseconds_text(number))
-        }
-        _ => (of.low.to_string(), of.high.to_string(), number.to_string()),
-    };
-    let error = Diagnostic::new(literal.span, format!("{found} is beyond what the field can hold"));
-    Err(error.label(format!("it holds {low} to {high}")))
+    let clamp = |n: i128| n.clamp(-BEYOND, BEYOND);
+    Ok(Between { floor: clamp(floor), ceil: clamp(ceil) })
 }
 
-/// The number that a literal stands for among floating-point ones.
-pub(super) fn float(literal: &Literal) -> Result<f64, Diagnostic> {
+/// Where the number that a literal stands for lies among doubles: the greatest that is
+/// not above it, and the least that is not below it. An integer is meant exactly; what
+/// has a point or an exponent means the nearest double, if there is one.
+pub(super) fn doubles(literal: &Literal) -> Result<(f64, f64), Diagnostic> {
+    let nearest = |number: &ExactNumber| match number.nearest_double() {
+        near if near.is_finite() => (near, near),
+        _ => number.doubles(),
+    };
     match &literal.kind {
-        LiteralKind::Int(n) => Ok(*n as f64),
-        LiteralKind::Float(number) if number.is_finite() => Ok(*number),
+        LiteralKind::Int(n) => Ok(ExactNumber::from(*n).doubles()),
+        LiteralKind::LargeInt(number) => Ok(number.doubles()),
+        LiteralKind::Number(number) => Ok(nearest(number)),
+        LiteralKind::Float(number) if number.is_finite() => Ok((*number, *number)),
         // By way of its digits, so that it is the nearest number.
         LiteralKind::Decimal(units) => {
-            Ok(nanoseconds_text(*units).parse().unwrap_or(*units as f64 / 1e9))
+            Ok(nearest(&ExactNumber::from(*units).shifted(-i64::from(NS))))
         }
         _ => Err(mismatch(&FieldType::Float, literal)),
     }
@@ -88,11 +128,6 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
         (FieldType::Text, LiteralKind::Int(_) | LiteralKind::Decimal(_)) => {
             error.replace(literal.span, format!("\"{literal}\""))
         }
-        (FieldType::Integer(i), LiteralKind::Decimal(units))
-            if i.unit == Unit::Number && units % 1_000_000_000 == 0 =>
-        {
-            error.replace(literal.span, (units / 1_000_000_000).to_string())
-        }
         (FieldType::Integer(i), LiteralKind::Text(text)) => match (i.unit, text.parse::<i64>()) {
             (Unit::Number, Ok(number)) => error.replace(literal.span, number.to_string()),
             (Unit::Truth, _) => error.help("it is `true` or `false`"),
@@ -106,22 +141,23 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
 }
 
 /// The numbers of a label.
-fn label(of: &IntegerType, name: &str, literal: &Literal) -> Result<Ranges, Diagnostic> {
+fn label(of: &IntegerType, name: &str, literal: &Literal) -> Result<Ranges, Misfit> {
     if of.labels.is_empty() {
-        return Err(mismatch(&FieldType::Integer(of.clone()), literal));
+        return Err(Misfit::Type(mismatch(&FieldType::Integer(of.clone()), literal)));
     }
     // A label may be declared more than once.
-    let named = of.labels.iter().filter(|label| &*label.name == name);
-    let ranges: Vec<_> = named.flat_map(|label| label.ranges.iter().copied()).collect();
-    if !ranges.is_empty() {
-        return Ok(Ranges::union_of(ranges).intersection(&Ranges::of(of.low, of.high)));
+    let mut named = of.labels.iter().filter(|label| &*label.name == name).peekable();
+    if named.peek().is_some() {
+        let ranges = named.flat_map(|label| label.ranges.iter().copied()).collect();
+        let (low, high) = bounds(of);
+        return Ok(Ranges::union_of(ranges).intersection(&Ranges::of(low, high)));
     }
     let error = Diagnostic::new(literal.span, format!("there is no label `{name}`"));
     let names = of.labels.iter().map(|label| &*label.name);
-    Err(match nearest(name, names.clone()) {
+    Err(Misfit::Label(match nearest(name, names.clone()) {
         Some(near) => error.replace(literal.span, format!("\"{near}\"")),
         None => error.help(listed("labels are", names)),
-    })
+    }))
 }
 
 /// A list of names that is not too long.

@@ -54,13 +54,7 @@ impl<F> Test<F> {
 
     /// What it always gives, if that is so.
     pub(crate) fn constant(&self) -> Option<bool> {
-        let of_value = match &self.what {
-            What::Integer { set, .. } if set.is_empty() => false,
-            What::Integer { set, low, high } if set.covers(*low, *high) => true,
-            What::Integer { .. } => return None,
-            What::Other { what: Other::There, negated } => !negated,
-            What::Other { .. } => return None,
-        };
+        let of_value = self.what.constant()?;
         (self.always || self.absent == of_value).then_some(of_value)
     }
 
@@ -86,6 +80,22 @@ impl<F> Test<F> {
                 Other::OneOf(_) => 12,
                 Other::Like(_) => 20,
             },
+        }
+    }
+}
+
+impl What {
+    /// What the test gives for all values, if that is the same.
+    pub(crate) fn constant(&self) -> Option<bool> {
+        match self {
+            What::Integer { set, .. } if set.is_empty() => Some(false),
+            What::Integer { set, low, high } if set.covers(*low, *high) => Some(true),
+            What::Integer { .. } => None,
+            What::Other { what: Other::There, negated } => Some(!negated),
+            What::Other { what: Other::FloatOneOf(doubles), negated } if doubles.is_empty() => {
+                Some(*negated)
+            }
+            What::Other { .. } => None,
         }
     }
 }

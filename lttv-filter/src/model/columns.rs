@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{FieldType, Found, Label, Model, Problem, Readable, Record};
 use crate::compiled::Compiled;
-use crate::diagnostic::FilterError;
+use crate::diagnostic::{FilterError, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::syntax::Selector;
@@ -149,6 +149,12 @@ impl<R> Columns<R> {
 }
 
 impl<R> RecordFilter<R> {
+    /// What should be known of the expression: that it is never or always true, or that
+    /// a part of it is.
+    pub fn notes(&self) -> &FilterNotes {
+        self.compiled.notes()
+    }
+
     /// Whether a record passes. Nothing is allocated.
     #[inline]
     pub fn matches(&self, record: &R) -> bool {

@@ -68,27 +68,37 @@ pub struct Readable<F> {
 
 /// What is wrong with a selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem(pub(crate) Diagnostic);
+pub struct Problem {
+    pub(crate) diagnostic: Diagnostic,
+    /// How many steps of the selector are known.
+    pub(crate) known: u32,
+}
 
 impl Problem {
     /// Something is wrong at a place: usually that of a step.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Problem(Diagnostic::new(span, message))
+        Problem { diagnostic: Diagnostic::new(span, message), known: 0 }
     }
 
     /// Adds a hint.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
-        Problem(self.0.help(help))
+        Problem { diagnostic: self.diagnostic.help(help), ..self }
+    }
+
+    /// So many steps of the selector are known: of several traces, the one in which
+    /// most are is the one that is meant.
+    pub(crate) fn knowing(self, known: usize) -> Self {
+        Problem { known: u32::try_from(known).unwrap_or(u32::MAX), ..self }
     }
 
     /// Adds the name that was probably meant, if there is one: see
     /// [`nearest`](ltt_read::metadata::nearest).
     #[must_use]
     pub fn nearest<'n>(self, wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
-        let span = self.0.span;
+        let span = self.diagnostic.span;
         match ltt_read::metadata::nearest(wanted, names) {
-            Some(name) => Problem(self.0.replace(span, name)),
+            Some(name) => Problem { diagnostic: self.diagnostic.replace(span, name), ..self },
             None => self,
         }
     }

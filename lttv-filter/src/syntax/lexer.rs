@@ -273,7 +273,9 @@ fn time_error(span: Span, text: &str, error: TimeError) -> Diagnostic {
 fn number_error(span: Span, text: &str, error: NumberError) -> Diagnostic {
     let message = |what: &str| Diagnostic::new(span, format!("`{text}` {what}"));
     match error {
-        NumberError::TooLarge => message("is too large").help("numbers have 64 bits"),
+        NumberError::TooLarge => message("is too large").help(
+            "an exponent has nine digits at most, a number in another base than ten 127 bits",
+        ),
         NumberError::Digits { base } => message("is no number").help(format!(
             "{} {base} number has digits from 0 to {}, on both sides of a point",
             if base == "octal" { "an" } else { "a" },
@@ -290,6 +292,5 @@ fn number_error(span: Span, text: &str, error: NumberError) -> Diagnostic {
                 "`{unit}` is no unit of time (ns, us, ms, s, min, h, d); text has to be quoted"
             ))
         }
-        NumberError::TooFine => message("is too fine").help("times have whole nanoseconds"),
     }
 }

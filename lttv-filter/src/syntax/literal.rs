@@ -4,24 +4,33 @@ use jiff::SignedDuration;
 use jiff::civil::{self, Date, Time};
 use jiff::tz::Offset;
 
+use super::exact::ExactNumber;
+
 /// A value in an expression. What it means depends on the field that it is
 /// compared with: text may be a label, a number of seconds a time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LiteralKind {
-    /// An integer between -2⁶³ and 2⁶⁴-1.
+    /// An integer.
     Int(i128),
+    /// An integer of more than 128 bits.
+    LargeInt(ExactNumber),
     /// A decimal fraction with at most 9 digits after the point, in units of
     /// 10⁻⁹: exact, for times.
     Decimal(i128),
-    /// Any other floating-point number (finite).
+    /// A number with an exponent, or with more digits after the point (finite): the one
+    /// that the double is printed as.
     Float(f64),
+    /// Any other number with a point or an exponent: it has more digits than a double.
+    Number(ExactNumber),
     /// `true` or `false`.
     Bool(bool),
     /// Text, a label, or a pattern.
     Text(String),
     /// A number with a unit of time, in nanoseconds: `12ms`.
     Duration(i128),
+    /// The same, if it has a part of a nanosecond, or is larger: `0.5ns`.
+    FineDuration(ExactNumber),
     /// A time of day, in nanoseconds since midnight: `03:02:07.5`.
     TimeOfDay(i64),
     /// A date with a time: `2026-11-21T03:02:07.5Z`.
@@ -81,11 +90,13 @@ impl LiteralKind {
     /// What it is, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
-            LiteralKind::Int(_) => "an integer",
-            LiteralKind::Decimal(_) | LiteralKind::Float(_) => "a decimal fraction",
+            LiteralKind::Int(_) | LiteralKind::LargeInt(_) => "an integer",
+            LiteralKind::Decimal(_) | LiteralKind::Float(_) | LiteralKind::Number(_) => {
+                "a decimal fraction"
+            }
             LiteralKind::Bool(_) => "a truth value",
             LiteralKind::Text(_) => "text",
-            LiteralKind::Duration(_) => "a span of time",
+            LiteralKind::Duration(_) | LiteralKind::FineDuration(_) => "a span of time",
             LiteralKind::TimeOfDay(_) => "a time of day",
             LiteralKind::DateTime(_) => "a date",
         }

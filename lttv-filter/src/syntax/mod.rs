@@ -1,6 +1,7 @@
 //! The language: trees, how they are read from text, and how they are printed.
 
 mod build;
+mod exact;
 mod expr;
 mod lexer;
 mod literal;
@@ -12,6 +13,7 @@ mod selector;
 mod time_literal;
 mod token;
 
+pub use exact::ExactNumber;
 pub use expr::{Expr, ExprKind, Literal, Relation};
 pub use literal::{CivilTime, LiteralKind};
 pub(crate) use parser::parse;

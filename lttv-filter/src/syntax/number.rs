@@ -1,18 +1,19 @@
 //! Numbers, with or without a unit of time.
 
+use super::exact::ExactNumber;
 use super::literal::LiteralKind;
 
 /// Units of time, in nanoseconds.
-const UNITS: [(&str, i128); 9] = [
+const UNITS: [(&str, u64); 9] = [
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
     ("ms", 1_000_000),
-    ("s", NS_PER_S),
-    ("min", 60 * NS_PER_S),
-    ("m", 60 * NS_PER_S),
-    ("h", 3600 * NS_PER_S),
-    ("d", 86_400 * NS_PER_S),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
 ];
 
 pub(super) const NS_PER_S: i128 = 1_000_000_000;
@@ -20,14 +21,12 @@ pub(super) const NS_PER_S: i128 = 1_000_000_000;
 /// Why a text that begins with a digit is no number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NumberError {
-    /// Beyond 64 bits.
+    /// More bits, or a larger exponent, than there may be.
     TooLarge,
     /// A digit that its base does not have, or none at all.
     Digits { base: &'static str },
     /// Letters that are no unit.
     Unit(String),
-    /// More than 9 digits after the point, with a unit.
-    TooFine,
 }
 
 /// Reads a number: `-12`, `0x1f`, `1_000`, `1.5`, `1e-3`, `12ms`.
@@ -48,7 +47,7 @@ pub(super) fn read(text: &str) -> Result<LiteralKind, NumberError> {
                 return Err(NumberError::Digits { base });
             }
             let value = i128::from_str_radix(&digits, radix).map_err(|_| NumberError::TooLarge)?;
-            return integer(sign * value);
+            return Ok(LiteralKind::Int(sign * value));
         }
     }
     let number = abs.find(|c: char| !(c.is_ascii_digit() || c == '_' || c == '.'));
@@ -61,48 +60,30 @@ pub(super) fn read(text: &str) -> Result<LiteralKind, NumberError> {
     if whole.is_empty() || fraction.is_some_and(|f| f.is_empty() || f.contains('.')) {
         return Err(NumberError::Digits { base: "decimal" });
     }
+    let signed = format!("{}{digits}", if negative { "-" } else { "" });
     if unit.starts_with(['e', 'E']) {
-        return float(&format!("{}{digits}{unit}", if negative { "-" } else { "" }), unit);
+        return float(&format!("{signed}{unit}"), unit);
     }
-    let scale = match unit {
-        "" => None,
-        _ => Some(
-            UNITS
-                .iter()
-                .find(|(name, _)| *name == unit)
-                .ok_or_else(|| NumberError::Unit(unit.to_owned()))?
-                .1,
-        ),
-    };
-    match (fraction, scale) {
-        (None, None) => integer(sign * whole.parse::<i128>().map_err(|_| NumberError::TooLarge)?),
-        (None, Some(scale)) => {
-            let whole: i128 = whole.parse().map_err(|_| NumberError::TooLarge)?;
-            duration(whole.checked_mul(scale).map(|ns| sign * ns))
-        }
-        (Some(fraction), None) => match nano(whole, fraction) {
-            Some(units) => Ok(LiteralKind::Decimal(sign * units)),
-            None => float(&format!("{}{digits}", if negative { "-" } else { "" }), unit),
-        },
-        (Some(fraction), Some(scale)) => {
-            let units = nano(whole, fraction).ok_or(NumberError::TooFine)?;
-            let ns = units.checked_mul(scale).ok_or(NumberError::TooLarge)?;
-            if ns % NS_PER_S != 0 {
-                return Err(NumberError::TooFine);
+    if !unit.is_empty() {
+        let scale = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
+        let scale = scale.ok_or_else(|| NumberError::Unit(unit.to_owned()))?;
+        let number = ExactNumber::read(&signed).ok_or(NumberError::TooLarge)?;
+        let ns = number.times(scale);
+        return Ok(ns.as_i128().map_or(LiteralKind::FineDuration(ns), LiteralKind::Duration));
+    }
+    match fraction {
+        None => match signed.parse() {
+            Ok(value) => Ok(LiteralKind::Int(value)),
+            Err(_) => {
+                let number = ExactNumber::read(&signed).ok_or(NumberError::TooLarge)?;
+                Ok(LiteralKind::LargeInt(number))
             }
-            duration(Some(sign * (ns / NS_PER_S)))
-        }
+        },
+        Some(fraction) => match nano(whole, fraction) {
+            Some(units) => Ok(LiteralKind::Decimal(sign * units)),
+            None => float(&signed, unit),
+        },
     }
-}
-
-fn integer(value: i128) -> Result<LiteralKind, NumberError> {
-    let fits = i128::from(i64::MIN) <= value && value <= i128::from(u64::MAX);
-    if fits { Ok(LiteralKind::Int(value)) } else { Err(NumberError::TooLarge) }
-}
-
-fn duration(ns: Option<i128>) -> Result<LiteralKind, NumberError> {
-    let fits = |ns: &i128| ns.unsigned_abs() <= u128::from(u64::MAX);
-    ns.filter(fits).map(LiteralKind::Duration).ok_or(NumberError::TooLarge)
 }
 
 /// Whole part and fraction in units of 10⁻⁹; `None` if that is not exact, or
@@ -117,11 +98,12 @@ fn nano(whole: &str, fraction: &str) -> Option<i128> {
 }
 
 fn float(text: &str, unit: &str) -> Result<LiteralKind, NumberError> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(LiteralKind::Float(value)),
-        Ok(_) => Err(NumberError::TooLarge),
-        Err(_) => Err(NumberError::Unit(unit.to_owned())),
-    }
+    let double: f64 = text.parse().map_err(|_| NumberError::Unit(unit.to_owned()))?;
+    let number = ExactNumber::read(text).ok_or(NumberError::TooLarge)?;
+    Ok(match ExactNumber::of_double(double).as_ref() == Some(&number) {
+        true => LiteralKind::Float(double),
+        false => LiteralKind::Number(number),
+    })
 }
 
 #[cfg(test)]
@@ -131,6 +113,7 @@ mod tests {
     #[test]
     fn all_forms() {
         use LiteralKind::*;
+        let exact = |text: &str| ExactNumber::read(text).expect("a number");
         for (text, value) in [
             ("0", Int(0)),
             ("-9223372036854775808", Int(i64::MIN.into())),
@@ -144,6 +127,13 @@ mod tests {
             ("-0.000000001", Decimal(-1)),
             ("1795231463.430870569", Decimal(1_795_231_463_430_870_569)),
             ("1.0000000001", Float(1.0000000001)),
+            ("18446744073709551616", Int(1 << 64)),
+            ("-9223372036854775809", Int(-(1 << 63) - 1)),
+            ("9007199254740993.00000000000", Number(exact("9007199254740993"))),
+            ("1e999", Number(exact("1e999"))),
+            ("1e-999", Number(exact("1e-999"))),
+            ("2.00000000000000000001", Number(exact("2.00000000000000000001"))),
+            ("999999999999999999999999999999999999999999", LargeInt(exact(&"9".repeat(42)))),
             ("1e3", Float(1000.0)),
             ("-2.5E-3", Float(-0.0025)),
             ("12ms", Duration(12_000_000)),
@@ -152,6 +142,9 @@ mod tests {
             ("3µs", Duration(3_000)),
             ("2h", Duration(7_200_000_000_000)),
             ("-1min", Duration(-60_000_000_000)),
+            ("0.5ns", FineDuration(exact("0.5"))),
+            ("-1.0000000001s", FineDuration(exact("-1000000000.1"))),
+            ("1000000d", Duration(86_400_000_000_000_000_000)),
         ] {
             assert_eq!(read(text), Ok(value), "{text}");
         }
@@ -161,17 +154,14 @@ mod tests {
     fn refusals() {
         use NumberError::*;
         for (text, error) in [
-            ("18446744073709551616", TooLarge),
-            ("-9223372036854775809", TooLarge),
-            ("1e999", TooLarge),
-            ("99999999999999999999999999999999999999999999", TooLarge),
+            ("0xffffffffffffffffffffffffffffffffff", TooLarge),
+            ("1e99999999999", TooLarge),
             ("0x", Digits { base: "hexadecimal" }),
             ("0xfg", Digits { base: "hexadecimal" }),
             ("0b2", Digits { base: "binary" }),
             ("1.", Digits { base: "decimal" }),
             ("1.2.3", Digits { base: "decimal" }),
             ("12xs", Unit("xs".to_owned())),
-            ("0.5ns", TooFine),
             ("1e", Unit("e".to_owned())),
         ] {
             assert_eq!(read(text), Err(error), "{text}");

@@ -9,7 +9,7 @@ use super::literal::LiteralKind;
 use super::selector::{Root, Selector, Step, StepKind};
 use super::token::{Token, TokenKind};
 use super::{MAX_COMPARISONS, MAX_DEPTH, is_keyword};
-use crate::diagnostic::{Diagnostic, FilterError};
+use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind};
 
 /// Longer texts are refused: nobody has typed them.
 const MAX_TEXT: usize = 1 << 20;
@@ -17,19 +17,27 @@ const MAX_TEXT: usize = 1 << 20;
 /// After so many faults the rest is of no interest.
 const MAX_ERRORS: usize = 20;
 
-/// Reads an expression. An empty one is true.
+/// Reads an expression.
 pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
+    if text.trim().is_empty() {
+        let error = Diagnostic::new(Span::new(0, 0), "the filter is empty");
+        let error = error.help("`true` lets everything pass");
+        return Err(FilterError::new(FilterErrorKind::Empty, text, vec![error]));
+    }
     if text.len() > MAX_TEXT {
         let message = format!("an expression of {} bytes is too long", text.len());
         let error = Diagnostic::new(Span::new(0, 0), message).help("1 MiB is allowed");
-        return Err(FilterError::new(text, vec![error]));
+        return Err(FilterError::new(FilterErrorKind::Syntax, text, vec![error]));
     }
     let (tokens, errors) = lexer::tokens(text);
     let mut parser =
         Parser { text, tokens, at: 0, depth: 0, comparisons: 0, gave_up: false, errors };
     let tree = parser.whole();
     parser.errors.truncate(MAX_ERRORS);
-    if parser.errors.is_empty() { Ok(tree) } else { Err(FilterError::new(text, parser.errors)) }
+    match parser.errors.is_empty() {
+        true => Ok(tree),
+        false => Err(FilterError::new(FilterErrorKind::Syntax, text, parser.errors)),
+    }
 }
 
 /// A fault that has been noted; the term is given up.
@@ -51,9 +59,6 @@ type Level<'a> = fn(&mut Parser<'a>) -> Expr;
 
 impl<'a> Parser<'a> {
     fn whole(&mut self) -> Expr {
-        if self.peek().kind == TokenKind::End {
-            return Expr { kind: ExprKind::Constant(true), span: self.peek().span };
-        }
         let tree = self.or();
         // Terms go on up to what no term can begin with.
         while self.peek().kind != TokenKind::End && self.errors.len() < MAX_ERRORS {

@@ -109,9 +109,12 @@ impl Display for LiteralKind {
             LiteralKind::Int(n) => n.fmt(f),
             LiteralKind::Decimal(units) => decimal(f, *units),
             LiteralKind::Float(number) => write!(f, "{number:e}"),
+            LiteralKind::Number(number) => number.fmt(f),
+            LiteralKind::LargeInt(number) => f.write_str(&number.positional()),
             LiteralKind::Bool(truth) => truth.fmt(f),
             LiteralKind::Text(text) => quoted::write(f, text, '"'),
             LiteralKind::Duration(ns) => duration(f, *ns),
+            LiteralKind::FineDuration(ns) => write!(f, "{}ns", ns.positional()),
             LiteralKind::TimeOfDay(ns) => write_time_of_day(f, *ns),
             LiteralKind::DateTime(time) => write_date_time(f, *time),
         }

@@ -208,6 +208,7 @@ impl<'t> TraceModel<'t> {
             let names = self.schema().event_types.iter().map(EventType::name);
             return Err(problem.nearest(name, names));
         }
+        let knowing = usize::from(event.is_some());
         let leads = |scope: &Scope, steps: &[Step]| types().any(|id| self.leads(id, *scope, steps));
         let mut found: Vec<&Scope> = scopes.iter().filter(|scope| leads(scope, steps)).collect();
         // Both are written `event.context`.
@@ -221,7 +222,7 @@ impl<'t> TraceModel<'t> {
                 let message = format!("`{name}` is in {} and in {}", place(**a), place(**b));
                 let help =
                     format!("write `{}` or `{}`", written(**a, selector), written(**b, selector));
-                Err(Problem::new(selector.span, message).help(help))
+                Err(Problem::new(selector.span, message).help(help).knowing(usize::MAX))
             }
             [] => {
                 // How far is it right?
@@ -229,7 +230,9 @@ impl<'t> TraceModel<'t> {
                     .rev()
                     .find(|n| scopes.iter().any(|scope| leads(scope, &steps[..*n])))
                     .unwrap_or(0);
-                Err(self.unknown(selector, event, scopes, steps, right, types().collect()))
+                let unknown =
+                    self.unknown(selector, event, scopes, steps, right, types().collect());
+                Err(unknown.knowing(knowing + right))
             }
         }
     }

@@ -6,6 +6,7 @@ use ltt_read::schema::{FieldClass, FieldKind, Schema};
 use ltt_read::writer::Value;
 use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
 
+use crate::exact::Exact;
 use crate::fields::{at, leads};
 use crate::support::case::Expected;
 
@@ -112,9 +113,10 @@ fn leaf(expr: &Expr, found: &Found<'_>) -> bool {
             compare(found, *relation, value).unwrap_or(false)
         }
         ExprKind::In { negated, values, .. } => {
+            // Values of other types are none of the field's.
             let one = |value| compare(found, Relation::Eq, value);
-            let all: Option<Vec<bool>> = values.iter().map(one).collect();
-            all.is_some_and(|all| all.contains(&true) != *negated)
+            let all: Vec<bool> = values.iter().filter_map(one).collect();
+            !all.is_empty() && all.contains(&true) != *negated
         }
         _ => unreachable!("no leaf"),
     }
@@ -124,14 +126,13 @@ fn leaf(expr: &Expr, found: &Found<'_>) -> bool {
 fn compare(found: &Found<'_>, relation: Relation, literal: &Literal) -> Option<bool> {
     match found {
         Found::Text(text) => of_text(text, relation, &literal.kind),
-        Found::Number(n) => of_number(*n, relation, &literal.kind, u64::MAX.into(), 0, &[]),
+        Found::Number(n) => of_number(*n, relation, &literal.kind, &[]),
         Found::Time(ns) => {
             let wanted = match literal.kind {
-                LiteralKind::Int(s) => s * 1_000_000_000,
-                LiteralKind::Decimal(ns) | LiteralKind::Duration(ns) => ns,
-                _ => return None,
+                LiteralKind::Duration(ns) => Exact::of_integer(ns),
+                _ => exact(&literal.kind)?.shifted(9),
             };
-            ordered(relation, ns.cmp(&wanted))
+            ordered(relation, Exact::of_integer(*ns).cmp(&wanted))
         }
         Found::Field(class, value) => of_field(class, value, relation, &literal.kind),
     }
@@ -143,35 +144,30 @@ fn of_field(
     relation: Relation,
     literal: &LiteralKind,
 ) -> Option<bool> {
-    let of_integer = |n: i128, bits: u32, signed: bool| {
-        let (low, high) = match signed {
-            true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-            false => (0, (1i128 << bits) - 1),
-        };
-        let none = [];
-        of_number(n, relation, literal, high, low, class.mappings().unwrap_or(&none))
-    };
+    let of_integer = |n: i128| of_number(n, relation, literal, class.mappings().unwrap_or(&[]));
     match (&class.kind, value) {
         (FieldKind::Bool(..), Value::Bool(truth)) => match literal {
             LiteralKind::Bool(wanted) => ordered(relation, truth.cmp(wanted)),
-            LiteralKind::Int(n @ (0 | 1)) => ordered(relation, i128::from(*truth).cmp(n)),
-            _ => None,
+            _ => {
+                let truth = Exact::of_integer((*truth).into());
+                ordered(relation, truth.cmp(&exact(literal)?))
+            }
         },
-        (FieldKind::Integer(f, i), Value::Uint(n)) => of_integer((*n).into(), f.bits, i.signed),
-        (FieldKind::Integer(f, i), Value::Sint(n)) => of_integer((*n).into(), f.bits, i.signed),
-        (FieldKind::VarInteger(i), Value::Uint(n)) => of_integer((*n).into(), 64, i.signed),
-        (FieldKind::VarInteger(i), Value::Sint(n)) => of_integer((*n).into(), 64, i.signed),
-        (FieldKind::BitArray(f) | FieldKind::BitMap(f, _), Value::Bits(n)) => {
-            of_integer((*n).into(), f.bits, false)
+        (FieldKind::Integer(..) | FieldKind::VarInteger(_), Value::Uint(n))
+        | (FieldKind::BitArray(_) | FieldKind::BitMap(..), Value::Bits(n)) => {
+            of_integer((*n).into())
+        }
+        (FieldKind::Integer(..) | FieldKind::VarInteger(_), Value::Sint(n)) => {
+            of_integer((*n).into())
         }
         (FieldKind::Float(_), Value::Float(x)) => {
-            let wanted = match literal {
-                LiteralKind::Float(wanted) => *wanted,
-                LiteralKind::Int(n) => *n as f64,
-                LiteralKind::Decimal(_) => literal.to_string().parse().ok()?,
+            let order = match literal {
+                LiteralKind::Float(wanted) => x.partial_cmp(wanted),
+                LiteralKind::Int(n) => Exact::of_integer(*n).compared_with_double(*x),
+                LiteralKind::Decimal(_) => x.partial_cmp(&literal.to_string().parse().ok()?),
                 _ => return None,
             };
-            match x.partial_cmp(&wanted) {
+            match order {
                 Some(order) => ordered(relation, order),
                 None => Some(relation == Relation::Ne), // not a number
             }
@@ -186,19 +182,15 @@ fn of_number(
     n: i128,
     relation: Relation,
     literal: &LiteralKind,
-    high: i128,
-    low: i128,
     labels: &[ltt_read::schema::Mapping],
 ) -> Option<bool> {
     match literal {
-        LiteralKind::Int(wanted) | LiteralKind::Duration(wanted) => {
-            (low..=high).contains(wanted).then(|| ordered(relation, n.cmp(wanted)))?
-        }
+        LiteralKind::Duration(wanted) => ordered(relation, n.cmp(wanted)),
+        LiteralKind::Text(_) if labels.is_empty() => None,
         LiteralKind::Text(label) => {
             let like = matches!(relation, Relation::Like | Relation::NotLike);
             let is_meant = |name: &str| if like { glob(label, name) } else { name == label };
-            let mut meant = labels.iter().filter(|m| is_meant(&m.label)).peekable();
-            meant.peek()?;
+            let mut meant = labels.iter().filter(|m| is_meant(&m.label));
             let has = |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= n && n <= *h);
             let holds = meant.any(|m| has(&m.ranges));
             match relation {
@@ -207,8 +199,21 @@ fn of_number(
                 _ => None,
             }
         }
-        _ => None,
+        _ => ordered(relation, Exact::of_integer(n).cmp(&exact(literal)?)),
     }
+}
+
+/// The number that a literal without a unit is.
+fn exact(literal: &LiteralKind) -> Option<Exact> {
+    let is_number = matches!(
+        literal,
+        LiteralKind::Int(_)
+            | LiteralKind::Decimal(_)
+            | LiteralKind::Float(_)
+            | LiteralKind::Number(_)
+            | LiteralKind::LargeInt(_)
+    );
+    is_number.then(|| Exact::of_text(&literal.to_string()))
 }
 
 fn of_text(text: &str, relation: Relation, literal: &LiteralKind) -> Option<bool> {

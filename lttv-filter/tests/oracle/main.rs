@@ -2,8 +2,10 @@
 //! random traces, and random expressions about what is in them.
 
 mod choices;
+mod exact;
 mod fields;
 mod interpreter;
+mod mixed;
 mod random;
 
 #[path = "../../../ltt-read/tests/support/mod.rs"]

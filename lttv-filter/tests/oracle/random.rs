@@ -187,9 +187,16 @@ fn of_integer(
         LiteralKind::Int(n.clamp(low, high))
     };
     let (a, b, c) = (near(), near(), near());
+    let beyond = match choices.below(4) {
+        0 => LiteralKind::Int(low - 1),
+        1 => LiteralKind::Int(high + 1),
+        2 => LiteralKind::Decimal(n * 1_000_000_000 + 500_000_000),
+        _ => LiteralKind::Float(n as f64),
+    };
     match choices.below(4) {
         0 => selector.one_of([a, b, c]),
         1 => selector.none_of([a, b, c]),
+        2 => selector.compare(*choices.pick(&ORDER), beyond),
         _ => selector.compare(*choices.pick(&ORDER), a),
     }
 }

@@ -1,0 +1,214 @@
+//! What is known in advance of the parts of an expression: which are never true, and
+//! which are always true.
+
+use ltt_read::choice::Verdict;
+
+use crate::diagnostic::Diagnostic;
+use crate::model::{FieldType, Unit};
+use crate::syntax::{Expr, ExprKind, Selector, nanoseconds_text};
+
+use super::bounds;
+
+/// What is known of each part of an expression, in the order of [`Expr::walk`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Findings {
+    parts: Vec<Part>,
+}
+
+/// What is known of a part of an expression, over all record types.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Part {
+    /// Whether it can be true of some record, and whether it can be false.
+    holds: bool,
+    fails: bool,
+    pub(crate) field: FieldFinding,
+}
+
+/// What is known of a comparison for records that have the field.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FieldFinding {
+    /// Whether it can be true of such a record, and whether it can be false.
+    holds: bool,
+    fails: bool,
+    limits: Option<Limits>,
+    /// A text that the field is known to have, and that was probably meant.
+    pub(crate) near: Option<String>,
+}
+
+/// The numbers that a field can have.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    low: i128,
+    high: i128,
+    unit: Unit,
+    /// Whether these are the values of this trace, not those of the type.
+    is_known: bool,
+}
+
+impl FieldFinding {
+    /// Adds a field: what the comparison can be for it.
+    pub(crate) fn add(&mut self, holds: bool, fails: bool) {
+        self.holds |= holds;
+        self.fails |= fails;
+    }
+
+    /// Adds the type of a field.
+    pub(crate) fn add_type(&mut self, of: &FieldType) {
+        if let FieldType::Integer(of) = of {
+            let (low, high) = bounds(of);
+            self.add_limits(Limits { low, high, unit: of.unit, is_known: false });
+        }
+    }
+
+    /// Adds a value that is known in advance.
+    pub(crate) fn add_number(&mut self, n: i128) {
+        self.add_limits(Limits { low: n, high: n, unit: Unit::Number, is_known: true });
+    }
+
+    /// Whether there is the field, but the comparison is never true.
+    pub(crate) fn is_never(&self) -> bool {
+        self.fails && !self.holds
+    }
+
+    fn add_limits(&mut self, other: Limits) {
+        self.limits = Some(match self.limits {
+            None => other,
+            Some(limits) => Limits {
+                low: limits.low.min(other.low),
+                high: limits.high.max(other.high),
+                is_known: limits.is_known && other.is_known,
+                ..other
+            },
+        });
+    }
+
+    fn join(&mut self, other: &FieldFinding) {
+        self.add(other.holds, other.fails);
+        if let Some(limits) = other.limits {
+            self.add_limits(limits);
+        }
+        if self.near.is_none() {
+            self.near.clone_from(&other.near);
+        }
+    }
+}
+
+impl Part {
+    /// Adds what is known of the part, or of its negation, for a record type.
+    pub(crate) fn add(&mut self, verdict: Verdict, is_negation: bool) {
+        let (can_hold, can_fail) = (verdict != Verdict::Never, verdict != Verdict::Always);
+        self.holds |= if is_negation { can_fail } else { can_hold };
+        self.fails |= if is_negation { can_hold } else { can_fail };
+    }
+
+    /// What the part always is, if that is so.
+    fn constant(&self) -> Option<bool> {
+        (self.holds != self.fails).then_some(self.holds)
+    }
+}
+
+impl Findings {
+    pub(crate) fn new(parts: Vec<Part>) -> Self {
+        Findings { parts }
+    }
+
+    /// Adds what is known for another trace.
+    pub(crate) fn join(&mut self, other: &Findings) {
+        if self.parts.is_empty() {
+            return self.parts.clone_from(&other.parts);
+        }
+        for (part, other) in self.parts.iter_mut().zip(&other.parts) {
+            part.holds |= other.holds;
+            part.fails |= other.fails;
+            part.field.join(&other.field);
+        }
+    }
+
+    /// A note for the expression if it is never or always true, and for each part of
+    /// which that was not to be expected.
+    ///
+    /// `is_never` says that no record can pass for another reason.
+    pub(crate) fn notes(&self, tree: &Expr, is_never: bool) -> Vec<Diagnostic> {
+        let mut notes = Notes { parts: self.parts.iter(), notes: Vec::new() };
+        let (constant, is_noted) = notes.visit(tree, true);
+        if is_never && constant.is_none() && !is_noted {
+            notes.notes.push(Diagnostic::new(tree.span, NOTHING));
+        }
+        notes.notes
+    }
+}
+
+const NOTHING: &str = "nothing passes this filter";
+const EVERYTHING: &str = "everything passes this filter";
+
+struct Notes<'f> {
+    parts: std::slice::Iter<'f, Part>,
+    notes: Vec<Diagnostic>,
+}
+
+impl Notes<'_> {
+    /// Notes what is known of a part and of those below it. Returns what it always is,
+    /// and whether that is noted.
+    fn visit(&mut self, expr: &Expr, is_whole: bool) -> (Option<bool>, bool) {
+        let Some(part) = self.parts.next() else { return (None, false) };
+        let below: Vec<_> = expr.children().iter().map(|term| self.visit(term, false)).collect();
+        let constant = part.constant();
+        let is = |truth| move |known: &(Option<bool>, bool)| known.0 == Some(truth);
+        let is_clear = match (&expr.kind, constant) {
+            (_, None) => false,
+            (ExprKind::Constant(_), _) => true,
+            (ExprKind::And(_), Some(false)) => below.iter().any(is(false)),
+            (ExprKind::Or(_), Some(true)) => below.iter().any(is(true)),
+            _ => !below.is_empty() && below.iter().all(|known| known.0.is_some()),
+        };
+        let message = match (constant, is_whole) {
+            (Some(false), true) => NOTHING.to_owned(),
+            (Some(true), true) => EVERYTHING.to_owned(),
+            (Some(false), false) if !is_clear => "this part is never true".to_owned(),
+            (Some(true), false) if !is_clear => "this part is always true".to_owned(),
+            (None, _) if part.field.holds && !part.field.fails => {
+                match (&expr.kind, expr.selector()) {
+                    (ExprKind::Compare { .. } | ExprKind::In { .. }, Some(selector)) => {
+                        format!("this is true wherever `{selector}` is there")
+                    }
+                    _ => return (constant, false),
+                }
+            }
+            _ => return (constant, false),
+        };
+        let mut note = Diagnostic::new(expr.span, message);
+        if let Some(selector) = expr.selector() {
+            note = part.field.explain(note, expr, selector);
+        }
+        self.notes.push(note);
+        (constant, true)
+    }
+}
+
+impl FieldFinding {
+    /// Says why a comparison is always the same.
+    fn explain(&self, note: Diagnostic, expr: &Expr, selector: &Selector) -> Diagnostic {
+        if matches!(expr.kind, ExprKind::Exists(_)) {
+            return note;
+        }
+        if let Some(Limits { low, high, unit, is_known }) = self.limits {
+            let (low, high) = match unit {
+                Unit::Time => (nanoseconds_text(low), nanoseconds_text(high)),
+                _ => (low.to_string(), high.to_string()),
+            };
+            return note.label(match (is_known, unit) {
+                (true, _) if low == high => format!("`{selector}` is {low} everywhere"),
+                (true, _) => format!("`{selector}` is between {low} and {high} everywhere"),
+                (_, Unit::Time) => format!("`{selector}` can be from {low} to {high}"),
+                (_, Unit::Truth) => format!("`{selector}` is true or false: {high} or {low}"),
+                (_, Unit::Number) => format!("`{selector}` holds integers from {low} to {high}"),
+            });
+        }
+        match (&expr.kind, &self.near) {
+            (ExprKind::Compare { value, .. }, Some(near)) => {
+                note.replace(value.span, format!("{near:?}"))
+            }
+            _ => note,
+        }
+    }
+}

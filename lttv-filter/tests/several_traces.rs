@@ -1,0 +1,143 @@
+//! What is told of an expression that is compiled for several traces.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ltt_read::Trace;
+use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{TraceWriter, Value, presets};
+use lttv_filter::{Expression, FilterError, Filters};
+
+const LE: ByteOrder = ByteOrder::Little;
+
+/// A trace with one type of events.
+fn write(dir: &Path, event: &str, fields: &[(&'static str, FieldClass)]) -> Arc<Trace> {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let class = FieldClass::structure(fields.iter().cloned());
+    let event = schema.add_event_type(StreamClassId(0), event, class);
+    let trace = TraceWriter::create(dir, schema).expect("a directory to write to");
+    let stream = trace.stream(StreamClassId(0), "channel0_0").expect("a stream class");
+    let mut stream = stream.with_packet_context(Value::fields([("cpu_id", 0_u64)]));
+    stream.event(event, 1000, Value::fields::<&str, Value>([])).expect("an event");
+    stream.finish().expect("a sound stream");
+    Trace::open(dir).expect("a sound trace")
+}
+
+/// Two traces: one has the event `corp:arrays`, the other one has not.
+struct Traces {
+    _dir: tempfile::TempDir,
+    other: Arc<Trace>,
+    arrays: Arc<Trace>,
+}
+
+fn traces() -> Traces {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let other = [("tid", FieldClass::sint(32, LE)), ("size", FieldClass::uint(8, LE))];
+    let arrays = [("length", FieldClass::uint(32, LE)), ("text", FieldClass::string())];
+    Traces {
+        other: write(&dir.path().join("a-other"), "sched_switch", &other),
+        arrays: write(&dir.path().join("b-arrays"), "corp:arrays", &arrays),
+        _dir: dir,
+    }
+}
+
+/// What is told, whatever the order of the traces is.
+fn error(traces: &Traces, text: &str) -> FilterError {
+    let expression = Expression::parse(text).expect(text);
+    let [one, other] = [[&traces.other, &traces.arrays], [&traces.arrays, &traces.other]]
+        .map(|order| Filters::new(&expression, &order.map(Arc::clone)).expect_err(text));
+    assert_eq!(one, other, "{text}");
+    one
+}
+
+#[test]
+fn the_fault_told_is_that_of_the_trace_that_has_the_names() {
+    let traces = traces();
+    let path = traces.arrays.path().display().to_string();
+    for (text, fault) in [
+        (
+            "event.fields.corp:arrays.length == \"x\"",
+            "column 36: an integer cannot be compared with text: \
+             `event.fields.corp:arrays.length` is an integer",
+        ),
+        (
+            "event.fields.corp:arrays.lenght == 1",
+            "column 26: `corp:arrays` has no field `lenght` (perhaps `length`)",
+        ),
+        (
+            "text > \"a\"",
+            "column 1: text has no order for `>`: `text` is text \
+             (text is compared by `==`, `!=`, `in` and `=~`)",
+        ),
+        (
+            "event.fields.corp:arrays.length == 1 && length in (1, x)",
+            "column 55: an integer cannot be compared with text: `length` is an integer",
+        ),
+    ] {
+        let error = error(&traces, text);
+        assert_eq!(error.to_string(), format!("{fault} (in the trace {path})"));
+        assert_eq!(error.diagnostics()[0].trace.as_deref(), Some(&*path));
+        #[cfg(feature = "render")]
+        assert!(error.render(false).contains(&format!("note: in the trace {path}\n")), "{text}");
+    }
+}
+
+/// A name that is only lacking in the other trace is no fault; what is wrong besides is told
+/// of the trace that has it.
+#[test]
+fn of_a_name_that_is_nowhere_the_trace_that_fits_best_is_named() {
+    let traces = traces();
+    let error =
+        error(&traces, "event.fields.corp:arrays.length == 1 && event.fields.corp:arays.x == 1");
+    let path = traces.arrays.path().display();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "column 54: there is no event `corp:arays` in the trace (perhaps `corp:arrays`) (in the trace {path})"
+        )
+    );
+}
+
+#[test]
+fn a_fault_that_is_the_same_in_all_traces_names_none() {
+    let traces = traces();
+    let error = error(&traces, "event.name == 5");
+    assert_eq!(error.diagnostics()[0].trace, None);
+    assert!(!error.to_string().contains("in the trace"));
+}
+
+/// What is never true in one trace may be true in another one.
+#[test]
+fn notes_are_of_all_traces_together() {
+    let traces = traces();
+    let notes = |text: &str, of: &[&Arc<Trace>]| {
+        let of: Vec<Arc<Trace>> = of.iter().map(|trace| Arc::clone(trace)).collect();
+        let filters = Filters::new(&Expression::parse(text).expect(text), &of).expect(text);
+        filters.notes().to_string()
+    };
+    let (other, arrays) = (&traces.other, &traces.arrays);
+    let text = "event.name == sched_switch";
+    assert_eq!(notes(text, &[arrays]), "column 1: nothing passes this filter");
+    assert_eq!(notes(text, &[arrays, other]), "");
+    assert_eq!(notes(text, &[other]), "column 1: everything passes this filter");
+    let text = "size == 300";
+    let noted = "column 1: nothing passes this filter: `size` holds integers from 0 to 255";
+    assert_eq!(notes(text, &[other]), noted);
+    assert_eq!(notes(text, &[other, arrays]), noted);
+    let text = "size == 300 || length == 1";
+    let noted = "column 1: this part is never true: `size` holds integers from 0 to 255";
+    assert_eq!(notes(text, &[other, arrays]), noted);
+    assert_eq!(
+        notes("size < 300 || size == 1", &[other]),
+        "column 1: everything passes this filter\n\
+        column 1: this part is always true: `size` holds integers from 0 to 255"
+    );
+    // Traces that come later count, too.
+    let expression = Expression::parse("event.name == sched_switch").expect("sound");
+    let mut filters = Filters::new(&expression, &[Arc::clone(arrays)]).expect("sound");
+    assert!(filters.match_none() && !filters.notes().is_empty());
+    filters
+        .set_traces(&[Arc::clone(arrays), Arc::clone(other)], &lttv_filter::NoState)
+        .expect("sound");
+    assert!(!filters.match_none() && filters.notes().is_empty());
+}
