@@ -4,6 +4,7 @@
 
 pub mod bundled;
 pub mod clap_options;
+pub mod filter_notes;
 pub mod loading;
 pub mod modules;
 pub mod progress;

@@ -70,6 +70,13 @@ fn filters_choose_events() {
 }
 
 #[test]
+fn a_filter_that_matches_nothing_is_noted() {
+    let run = lttv(&["-m", "textDump", "-t", BUNDLED, "-e", "next_tid == 3000000000"]);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("note: nothing passes this filter\n"), "{}", run.stderr);
+}
+
+#[test]
 fn a_stretch_of_time() {
     let all = dumped(&[]);
     let time = |line: &str| line.split(' ').nth(1).unwrap().to_owned();

@@ -47,6 +47,50 @@ fn without_arguments_the_bundled_trace() {
     }
 }
 
+/// A filter that can never match, or always does, is used, and noted on standard error.
+#[test]
+fn a_filter_that_decides_nothing_is_noted() {
+    let filter = |text| dump(&["--count", "--filter", text], None);
+    let none = filter("next_tid == 3000000000");
+    assert_eq!((none.status, &*none.stdout), (Some(0), &b"0\n"[..]));
+    assert_eq!(
+        none.stderr,
+        "note: nothing passes this filter\n  |\n1 | next_tid == 3000000000\n  \
+         | ^^^^^^^^^^^^^^^^^^^^^^ `next_tid` holds integers from -2147483648 to 2147483647\n"
+    );
+    let all = filter("event.name =~ \"*\"");
+    assert_eq!((all.status, &*all.stdout), (Some(0), &b"6087\n"[..]));
+    assert!(all.stderr.starts_with("note: everything passes this filter\n"), "{}", all.stderr);
+    let some = filter("next_tid == 0");
+    assert_eq!((some.status, &*some.stderr), (Some(0), ""));
+}
+
+/// Whether or not the field of some type of events can hold the number.
+#[test]
+fn numbers_beyond_the_limits_of_a_field_are_compared() {
+    let count = |text| {
+        let run = dump(&["--count", "--filter", text], None);
+        assert_eq!(run.status, Some(0), "{text}: {}", run.stderr);
+        String::from_utf8(run.stdout).unwrap().trim().parse::<u32>().unwrap()
+    };
+    let all = count("exists(ret)");
+    assert_eq!(all, 1108);
+    for text in ["ret < 9223372036854775808", "ret > -9223372036854775809", "ret != 1e30"] {
+        assert_eq!(count(text), all, "{text}");
+    }
+    assert_eq!(count("ret != -1") + count("ret == -1"), all);
+    assert_eq!(count("ret > -0.5") + count("ret < -0.5"), all);
+    assert_eq!(count("ret in (0, 5.5, 1e30)"), count("ret == 0"));
+}
+
+#[test]
+fn an_empty_filter_is_an_error() {
+    let run = dump(&["--count", "--filter", ""], None);
+    assert!(!matches!(run.status, Some(0) | None), "{run:?}");
+    assert!(run.stderr.contains("the filter is empty"), "{}", run.stderr);
+    assert!(run.stdout.is_empty());
+}
+
 #[test]
 fn a_folder_without_traces_is_an_error() {
     let empty = tempfile::tempdir().unwrap();

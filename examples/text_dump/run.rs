@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use ltt_read::{Error, Merge, Notice, Trace, open_all};
 use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
+use lttv_examples::filter_notes;
 use lttv_examples::progress::Progress;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
@@ -117,7 +118,9 @@ fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<KernelFilters>, Ru
     }
     let environment = Environment::new().in_zone(cli.filter_zone());
     let expression = Expression::parse_all(cli.filters.iter().map(String::as_str))?;
-    Ok(Some(KernelFilters::new(&expression, traces, &environment)?))
+    let filters = KernelFilters::new(&expression, traces, &environment)?;
+    filter_notes::report(filters.filters().notes());
+    Ok(Some(filters))
 }
 
 /// A dump under way.

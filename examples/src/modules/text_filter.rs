@@ -10,6 +10,7 @@ use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_state::filter::KernelFilters;
 
 use super::Host;
+use crate::filter_notes;
 
 /// The module `textFilter`.
 #[derive(Debug)]
@@ -69,6 +70,7 @@ impl Module<Host> for TextFilter {
             ))
         };
         let filters = compile().map_err(told)?;
+        filter_notes::report(filters.filters().notes());
         let filters = match filters.asks_state() {
             true => filters.asking(work.kernel()),
             false => filters,

@@ -166,6 +166,7 @@ impl Session {
     /// If it is none; then the one before stays.
     pub fn set_filter(&mut self, text: &str) -> Result<(), FilterError> {
         let filters = self.compile(text)?;
+        self.note(filters.as_deref());
         self.filters = filters;
         self.tab.set_filter(self.filters.is_some().then(|| text.to_owned()), None);
         Ok(())
@@ -184,6 +185,14 @@ impl Session {
         let environment = Environment::new().in_zone(Zone::local());
         let filters = KernelFilters::new(&expression, self.traceset().traces(), &environment)?;
         Ok(Some(Rc::new(filters.asking(self.kernel))))
+    }
+
+    /// Shows a message if a filter, or a part of it, is never or always true.
+    pub fn note(&mut self, filters: Option<&KernelFilters>) {
+        let notes = filters.map(|filters| filters.filters().notes());
+        if let Some(first) = notes.and_then(|notes| notes.diagnostics().first()) {
+            self.message = Some(format!("filter: {first}"));
+        }
     }
 
     /// Somebody looks at statistics: they are kept up to date.

@@ -106,6 +106,19 @@ fn a_filter_that_is_none_says_why_and_where() {
 }
 
 #[test]
+fn a_filter_that_matches_nothing_is_noted() {
+    let mut screen = screen();
+    screen.type_text("/next_tid == 3000000000");
+    screen.press(KeyCode::Enter);
+    let line = screen.line_with("nothing passes this filter").expect("it is used");
+    assert!(line.starts_with("filter: "), "{line}");
+    assert_eq!(screen.status("filter"), "next_tid == 3000000000");
+    // Until the next key.
+    screen.press(KeyCode::BackTab);
+    assert!(screen.line_with("nothing passes").is_none());
+}
+
+#[test]
 fn the_list_has_a_filter_of_its_own() {
     let mut screen = screen();
     screen.type_text("\\event.name =~ \"sched_wak*\" && tracefile.cpu == 6");

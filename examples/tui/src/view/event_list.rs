@@ -179,7 +179,9 @@ impl Viewer for EventListView {
     }
 
     fn set_own_filter(&mut self, session: &mut Session, text: &str) -> Result<(), FilterError> {
-        self.own = session.compile(text)?.map(|filters| (text.to_owned(), filters));
+        let own = session.compile(text)?;
+        session.note(own.as_deref());
+        self.own = own.map(|filters| (text.to_owned(), filters));
         // The position at hand is of this traceset: it is not refused.
         _ = self.refilter(session);
         Ok(())
