@@ -198,11 +198,11 @@ fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result
         _ => {}
     }
     let started = Instant::now();
-    // One of the trace as it was earlier is gone on with.
-    if force && file.is_file() {
-        std::fs::remove_file(file)?;
+    let target = if force { Target::Anew(file) } else { Target::File(file) };
+    let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target)?;
+    if let Some(why) = rebuilt {
+        eprintln!("history: {}: {why}; it was made anew", file.display());
     }
-    let Recorded { history, events, kept, .. } = read(&traceset, Target::File(file))?;
     let seconds = started.elapsed().as_secs_f64();
     let bytes = std::fs::metadata(file)?.len();
     let of_trace: u64 =

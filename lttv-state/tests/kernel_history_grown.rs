@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::cell::RefCell;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{TraceWriter, Value, presets};
 use lttv_context::{Traceset, settled_since};
-use lttv_state::history::{Builder, History, Settings};
+use lttv_state::history::{Builder, Error, History, Settings};
 use lttv_state::kernel_history::{Recorded, Target, record};
 use proptest::prelude::*;
 use support::same_history;
@@ -227,11 +228,17 @@ fn little_growth_is_little_work() {
 #[test]
 fn what_is_not_the_same_trace_is_made_anew() {
     let growing = Growing::new();
-    let is_made_anew = |now: &Traceset| growing.record(now).kept.is_none();
+    let why = RefCell::new(None);
+    let is_made_anew = |now: &Traceset| {
+        let recorded = growing.record(now);
+        *why.borrow_mut() = recorded.rebuilt;
+        recorded.kept.is_none()
+    };
+    let is_stale = || matches!(*why.borrow(), Some(Error::Stale { .. }));
     let half = growing.earlier(&|_, ends| part(ends, 8));
-    assert!(is_made_anew(&half), "there was nothing");
+    assert!(is_made_anew(&half) && why.borrow().is_none(), "there was nothing");
     let less = growing.earlier(&|_, ends| part(ends, 4));
-    assert!(is_made_anew(&less), "it shrank");
+    assert!(is_made_anew(&less) && is_stale(), "it shrank");
     // A tracefile that was empty may get events of any time.
     let empty = growing.earlier(&|number, ends| if number == 0 { 0 } else { part(ends, 8) });
     is_made_anew(&empty);
@@ -239,16 +246,29 @@ fn what_is_not_the_same_trace_is_made_anew() {
     assert!(is_made_anew(&all), "one was empty");
 
     is_made_anew(&half);
-    assert!(!is_made_anew(&all));
+    assert!(!is_made_anew(&all) && why.borrow().is_none());
     is_made_anew(&half);
     let mut bytes = fs::read(growing.path()).unwrap();
     let in_first_block = bytes.len() / 8;
     bytes[in_first_block] ^= 4;
     fs::write(growing.path(), bytes).unwrap();
     assert!(is_made_anew(&all), "damaged");
+    assert!(matches!(*why.borrow(), Some(Error::Damaged { .. })));
     is_made_anew(&half);
     fs::write(growing.path(), "nothing of the kind").unwrap();
     assert!(is_made_anew(&all), "no history");
+    assert!(matches!(*why.borrow(), Some(Error::NotAHistory)));
+    // An unfinished one of these traces as they were.
+    let mut settings = Settings::default();
+    settings.identity = Recorded::identity(&half);
+    fs::remove_file(growing.path()).unwrap();
+    drop(Builder::create(growing.path(), 0, settings).unwrap());
+    assert!(is_made_anew(&all) && is_stale(), "unfinished");
+    // The caller asks for all of it.
+    is_made_anew(&half);
+    let anew = record(&all, Target::Anew(&growing.path()), goes_on).unwrap();
+    assert!(anew.kept.is_none() && anew.rebuilt.is_none());
+    same_history(&anew.history, &record(&all, Target::Memory, goes_on).unwrap().history, "anew");
 }
 
 /// With a mark that is of no use the trace is read from the begin, and comes to the same.

@@ -14,7 +14,8 @@ use super::reader::History;
 use super::reorder::Reorder;
 use super::rows::GrowingRows;
 use super::settings::Settings;
-use super::sink::{FileSink, Sink};
+use super::sink::{self, FileSink, Sink};
+use super::source::{Access, Source};
 use crate::tree::{Quark, Tree};
 
 type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
@@ -33,9 +34,10 @@ type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
 /// different texts; and with blocks, by a few bytes for each attribute that changed in
 /// one; not with changes.
 ///
-/// A history in a file is built under the file's name with `.partial` behind
+/// A history in a file is built under the file's name with `.partial` after
 /// it, and gets its name when it is [closed](Self::close): so a file with the
-/// right name is always whole. If the program ends before that, by whatever
+/// right name is always whole. The unfinished file is locked: a second builder of the
+/// same history is refused ([`Error::Busy`]), in this process or another. If the program ends before that, by whatever
 /// way, [`resume`](Self::resume) goes on and
 /// [`History::recover`](History::recover) reads what there is.
 ///
@@ -111,7 +113,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the file cannot be created.
+    /// If the file cannot be created; [`Error::NotAFile`] if `path` names something
+    /// else than a file, such as a directory; [`Error::Busy`] if the history is being
+    /// built already.
     pub fn create(
         path: impl AsRef<Path>,
         start: i64,
@@ -258,8 +262,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If there are changes after `end`, or writing fails. A file stays
-    /// unfinished then.
+    /// If there are changes after `end`, or writing fails. What was written is checked
+    /// before it replaces another file: so also if it was damaged, removed or replaced.
+    /// A file stays unfinished then.
     pub fn close(mut self, end: i64) -> Result<History, Error> {
         let last = self.reorder.as_ref().map_or(self.now, |r| r.latest().max(self.now));
         if end < last {
@@ -290,7 +295,20 @@ impl Builder {
             let Sink::File(mut file) = self.sink else { return Err(Error::Failed) };
             let trailer = file::trailer(index, file.len);
             file.write(&trailer)?;
-            let history = History::open(file.finish()?)?;
+            file.sync()?;
+            // Other processes may have written to it, too: a file is not replaced by one
+            // that is not what was built.
+            let source = Source::of(&file.file, Access::Map);
+            let history = source.map_err(|source| sink::io(&file.partial, source));
+            let history = history.and_then(History::of_source)?;
+            let is_right = (history.start(), history.end()) == (self.start, end)
+                && *history.identity() == self.settings.identity
+                && history.blocks() == self.blocks.len();
+            if !is_right {
+                return Err(Error::Replaced { path: file.partial });
+            }
+            history.verify()?;
+            file.finish()?;
             if let Some(live) = &self.live {
                 *live.write().unwrap_or_else(PoisonError::into_inner) = history.clone();
             }

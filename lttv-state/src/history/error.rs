@@ -17,6 +17,25 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// Another process, or another builder of this one, is building the file now.
+    #[error("{}: another process is building this history", path.display())]
+    Busy {
+        /// The file that is being built.
+        path: PathBuf,
+    },
+    /// A history cannot have this name: it is none of a file, or something else than a
+    /// file has it, such as a directory or a device.
+    #[error("{}: not a file, so that no history can be there", path.display())]
+    NotAFile {
+        /// The name.
+        path: PathBuf,
+    },
+    /// The unfinished file was removed or replaced while it was built.
+    #[error("{}: removed or replaced while it was built", path.display())]
+    Replaced {
+        /// The unfinished file.
+        path: PathBuf,
+    },
     /// The file is something else.
     #[error("not a history file")]
     NotAHistory,

@@ -9,9 +9,13 @@ use super::reader::History;
 impl Builder {
     /// Lets other threads query what is in blocks while this one goes on.
     ///
+    /// Of a growing file, blocks are read when they are first asked for, and kept in
+    /// memory until it is finished and mapped. It is not mapped before: so nothing that
+    /// other processes do to it ends this one.
+    ///
     /// # Errors
     ///
-    /// If the file cannot be mapped.
+    /// If writing has failed.
     pub fn live(&mut self) -> Result<Live, Error> {
         let shared = match &self.live {
             Some(shared) => shared.clone(),

@@ -39,12 +39,21 @@
 //! tells which blocks have an attribute. So one attribute at one time is found in one
 //! block, or two, and neither time nor attribute needs more than a few steps to find. What
 //! lasts over whole blocks is noted once more in the index, so that the state of all
-//! attributes is read in a row. Files are mapped and read in place: there is nothing to
-//! unpack. Of texts, the first 65 536 are copied when each is first asked for, but none of
+//! attributes is read in a row. Finished files are mapped and read in place: there is
+//! nothing to unpack. Of texts, the first 65 536 are copied when each is first asked for, but none of
 //! more than 128 bytes, so that it is known to be UTF-8: this takes 12 MB at most.
 //!
 //! Every block has a checksum, which is checked when the block is first used.
 //! Damage gives [`Error::Damaged`], not a wrong answer.
+//!
+//! # Several processes
+//!
+//! A file is built under another name, and locked: one builder at a time, others get
+//! [`Error::Busy`] at once. The lock is an advisory one, which ends with its process; so
+//! what a killed builder left can be resumed or replaced. A builder checks what it wrote,
+//! and that the file is still its own, before it replaces a finished file by renaming.
+//! Whoever has opened the old one keeps it. Growing files are read, not mapped, so that
+//! nothing that happens to them ends a process that reads.
 //!
 //! ```
 //! use lttv_state::history::{Builder, History, Settings};
@@ -88,6 +97,7 @@ mod live;
 mod mark;
 mod names;
 mod ongoing;
+mod piece;
 mod query;
 mod reader;
 mod recover;

@@ -1,6 +1,6 @@
 //! A history as it is read: its blocks, and the way to each of its runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,6 +14,7 @@ use super::identity::Identity;
 use super::lasting::{Lasting, Over};
 use super::mark::Mark;
 use super::names;
+use super::piece::Piece;
 use super::recover::Recovered;
 use super::rows::{GROUP, Group};
 use super::run::Run;
@@ -29,6 +30,8 @@ pub(super) enum Store {
     File(Source),
     /// Each for itself in memory.
     Frames(Vec<Arc<[u8]>>),
+    /// Each for itself in a file that still grows, and has this name.
+    Pieces(Vec<Arc<Piece>>, PathBuf),
 }
 
 impl Store {
@@ -38,14 +41,25 @@ impl Store {
         match self {
             Store::File(source) => source.bytes(),
             Store::Frames(frames) => frames.get(block).map_or(&[], |frame| frame),
+            Store::Pieces(pieces, _) => pieces.get(block).map_or(&[], |piece| piece.bytes()),
         }
+    }
+
+    /// The same, where the content may have to be read first.
+    fn load(&self, block: usize) -> Result<&[u8], Error> {
+        if let Store::Pieces(pieces, path) = self
+            && let Some(piece) = pieces.get(block)
+        {
+            return piece.load().map_err(|source| Error::Io { path: path.clone(), source });
+        }
+        Ok(self.around(block))
     }
 
     #[inline(always)]
     fn file(&self) -> &[u8] {
         match self {
             Store::File(source) => source.bytes(),
-            Store::Frames(_) => &[],
+            Store::Frames(_) | Store::Pieces(..) => &[],
         }
     }
 }
@@ -138,7 +152,8 @@ impl History {
     /// states up to its last whole block, where the history ends.
     ///
     /// `path` is the name that the file would have got. If the file was finished
-    /// after all, it is opened.
+    /// after all, it is opened. An unfinished file is read into memory, since its builder
+    /// may go on with it meanwhile, or another one.
     ///
     /// # Errors
     ///
@@ -148,10 +163,15 @@ impl History {
         if path.exists() {
             return History::open(path);
         }
-        Ok(Recovered::read(path)?.history)
+        match Recovered::read(path) {
+            Ok(recovered) => Ok(recovered.history),
+            // Just now it may have been finished.
+            Err(_) if path.exists() => History::open(path),
+            Err(error) => Err(error),
+        }
     }
 
-    fn of_source(source: Source) -> Result<History, Error> {
+    pub(super) fn of_source(source: Source) -> Result<History, Error> {
         let header = file::read_header(source.bytes())?;
         let index = file::read_index(source.bytes(), &header)?;
         let mut history = History::from_parts(Parts {
@@ -311,10 +331,10 @@ impl History {
         let Some(entry) = self.inner.parts.blocks.get(index) else {
             return Err(self.damaged(index, "missing block"));
         };
-        let around = self.inner.parts.store.around(index);
-        if !self.inner.verified[index].load(Ordering::Relaxed) {
-            self.verify_block(index, around, entry)?;
+        if !self.inner.verified[index].load(Ordering::Acquire) {
+            self.verify_block(index, entry)?;
         }
+        let around = self.inner.parts.store.around(index);
         match around.get(entry.content.clone()) {
             Some(data) => Ok(Block { head: &entry.head, layout: &entry.layout, data }),
             None => Err(self.damaged(index, "missing bytes")),
@@ -322,24 +342,33 @@ impl History {
     }
 
     #[cold]
-    fn verify_block(&self, index: usize, around: &[u8], entry: &BlockEntry) -> Result<(), Error> {
+    fn verify_block(&self, index: usize, entry: &BlockEntry) -> Result<(), Error> {
+        let around = self.inner.parts.store.load(index)?;
         if !file::is_intact(around, &entry.content) {
             return Err(self.damaged(index, "wrong checksum"));
         }
-        self.inner.verified[index].store(true, Ordering::Relaxed);
+        self.inner.verified[index].store(true, Ordering::Release);
         Ok(())
     }
 
     /// The frames of all blocks that end before a time, as they are in the file.
     pub(super) fn frames_before(&self, t: i64) -> impl Iterator<Item = Result<&[u8], Error>> {
         let count = self.inner.horizons.partition_point(|horizon| *horizon < t);
-        (0..count).map(move |index| {
-            self.block(index)?;
-            let content = self.inner.parts.blocks[index].content.clone();
-            let frame = content.start.checked_sub(FRAME_HEAD).map(|start| start..content.end);
-            let frame = frame.and_then(|at| self.inner.parts.store.around(index).get(at));
-            frame.ok_or_else(|| self.damaged(index, "missing bytes"))
-        })
+        (0..count).map(|index| self.frame(index))
+    }
+
+    /// The frames of all blocks.
+    pub(super) fn frames(&self) -> impl Iterator<Item = Result<&[u8], Error>> {
+        (0..self.blocks()).map(|index| self.frame(index))
+    }
+
+    /// The frame of a block, as it is in the file.
+    fn frame(&self, index: usize) -> Result<&[u8], Error> {
+        self.block(index)?;
+        let content = self.inner.parts.blocks[index].content.clone();
+        let frame = content.start.checked_sub(FRAME_HEAD).map(|start| start..content.end);
+        let frame = frame.and_then(|at| self.inner.parts.store.around(index).get(at));
+        frame.ok_or_else(|| self.damaged(index, "missing bytes"))
     }
 
     /// The run of an attribute in a block that has one, as the index says.

@@ -27,7 +27,12 @@ impl Recovered {
     /// Reads the unfinished file that would have become `path`. Its last block
     /// may be torn, so that each one is checked before it counts.
     pub(super) fn read(path: &Path) -> Result<Recovered, Error> {
-        let source = Source::open(&partial_path(path), Access::Map)?;
+        // Others may truncate the file: it must not be mapped.
+        Recovered::of(Source::open(&partial_path(path), Access::Read)?)
+    }
+
+    /// The same of the bytes of an unfinished file.
+    pub(super) fn of(source: Source) -> Result<Recovered, Error> {
         let bytes = source.bytes();
         let header = file::read_header(bytes)?;
         let mut chain = Chain::new(&header);

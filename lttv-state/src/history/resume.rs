@@ -9,7 +9,8 @@ use super::mark::Mark;
 use super::reader::History;
 use super::recover::Recovered;
 use super::settings::Settings;
-use super::sink::{FileSink, Sink};
+use super::sink::{self, FileSink, Sink};
+use super::source::{Access, Source};
 
 impl Builder {
     /// Goes on with a history that was not closed: with all attributes, and the
@@ -20,16 +21,27 @@ impl Builder {
     /// # Errors
     ///
     /// If there is no such file, it is damaged before its last block, or it was
-    /// built from something else than `settings` say.
+    /// built from something else than `settings` say; [`Error::Busy`] if another builder
+    /// goes on with it.
     pub fn resume(path: impl AsRef<Path>, settings: Settings) -> Result<Builder, Error> {
-        let path = path.as_ref();
-        let recovered = Recovered::read(path)?;
+        Builder::resume_in(FileSink::resume(path.as_ref())?, settings)
+    }
+
+    /// The same with a file that is locked.
+    fn resume_in(mut sink: FileSink, settings: Settings) -> Result<Builder, Error> {
+        // Nobody truncates it while it is locked.
+        let source = Source::of(&sink.file, Access::Map);
+        let source = source.map_err(|source| sink::io(&sink.partial, source))?;
+        let recovered = Recovered::of(source)?;
         let found = recovered.history.identity();
         if *found != settings.identity {
             let (expected, found) = (settings.identity.into(), found.clone().into());
             return Err(Error::Stale { expected, found });
         }
-        let sink = FileSink::resume(path, recovered.len)?;
+        sink.cut(recovered.len)?;
+        for (block, frame) in recovered.blocks.iter().zip(recovered.history.frames()) {
+            sink.add_piece(block.offset, frame?);
+        }
         let history = &recovered.history;
         let mut builder = Builder::new(history.start(), settings, Sink::File(sink));
         builder.tree = history.tree().clone();
@@ -90,7 +102,8 @@ impl Builder {
     /// # Errors
     ///
     /// If the file cannot be opened, what is to be copied is damaged, it is of another
-    /// producer, or the new one cannot be written.
+    /// producer, or the new one cannot be written; [`Error::Busy`] if another builder
+    /// writes it.
     pub fn extend(
         path: impl AsRef<Path>,
         settings: Settings,
@@ -110,8 +123,7 @@ impl Builder {
         for frame in history.frames_before(settled) {
             sink.write(frame?)?;
         }
-        drop(sink);
-        let mut builder = Builder::resume(path, settings)?;
+        let mut builder = Builder::resume_in(sink, settings)?;
         let is_of_use = |mark: &&Mark| mark.time <= settled && mark.horizon <= builder.now();
         if let Some(mark) = history.mark().filter(is_of_use).cloned() {
             builder.keep_mark(mark);

@@ -14,9 +14,10 @@ pub enum Access {
     /// Map the file into memory: nothing is read before it is needed, and what
     /// was read can be forgotten again, so memory does not grow with the file.
     /// If another process *truncates* the file while it is mapped, touching the
-    /// lost part ends this process (`SIGBUS`). A history file is never changed
-    /// once it is finished, unless by hand. Where the file system cannot map, the
-    /// file is read instead.
+    /// lost part ends this process (`SIGBUS`). A finished history file is never changed,
+    /// unless by hand: builders replace it as a whole, by renaming. Growing files are not
+    /// mapped by their readers. Where the file system cannot map, the file is read
+    /// instead.
     #[default]
     Map,
     /// Read the whole file into memory. Safe whatever happens to the file.

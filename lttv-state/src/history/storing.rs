@@ -1,6 +1,5 @@
 //! What a builder was told becomes blocks.
 
-use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use super::block::BlockHead;
@@ -11,7 +10,6 @@ use super::lasting::Lasting;
 use super::mark::Mark;
 use super::reader::{History, Parts, Store};
 use super::sink::Sink;
-use super::source::{Access, Source};
 
 impl Builder {
     /// Makes all changes up to [`now`](Self::now) visible to readers in other
@@ -92,6 +90,9 @@ impl Builder {
             Sink::File(_) => offset as usize + FRAME_HEAD,
         };
         let content = start..start + len;
+        if let Sink::File(file) = &mut self.sink {
+            file.add_piece(offset, &self.frame);
+        }
         // It was just made, so it has a layout.
         let Some(layout) = super::block::Layout::of(&head, len) else {
             self.failed = true;
@@ -134,11 +135,17 @@ impl Builder {
 
     /// What is in blocks, as a history that ends at `end`.
     pub(super) fn snapshot(&self, end: i64) -> Result<History, Error> {
+        if self.failed {
+            return Err(Error::Failed);
+        }
+        let mut blocks = self.blocks.clone();
         let store = match &self.sink {
             Sink::Memory(frames) => Store::Frames(frames.clone()),
             Sink::File(file) => {
-                let source = Source::of(&file.file, Access::Map);
-                Store::File(source.map_err(|source| Error::Io { path: PathBuf::new(), source })?)
+                for block in &mut blocks {
+                    block.content = FRAME_HEAD..FRAME_HEAD + block.content.len();
+                }
+                Store::Pieces(file.pieces.clone(), file.partial.clone())
             }
         };
         Ok(History::from_parts(Parts {
@@ -147,7 +154,7 @@ impl Builder {
             end,
             complete: false,
             identity: self.settings.identity.clone(),
-            blocks: self.blocks.clone(),
+            blocks,
             groups: super::recover::groups(&self.rows),
             lasting: Lasting::none(),
             mark: self.mark.clone(),

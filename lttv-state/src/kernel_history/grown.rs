@@ -1,5 +1,6 @@
 //! Going on with the history of traces that have grown.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use ltt_read::Timestamp;
@@ -9,32 +10,74 @@ use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
 use crate::history::{Builder, Error, History, Mark, Settings};
 
-/// Goes on with the finished history that there is of traces as they were earlier.
-/// `initial` are their states before the first event, `start` is the first time. `None`
-/// if there is no such history.
-pub(super) fn extend(
+/// What there is in a file that a history is to be stored in.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A history of the same traces, to go on with.
+    Builder(Box<Builder>),
+    /// No history, or the very one that is wanted anew.
+    Nothing,
+    /// A history that cannot be gone on with, and why.
+    Other(Error),
+}
+
+/// Goes on with the history that there is of traces: an unfinished one, or a finished one
+/// of these as they were earlier. `initial` are their states before the first event,
+/// `start` is the first time.
+pub(super) fn go_on(
     path: &Path,
     traceset: &Traceset,
     settings: &Settings,
     start: i64,
     initial: &[Snapshot],
-) -> Option<Builder> {
-    let history = History::open(path).ok()?;
+) -> Result<Found, Error> {
+    let unfinished = match Builder::resume(path, settings.clone()) {
+        Ok(builder) if builder.start() == start => return Ok(Found::Builder(builder.into())),
+        // Its traces begin elsewhere, though they seem to be the same.
+        Ok(_) => None,
+        Err(error) if is_missing(&error) => None,
+        // It has not even a beginning.
+        Err(Error::Unfinished) => None,
+        Err(error @ (Error::Busy { .. } | Error::NotAFile { .. } | Error::Io { .. })) => {
+            return Err(error);
+        }
+        Err(error) => Some(error),
+    };
+    let history = match History::open(path) {
+        Ok(history) => history,
+        Err(error) if is_missing(&error) => {
+            return Ok(unfinished.map_or(Found::Nothing, Found::Other));
+        }
+        Err(error @ Error::Io { .. }) => return Err(error),
+        Err(error) => return Ok(Found::Other(error)),
+    };
     if *history.identity() == settings.identity {
-        // There is nothing new: who wants it nevertheless wants it anew.
-        return None;
+        // There is nothing new: the caller wants it anew.
+        return Ok(Found::Nothing);
     }
-    let settled = settled_since(&history.identity().source, traceset)?;
-    // What ran at the begin may be known by events that came later.
+    let stale = || Error::Stale {
+        expected: settings.identity.clone().into(),
+        found: history.identity().clone().into(),
+    };
+    let settled = settled_since(&history.identity().source, traceset);
+    // What ran at the start may be known by events that came later.
     let same = history.start() == start
         && (initial.iter().enumerate()).all(|(at, initial)| {
             Snapshot::read(&history, at, start).is_ok_and(|of| of == *initial)
         });
-    if !same {
-        return None;
+    let Some(settled) = settled.filter(|_| same) else { return Ok(Found::Other(stale())) };
+    match Builder::extend(path, settings.clone(), settled.ns()) {
+        Ok(builder) if builder.earliest() > start => Ok(Found::Builder(builder.into())),
+        // Nothing of it could be kept.
+        Ok(_) => Ok(Found::Nothing),
+        Err(error @ (Error::Busy { .. } | Error::Io { .. })) => Err(error),
+        Err(error) => Ok(Found::Other(error)),
     }
-    let builder = Builder::extend(path, settings.clone(), settled.ns()).ok()?;
-    (builder.earliest() > start).then_some(builder)
+}
+
+/// Whether there is no such file.
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }
 
 /// Where a mark is to be made, and where it was.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext, fingerprint};
 
-use super::grown::{self, Marker};
+use super::grown::{self, Found, Marker};
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
 use crate::history::{Builder, Error, History, Identity, Settings};
@@ -26,8 +26,12 @@ pub enum Target<'p> {
     /// with; the traces are read from the begin nevertheless. If there is a finished one
     /// of these traces as they were earlier, all of it that is settled is kept. Then only
     /// what came later is read, if the feature `checkpoint-files` is on, and was when that
-    /// file was made; all is read otherwise.
+    /// file was made; all is read otherwise. Anything else that is there is replaced
+    /// when the new one is whole: [`Recorded::rebuilt`] tells why.
     File(&'p Path),
+    /// In a file, all of it anew. A file of that name is replaced when the new one is
+    /// whole.
+    Anew(&'p Path),
 }
 
 /// A history, and what could not be read of the traces.
@@ -41,6 +45,10 @@ pub struct Recorded {
     /// The time, in ns, before which all was in the file already; `None` if it was made
     /// anew.
     pub kept: Option<i64>,
+    /// Why what was in the file was not gone on with but replaced, such as
+    /// [`Error::Stale`] if it is of other traces or of these with another content; `None`
+    /// if there was nothing, or it was gone on with.
+    pub rebuilt: Option<Error>,
     /// What could not be read, of what was not kept.
     pub errors: Vec<ltt_read::Error>,
 }
@@ -66,7 +74,8 @@ impl Recorded {
 ///
 /// # Errors
 ///
-/// If storing fails; [`Error::Unfinished`] if `progress` broke off.
+/// If storing fails; [`Error::Unfinished`] if `progress` broke off; [`Error::Busy`] if the
+/// file is being built already.
 pub fn record(
     traceset: &Traceset,
     target: Target<'_>,
@@ -76,18 +85,15 @@ pub fn record(
     let kernel = context.attach(KernelState::new());
     let settings = Settings { identity: Recorded::identity(traceset), ..Settings::default() };
     let start = KernelHistory::start_of(context.contexts());
-    let builder = match target {
-        Target::Memory => Builder::in_memory_with(start, settings),
+    let (builder, rebuilt) = match target {
+        Target::Memory => (Builder::in_memory_with(start, settings), None),
+        Target::Anew(path) => (Builder::create(path, start, settings)?, None),
         Target::File(path) => {
             let initial: Vec<_> = context.extensions()[kernel].traces().map(Snapshot::of).collect();
-            let unfinished = Builder::resume(path, settings.clone());
-            match unfinished.ok().filter(|builder| builder.start() == start) {
-                Some(builder) => builder,
-                // None, of other traces, or not to be read.
-                None => match grown::extend(path, traceset, &settings, start, &initial) {
-                    Some(builder) => builder,
-                    None => Builder::create(path, start, settings)?,
-                },
+            match grown::go_on(path, traceset, &settings, start, &initial)? {
+                Found::Builder(builder) => (*builder, None),
+                Found::Nothing => (Builder::create(path, start, settings)?, None),
+                Found::Other(error) => (Builder::create(path, start, settings)?, Some(error)),
             }
         }
     };
@@ -95,7 +101,7 @@ pub fn record(
     let writer = context.attach(KernelHistory::new(kernel, builder));
     let mut marker = match target {
         Target::Memory => Marker::default(),
-        Target::File(_) => Marker::new(&mut context, writer),
+        Target::File(_) | Target::Anew(_) => Marker::new(&mut context, writer),
     };
     let mut events = 0;
     loop {
@@ -119,5 +125,5 @@ pub fn record(
     }
     let errors = context.drain_errors();
     let history = KernelHistory::finish(&mut context, writer)?;
-    Ok(Recorded { history, events, kept, errors })
+    Ok(Recorded { history, events, kept, rebuilt, errors })
 }

@@ -1,0 +1,497 @@
+//! Several builders and readers of one history file: each one gets what is right, or is
+//! told why not, and a whole file is never replaced by something else.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use lttv_state::history::{Builder, Error, History, Live, Settings};
+use lttv_state::tree::Quark;
+use lttv_state::value::Value;
+
+const ROLE: &str = "HISTORY_WRITER_ROLE";
+const FILE: &str = "HISTORY_WRITER_FILE";
+const QUARKS: usize = 20;
+
+fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.block_intervals = Some(500);
+    settings
+}
+
+/// What an attribute is set to at a time.
+fn value(quark: usize, t: i64) -> i32 {
+    ((t / 7 + quark as i64) * 31 % 1000) as i32
+}
+
+fn change(builder: &mut Builder, times: std::ops::Range<i64>) -> Result<(), Error> {
+    let quarks: Vec<Quark> =
+        (0..QUARKS).map(|i| builder.add(&format!("q/{i}"))).collect::<Result<_, _>>()?;
+    for t in times {
+        let i = t as usize % QUARKS;
+        builder.set(quarks[i], t, value(i, t))?;
+    }
+    Ok(())
+}
+
+fn build(path: &Path, end: i64) -> History {
+    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    change(&mut builder, 0..end).unwrap();
+    builder.close(end).unwrap()
+}
+
+/// Panics unless a history has all of what [`change`] makes, up to its end.
+fn check(history: &History) {
+    history.verify().unwrap();
+    for i in 0..QUARKS {
+        let quark = history.tree().find(Quark::ROOT, &format!("q/{i}")).unwrap().unwrap();
+        for t in (0..history.end()).step_by(97) {
+            let last = (t - i as i64).div_euclid(QUARKS as i64);
+            let expected = match last {
+                ..0 => Value::Null,
+                _ => value(i, last * QUARKS as i64 + i as i64).into(),
+            };
+            assert_eq!(history.at(quark, t).unwrap().value, expected, "q/{i} at {t}");
+        }
+    }
+}
+
+fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+/// Starts this program again, in a role: see [`child`].
+fn start(role: &str, path: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture"])
+        .env(ROLE, role)
+        .env(FILE, path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits until a child has said that it is ready, by a file of that name.
+fn await_ready(path: &Path) {
+    let ready = path.with_extension("ready");
+    let started = Instant::now();
+    while !ready.exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "the child never came so far");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    fs::remove_file(ready).unwrap();
+}
+
+fn finish(mut child: Child) -> ExitStatus {
+    drop(child.stdin.take());
+    child.wait().unwrap()
+}
+
+/// Not a test, but what other processes do: see `ROLE`.
+#[test]
+fn child() {
+    let Some(role) = std::env::var_os(ROLE) else { return };
+    let path = PathBuf::from(std::env::var_os(FILE).unwrap());
+    let ready = || drop(File::create(path.with_extension("ready")).unwrap());
+    let await_end = || _ = std::io::stdin().read_line(&mut String::new());
+    let code = match role.to_str().unwrap() {
+        // Builds, and waits in the middle.
+        "builder" => {
+            let mut builder = Builder::create(&path, 0, settings()).unwrap();
+            change(&mut builder, 0..10_000).unwrap();
+            builder.flush().unwrap();
+            ready();
+            await_end();
+            change(&mut builder, 10_001..20_000).unwrap();
+            i32::from(builder.close(20_000).is_err())
+        }
+        // Builds while threads read; 0 if it was closed, 3 if it was told why not.
+        "live" => {
+            let mut builder = Builder::create(&path, 0, settings()).unwrap();
+            let live = builder.live().unwrap();
+            let readers: Vec<_> = (0..2).map(|_| reader(live.clone())).collect();
+            change(&mut builder, 0..20_000).unwrap();
+            builder.flush().unwrap();
+            ready();
+            await_end();
+            change(&mut builder, 20_001..40_000).unwrap();
+            let closed = builder.close(40_000);
+            for (stop, reader) in readers {
+                drop(stop);
+                reader.join().unwrap();
+            }
+            if closed.is_ok() { 0 } else { 3 }
+        }
+        // In the working directory.
+        "no_parent" => {
+            std::env::set_current_dir(path.parent().unwrap()).unwrap();
+            check(&build(Path::new("h"), 3000));
+            0
+        }
+        // Where files cannot get long.
+        "full" => match small_disk(&path) {
+            Error::Io { path: of, source } => {
+                assert_eq!(of, partial(&path));
+                assert_eq!(source.kind(), std::io::ErrorKind::FileTooLarge);
+                0
+            }
+            error => panic!("{error}"),
+        },
+        role => panic!("{role}"),
+    };
+    std::process::exit(code);
+}
+
+/// Asks a growing history all the time, until what it returns is dropped. What cannot be
+/// answered has to be told.
+fn reader(live: Live) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u64>) {
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        let mut asked = 0;
+        while stopped.try_recv() != Err(std::sync::mpsc::TryRecvError::Disconnected) {
+            let history = live.latest();
+            for t in (history.start()..=history.end()).step_by(1 + history.end() as usize / 7) {
+                match history.state_at(t) {
+                    Ok(state) => assert_eq!(state.len(), history.tree().len()),
+                    Err(Error::Damaged { .. } | Error::Io { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+                asked += 1;
+            }
+        }
+        asked
+    });
+    (stop, thread)
+}
+
+/// The error of writing more than there is room for.
+fn small_disk(path: &Path) -> Error {
+    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    let error = change(&mut builder, 0..1_000_000).unwrap_err();
+    // It cannot be read of any more, nor closed as if nothing had been.
+    assert!(matches!(builder.live(), Err(Error::Failed)));
+    assert!(matches!(builder.close(2_000_000), Err(Error::Failed)));
+    error
+}
+
+#[test]
+fn a_second_builder_is_refused_at_once_and_leaves_everything_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let before = fs::read({
+        build(&path, 5000);
+        &path
+    })
+    .unwrap();
+    let child = start("builder", &path);
+    await_ready(&path);
+    let growing = fs::read(partial(&path)).unwrap();
+    for result in [
+        Builder::create(&path, 0, settings()),
+        Builder::resume(&path, settings()),
+        Builder::extend(&path, settings(), 100),
+    ] {
+        match result {
+            Err(Error::Busy { path: of }) => assert_eq!(of, path),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("two builders"),
+        }
+    }
+    assert!(fs::read(&path).unwrap() == before && fs::read(partial(&path)).unwrap() == growing);
+    assert!(finish(child).success());
+    check(&History::open(&path).unwrap());
+    assert_eq!(History::open(&path).unwrap().end(), 20_000);
+    assert!(!partial(&path).exists());
+}
+
+#[test]
+fn two_builders_of_one_process_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let first = Builder::create(&path, 0, settings()).unwrap();
+    assert!(matches!(Builder::create(&path, 0, settings()), Err(Error::Busy { .. })));
+    first.abandon().unwrap();
+    check(&build(&path, 1000));
+    // As soon as one is closed or dropped, another one may come.
+    drop(Builder::create(&path, 0, settings()).unwrap());
+    drop(Builder::resume(&path, settings()).unwrap());
+    check(&build(&path, 2000));
+}
+
+#[test]
+fn a_killed_builders_file_is_gone_on_with_or_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    for round in 0..4 {
+        let mut child = start("builder", &path);
+        await_ready(&path);
+        assert!(matches!(Builder::resume(&path, settings()), Err(Error::Busy { .. })));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if round % 2 == 0 {
+            check(&build(&path, 1000));
+        } else {
+            let mut builder = Builder::resume(&path, settings()).unwrap();
+            let earliest = builder.earliest();
+            assert!(earliest > 9000);
+            change(&mut builder, earliest..12_000).unwrap();
+            check(&builder.close(12_000).unwrap());
+        }
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+/// What has no part in the locking, such as a shell, may do anything to a growing file.
+#[test]
+fn live_readers_outlive_whatever_happens_to_the_growing_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    build(&path, 5000);
+    let before = fs::read(&path).unwrap();
+
+    // Nothing happens.
+    let child = start("live", &path);
+    await_ready(&path);
+    assert!(matches!(Builder::create(&path, 0, settings()), Err(Error::Busy { .. })));
+    assert_eq!(finish(child).code(), Some(0));
+    check(&History::open(&path).unwrap());
+    fs::write(&path, &before).unwrap();
+
+    let truncate = |of: &Path| File::options().write(true).open(of).unwrap().set_len(0).unwrap();
+    let overwrite = |of: &Path| {
+        let mut file = File::options().write(true).open(of).unwrap();
+        file.write_all(&[0xa5; 50_000]).unwrap();
+    };
+    let remove = |of: &Path| fs::remove_file(of).unwrap();
+    let replace = |of: &Path| {
+        fs::remove_file(of).unwrap();
+        fs::write(of, "something else").unwrap();
+    };
+    let faults: [(&str, &dyn Fn(&Path)); 4] = [
+        ("truncated", &truncate),
+        ("overwritten", &overwrite),
+        ("removed", &remove),
+        ("replaced", &replace),
+    ];
+    for (what, fault) in faults {
+        let child = start("live", &path);
+        await_ready(&path);
+        fault(&partial(&path));
+        std::thread::sleep(Duration::from_millis(50));
+        // It is alive, and reports that what it wrote is gone.
+        assert_eq!(finish(child).code(), Some(3), "{what}");
+        assert!(fs::read(&path).unwrap() == before, "{what}");
+        _ = fs::remove_file(partial(&path));
+    }
+}
+
+/// The file is checked as a whole before it replaces another one.
+#[test]
+fn a_whole_file_is_not_replaced_by_a_damaged_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    build(&path, 5000);
+    let before = fs::read(&path).unwrap();
+    for place in [3, 30, 1000, 20_000] {
+        use std::io::{Seek, SeekFrom};
+        let mut builder = Builder::create(&path, 0, settings()).unwrap();
+        change(&mut builder, 0..20_000).unwrap();
+        builder.flush().unwrap();
+        let mut file = File::options().read(true).write(true).open(partial(&path)).unwrap();
+        assert!(file.metadata().unwrap().len() > place);
+        file.seek(SeekFrom::Start(place)).unwrap();
+        file.write_all(&[0x5a; 3]).unwrap();
+        let error = builder.close(20_000).unwrap_err();
+        let is_told = matches!(error, Error::Damaged { .. } | Error::NotAHistory);
+        assert!(is_told, "byte {place}: {error}");
+        assert!(fs::read(&path).unwrap() == before, "byte {place}");
+    }
+}
+
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    let partial_folder = dir.path().join("other");
+    fs::create_dir(partial(&partial_folder)).unwrap();
+    let none: &Path = "".as_ref();
+    let mut names = vec![folder.as_path(), dir.path(), "/".as_ref(), "..".as_ref(), none];
+    if cfg!(unix) {
+        names.push("/dev/null".as_ref());
+    }
+    names.push(&partial_folder);
+    for name in names {
+        for result in [Builder::create(name, 0, settings()), Builder::resume(name, settings())] {
+            match result {
+                Err(Error::NotAFile { .. }) => {}
+                Err(error) => panic!("{name:?}: {error}"),
+                Ok(_) => panic!("{name:?} is no file"),
+            }
+        }
+    }
+    let inside: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|of| of.unwrap().path()).collect();
+    assert_eq!(inside.len(), 2, "{inside:?}");
+    assert!(matches!(History::open(&folder), Err(Error::Io { .. })));
+    assert!(matches!(History::recover(&folder), Err(Error::Io { .. })));
+    let nowhere = dir.path().join("no/such/h");
+    assert!(matches!(Builder::create(nowhere, 0, settings()), Err(Error::Io { .. })));
+}
+
+#[test]
+fn a_name_without_a_folder_is_one_in_the_working_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(finish(start("no_parent", &dir.path().join("h"))).success());
+    check(&History::open(dir.path().join("h")).unwrap());
+    assert!(!dir.path().join("h.partial").exists());
+}
+
+/// The limit on the size of files stands in for a disk that is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_and_leaves_what_can_be_resumed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let status = Command::new("sh")
+        .arg("-c")
+        // In blocks of 512 or 1024 bytes; a signal would come before the error.
+        .arg("trap '' XFSZ; ulimit -f 100; exec \"$0\" --exact child --nocapture")
+        .arg(std::env::current_exe().unwrap())
+        .env(ROLE, "full")
+        .env(FILE, &path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    assert!(!path.exists());
+    let mut builder = Builder::resume(&path, settings()).unwrap();
+    let earliest = builder.earliest();
+    assert!(earliest > 0);
+    change(&mut builder, earliest..earliest + 1000).unwrap();
+    check(&builder.close(earliest + 1000).unwrap());
+}
+
+/// Whoever has opened a history keeps it, whatever takes its place.
+#[test]
+fn readers_keep_the_history_that_they_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    build(&path, 3000);
+    let readers: Vec<_> = (0..2).map(|_| History::open(&path).unwrap()).collect();
+    let threads: Vec<_> = readers
+        .into_iter()
+        .map(|history| {
+            std::thread::spawn(move || {
+                for _ in 0..3 {
+                    assert_eq!(history.end(), 3000);
+                    check(&history);
+                }
+            })
+        })
+        .collect();
+    for end in [2000, 4000, 1000] {
+        check(&build(&path, end));
+        assert_eq!(History::open(&path).unwrap().end(), end);
+    }
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// What is recovered of a file that is being built stays what it was.
+#[test]
+fn what_was_recovered_outlives_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let mut child = start("builder", &path);
+    await_ready(&path);
+    let recovered = History::recover(&path).unwrap();
+    check(&recovered);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let again = History::recover(&path).unwrap();
+    build(&path, 100);
+    check(&recovered);
+    check(&again);
+    let torn = dir.path().join("torn");
+    drop({
+        let mut builder = Builder::create(&torn, 0, settings()).unwrap();
+        change(&mut builder, 0..10_000).unwrap();
+        builder
+    });
+    let recovered = History::recover(&torn).unwrap();
+    File::options().write(true).open(partial(&torn)).unwrap().set_len(0).unwrap();
+    check(&recovered);
+}
+
+/// Times as early and as late as there are: answers or errors, in memory and in a file.
+#[test]
+fn the_first_and_last_times_that_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let (min, max) = (i64::MIN, i64::MAX);
+    for file in [false, true] {
+        let mut builder = match file {
+            true => Builder::create(dir.path().join("h"), min, settings()).unwrap(),
+            false => Builder::in_memory(min),
+        };
+        let quark = builder.add("a").unwrap();
+        builder.set(quark, min, 1).unwrap();
+        builder.flush().unwrap();
+        builder.set(quark, 0, 2).unwrap();
+        builder.mark(0, b"note").unwrap();
+        builder.set(quark, max, 3).unwrap();
+        let history = builder.close(max).unwrap();
+        let all: Vec<_> =
+            history.intervals(quark, min..=max).unwrap().map(Result::unwrap).collect();
+        let spans: Vec<_> = all.iter().map(|i| (i.start, i.end, i.value)).collect();
+        assert_eq!(spans, [(min, -1, 1.into()), (0, max - 1, 2.into()), (max, max, 3.into())]);
+        let back: Vec<_> =
+            history.intervals(quark, min..=max).unwrap().rev().map(Result::unwrap).collect();
+        assert!(back.iter().rev().eq(&all));
+        for (t, expected) in [(min, 1), (-1, 1), (0, 2), (max - 1, 2), (max, 3)] {
+            assert_eq!(history.at(quark, t).unwrap().value, expected.into());
+            assert_eq!(history.state_at(t).unwrap()[quark.index()].value, expected.into());
+        }
+        assert_eq!(history.next_change(quark, max).unwrap().map(|i| i.start), None);
+        assert_eq!(history.next_change(quark, min).unwrap().map(|i| i.start), Some(0));
+        assert_eq!(history.previous_change(quark, min).unwrap().map(|i| i.start), None);
+        let shares = history.durations(quark, min..=max).unwrap();
+        assert_eq!(
+            shares.iter().map(|share| share.time).collect::<Vec<_>>(),
+            [1 << 63, (1 << 63) - 1, 1]
+        );
+        for each in [1, u64::MAX] {
+            let mut found = 0;
+            if each == 1 {
+                // Every ns of all time: stopped after a few.
+                _ = history.over(&[quark], min..=max, each, |_| {
+                    found += 1;
+                    match found < 3 {
+                        true => std::ops::ControlFlow::Continue(()),
+                        false => std::ops::ControlFlow::Break(()),
+                    }
+                });
+            } else {
+                _ = history.over(&[quark], min..=max, each, |_| {
+                    found += 1;
+                    std::ops::ControlFlow::Continue(())
+                });
+            }
+            assert!(found > 0);
+        }
+    }
+    let history = build(&dir.path().join("h"), 100);
+    let quark = Quark::from_index(1);
+    for t in [min, -1, 101, max] {
+        assert!(matches!(history.at(quark, t), Err(Error::OutOfRange { .. })), "{t}");
+        assert!(matches!(history.state_at(t), Err(Error::OutOfRange { .. })), "{t}");
+    }
+    let empty = std::ops::RangeInclusive::new(max, min);
+    _ = history.durations(quark, empty.clone());
+    assert!(history.intervals(quark, empty).map_or(0, |found| found.count()) <= 1);
+}
