@@ -210,13 +210,15 @@ impl Machine {
     }
 
     fn look_at_cpu(&mut self, drawn: &mut Drawn<ResourceRows>, at: Place<'_>, number: u32) {
+        // Numbers may be anything; places are dense.
+        let Some(place) = at.state.cpu_index(number) else { return };
         let mode = ResourceState::Cpu(at.state.cpu_mode(number));
         let what = (Resource::Cpu(number), NameId::NONE);
-        set(&mut self.cpus, number as usize, drawn, at, what, mode);
+        set(&mut self.cpus, place, drawn, at, what, mode);
     }
 
     fn look_at_pending(&mut self, at: Place<'_>, cpu: u32) {
-        let index = cpu as usize;
+        let Some(index) = at.state.cpu_index(cpu) else { return };
         if self.pending.len() <= index {
             self.pending.resize(index + 1, 0);
         }

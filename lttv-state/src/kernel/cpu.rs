@@ -2,13 +2,17 @@
 
 use super::table::ProcessIx;
 
-/// Numbers of CPUs are below this (Linux allows 8192).
-pub(super) const MAX_CPUS: u32 = 1 << 14;
+/// So many CPUs at most are told apart (Linux allows 8192).
+pub(super) const MAX_CPUS: usize = 1 << 14;
+
+/// The number that all CPUs beyond that have in common.
+pub(super) const OTHERS: u32 = u32::MAX;
 
 /// A processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cpu {
+    pub(super) number: u32,
     /// Who runs there.
     pub(super) running: ProcessIx,
     /// Who runs when nobody else does.
@@ -20,11 +24,14 @@ pub struct Cpu {
     /// Soft interrupts raised and not begun, a bit each.
     pub(super) pending_softirqs: u32,
     pub(super) frequency: Option<u64>,
-    /// Whether something is known to exist there: an event, or a tracefile.
-    pub(super) known: bool,
 }
 
 impl Cpu {
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Who runs there. While that is not known, it is a process without an id.
     pub fn running(&self) -> ProcessIx {
         self.running

@@ -18,6 +18,8 @@ use super::table::ProcessIx;
 #[derive(Debug, Default)]
 pub struct Effect {
     pub(super) cpu: Option<u32>,
+    /// Its place among CPUs.
+    pub(super) place: usize,
     pub(super) time: i64,
     pub(super) ended: Option<Ended>,
     pub(super) waited: Option<Waited>,
@@ -94,8 +96,9 @@ pub enum RequestStep {
 }
 
 impl Effect {
-    pub(super) fn begin(&mut self, cpu: u32, time: i64) {
+    pub(super) fn begin(&mut self, cpu: u32, place: usize, time: i64) {
         self.cpu = Some(cpu);
+        self.place = place;
         self.time = time;
         self.ended = None;
         self.waited = None;
@@ -123,6 +126,12 @@ impl Effect {
     #[inline]
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
+    }
+
+    /// The place of that CPU among all that are known.
+    #[inline]
+    pub(crate) fn place(&self) -> usize {
+        self.place
     }
 
     /// The time of the event: that of its delivery.

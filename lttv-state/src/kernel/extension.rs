@@ -16,7 +16,7 @@ use super::follower::Follower;
 use super::look_ahead::{First, look_ahead};
 use super::machine::{At, SavedState, TraceState};
 use super::packets::PacketSeen;
-use super::rule::Rule;
+use super::rule::{CpuField, Rule, cpu_field};
 use super::transition::Transition;
 
 /// What the machines of a traceset's traces are doing: attached to a context, it
@@ -55,6 +55,8 @@ struct Machine {
     state: TraceState,
     /// By event type.
     transitions: Vec<Option<Transition>>,
+    /// Where events tell their CPU, by event type.
+    cpu_fields: Vec<CpuField>,
     followers: Vec<Box<dyn Follower>>,
     initial: Initial,
 }
@@ -125,14 +127,36 @@ impl KernelState {
         *self.traces.get(trace)?.transitions.get(event_type.index())?
     }
 
-    /// The CPU of an event that a hook got: as events told that changed the state,
-    /// or else as the tracefile's name does.
+    /// The CPU of an event that a hook got: as it or its packet tells, or else as the
+    /// tracefile's name does.
     #[inline]
     pub fn cpu_of(&self, call: &EventCall<'_, '_>) -> Option<u32> {
-        self.cpu_of_tracefile(call.tracefile.number())
+        let (trace, tracefile) = (call.trace.index(), call.tracefile.number());
+        Some(self.cpu_and_place(trace, tracefile, &call.event)?.0)
     }
 
-    /// The CPU of the last event of the tracefile of a number.
+    /// The CPU of any event, and its place if the state knows it.
+    #[inline]
+    fn cpu_and_place(
+        &self,
+        trace: usize,
+        tracefile: usize,
+        event: &Event<'_>,
+    ) -> Option<(u32, Option<usize>)> {
+        let (packet, machine) = (self.packets.get(tracefile)?, self.traces.get(trace)?);
+        let field = machine.cpu_fields.get(event.type_id().index())?;
+        let cpu = match packet.other_cpu(field, event) {
+            Some(cpu) => cpu,
+            None if packet.place().is_some() => return Some((packet.cpu(), packet.place())),
+            None => packet.cpu(),
+        };
+        let place = machine.state.cpu_index(cpu);
+        let known = place.and_then(|place| machine.state.cpu_at(place));
+        Some((known.map_or(cpu, |known| known.number()), place))
+    }
+
+    /// The CPU of the last event of the tracefile of a number that can change the state.
+    /// Before that, it is the CPU of its first event.
     #[inline]
     pub fn cpu_of_tracefile(&self, number: usize) -> Option<u32> {
         Some(self.packets.get(number)?.cpu())
@@ -184,13 +208,13 @@ impl KernelState {
         trace: usize,
         follower: usize,
         tracefile: usize,
-        event_type: EventTypeId,
+        event: &Event<'_>,
         time: i64,
     ) {
-        let Some(cpu) = self.cpu_of_tracefile(tracefile) else { return };
+        let Some((cpu, place)) = self.cpu_and_place(trace, tracefile, event) else { return };
         let machine = self.traces.get_mut(trace);
         if let Some(follower) = machine.and_then(|machine| machine.followers.get_mut(follower)) {
-            follower.passed(cpu, event_type, time);
+            follower.passed(cpu, place, event.type_id(), time);
         }
     }
 
@@ -204,12 +228,12 @@ impl KernelState {
         event: &Event<'_>,
         time: i64,
     ) -> bool {
-        let (cpu, gap) = self.packets[tracefile].enter(rule, event);
-        let at = At { cpu, time };
+        let packet = &mut self.packets[tracefile];
+        let (_, gap) = packet.enter(rule, event);
         let state = &mut self.traces[trace].state;
-        if !state.begin(at) {
-            return false;
-        }
+        let (cpu, place) = packet.locate(state);
+        let at = At { cpu, place, time };
+        state.begin(at);
         if gap {
             state.gap(at);
         }
@@ -227,7 +251,12 @@ impl KernelState {
         }
     }
 
-    fn machine(&self, trace: &TraceContext, rules: &mut [Option<Rule>], begin: i64) -> Machine {
+    fn machine(
+        &self,
+        trace: &TraceContext,
+        rules: &mut [Option<Rule>],
+        opening: &Opening,
+    ) -> Machine {
         let mut names = super::Names::default();
         let transitions = rules.iter().map(|rule| Some(rule.as_ref()?.transition)).collect();
         for rule in rules.iter_mut().flatten() {
@@ -236,18 +265,24 @@ impl KernelState {
             }
         }
         let is_kernel = rules.iter().flatten().next().is_some();
-        let mut cpus: Vec<_> =
-            trace.trace().tracefiles().iter().filter_map(|tracefile| tracefile.cpu()).collect();
+        let mut cpus: Vec<u32> = opening.cpus.iter().copied().flatten().collect();
         cpus.sort_unstable();
         cpus.dedup();
+        let running = match self.looks_ahead {
+            true => look_ahead(trace.trace(), rules, &opening.cpus),
+            false => Vec::new(),
+        };
+        let types = (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
+        let cpu_fields = types.map(|id| cpu_field(trace.trace(), id)).collect();
         let initial = Initial {
-            begin,
+            begin: opening.begin,
             names: Arc::new(names),
             cpus: if is_kernel { cpus } else { Vec::new() },
-            running: if self.looks_ahead { look_ahead(trace.trace(), rules) } else { Vec::new() },
+            running,
             processes: most_processes(trace.trace()),
         };
-        Machine { state: initial.state(), transitions, followers: Vec::new(), initial }
+        let state = initial.state();
+        Machine { state, transitions, cpu_fields, followers: Vec::new(), initial }
     }
 }
 
@@ -261,16 +296,38 @@ fn tell_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, rule
     }
 }
 
-/// The time of a trace's first event, in ns.
-fn begin_of(trace: &Arc<Trace>) -> i64 {
-    let first = |tracefile| trace.cursor(tracefile).next().ok()??.timestamp();
-    (0..trace.tracefiles().len()).filter_map(first).min().map_or(0, |time| time.ns())
+/// What the first events of a trace's tracefiles tell.
+#[derive(Debug)]
+struct Opening {
+    /// The time of the first of them, in ns.
+    begin: i64,
+    /// The CPU of each tracefile: that of its first event, or that of its name if there is
+    /// none to tell it.
+    cpus: Vec<Option<u32>>,
+}
+
+impl Opening {
+    fn of(trace: &Arc<Trace>) -> Self {
+        let mut begin: Option<i64> = None;
+        let cpus = trace.tracefiles().iter().enumerate().map(|(number, tracefile)| {
+            let mut cursor = trace.cursor(number);
+            let Ok(Some(event)) = cursor.next() else { return tracefile.cpu() };
+            if let Some(time) = event.timestamp() {
+                begin = Some(begin.map_or(time.ns(), |begin| begin.min(time.ns())));
+            }
+            let field = cpu_field(trace, event.type_id());
+            let nothing = PacketSeen::none(0);
+            nothing.other_cpu(&field, &event).or_else(|| tracefile.cpu())
+        });
+        let cpus = cpus.collect();
+        Opening { begin: begin.unwrap_or(0), cpus }
+    }
 }
 
 /// Each byte of a trace tells of one process at most, and each CPU has two.
 fn most_processes(trace: &Trace) -> u64 {
     let bytes: u64 = trace.tracefiles().iter().map(|tracefile| tracefile.size()).sum();
-    bytes.saturating_add(2 * u64::from(MAX_CPUS))
+    bytes.saturating_add(2 * MAX_CPUS as u64)
 }
 
 impl Initial {
@@ -292,15 +349,14 @@ impl Extension for KernelState {
 
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
         let contexts = setup.contexts;
-        let tracefiles = contexts.tracefiles().iter();
-        let packets: Vec<_> =
-            tracefiles.map(|t| PacketSeen::none(t.tracefile().cpu().unwrap_or(0))).collect();
+        let mut packets = Vec::new();
         for trace in contexts.traces() {
             let types =
                 (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
             let mut rules: Vec<_> = types.map(|id| Rule::of(trace.trace(), id)).collect();
-            let begin = begin_of(trace.trace());
-            let machine = setup.extensions[handle].machine(trace, &mut rules, begin);
+            let opening = Opening::of(trace.trace());
+            packets.extend(opening.cpus.iter().map(|cpu| PacketSeen::none(cpu.unwrap_or(0))));
+            let machine = setup.extensions[handle].machine(trace, &mut rules, &opening);
             setup.extensions[handle].traces.push(machine);
             let index = trace.index();
             for (at, rule) in rules.into_iter().enumerate() {
@@ -336,7 +392,7 @@ impl Extension for KernelState {
     fn save(&self) -> SavedKernelState {
         SavedKernelState {
             traces: self.traces.iter().map(|machine| machine.state.save()).collect(),
-            packets: self.packets.as_slice().into(),
+            packets: self.packets.iter().map(|packet| packet.saved()).collect(),
         }
     }
 

@@ -16,6 +16,7 @@ pub(crate) trait Follower: Any + Debug + Send {
     /// [effect](TraceState::effect) is that of the event.
     fn applied(&mut self, state: &TraceState, transition: Transition, event_type: EventTypeId);
 
-    /// There was an event of a CPU that changes nothing, delivered at a time in ns.
-    fn passed(&mut self, cpu: u32, event_type: EventTypeId, time: i64);
+    /// There was an event of a CPU that changes nothing, delivered at a time in ns. The
+    /// CPU has a place if the state knows it.
+    fn passed(&mut self, cpu: u32, place: Option<usize>, event_type: EventTypeId, time: i64);
 }

@@ -1,5 +1,6 @@
 //! Who ran on each CPU when the trace began: its first switch tells.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ltt_read::Trace;
@@ -22,11 +23,17 @@ pub(super) struct First {
 
 /// The processes that ran on CPUs when a trace began, as far as switches tell
 /// before events were lost.
-pub(super) fn look_ahead(trace: &Arc<Trace>, rules: &[Option<Rule>]) -> Vec<First> {
+/// `cpus` are those of the first events of its tracefiles.
+pub(super) fn look_ahead(
+    trace: &Arc<Trace>,
+    rules: &[Option<Rule>],
+    cpus: &[Option<u32>],
+) -> Vec<First> {
     let mut first: Vec<First> = Vec::new();
     for number in 0..trace.tracefiles().len() {
         if may_have(trace, number, rules, Transition::Switch) {
-            first.extend(first_of(trace, number, rules));
+            let cpu = cpus.get(number).copied().flatten();
+            first.extend(first_of(trace, number, rules, cpu.unwrap_or(0)));
         }
     }
     first.sort_by_key(|first| (first.cpu, first.time));
@@ -78,10 +85,11 @@ fn each_birth(
     }
 }
 
-fn first_of(trace: &Arc<Trace>, number: usize, rules: &[Option<Rule>]) -> Vec<First> {
+fn first_of(trace: &Arc<Trace>, number: usize, rules: &[Option<Rule>], cpu: u32) -> Vec<First> {
     let mut cursor = trace.cursor(number);
-    let mut packet = PacketSeen::none(trace.tracefiles()[number].cpu().unwrap_or(0));
+    let mut packet = PacketSeen::none(cpu);
     let mut found: Vec<First> = Vec::new();
+    let mut cpus = HashSet::new();
     for _ in 0..MAX_EVENTS {
         let Ok(Some(event)) = cursor.next() else { break };
         let Some(rule) = rules.get(event.type_id().index()).and_then(Option::as_ref) else {
@@ -91,12 +99,13 @@ fn first_of(trace: &Arc<Trace>, number: usize, rules: &[Option<Rule>]) -> Vec<Fi
         if gap {
             break;
         }
-        if rule.transition != Transition::Switch || found.iter().any(|first| first.cpu == cpu) {
+        if rule.transition != Transition::Switch || cpus.contains(&cpu) {
             continue;
         }
         let Some(tid) = rule.tid(&event, 0) else { continue };
         let name = rule.text(&event, 3).unwrap_or_default().to_vec();
         let time = event.timestamp().map_or(i64::MIN, |time| time.ns());
+        cpus.insert(cpu);
         found.push(First { cpu, tid, name, time });
         // One that tells its CPU in each event may have those of others.
         if !matches!(rule.cpu, super::rule::CpuField::Event(_)) {

@@ -41,13 +41,15 @@
 //!
 //! # Limits
 //!
-//! Process ids are below 2²², CPU numbers below 2¹⁴, as in Linux; interrupts
-//! numbered 2¹⁶ and above are not told apart. Whatever is beyond is counted and
-//! left out. Memory grows with processes that live at one time, and with names.
+//! Process ids are below 2²², as in Linux; what is beyond is counted and left out.
+//! Interrupts numbered 2¹⁶ and above are not told apart. CPUs may have any numbers; of
+//! more than 2¹⁴ CPUs, those that appear last count as one, with the number 2³² − 1.
+//! Memory grows with CPUs that appear, processes that live at one time, and names.
 
 mod anomalies;
 mod apply;
 mod cpu;
+mod cpu_index;
 mod effect;
 mod extension;
 mod follower;
@@ -90,4 +92,4 @@ pub use transition::Transition;
 
 /// Grows when the same trace comes to other states than before: what was stored of
 /// them is made anew then.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;

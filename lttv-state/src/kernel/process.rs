@@ -24,6 +24,10 @@ pub(super) const TID_END: Tid = 1 << 22;
 pub struct Serial(pub u32);
 
 impl Serial {
+    /// Of no process: that of events of a CPU of which nothing but events is known that
+    /// change no state.
+    pub const NONE: Serial = Serial(u32::MAX);
+
     /// As an index into tables.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -158,7 +158,8 @@ fn softirq_labels(trace: &Trace, id: EventTypeId, transition: Transition) -> Vec
     (0..SOFTIRQS).map(|number| labels(field.info(), number).next().map(Box::from)).collect()
 }
 
-fn cpu_field(trace: &Trace, id: EventTypeId) -> CpuField {
+/// Where the events of a type tell their CPU.
+pub(super) fn cpu_field(trace: &Trace, id: EventTypeId) -> CpuField {
     if let Some(field) = trace.field(id, Scope::PacketContext, "cpu_id") {
         return CpuField::Packet(field);
     }

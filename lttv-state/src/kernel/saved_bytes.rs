@@ -27,6 +27,7 @@ impl SavedState {
         self.names.bytes(before.map(|before| &before.names))
             + self.processes.bytes(before.map(|before| &before.processes))
             + heap_of(&self.cpus)
+            + heap_of(&self.frequencies)
             + sources
             + heap_of(&self.devices)
             + file_tables

@@ -35,7 +35,12 @@ pub(super) fn is_sound(
     let initial = state.names.texts().zip(&limits.names.texts).all(|(a, b)| a == b);
     let names = !is_first || initial && state.names.len() >= limits.names.len();
     let slots = state.processes.slots.len();
-    let cpus = state.cpus.len() <= MAX_CPUS as usize
+    let mut numbers: Vec<u32> = state.cpus.iter().map(|cpu| cpu.number()).collect();
+    numbers.sort_unstable();
+    let cpus = state.cpus.len() <= MAX_CPUS
+        && numbers.is_sorted_by(|a, b| a < b)
+        && state.frequencies.len() <= MAX_CPUS
+        && state.frequencies.is_sorted_by(|a, b| a.0 < b.0)
         && (state.cpus.iter().flat_map(|cpu| [cpu.running, cpu.idle, cpu.nobody]))
             .all(|ix| ix.index() < slots);
     let sources = state.sources.iter().all(|sources| {

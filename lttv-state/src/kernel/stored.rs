@@ -18,7 +18,7 @@ use super::sound::{Limits, is_sound};
 use super::table::{ProcessIx, SavedTable};
 
 /// Grows when other bytes are written for the same states.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 impl KernelState {
     pub(super) fn stored(&self) -> Codec<KernelState> {
@@ -51,6 +51,7 @@ struct StoredTrace<'b> {
     free: Cow<'b, [u32]>,
     next_serial: u32,
     cpus: Cow<'b, [Cpu]>,
+    frequencies: Cow<'b, [(u32, u64)]>,
     sources: [Cow<'b, [Source]>; 4],
     devices: Cow<'b, [BlockDevice]>,
     /// In the order of the tables.
@@ -143,6 +144,7 @@ impl<'b> StoredTrace<'b> {
             free: Cow::Borrowed(&saved.processes.free),
             next_serial: saved.processes.next_serial,
             cpus: Cow::Borrowed(&saved.cpus),
+            frequencies: Cow::Borrowed(&saved.frequencies),
             sources: saved.sources.each_ref().map(|sources| Cow::Borrowed(sources.as_slice())),
             devices: Cow::Borrowed(&saved.devices),
             file_tables,
@@ -179,6 +181,7 @@ impl<'b> StoredTrace<'b> {
                 next_serial: self.next_serial,
             },
             cpus: self.cpus.into_owned(),
+            frequencies: self.frequencies.into_owned(),
             sources: self.sources.map(Cow::into_owned),
             devices: self.devices.into_owned(),
             file_tables: self.file_tables.into_iter().collect(),
@@ -199,7 +202,7 @@ mod tests {
 
     /// The version of what is stored, and a checksum of what that is for the bundled
     /// trace.
-    const STORED: (u32, u32) = (0x1_0002, 0xac9e_f478);
+    const STORED: (u32, u32) = (0x2_0003, 0xcb83_acf7);
 
     #[test]
     fn other_bytes_have_another_version() {

@@ -20,9 +20,9 @@ pub(super) enum Field {
 }
 
 impl Field {
-    /// A number that fits, or nothing.
-    pub(super) fn small(number: impl TryInto<i32>) -> Field {
-        number.try_into().map_or(Field::Null, Field::I32)
+    /// A number, mostly a small one.
+    pub(super) fn number(number: u32) -> Field {
+        i32::try_from(number).map_or(Field::I64(number.into()), Field::I32)
     }
 
     /// What an attribute has now.

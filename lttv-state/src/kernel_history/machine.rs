@@ -26,6 +26,7 @@ pub(super) const ANOMALIES: &str = "Anomalies";
 pub(super) struct Machine {
     base: Quark,
     threads_base: Quark,
+    /// By their places in the state.
     cpus: Vec<Option<Node<4>>>,
     /// By place in the table of processes.
     threads: Vec<Option<Thread>>,
@@ -169,18 +170,19 @@ impl Machine {
     }
 
     fn all_cpus(&mut self, place: &mut Place<'_>, state: &TraceState) -> Result<(), Error> {
-        let known = state.cpus().map(|(number, _)| number + 1).max().unwrap_or(0);
-        (0..known).try_for_each(|cpu| self.cpu(place, state, cpu))
+        state.cpus().try_for_each(|(number, _)| self.cpu(place, state, number))
     }
 
     fn cpu(&mut self, place: &mut Place<'_>, state: &TraceState, cpu: u32) -> Result<(), Error> {
-        let Some(known) = state.cpu(cpu) else { return Ok(()) };
-        let node = match self.cpus.get_mut(cpu as usize) {
+        let Some(at) = state.cpu_index(cpu) else { return Ok(()) };
+        let Some(known) = state.cpu_at(at) else { return Ok(()) };
+        let cpu = known.number();
+        let node = match self.cpus.get_mut(at) {
             Some(Some(node)) => node,
             _ => {
                 let base = child(place.builder, self.base, CPUS, &cpu.to_string())?;
                 let node = Node::of(place.builder, base, &CPU)?;
-                grown(&mut self.cpus, cpu as usize).insert(node)
+                grown(&mut self.cpus, at).insert(node)
             }
         };
         let pending = Some(known.pending_softirqs()).filter(|pending| *pending != 0);
@@ -230,7 +232,7 @@ impl Machine {
             name(process.name())?,
             Field::optional(process.pid()),
             Field::optional(process.parent()),
-            process.cpu().map_or(Field::Null, Field::small),
+            process.cpu().map_or(Field::Null, Field::number),
             process.kind().map_or(Field::Null, |kind| spellings.kinds[kind as usize]),
             name(process.brand())?,
             match process.function() {
@@ -265,7 +267,7 @@ impl Machine {
         let known = &mut self.sources[kind as usize];
         let running = match source.entries() {
             0 => Field::Null,
-            _ => Field::small(source.running()),
+            _ => Field::number(source.running()),
         };
         let fields = [running, self.names.field(source.name(), state, place.builder)?];
         let node = match known.get_mut(number as usize) {
@@ -301,7 +303,7 @@ impl Machine {
         let fields = [
             place.spellings.device_modes[BlockDevice::mode(device) as usize],
             self.names.field(device.name(), state, place.builder)?,
-            Field::small(device.in_flight()),
+            Field::number(device.in_flight()),
         ];
         self.devices[index].set(place.builder, place.t, &DEVICE, fields)
     }

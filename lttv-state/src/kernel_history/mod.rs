@@ -49,7 +49,7 @@
 //! | `Threads/<tid>/Submode` | text: which system call, interrupt or exception |
 //! | `Threads/<tid>/Name` | text |
 //! | `Threads/<tid>/PID`, `PPID` | i32: id of its thread group, and of its parent |
-//! | `Threads/<tid>/CPU` | i32: where it runs, waits to run, or ran last |
+//! | `Threads/<tid>/CPU` | i32: where it runs, waits to run, or ran last; i64 for numbers beyond |
 //! | `Threads/<tid>/Kind` | text: a [`ProcessType`](crate::kernel::ProcessType) |
 //! | `Threads/<tid>/Brand` | text: the name it gave itself (LTTng 0.x) |
 //! | `Threads/<tid>/Function` | u64: address of the function that it is in (LTTng 0.x) |

@@ -15,7 +15,7 @@ use crate::kernel::{self, KernelState};
 const STEP: u64 = 1 << 16;
 
 /// Grows when the same states come to other attributes than before.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Where a history is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

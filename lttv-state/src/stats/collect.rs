@@ -1,5 +1,7 @@
 //! Counting while events go by.
 
+use std::collections::BTreeMap;
+
 use ltt_read::schema::EventTypeId;
 
 use super::collected::Collected;
@@ -8,25 +10,34 @@ use super::kinds::Kind;
 use super::leaf::{Counts, LeafKey, Leaves};
 use super::ledger::{LeafIx, Ledger, charge};
 use super::rows::Row;
+use super::tally::Tally;
 use super::waits::Waits;
 use crate::kernel::{
-    ExecutionMode, Follower, Process, RequestKind, RequestStep, TraceState, Transfer, Transition,
-    Waited,
+    ExecutionMode, Follower, NameId, Process, RequestKind, RequestStep, Serial, TraceState,
+    Transfer, Transition, Waited,
 };
 
 /// The statistics of a trace while they are collected.
 #[derive(Debug)]
 pub(super) struct Collector {
     ledger: Ledger,
+    /// By their places in the state.
     cpus: Vec<OnCpu>,
+    /// Events of CPUs that the state does not know, since they change nothing.
+    strays: BTreeMap<u32, Tally>,
     /// By serial number.
     waits: Vec<Waits>,
     /// By serial number.
     processes: Vec<ProcessFacts>,
     devices: Vec<DeviceFacts>,
     begin: i64,
+    /// Since when CPUs count that become known: no statistics of what was before have them.
+    known_since: i64,
     last: i64,
 }
+
+/// So many CPUs that the state does not know are told apart.
+const MAX_STRAYS: usize = 1 << 14;
 
 /// What a CPU is on, and since when.
 #[derive(Debug, Clone, Copy)]
@@ -94,37 +105,53 @@ impl Follower for Collector {
         let effect = state.effect();
         let Some(cpu) = effect.cpu() else { return };
         self.transition(state, transition, cpu);
-        self.count(cpu, event_type, effect.time().ns());
+        self.count(effect.place(), event_type, effect.time().ns());
     }
 
-    fn passed(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
-        self.count(cpu, event_type, time);
+    fn passed(&mut self, cpu: u32, place: Option<usize>, event_type: EventTypeId, time: i64) {
+        match place.filter(|place| *place < self.cpus.len()) {
+            Some(place) => self.count(place, event_type, time),
+            None => self.stray(cpu, event_type, time),
+        }
     }
 }
 
 impl Collector {
     /// Nothing yet: begins at a time, in a state, for so many types of events.
-    pub(super) fn new(state: &TraceState, time: i64, types: usize) -> Self {
+    /// Of CPUs that get known later, all that was since `known_since` is counted.
+    pub(super) fn new(state: &TraceState, time: i64, known_since: i64, types: usize) -> Self {
         let devices = state.devices().iter();
         let devices = devices.map(|of| DeviceFacts::new(of.number(), time, of.in_flight()));
         let mut collector = Collector {
             ledger: Ledger::new(types, state.cpus().count()),
             cpus: Vec::new(),
+            strays: BTreeMap::new(),
             waits: Vec::new(),
             processes: Vec::new(),
             devices: devices.collect(),
             begin: time,
+            known_since: time,
             last: time,
         };
         collector.follow_all(state);
+        collector.known_since = known_since;
         collector
     }
 
-    /// Counts an event, for what its CPU is on after it.
-    #[inline]
-    fn count(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
+    /// Counts an event of a CPU of which nothing else is known.
+    #[cold]
+    fn stray(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
-        if let Some(of) = self.cpus.get_mut(cpu as usize) {
+        let is_known = self.strays.contains_key(&cpu) || self.strays.len() < MAX_STRAYS;
+        let cpu = if is_known { cpu } else { u32::MAX };
+        self.strays.entry(cpu).or_default().count(event_type);
+    }
+
+    /// Counts an event, for what the CPU at its place is on after it.
+    #[inline]
+    fn count(&mut self, place: usize, event_type: EventTypeId, time: i64) {
+        self.last = time;
+        if let Some(of) = self.cpus.get_mut(place) {
             self.ledger.count(of.leaf, of.kind, event_type);
         }
     }
@@ -133,13 +160,12 @@ impl Collector {
     #[inline(always)] // in one place only
     fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
         let effect = state.effect();
-        let time = effect.time().ns();
-        if self.cpus.len() <= cpu as usize {
+        let (time, place) = (effect.time().ns(), effect.place());
+        if self.cpus.len() <= place {
             self.last = time;
             self.follow_all(state);
         }
-        let (Some(of), Some(running)) = (self.cpus.get_mut(cpu as usize), state.running(cpu))
-        else {
+        let (Some(of), Some(running)) = (self.cpus.get_mut(place), state.running_at(place)) else {
             return;
         };
         if let Some(lost) = effect.lost_since() {
@@ -209,8 +235,10 @@ impl Collector {
         {
             let facts = facts(&mut self.processes, process.serial().index());
             match transfer {
-                Transfer::Read => facts.bytes_read += bytes,
-                Transfer::Write => facts.bytes_written += bytes,
+                Transfer::Read => facts.bytes_read = facts.bytes_read.saturating_add(bytes),
+                Transfer::Write => {
+                    facts.bytes_written = facts.bytes_written.saturating_add(bytes);
+                }
             }
         }
         if let Some(request) = effect.request() {
@@ -246,8 +274,12 @@ impl Collector {
         {
             let facts = facts(&mut self.processes, running.serial().index());
             match request.kind {
-                RequestKind::Read => facts.blocks_read += request.bytes,
-                RequestKind::Write => facts.blocks_written += request.bytes,
+                RequestKind::Read => {
+                    facts.blocks_read = facts.blocks_read.saturating_add(request.bytes);
+                }
+                RequestKind::Write => {
+                    facts.blocks_written = facts.blocks_written.saturating_add(request.bytes);
+                }
                 RequestKind::Other => {}
             }
         }
@@ -286,16 +318,17 @@ impl Collector {
     /// Looks at all CPUs anew.
     #[cold]
     fn follow_all(&mut self, state: &TraceState) {
-        let known = state.cpus().map(|(number, _)| number + 1).max().unwrap_or(0);
-        for cpu in 0..known {
-            let Some(running) = state.running(cpu) else { continue };
-            let key = LeafKey::of(running, cpu);
+        for place in 0..state.cpu_count() {
+            let (Some(cpu), Some(running)) = (state.cpu_at(place), state.running_at(place)) else {
+                continue;
+            };
+            let key = LeafKey::of(running, cpu.number());
             let time = self.last;
             self.comes(state, running);
-            match self.cpus.get_mut(cpu as usize) {
+            match self.cpus.get_mut(place) {
                 Some(of) if of.key == key => {}
                 Some(of) => of.go_to(&mut self.ledger, key, time),
-                None => self.cpus.push(OnCpu::new(&mut self.ledger, key, self.begin)),
+                None => self.cpus.push(OnCpu::new(&mut self.ledger, key, self.known_since)),
             }
         }
     }
@@ -311,6 +344,11 @@ impl Collector {
         if time.is_none() {
             self.close(state, &mut leaves);
         }
+        leaves.extend(self.strays.iter().map(|(cpu, events)| {
+            let (mode, submode) = (ExecutionMode::Unknown, NameId::UNKNOWN);
+            let key = LeafKey { process: Serial::NONE, cpu: *cpu, function: 0, mode, submode };
+            (key, Counts { events: events.clone(), ..Counts::default() })
+        }));
         let mut processes = self.processes.clone();
         for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.are_none()) {
             waits.add_to(facts(&mut processes, at));
@@ -332,10 +370,13 @@ impl Collector {
         let time = self.last;
         // Those that nothing was counted for: found by key, as the others by the ledger.
         let mut new = Leaves::default();
+        let first = state.cpus().next().map_or(0, |(number, _)| number);
         for (ix, process) in state.processes() {
             let runs =
                 process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|c| c.running() == ix);
-            let cpu = process.cpu().unwrap_or(0);
+            // Events may tell of CPUs that are not known to exist.
+            let known = process.cpu().and_then(|cpu| state.cpu(cpu));
+            let cpu = known.map_or(first, |known| known.number());
             let mut nested = 0u64;
             for (depth, frame) in process.stack().iter().enumerate().rev() {
                 let is_top = depth + 1 == process.stack().len();

@@ -63,7 +63,7 @@ impl ProcessFacts {
             (&mut self.times_scheduled, later.times_scheduled),
             (&mut self.migrations, later.migrations),
         ];
-        sums.into_iter().for_each(|(sum, more)| *sum += more);
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
         self.wakeup_latency.add(&later.wakeup_latency);
         if !later.seen {
             return;
@@ -146,8 +146,9 @@ impl DeviceFacts {
         let passed = time.saturating_sub(self.since).max(0) as u64;
         self.since = time;
         if self.in_flight > 0 {
-            self.busy_time += passed;
-            self.queue_time += passed.saturating_mul(self.in_flight.into());
+            self.busy_time = self.busy_time.saturating_add(passed);
+            let queued = passed.saturating_mul(self.in_flight.into());
+            self.queue_time = self.queue_time.saturating_add(queued);
         }
     }
 
@@ -158,11 +159,11 @@ impl DeviceFacts {
             match request.kind {
                 RequestKind::Read => {
                     self.reads += 1;
-                    self.bytes_read += request.bytes;
+                    self.bytes_read = self.bytes_read.saturating_add(request.bytes);
                 }
                 RequestKind::Write => {
                     self.writes += 1;
-                    self.bytes_written += request.bytes;
+                    self.bytes_written = self.bytes_written.saturating_add(request.bytes);
                 }
                 RequestKind::Other => self.others += 1,
             }
@@ -179,7 +180,7 @@ impl DeviceFacts {
             (&mut self.busy_time, later.busy_time),
             (&mut self.queue_time, later.queue_time),
         ];
-        sums.into_iter().for_each(|(sum, more)| *sum += more);
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
         if !later.name.is_empty() {
             self.name = later.name.clone();
         }

@@ -33,6 +33,8 @@
 //!   CPUs are counted from the trace's first event to its last, so the times of a
 //!   CPU add up to exactly that. Who ran before the first switch of a CPU, that
 //!   switch tells.
+//! * Events of a CPU that change no state count for it, too, even if nothing else is known
+//!   of it: for no process ([`Serial::NONE`](crate::kernel::Serial::NONE)) then.
 //! * When events were lost, the time from the CPU's last event before the gap to its
 //!   next switch is that of an unknown process.
 //!
@@ -109,7 +111,7 @@ impl Statistics {
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
     ) -> Handle<Statistics> {
-        Self::attach_from(context, kernel, |_| None)
+        Self::attach_from(context, kernel, |_| None, false)
     }
 
     /// As [`attach`](Self::attach), but statistics begin at a time: that which was
@@ -119,14 +121,16 @@ impl Statistics {
         kernel: Handle<KernelState>,
         time: Timestamp,
     ) -> Handle<Statistics> {
-        Self::attach_from(context, kernel, |_| Some(time))
+        Self::attach_from(context, kernel, |_| Some(time), false)
     }
 
-    /// Those of each trace begin at a time of its own.
+    /// Those of each trace begin at a time of its own. If they are a part of all, they are
+    /// to be added to those of what was before.
     fn attach_from(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
         time: impl Fn(usize) -> Option<Timestamp>,
+        is_part: bool,
     ) -> Handle<Statistics> {
         let mut statistics = Statistics::default();
         let traces: Vec<_> = context.traceset().traces().to_vec();
@@ -134,7 +138,8 @@ impl Statistics {
             let Some(state) = context.extensions()[kernel].trace(index) else { continue };
             let begin = time(index).map_or(state.begin_time(), |time| time.max(state.begin_time()));
             let types = trace.schema().event_types.len();
-            let collector = Collector::new(state, begin.ns(), types);
+            let known_since = if is_part { state.begin_time() } else { begin };
+            let collector = Collector::new(state, begin.ns(), known_since.ns(), types);
             statistics.follower = context.extensions_mut()[kernel].follow(index, collector);
             let collected = Collected::none(begin.ns());
             let (trace, names) = (Some(trace.clone()), Arc::default());
@@ -153,7 +158,7 @@ impl Statistics {
                 context.on_event(events, move |call| {
                     let (tracefile, time) = (call.tracefile.number(), call.time().ns());
                     if let Some(kernel) = call.extensions.get_mut(kernel) {
-                        kernel.pass(index, follower, tracefile, event_type, time);
+                        kernel.pass(index, follower, tracefile, &call.event, time);
                     }
                 });
             }

@@ -39,7 +39,7 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
         let _ = context.set_checkpoints(checkpoints.clone());
         context.seek_time_with_state(slice.begin());
         let begin = |trace: usize| Some(slice.begin().min(ends[trace]));
-        let statistics = Statistics::attach_from(&mut context, kernel, begin);
+        let statistics = Statistics::attach_from(&mut context, kernel, begin, true);
         let read = slice.read(&mut context);
         debug_assert!(read.is_ok(), "the state was brought to the begin of the slice");
         let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));

@@ -69,6 +69,10 @@ impl TraceStatistics {
         for (key, counts) in self.leaves() {
             let cpu = cpus.entry(key.cpu).or_default();
             cpu.number = key.cpu;
+            if key.process == Serial::NONE {
+                cpu.events += counts.events.total();
+                continue;
+            }
             let facts = self.process_facts().get(key.process.index());
             let time = match facts.and_then(|facts| facts.tid) {
                 None => &mut cpu.unknown_time,
@@ -80,6 +84,13 @@ impl TraceStatistics {
                 cpu.interrupt_time = cpu.interrupt_time.wrapping_add(counts.cpu_time);
             }
             cpu.events += counts.events.total();
+        }
+        // Of some, nothing is known but events.
+        for cpu in cpus.values_mut() {
+            let known = cpu.busy_time.wrapping_add(cpu.idle_time).wrapping_add(cpu.unknown_time);
+            if known == 0 {
+                cpu.unknown_time = self.time();
+            }
         }
         cpus.into_values().collect()
     }
@@ -100,7 +111,7 @@ impl TraceStatistics {
     /// What each process did that was ever on a CPU, by serial number.
     pub fn processes(&self) -> Vec<ProcessSum> {
         let mut sums: BTreeMap<Serial, ProcessSum> = BTreeMap::new();
-        for (key, counts) in self.leaves() {
+        for (key, counts) in self.leaves().filter(|(key, _)| key.process != Serial::NONE) {
             let sum = sums.entry(key.process).or_insert(ProcessSum {
                 process: key.process,
                 cpu_time: 0,

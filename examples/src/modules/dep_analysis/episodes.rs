@@ -84,7 +84,8 @@ impl Lives {
         self.end = self.end.max(time);
         let Some(running) = state.cpu(cpu).map(|cpu| cpu.running()) else { return };
         let Some(process) = state.process(running) else { return };
-        let at = cpu as usize;
+        // Numbers may be anything; places are dense.
+        let Some(at) = state.cpu_index(cpu) else { return };
         if self.running.len() <= at {
             self.running.resize(at + 1, None);
         }

@@ -1,6 +1,7 @@
 //! Block devices, and the frequencies of CPUs.
 
 use super::{At, TraceState};
+use crate::kernel::cpu::MAX_CPUS;
 use crate::kernel::effect::{Request, RequestStep};
 use crate::kernel::names::NameId;
 use crate::kernel::resources::{BlockDevice, DeviceNumber, MAX_DEVICES, RequestKind};
@@ -39,9 +40,19 @@ impl TraceState {
 
     /// A CPU's frequency changes, in Hz.
     pub(in crate::kernel) fn frequency(&mut self, at: At, cpu: Option<u32>, frequency: u64) {
-        let cpu = cpu.unwrap_or(at.cpu);
-        if self.cpus.get(cpu as usize).is_some() || self.add_cpu(cpu) {
-            self.cpus[cpu as usize].frequency = Some(frequency);
+        let place = cpu.map_or(Some(at.place), |cpu| self.cpu_index(cpu));
+        if let Some(of) = place.and_then(|place| self.cpus.get_mut(place)) {
+            of.frequency = Some(frequency);
+            return;
+        }
+        // There is no CPU but of that an event came, or a tracefile is there.
+        let Some(cpu) = cpu else { return };
+        match self.frequencies.binary_search_by_key(&cpu, |of| of.0) {
+            Ok(known) => self.frequencies[known].1 = frequency,
+            Err(at) if self.frequencies.len() < MAX_CPUS => {
+                self.frequencies.insert(at, (cpu, frequency));
+            }
+            Err(_) => self.anomalies.impossible_numbers += 1,
         }
     }
 

@@ -32,6 +32,8 @@ pub(in crate::kernel) const MAX_FILE_TABLES: usize = 1 << 16;
 impl TraceState {
     /// A process is dumped. What events told of it before counts more.
     pub(in crate::kernel) fn dumped(&mut self, at: At, dumped: Dumped<'_>) {
+        let (pid, parent) = (self.possible(dumped.pid), self.possible(dumped.parent));
+        let dumped = Dumped { pid, parent, ..dumped };
         if dumped.tid == 0 {
             for cpu in 0..self.cpus.len() {
                 self.describe(self.cpus[cpu].idle, &dumped);
@@ -39,7 +41,7 @@ impl TraceState {
             return;
         }
         let is_new = self.processes.find(dumped.tid).is_none();
-        let Some(ix) = self.find_or_add(at.cpu, dumped.tid, at.time) else { return };
+        let Some(ix) = self.find_or_add(at.place, dumped.tid, at.time) else { return };
         self.effect.target = Some(ix);
         self.describe(ix, &dumped);
         let process = self.processes.get_mut(ix);

@@ -23,7 +23,7 @@ impl TraceState {
                 self.unwind(ix, depth, at.time);
             }
             if let Some(bit) = 1u32.checked_shl(number) {
-                self.cpus[at.cpu as usize].pending_softirqs &= !bit;
+                self.cpus[at.place].pending_softirqs &= !bit;
             }
         }
         self.push(at, kind.mode(), name, pack(kind, number));
@@ -53,7 +53,7 @@ impl TraceState {
     /// A soft interrupt was asked for on a CPU.
     pub(in crate::kernel) fn softirq_raise(&mut self, at: At, number: u32) {
         if let Some(bit) = 1u32.checked_shl(number) {
-            self.cpus[at.cpu as usize].pending_softirqs |= bit;
+            self.cpus[at.place].pending_softirqs |= bit;
         }
     }
 

@@ -27,7 +27,7 @@ impl TraceState {
         let parent = match birth.parent {
             // Who runs is only supposed; the event is sure.
             Some(tid) if self.processes.get(current).tid != Some(tid) => {
-                self.find_or_add(at.cpu, tid, at.time)
+                self.find_or_add(at.place, tid, at.time)
             }
             _ => Some(current),
         };
@@ -60,16 +60,17 @@ impl TraceState {
             }
         };
         self.effect.target = Some(ix);
+        let group = self.possible(birth.pid);
         let parent = parent.map(|parent| self.processes.get(parent)).filter(|p| p.tid.is_some());
         let inherited = parent.map(|p| (p.tid, p.pid, p.kind, p.name, p.brand, p.files.clone()));
         let process = self.processes.get_mut(ix);
         process.creation = Some(at.time);
-        process.pid = birth.pid;
+        process.pid = group;
         if let Some((tid, pid, kind, name, brand, files)) = inherited {
             process.parent = tid;
             process.kind = kind;
             (process.name, process.brand) = (name, brand);
-            let is_thread = birth.pid.is_some() && birth.pid == pid;
+            let is_thread = group.is_some() && group == pid;
             process.files = if is_thread { Arc::default() } else { files };
             if kind == Some(ProcessType::Kernel) && process.stack.len() == 2 {
                 kernel_thread(process.stack.as_mut_slice());
@@ -81,7 +82,7 @@ impl TraceState {
 
     /// A process turns out to be a thread of the kernel.
     pub(in crate::kernel) fn kernel_thread(&mut self, at: At, tid: Tid) {
-        let Some(ix) = self.find_or_add(at.cpu, tid, at.time) else { return };
+        let Some(ix) = self.find_or_add(at.place, tid, at.time) else { return };
         self.effect.target = Some(ix);
         if self.processes.get(ix).status() == ProcessStatus::Dead {
             return;
@@ -94,8 +95,8 @@ impl TraceState {
 
     /// A process begins to exit.
     pub(in crate::kernel) fn exit(&mut self, at: At, tid: Tid) {
-        let known = if tid == 0 { None } else { self.processes.find(tid) };
-        let Some(ix) = known else { return };
+        let tid = self.possible(Some(tid)).filter(|tid| *tid != 0);
+        let Some(ix) = tid.and_then(|tid| self.processes.find(tid)) else { return };
         self.effect.target = Some(ix);
         let runs = self.runs_on(ix).is_some();
         let process = self.processes.get_mut(ix);
@@ -109,8 +110,8 @@ impl TraceState {
 
     /// What the kernel kept of a process is freed.
     pub(in crate::kernel) fn free(&mut self, tid: Tid) {
-        let known = if tid == 0 { None } else { self.processes.find(tid) };
-        let Some(ix) = known else { return };
+        let tid = self.possible(Some(tid)).filter(|tid| *tid != 0);
+        let Some(ix) = tid.and_then(|tid| self.processes.find(tid)) else { return };
         self.effect.target = Some(ix);
         self.farewell(ix);
     }
@@ -128,13 +129,13 @@ impl TraceState {
 
     /// A process is gone. If it ran, nobody knows who does now.
     pub(super) fn remove(&mut self, ix: ProcessIx, time: i64) {
-        if let Some(cpu) = self.runs_on(ix) {
-            let nobody = self.cpus[cpu as usize].nobody;
-            if self.effect.cpu == Some(cpu) {
+        if let Some(place) = self.runs_on(ix) {
+            let nobody = self.cpus[place].nobody;
+            if self.effect.cpu == Some(self.cpus[place].number) {
                 self.effect.rest().lost_since.get_or_insert(time);
             }
             self.forget(nobody, time);
-            self.cpus[cpu as usize].running = nobody;
+            self.cpus[place].running = nobody;
         }
         let frames = std::mem::take(&mut self.processes.get_mut(ix).stack);
         frames.iter().for_each(|frame| self.release(frame));

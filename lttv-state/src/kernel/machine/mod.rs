@@ -20,7 +20,8 @@ use std::sync::Arc;
 use ltt_read::Timestamp;
 
 use super::anomalies::Anomalies;
-use super::cpu::{Cpu, MAX_CPUS};
+use super::cpu::{Cpu, MAX_CPUS, OTHERS};
+use super::cpu_index::CpuIndex;
 use super::effect::Effect;
 use super::journal::Journal;
 use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
@@ -43,6 +44,8 @@ pub(super) use stack::{MAX_DEPTH, MAX_FUNCTIONS};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At {
     pub(super) cpu: u32,
+    /// Its place among the CPUs that are known.
+    pub(super) place: usize,
     pub(super) time: i64,
 }
 
@@ -54,7 +57,11 @@ pub struct TraceState {
     saved_names: RefCell<SavedNames>,
     pub(super) processes: ProcessTable,
     told_names: ToldNames,
+    /// In the order in which they appeared.
     pub(super) cpus: Vec<Cpu>,
+    cpu_index: CpuIndex,
+    /// Of CPUs that are not known yet, by number, in Hz.
+    pub(super) frequencies: Vec<(u32, u64)>,
     /// By kind.
     pub(super) sources: [Vec<Source>; 4],
     /// Of sources, packed.
@@ -87,6 +94,7 @@ pub(super) struct SavedState {
     pub(super) names: SavedNames,
     pub(super) processes: SavedTable,
     pub(super) cpus: Vec<Cpu>,
+    pub(super) frequencies: Vec<(u32, u64)>,
     pub(super) sources: [Vec<Source>; 4],
     pub(super) devices: Vec<BlockDevice>,
     pub(super) file_tables: HashMap<u64, ProcessIx>,
@@ -111,6 +119,8 @@ impl TraceState {
             processes: ProcessTable::default(),
             told_names: ToldNames::default(),
             cpus: Vec::new(),
+            cpu_index: CpuIndex::default(),
+            frequencies: Vec::new(),
             sources: Default::default(),
             journal: Journal::default(),
             devices: Vec::new(),
@@ -156,20 +166,51 @@ impl TraceState {
         Some((ix, self.processes.get(ix)))
     }
 
-    /// The CPUs that are known, with their numbers.
+    /// The CPUs that are known, with their numbers, in the order of these.
     pub fn cpus(&self) -> impl Iterator<Item = (u32, &Cpu)> {
-        (0..).zip(&self.cpus).filter(|(_, cpu)| cpu.known)
+        self.cpu_index.sorted().map(|place| (self.cpus[place].number, &self.cpus[place]))
     }
 
     /// The CPU of a number.
     pub fn cpu(&self, number: u32) -> Option<&Cpu> {
-        self.cpus.get(number as usize).filter(|cpu| cpu.known)
+        self.cpus.get(self.cpu_index(number)?)
+    }
+
+    /// Returns the place of a CPU among those that are known, in the order in which they
+    /// appeared: from 0 on, whatever the numbers are. It stays the same while a trace is
+    /// read, wherever reading goes. `None` if the CPU is not known.
+    #[inline]
+    pub fn cpu_index(&self, number: u32) -> Option<usize> {
+        self.cpu_index.get(number, &self.cpus).or_else(|| self.others())
+    }
+
+    /// Returns the place of the CPU that stands for all that are not told apart.
+    #[cold]
+    fn others(&self) -> Option<usize> {
+        let is_full = self.cpus.len() >= MAX_CPUS;
+        is_full.then(|| self.cpu_index.get(OTHERS, &self.cpus)).flatten()
+    }
+
+    /// Returns the CPU at a [place](Self::cpu_index).
+    pub(crate) fn cpu_at(&self, place: usize) -> Option<&Cpu> {
+        self.cpus.get(place)
+    }
+
+    /// Returns how many CPUs are known.
+    pub(crate) fn cpu_count(&self) -> usize {
+        self.cpus.len()
+    }
+
+    /// Returns who runs on the CPU at a [place](Self::cpu_index).
+    #[inline]
+    pub(crate) fn running_at(&self, place: usize) -> Option<&Process> {
+        Some(self.processes.get(self.cpus.get(place)?.running))
     }
 
     /// Who runs on a CPU; a process without an id while that is not known.
     #[inline]
     pub fn running(&self, cpu: u32) -> Option<&Process> {
-        Some(self.processes.get(self.cpus.get(cpu as usize)?.running))
+        self.running_at(self.cpu_index(cpu)?)
     }
 
     /// What a CPU is busy with.
@@ -257,77 +298,68 @@ impl TraceState {
         self.processes.places()
     }
 
-    /// An event is to be applied: nothing has been changed by it yet. False if its
-    /// CPU cannot be.
+    /// An event is to be applied: nothing has been changed by it yet.
     #[inline]
-    pub(super) fn begin(&mut self, at: At) -> bool {
+    pub(super) fn begin(&mut self, at: At) {
         self.processes.journal.begin_event();
         self.journal.begin_event();
-        if self.cpus.get(at.cpu as usize).is_none_or(|cpu| !cpu.known) && !self.add_cpu(at.cpu) {
-            return false;
-        }
-        self.effect.begin(at.cpu, at.time);
+        self.effect.begin(at.cpu, at.place, at.time);
         self.credit = (self.credit + CREDIT_PER_EVENT).min(FIRST_CREDIT);
-        true
     }
 
     /// An event has been applied.
     #[inline]
     pub(super) fn finish(&mut self, at: At) {
-        if let Some(cpu) = self.cpus.get_mut(at.cpu as usize) {
+        if let Some(cpu) = self.cpus.get_mut(at.place) {
             cpu.last = at.time;
         }
     }
 
-    /// Makes a CPU known, and all below it ready to be. False if its number
-    /// cannot be.
+    /// Makes a CPU known. Returns its place, or that of the one that stands for it if it
+    /// is not told apart from others.
     #[cold]
-    pub(super) fn add_cpu(&mut self, number: u32) -> bool {
-        if number >= MAX_CPUS {
-            self.anomalies.impossible_numbers += 1;
-            return false;
+    pub(super) fn add_cpu(&mut self, number: u32) -> usize {
+        if let Some(known) = self.cpu_index(number) {
+            return known;
         }
-        while self.cpus.len() <= number as usize {
-            let cpu = self.cpus.len() as u32;
-            let idle = self.processes.add(Some(0), self.begin);
-            let process = self.processes.get_mut(idle);
-            let frame = Frame::new(
-                ExecutionMode::Syscall,
-                NameId::NONE,
-                ProcessStatus::Unnamed,
-                self.begin,
-            );
-            process.stack = smallvec::smallvec![frame];
-            process.kind = Some(ProcessType::Kernel);
-            process.pid = Some(0);
-            process.cpu = Some(cpu);
-            let nobody = self.processes.add(None, self.begin);
-            self.processes.get_mut(nobody).cpu = Some(cpu);
-            self.cpus.push(Cpu {
-                running: nobody,
-                idle,
-                nobody,
-                last: self.begin,
-                pending_softirqs: 0,
-                frequency: None,
-                known: false,
-            });
-        }
-        self.cpus[number as usize].known = true;
-        true
+        let is_last = self.cpus.len() + 1 >= MAX_CPUS;
+        let knows_others = self.cpu_index.get(OTHERS, &self.cpus).is_some();
+        let number = if is_last && !knows_others { OTHERS } else { number };
+        let idle = self.processes.add(Some(0), self.begin);
+        let process = self.processes.get_mut(idle);
+        let (mode, status) = (ExecutionMode::Syscall, ProcessStatus::Unnamed);
+        process.stack = smallvec::smallvec![Frame::new(mode, NameId::NONE, status, self.begin)];
+        process.kind = Some(ProcessType::Kernel);
+        process.pid = Some(0);
+        process.cpu = Some(number);
+        let nobody = self.processes.add(None, self.begin);
+        self.processes.get_mut(nobody).cpu = Some(number);
+        let told = self.frequencies.binary_search_by_key(&number, |of| of.0);
+        self.cpus.push(Cpu {
+            number,
+            running: nobody,
+            idle,
+            nobody,
+            last: self.begin,
+            pending_softirqs: 0,
+            frequency: told.ok().map(|at| self.frequencies.remove(at).1),
+        });
+        let place = self.cpus.len() - 1;
+        self.cpu_index.add(place, &self.cpus);
+        place
     }
 
     /// Who runs on the CPU of an event that has [begun](Self::begin).
     #[inline]
     fn current(&self, at: At) -> ProcessIx {
-        self.cpus[at.cpu as usize].running
+        self.cpus[at.place].running
     }
 
-    /// The process of an id on a CPU, made if it is new. `None` if there can be no
-    /// such process.
-    fn find_or_add(&mut self, cpu: u32, tid: Tid, time: i64) -> Option<ProcessIx> {
+    /// The process of an id on the CPU at a place, made if it is new. `None` if there
+    /// can be no such process.
+    fn find_or_add(&mut self, place: usize, tid: Tid, time: i64) -> Option<ProcessIx> {
         if tid == 0 {
-            return Some(self.cpus.get(cpu as usize)?.idle);
+            return Some(self.cpus.get(place)?.idle);
         }
         if let Some(ix) = self.processes.find(tid) {
             return Some(ix);
@@ -339,10 +371,20 @@ impl TraceState {
         Some(self.processes.add(Some(tid), time))
     }
 
-    /// The CPU that a process runs on.
-    fn runs_on(&self, ix: ProcessIx) -> Option<u32> {
-        let cpu = self.processes.get(ix).cpu?;
-        (self.cpus.get(cpu as usize)?.running == ix).then_some(cpu)
+    /// The place of the CPU that a process runs on.
+    fn runs_on(&self, ix: ProcessIx) -> Option<usize> {
+        let place = self.cpu_index(self.processes.get(ix).cpu?)?;
+        (self.cpus[place].running == ix).then_some(place)
+    }
+
+    /// An id that an event tells of another process than its own: `None` if there can be
+    /// no such process.
+    pub(super) fn possible(&mut self, tid: Option<Tid>) -> Option<Tid> {
+        let possible = tid.filter(|tid| (0..TID_END).contains(tid));
+        if possible != tid {
+            self.anomalies.impossible_numbers += 1;
+        }
+        possible
     }
 
     /// Gives a process the name that an event tells.
@@ -382,6 +424,7 @@ impl TraceState {
             names: names.clone(),
             processes: self.processes.save(),
             cpus: self.cpus.clone(),
+            frequencies: self.frequencies.clone(),
             sources: self.sources.clone(),
             devices: self.devices.clone(),
             file_tables: self.file_tables.clone(),
@@ -400,6 +443,8 @@ impl TraceState {
         self.processes.restore(&saved.processes);
         self.told_names = ToldNames::default();
         self.cpus.clone_from(&saved.cpus);
+        self.cpu_index = CpuIndex::of(&self.cpus);
+        self.frequencies.clone_from(&saved.frequencies);
         self.sources.clone_from(&saved.sources);
         self.journal = Journal::default();
         self.devices.clone_from(&saved.devices);

@@ -29,14 +29,19 @@ impl TraceState {
         switch: Switch<'n>,
         next_name: impl FnOnce() -> Option<&'n [u8]>,
     ) {
-        let Some(out) = self.previous(at, switch.previous) else { return };
-        // It may have got another name while it ran.
-        if let Some(name) = switch.previous_name {
-            self.rename_by_field(out, name);
+        match self.previous(at, switch.previous) {
+            Some(out) => {
+                // It may have got another name while it ran.
+                if let Some(name) = switch.previous_name {
+                    self.rename_by_field(out, name);
+                }
+                self.switch_out(at, out, switch.out);
+            }
+            // There can be no such process; but there is one that runs now.
+            None => self.lose_track(at),
         }
-        self.switch_out(at, out, switch.out);
-        let Some(next) = self.find_or_add(at.cpu, switch.next, at.time) else {
-            self.cpus[at.cpu as usize].running = self.cpus[at.cpu as usize].nobody;
+        let Some(next) = self.find_or_add(at.place, switch.next, at.time) else {
+            self.cpus[at.place].running = self.cpus[at.place].nobody;
             return;
         };
         self.switch_in(at, next);
@@ -49,7 +54,7 @@ impl TraceState {
 
     /// The process that is switched out, for sure: the event says so.
     fn previous(&mut self, at: At, tid: Tid) -> Option<ProcessIx> {
-        let Switched { believed, nobody } = self.on_cpu(at.cpu);
+        let Switched { believed, nobody } = self.on_cpu(at.place);
         if self.processes.get(believed).tid == Some(tid) {
             return Some(believed);
         }
@@ -57,7 +62,7 @@ impl TraceState {
             self.anomalies.wrong_previous += 1;
             self.lose_track(at);
         }
-        let ix = self.find_or_add(at.cpu, tid, at.time)?;
+        let ix = self.find_or_add(at.place, tid, at.time)?;
         self.take_from_other_cpu(at, ix);
         let status = self.processes.get(ix).status();
         if !matches!(status, ProcessStatus::Unnamed | ProcessStatus::Run | ProcessStatus::Exit) {
@@ -133,16 +138,16 @@ impl TraceState {
         };
         process.cpu = Some(at.cpu);
         self.effect.waited = Some(waited);
-        self.cpus[at.cpu as usize].running = ix;
+        self.cpus[at.place].running = ix;
     }
 
     /// A process that is on a CPU now cannot be on another.
     fn take_from_other_cpu(&mut self, at: At, ix: ProcessIx) {
-        if let Some(cpu) = self.runs_on(ix).filter(|cpu| *cpu != at.cpu) {
+        if let Some(place) = self.runs_on(ix).filter(|place| *place != at.place) {
             self.anomalies.running_twice += 1;
-            let nobody = self.cpus[cpu as usize].nobody;
+            let nobody = self.cpus[place].nobody;
             self.forget(nobody, at.time);
-            self.cpus[cpu as usize].running = nobody;
+            self.cpus[place].running = nobody;
             self.forget(ix, at.time);
         }
     }
@@ -152,7 +157,7 @@ impl TraceState {
         if tid == 0 {
             return;
         }
-        let Some(mut ix) = self.find_or_add(at.cpu, tid, at.time) else { return };
+        let Some(mut ix) = self.find_or_add(at.place, tid, at.time) else { return };
         let status = self.processes.get(ix).status();
         if matches!(status, ProcessStatus::Dead | ProcessStatus::Zombie) {
             // Nothing wakes the dead: it is another one, whose birth was not seen.
@@ -181,7 +186,7 @@ impl TraceState {
         if tid == 0 {
             return;
         }
-        let Some(ix) = self.find_or_add(at.cpu, tid, at.time) else { return };
+        let Some(ix) = self.find_or_add(at.place, tid, at.time) else { return };
         self.effect.target = Some(ix);
         if self.runs_on(ix).is_none() {
             self.processes.get_mut(ix).cpu = Some(cpu);
@@ -193,7 +198,7 @@ impl TraceState {
     pub(in crate::kernel) fn gap(&mut self, at: At) {
         self.anomalies.gaps += 1;
         self.lose_track(at);
-        self.cpus[at.cpu as usize].pending_softirqs = 0;
+        self.cpus[at.place].pending_softirqs = 0;
         let places = self.processes.places() as u64;
         let Some(credit) = self.credit.checked_sub(places) else { return };
         self.credit = credit;
@@ -212,22 +217,23 @@ impl TraceState {
 
     /// It is not known who runs on a CPU, since its last event.
     fn lose_track(&mut self, at: At) {
-        let Switched { believed, nobody } = self.on_cpu(at.cpu);
-        self.effect.rest().lost_since = Some(self.cpus[at.cpu as usize].last);
+        let Switched { believed, nobody } = self.on_cpu(at.place);
+        self.effect.rest().lost_since = Some(self.cpus[at.place].last);
         self.forget(believed, at.time);
         if believed != nobody {
             self.forget(nobody, at.time);
         }
-        self.cpus[at.cpu as usize].running = nobody;
+        self.cpus[at.place].running = nobody;
     }
 
     /// Before the first event: a process is known to run on a CPU.
     pub(in crate::kernel) fn runs_at_begin(&mut self, cpu: u32, tid: Tid, name: &[u8]) {
         let time = self.begin;
-        if !self.add_cpu(cpu) {
-            return;
+        let place = self.add_cpu(cpu);
+        if self.cpus[place].number != cpu {
+            return; // it is not told apart from others
         }
-        let Some(ix) = self.find_or_add(cpu, tid, time) else { return };
+        let Some(ix) = self.find_or_add(place, tid, time) else { return };
         if self.runs_on(ix).is_some() {
             return; // two CPUs claim it: one of their first switches came later
         }
@@ -240,11 +246,11 @@ impl TraceState {
         process.top_mut().status = ProcessStatus::Run;
         process.cpu = Some(cpu);
         self.rename(ix, name);
-        self.cpus[cpu as usize].running = ix;
+        self.cpus[place].running = ix;
     }
 
-    fn on_cpu(&self, cpu: u32) -> Switched {
-        let Cpu { running, nobody, .. } = self.cpus[cpu as usize];
+    fn on_cpu(&self, place: usize) -> Switched {
+        let Cpu { running, nobody, .. } = self.cpus[place];
         Switched { believed: running, nobody }
     }
 }
