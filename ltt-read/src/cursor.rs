@@ -189,7 +189,7 @@ impl Cursor {
     ///
     /// [`Error::Decode`] if the bytes that follow are no sound event record or
     /// packet. Nothing more is delivered then, unless
-    /// [`skip_packet`](Self::skip_packet) finds a packet to go on with.
+    /// [`skip_packet`](Self::skip_packet) finds a packet or a file to go on with.
     #[allow(clippy::should_implement_trait)] // events borrow the cursor
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
         match self.advance()? {

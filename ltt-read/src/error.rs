@@ -20,6 +20,13 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// A directory lies more than 16 directories below the path that was given, and
+    /// is not searched.
+    #[error("{}: not searched for traces: more than 16 directories deep", path.display())]
+    TooDeep {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A path holds no trace.
     #[error("{}: no trace here: {reason}", path.display())]
     NotATrace {

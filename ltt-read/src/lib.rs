@@ -121,7 +121,8 @@
 //! tracefile leaves the others alone: with a [`Cursor`], the caller decides
 //! whether to [skip the packet](Cursor::skip_packet); a [`Merge`] does so by
 //! itself and collects the errors. What was sound before the damage is delivered
-//! first. Metadata that cannot be used comes with line, column and what was
+//! first. Where no packet can be found after the damage, reading goes on with the
+//! next file of the tracefile. Metadata that cannot be used comes with line, column and what was
 //! expected there ([`MetadataError`](metadata::MetadataError)).
 //!
 //! # Hostile input
@@ -131,7 +132,8 @@
 //! number found in a data stream. Field classes may be nested 64 deep; a type
 //! may have 2²⁰ fields; array elements without bits are limited to 65536; a
 //! cursor keeps 1024 notices until they are taken. Directories are searched 16
-//! deep. What exceeds a limit is an error.
+//! deep, each once, so that links cannot lead in circles. What exceeds a limit is an
+//! error.
 //!
 //! What does grow with the data: an [`Index`] has an entry for each packet, and a
 //! [`Merge`] keeps an error for each packet that it had to give up, up to 4096.
@@ -194,15 +196,20 @@ pub mod choice;
 mod cursor;
 mod cut;
 mod discover;
+mod duplicates;
 mod error;
 mod event;
 mod field;
+mod file_id;
+mod findings;
+mod grouping;
 mod index;
 mod layout;
 pub mod legacy;
 mod merge;
 pub mod metadata;
 mod notice;
+mod open;
 mod packet;
 mod quirks;
 mod range_test;
@@ -224,16 +231,18 @@ pub use discover::find_traces;
 pub use error::{DecodeError, Error, Place};
 pub use event::Event;
 pub use field::{Field, FieldStep};
+pub use findings::OnFailure;
 pub use index::{Index, IndexEntry};
 pub use layout::FieldInfo;
 pub use merge::{Listener, Look, Merge};
 pub use notice::{Notice, NoticeKind};
+pub use open::{OpenOptions, Opened, open_all};
 pub use packet::Packet;
 pub use range_test::{RangeTest, RangeTests};
 pub use search::TimeSearch;
 pub use source::Access;
 pub use time::{TimeSpan, Timestamp};
-pub use trace::{OpenOptions, Trace, open_all};
+pub use trace::Trace;
 pub use tracefile::{Tracefile, UserProcess};
 pub use value::{ArrayView, StructView, Value, labels};
 pub use visit::{StrValue, Visitor};

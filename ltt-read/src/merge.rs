@@ -28,9 +28,10 @@ pub(crate) const NOBODY: u32 = u32::MAX;
 /// without a time come before all others. Those of one tracefile keep their
 /// order even where its clock goes back.
 ///
-/// A tracefile whose next packet is damaged ends there; the error is kept for
-/// [`errors`](Self::errors) and the others go on. After damage within a packet
-/// its next packet is read.
+/// After damage in a packet, the next packet of its tracefile is read; if none can be
+/// found in that file, the tracefile's next file is read, and without one the tracefile
+/// ends there. The error is kept for [`errors`](Self::errors), and the other tracefiles
+/// go on.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");

@@ -13,7 +13,8 @@ use crate::uuid::Uuid;
 /// [`Merge::drain_notices`](crate::Merge::drain_notices) give those met while
 /// reading. Those about index files are kept by
 /// [`Index::notices`](crate::Index::notices); a merge tells them when it first
-/// seeks. `Display` gives place and explanation in one line.
+/// seeks. Those about whole files and directories are in
+/// [`Opened::notices`](crate::Opened::notices). `Display` gives place and explanation in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// What happened.
@@ -72,11 +73,37 @@ pub enum NoticeKind {
     },
     /// After an error in a packet, reading goes on with the next one.
     PacketSkipped,
+    /// After an error beyond which no packet can be found in this file, reading goes on
+    /// with the next file of the tracefile.
+    RestOfFileSkipped,
+    /// Packets are left out, because another file of the tracefile has the same. The
+    /// notice's place is that of the first of them.
+    DuplicatePackets {
+        /// How many, one after the other.
+        count: u64,
+        /// The file in which the first of them is read.
+        first: Arc<Path>,
+    },
+    /// A file or directory is left out, because it is the same as another one: links
+    /// lead to it, or several of the paths given. The notice is about all of it.
+    Duplicate {
+        /// The path by which it is read.
+        first: Arc<Path>,
+    },
+    /// A symbolic link leads nowhere.
+    BrokenLink,
 }
 
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: packet {}, byte {}: ", self.file.display(), self.packet, self.offset)?;
+        write!(f, "{}: ", self.file.display())?;
+        match &self.kind {
+            NoticeKind::Duplicate { first } => {
+                return write!(f, "read once, as {}", first.display());
+            }
+            NoticeKind::BrokenLink => return write!(f, "this link leads nowhere"),
+            _ => write!(f, "packet {}, byte {}: ", self.packet, self.offset)?,
+        }
         let between =
             |f: &mut fmt::Formatter<'_>, begin: &Option<_>, end: &Option<_>| match (begin, end) {
                 (Some(b), Some(e)) => write!(f, " between {b} and {e}"),
@@ -107,6 +134,12 @@ impl fmt::Display for Notice {
                 write!(f, "this packet is of another trace: {found}")
             }
             NoticeKind::PacketSkipped => write!(f, "the rest of this packet was skipped"),
+            NoticeKind::RestOfFileSkipped => write!(f, "the rest of this file was skipped"),
+            NoticeKind::DuplicatePackets { count, first } => {
+                write!(f, "left out {count} packets that are also in {}", first.display())
+            }
+            // Said above, without a packet.
+            NoticeKind::Duplicate { .. } | NoticeKind::BrokenLink => Ok(()),
         }
     }
 }

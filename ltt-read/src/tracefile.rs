@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use crate::duplicates::Duplicates;
 use crate::index::Index;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
@@ -24,6 +25,9 @@ pub struct Tracefile {
     pub(crate) stream_id: Option<u64>,
     /// In time order.
     pub(crate) files: Vec<DataFile>,
+    /// Which packets are in several of the files: found when something suggests that
+    /// there are such.
+    pub(crate) duplicates: OnceLock<Duplicates>,
     pub(crate) index: OnceLock<Index>,
 }
 
@@ -85,12 +89,14 @@ impl Tracefile {
     }
 
     /// The channel's name, as far as file names tell: `channel0` for
-    /// `channel0_3`.
+    /// `channel0_3`, and for `channel0_3_0` where files rotate.
     pub fn channel(&self) -> &str {
         &self.channel
     }
 
-    /// The CPU, as far as file names tell: 3 for `channel0_3`.
+    /// The CPU: the field `cpu_id` in the context of the first readable packet, or
+    /// what the file's name says if there is none, 3 for `channel0_3`. It is as the
+    /// trace has it, however large.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
     }
@@ -127,6 +133,11 @@ impl Tracefile {
     /// opened.
     pub fn file_bytes(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().map(|f| f.source.bytes())
+    }
+
+    /// Which packets of its files are left out, because other files have them.
+    pub(crate) fn duplicates(&self, schema: &Schema, tables: &Tables) -> &Duplicates {
+        self.duplicates.get_or_init(|| Duplicates::find(schema, tables, &self.files))
     }
 
     /// Size of all its files in bytes.

@@ -1,10 +1,12 @@
 //! From packet to packet, and what there is to say of them.
 
 use super::{Cursor, State};
+use crate::duplicates::{Run, files_overlap};
 use crate::error::{DecodeError, Error, Place};
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
 use crate::packet::Packet;
+use crate::source::Source;
 
 /// Notices that a cursor keeps until they are taken; later ones are dropped.
 const MAX_NOTICES: usize = 1024;
@@ -13,7 +15,7 @@ impl Cursor {
     /// Enters the packet after the current one; false if there is none.
     #[inline(never)]
     pub(super) fn next_packet(&mut self) -> Result<bool, Error> {
-        let (offset, number, before) = match self.state {
+        let (mut offset, mut number, before) = match self.state {
             State::Start => (0, 0, None),
             State::Packet if self.packet.missing > 0 => {
                 let missing = self.packet.missing;
@@ -26,23 +28,66 @@ impl Cursor {
             State::Failed | State::End => return Ok(false),
         };
         let clock = before.as_ref().and_then(|p| p.end_cycles).unwrap_or(self.clock);
-        let files = self.tracefile().files.len() as u32;
-        let len = self.tracefile().files[self.file as usize].source.bytes().len() as u64;
-        if offset < len {
-            self.enter_packet(offset, number, clock)?;
-        } else if self.file + 1 < files {
-            self.file += 1;
-            self.enter_packet(0, 0, clock)?;
-        } else {
-            self.state = State::End;
-            self.content_end = 0;
-            return Ok(false);
+        let file_before = self.file;
+        loop {
+            let known = self.tracefile().duplicates.get();
+            if let Some(run) = known.and_then(|known| known.at(self.file_index(), offset)) {
+                let run = run.clone();
+                self.leave_out(offset, number, &run);
+                (offset, number) = (run.end, number + run.packets);
+            } else if offset < self.source_of_file().bytes().len() as u64 {
+                self.enter_packet(offset, number, clock)?;
+                if !self.finds_duplicate(file_before, before.as_ref()) {
+                    break;
+                }
+            } else if self.has_file_after() {
+                self.file += 1;
+                (offset, number) = (0, 0);
+            } else {
+                self.state = State::End;
+                self.content_end = 0;
+                return Ok(false);
+            }
         }
         match before {
             Some(before) => self.compare_counters(&before),
             None => self.note_first_losses(),
         }
         Ok(true)
+    }
+
+    /// The bytes of the file that `file` says.
+    fn source_of_file(&self) -> &Source {
+        &self.tracefile().files[self.file_index()].source
+    }
+
+    /// Whether the tracefile has a file after the current one.
+    fn has_file_after(&self) -> bool {
+        self.file_index() + 1 < self.tracefile().files.len()
+    }
+
+    /// Whether the packet that was just entered turns out to be one that is left out,
+    /// now that something suggests to look for such: files that overlap, or damage.
+    fn finds_duplicate(&self, file_before: u32, before: Option<&Packet>) -> bool {
+        let tracefile = self.tracefile();
+        if tracefile.files.len() < 2 || tracefile.duplicates.get().is_some() {
+            return false;
+        }
+        let overlaps = |before: &Packet| {
+            let is_damaged = before.content_bits == 0;
+            is_damaged || files_overlap(before, &self.packet)
+        };
+        let is_suspect =
+            self.packet.missing > 0 || self.file != file_before && before.is_none_or(overlaps);
+        let duplicates = || tracefile.duplicates(self.trace.schema(), self.trace.tables());
+        is_suspect && duplicates().at(self.file_index(), self.packet.offset).is_some()
+    }
+
+    /// Notes that packets at a place of the current file are left out.
+    fn leave_out(&mut self, offset: u64, number: u64, run: &Run) {
+        (self.packet.offset, self.packet.number) = (offset, number);
+        let first = run.kept_in.clone();
+        self.note(NoticeKind::DuplicatePackets { count: run.packets, first });
     }
 
     /// Makes the packet at a place of the current file the current one.
@@ -79,7 +124,8 @@ impl Cursor {
             }
             Err(error) => {
                 // What the packet is not is unknown, but perhaps where it ends.
-                self.state = if error.size.is_some() { State::Failed } else { State::End };
+                let goes_on = error.size.is_some() || self.has_file_after();
+                self.state = if goes_on { State::Failed } else { State::End };
                 self.packet =
                     Packet { offset, number, size: error.size.unwrap_or(0), ..Packet::none() };
                 (self.next, self.content_end) = (0, 0);
@@ -153,14 +199,29 @@ impl Cursor {
         Error::Decode { place: Place { file, packet: self.packet.number, offset }, kind }
     }
 
-    /// After an error: gives up the rest of the packet, so that reading goes on
-    /// with the next one. False if there is nothing to go on with: there was no
-    /// error, the packet is cut, or it does not tell where it ends.
+    /// After an error: gives up the rest of the packet, so that reading goes on with
+    /// the next one. If the packet is cut or does not say where it ends, the rest of
+    /// the file is given up, and reading goes on with the tracefile's next file.
+    ///
+    /// Returns false if there is nothing to go on with: there was no error, or it ended
+    /// the last file.
     pub fn skip_packet(&mut self) -> bool {
-        if self.state != State::Failed || self.packet.missing > 0 {
+        if self.state != State::Failed {
             return false;
         }
-        self.note(NoticeKind::PacketSkipped);
+        let ends_file = self.packet.missing > 0 || self.packet.size == 0;
+        if ends_file {
+            if !self.has_file_after() {
+                return false;
+            }
+            let len = self.source_of_file().bytes().len() as u64;
+            self.packet.size = len.saturating_sub(self.packet.offset);
+            self.packet.missing = 0;
+        }
+        self.note(match ends_file {
+            true => NoticeKind::RestOfFileSkipped,
+            false => NoticeKind::PacketSkipped,
+        });
         self.state = State::Packet;
         true
     }

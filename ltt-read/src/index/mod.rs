@@ -7,6 +7,7 @@
 mod lttng;
 mod scan;
 
+use crate::duplicates::Duplicates;
 use crate::layout::tables::Tables;
 use crate::notice::Notice;
 use crate::quirks;
@@ -45,7 +46,7 @@ pub struct Index {
 
 impl Index {
     /// Where a file's packets end is where its index ends: what comes after a
-    /// damaged packet header cannot be found.
+    /// damaged packet header cannot be found. The next file's packets follow.
     pub(crate) fn build(schema: &Schema, tables: &Tables, tracefile: &Tracefile) -> Index {
         let late_events = quirks::events_after_packet_end(schema);
         let mut index = Index { late_events, ..Index::default() };
@@ -63,6 +64,7 @@ impl Index {
                 }
             }
         }
+        Duplicates::take_out(schema, tables, tracefile, &mut index.entries);
         index.widen_times();
         index
     }

@@ -1,17 +1,21 @@
 //! The files of a legacy trace, and how such a trace is told from other
 //! directories.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::block::BlockHeader;
 use super::name::Name;
 use super::version::Version;
+use crate::discover::{FilesOnce, MAX_DEPTH, entries};
 use crate::error::Error;
+use crate::file_id::FileId;
+use crate::findings::Findings;
+use crate::notice::NoticeKind;
 use crate::source::{Access, Source};
-
-/// How deep the directories of a trace are entered.
-const MAX_DEPTH: usize = 16;
 
 /// The directory that held channels of the tracer's own before 2.3.
 const CONTROL: &str = "control";
@@ -19,6 +23,9 @@ const CONTROL: &str = "control";
 pub(super) const SYSTEM: &str = "info/system.xml";
 /// Descriptions of facilities.
 const DESCRIPTIONS: &str = "eventdefs/";
+
+/// The channels that describe the others, in one version or the other.
+const CHANNELS: [&str; 3] = ["metadata", "control/metadata", "control/facilities"];
 
 /// A file with the name of a tracefile.
 #[derive(Debug, Clone)]
@@ -40,18 +47,24 @@ pub(super) struct Files {
 
 impl Files {
     /// Those in a directory. Hidden ones are left out.
-    pub(super) fn in_directory(root: &Path, access: Access) -> Result<Self, Error> {
-        let mut found = Vec::new();
-        list(root, "", 0, &mut found)?;
-        found.sort();
+    pub(super) fn in_directory(
+        root: &Path,
+        access: Access,
+        once: &mut FilesOnce,
+        findings: &mut Findings,
+    ) -> Result<Self, Error> {
+        let mut list = List { root, found: Vec::new(), listed: HashMap::new() };
+        list.add("", 0, findings)?;
+        list.found.sort();
         let mut files = Files::default();
-        for path in found {
+        for path in list.found {
             let full = root.join(&path);
             if is_text(&path) {
                 let io = |source| Error::Io { path: full.clone(), source };
-                files.texts.push((path, std::fs::read(&full).map_err(io)?));
+                let text = findings.keep(std::fs::read(&full).map_err(io))?;
+                files.texts.extend(text.map(|text| (path, text)));
             } else {
-                files.add(path, || Source::open(&full, access))?;
+                files.add(path, || once.open(&full, access, findings))?;
             }
         }
         files.sort();
@@ -67,7 +80,7 @@ impl Files {
             if is_text(&path) {
                 files.texts.push((path, bytes));
             } else {
-                files.add(path, || Ok(Source::in_memory(bytes)))?;
+                files.add(path, || Ok(Some(Source::in_memory(bytes))))?;
             }
         }
         files.sort();
@@ -78,11 +91,10 @@ impl Files {
     fn add(
         &mut self,
         path: String,
-        open: impl FnOnce() -> Result<Source, Error>,
+        open: impl FnOnce() -> Result<Option<Source>, Error>,
     ) -> Result<(), Error> {
         let Some(name) = of_2003(&path).or_else(|| Name::parse(&path)) else { return Ok(()) };
-        let source = open()?;
-        if !source.bytes().is_empty() {
+        if let Some(source) = open()?.filter(|source| !source.bytes().is_empty()) {
             self.tracefiles.push(File { path, name, source: Arc::new(source) });
         }
         Ok(())
@@ -135,23 +147,43 @@ fn of_2003(path: &str) -> Option<Name> {
     control.then(|| name(path, 0))
 }
 
-fn list(root: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> Result<(), Error> {
-    let dir = root.join(below);
-    let io = |source| Error::Io { path: dir.clone(), source };
-    for entry in std::fs::read_dir(&dir).map_err(io)? {
-        let path = entry.map_err(io)?.path();
-        let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
-        if name.starts_with('.') {
-            continue;
+/// The files in a trace's directories.
+struct List<'a> {
+    root: &'a Path,
+    /// Their paths from there, with `/`.
+    found: Vec<String>,
+    /// The directories that were listed, and how they were reached.
+    listed: HashMap<FileId, PathBuf>,
+}
+
+impl List<'_> {
+    /// Adds those in one more directory, and in those below it.
+    fn add(&mut self, below: &str, depth: usize, findings: &mut Findings) -> Result<(), Error> {
+        let dir = self.root.join(below);
+        let io = |source| Error::Io { path: dir.clone(), source };
+        let id = dir.metadata().and_then(|metadata| FileId::new(&dir, &metadata));
+        let Some(id) = findings.keep(id.map_err(io))? else { return Ok(()) };
+        if let Some(first) = self.listed.get(&id) {
+            findings.note(&dir, NoticeKind::Duplicate { first: first.as_path().into() });
+            return Ok(());
         }
-        let relative = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
-        if !path.is_dir() {
-            found.push(relative);
-        } else if depth < MAX_DEPTH {
-            list(root, &relative, depth + 1, found)?;
+        self.listed.insert(id, dir.clone());
+        let entries = findings.keep(entries(&dir))?.unwrap_or_default();
+        // What is really there comes first, so that links are the duplicates.
+        let (links, real): (Vec<_>, Vec<_>) = entries.into_iter().partition(|it| it.is_link);
+        for entry in real.into_iter().chain(links) {
+            let name = entry.path.file_name().and_then(|name| name.to_str());
+            let Some(name) = name.filter(|name| !name.starts_with('.')) else { continue };
+            let path = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
+            match &entry.kind {
+                Ok(kind) if !kind.is_dir() => self.found.push(path),
+                Ok(_) if depth < MAX_DEPTH => self.add(&path, depth + 1, findings)?,
+                Ok(_) => findings.fail(Error::TooDeep { path: entry.path })?,
+                Err(_) => findings.fail(entry.into_error())?,
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether a directory is a legacy trace: it has a file whose name and content
@@ -171,18 +203,24 @@ fn has_metadata(dir: &Path, prefix: &str) -> bool {
         let candidate = name.contains("metadata_") || name.contains("facilities_");
         candidate
             && Name::parse(&name).is_some_and(|name| {
-                let version = first_version(&entry.path());
-                version.is_some_and(|version| is_metadata(version, &name.channel))
+                match first_version(&entry.path()) {
+                    Ok(version) => version.is_some_and(|it| is_metadata(it, &name.channel)),
+                    // Opening the trace says what is wrong.
+                    Err(error) => {
+                        let denied = error.kind() == ErrorKind::PermissionDenied;
+                        denied && CHANNELS.contains(&&*name.channel)
+                    }
+                }
             })
     })
 }
 
-/// The version of the first block of a file.
-fn first_version(path: &PathBuf) -> Option<Version> {
+/// The version of the first block of a file; `None` if there is none.
+fn first_version(path: &Path) -> std::io::Result<Option<Version>> {
     use std::io::Read;
 
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).ok()?;
-    file.take(256).read_to_end(&mut bytes).ok()?;
-    BlockHeader::read(&bytes).ok().map(|header| header.trace.version)
+    let file = std::fs::File::open(path)?;
+    file.take(256).read_to_end(&mut bytes)?;
+    Ok(BlockHeader::read(&bytes).ok().map(|header| header.trace.version))
 }

@@ -14,7 +14,9 @@ use super::system::System;
 use super::version::Version;
 use super::warn;
 use crate::cursor::Cursor;
+use crate::discover::FilesOnce;
 use crate::error::Error;
+use crate::findings::Findings;
 use crate::layout::tables::Tables;
 use crate::metadata::{Diagnostic, MetadataError};
 use crate::schema::{
@@ -25,8 +27,13 @@ use crate::trace::Trace;
 use crate::tracefile::{DataFile, Tracefile};
 
 /// Opens the trace in a directory.
-pub(crate) fn open(root: &Path, access: Access) -> Result<Trace, Error> {
-    assemble(root, Files::in_directory(root, access)?)
+pub(crate) fn open(
+    root: &Path,
+    access: Access,
+    once: &mut FilesOnce,
+    findings: &mut Findings,
+) -> Result<Trace, Error> {
+    assemble(root, Files::in_directory(root, access, once, findings)?)
 }
 
 /// A legacy trace whose files are in memory: path from the trace's directory, and
@@ -361,6 +368,7 @@ pub(super) fn build(
             first_begin: None,
             legacy: Some(kind),
         }],
+        duplicates: OnceLock::new(),
         index: OnceLock::new(),
         name: file.path,
     };

@@ -234,7 +234,8 @@ impl Timeline {
         stream: usize,
         packets: &[Packet],
     ) -> Result<W, WriteError> {
-        let mut writer = writer.with_stream_id(stream as u64);
+        let context = Value::fields([("cpu_id", stream as u64)]);
+        let mut writer = writer.with_stream_id(stream as u64).with_packet_context(context);
         if self.variation.padded {
             writer = writer.with_packet_limit(4096).with_padding();
         }

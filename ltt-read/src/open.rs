@@ -1,0 +1,253 @@
+//! Opening traces: one, or all at or below several paths.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::discover::{FilesOnce, Search, data_files, is_legacy};
+use crate::error::Error;
+use crate::findings::{Findings, OnFailure};
+use crate::legacy;
+use crate::metadata;
+use crate::notice::Notice;
+use crate::source::{Access, Source};
+use crate::trace::Trace;
+
+/// How to open traces.
+///
+/// ```
+/// use ltt_read::{Access, OpenOptions};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// // The files of this trace may be overwritten while it is read.
+/// let traces = OpenOptions::new().access(Access::Read).open_all(path)?;
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+///
+/// A program for users reads what can be read, and reports the rest:
+///
+/// ```
+/// use ltt_read::{Merge, OnFailure, OpenOptions, Opened};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let options = OpenOptions::new().on_failure(OnFailure::Continue);
+/// let Opened { traces, failures, notices } = options.open_all_of([path, path])?;
+/// for notice in &notices {
+///     eprintln!("{notice}"); // the second path is the same as the first
+/// }
+/// for failure in &failures {
+///     eprintln!("{failure}");
+/// }
+/// let mut events = Merge::new(&traces);
+/// // …
+/// # assert_eq!((traces.len(), failures.len(), notices.len()), (1, 0, 1));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenOptions {
+    access: Access,
+    on_failure: OnFailure,
+}
+
+/// What came of opening several traces.
+#[derive(Debug, Default)]
+#[must_use = "`failures` holds what could not be opened"]
+pub struct Opened {
+    /// The traces, sorted by the path that led to them, then by their own path.
+    pub traces: Vec<Arc<Trace>>,
+    /// What could not be opened: whole traces, directories and data stream files.
+    /// Always empty with [`OnFailure::Stop`].
+    pub failures: Vec<Error>,
+    /// What was left out without loss: files and directories that are there twice,
+    /// links that lead nowhere.
+    pub notices: Vec<Notice>,
+}
+
+impl OpenOptions {
+    /// Returns the defaults: files are mapped, and the first failure ends opening.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how to reach the bytes of files.
+    #[must_use]
+    pub fn access(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Sets what [`open_all_of`](Self::open_all_of) does about what cannot be opened.
+    /// [`OnFailure::Stop`] unless this is called. The methods that return only traces,
+    /// [`open`](Self::open) and [`open_all`](Self::open_all), always stop.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// Opens the trace in one directory. See [`Trace::open`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Trace::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Arc<Trace>, Error> {
+        let path = path.as_ref();
+        let mut opening = Opening::new(self.access, OnFailure::Stop);
+        if is_legacy(path) {
+            let mut once = FilesOnce::default();
+            return legacy::open(path, self.access, &mut once, &mut opening.findings).map(Arc::new);
+        }
+        let parsed = parse_metadata(path, self.access)?;
+        let dirs = vec![path.to_owned()];
+        let files = opening.files(&dirs)?;
+        Ok(Arc::new(Trace::new(dirs, parsed, files)?))
+    }
+
+    /// Opens all traces at or below a directory. See [`open_all`].
+    ///
+    /// # Errors
+    ///
+    /// As [`open_all`].
+    pub fn open_all(&self, path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
+        let strict = self.on_failure(OnFailure::Stop);
+        strict.open_all_of([path]).map(|opened| opened.traces)
+    }
+
+    /// Opens all traces at or below several directories.
+    ///
+    /// Each directory and each data stream file is read once, even if several paths
+    /// or links lead to it; a [notice](crate::NoticeKind::Duplicate) says so. Directories
+    /// whose traces have the same UUID are one trace, whichever path led to them.
+    ///
+    /// # Errors
+    ///
+    /// With [`OnFailure::Stop`], the first failure: [`Error::NotATrace`] if there is no
+    /// trace at or below one of the paths, otherwise whatever keeps a directory from
+    /// being searched, or a trace or one of its files from being opened. With
+    /// [`OnFailure::Continue`], none: all of these are in [`Opened::failures`], even
+    /// if no trace could be opened.
+    pub fn open_all_of<P: AsRef<Path>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Opened, Error> {
+        let mut opening = Opening::new(self.access, self.on_failure);
+        let mut search = Search::default();
+        for path in paths {
+            search.add(path.as_ref(), &mut opening.findings)?;
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        for found in search.found {
+            opening.group(&mut groups, found.given, found.dir, found.is_legacy)?;
+        }
+        groups.sort_by(|a, b| (a.given, &a.dirs[0]).cmp(&(b.given, &b.dirs[0])));
+        let mut traces = Vec::new();
+        for group in groups {
+            traces.extend(opening.open(group)?.map(Arc::new));
+        }
+        let Findings { failures, notices, .. } = opening.findings;
+        Ok(Opened { traces, failures, notices })
+    }
+}
+
+/// Opens all traces at or below a directory, such as those of a whole LTTng
+/// session.
+///
+/// Directories whose traces have the same UUID are one trace: LTTng makes
+/// them when it rotates a session. A directory that several links lead to is read
+/// once. The traces come sorted by path.
+///
+/// Either all is opened or nothing: see [`OpenOptions::open_all_of`] for opening what
+/// can be opened, and for several paths.
+///
+/// # Errors
+///
+/// [`Error::NotATrace`] if there is no trace, otherwise whatever keeps a directory
+/// from being searched, or a trace or one of its files from being opened.
+pub fn open_all(path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
+    OpenOptions::new().open_all(path)
+}
+
+/// Directories that are one trace.
+struct Group {
+    /// Which of the paths given led to the first of them.
+    given: usize,
+    dirs: Vec<PathBuf>,
+    /// `None` in the formats before CTF.
+    parsed: Option<metadata::Parsed>,
+}
+
+/// Opening under way.
+struct Opening {
+    access: Access,
+    once: FilesOnce,
+    findings: Findings,
+}
+
+impl Opening {
+    fn new(access: Access, on_failure: OnFailure) -> Self {
+        Opening { access, once: FilesOnce::default(), findings: Findings::new(on_failure) }
+    }
+
+    /// Adds a directory to the group of its trace.
+    fn group(
+        &mut self,
+        groups: &mut Vec<Group>,
+        given: usize,
+        dir: PathBuf,
+        is_legacy: bool,
+    ) -> Result<(), Error> {
+        if is_legacy {
+            groups.push(Group { given, dirs: vec![dir], parsed: None });
+            return Ok(());
+        }
+        let parsed = parse_metadata(&dir, self.access);
+        let Some(parsed) = self.findings.keep(parsed)? else { return Ok(()) };
+        let uuid = parsed.schema.uuid;
+        let same = groups.iter_mut().find_map(|group| {
+            let known = group.parsed.as_mut()?;
+            (uuid.is_some() && known.schema.uuid == uuid).then_some((&mut group.dirs, known))
+        });
+        match same {
+            Some((dirs, known)) => {
+                dirs.push(dir);
+                // Metadata grows during a session: the longest knows all.
+                if parsed.schema.event_types.len() > known.schema.event_types.len() {
+                    *known = parsed;
+                }
+            }
+            None => groups.push(Group { given, dirs: vec![dir], parsed: Some(parsed) }),
+        }
+        Ok(())
+    }
+
+    /// Opens the trace of some directories; `None` if it cannot be opened, or if all
+    /// of its files are open already.
+    fn open(&mut self, group: Group) -> Result<Option<Trace>, Error> {
+        let Some(parsed) = group.parsed else {
+            let (once, findings) = (&mut self.once, &mut self.findings);
+            let opened = legacy::open(&group.dirs[0], self.access, once, findings);
+            return self.findings.keep(opened);
+        };
+        let duplicates = self.once.duplicates;
+        let files = self.files(&group.dirs)?;
+        if files.is_empty() && self.once.duplicates > duplicates {
+            return Ok(None);
+        }
+        let opened = Trace::new(group.dirs, parsed, files);
+        self.findings.keep(opened)
+    }
+
+    /// Opens the data stream files of some directories.
+    fn files(&mut self, dirs: &[PathBuf]) -> Result<Vec<(PathBuf, Source)>, Error> {
+        let mut files = Vec::new();
+        for dir in dirs {
+            files.extend(data_files(dir, self.access, &mut self.once, &mut self.findings)?);
+        }
+        Ok(files)
+    }
+}
+
+fn parse_metadata(dir: &Path, access: Access) -> Result<metadata::Parsed, Error> {
+    let path = dir.join("metadata");
+    let source = Source::open(&path, access)?;
+    metadata::parse(source.bytes()).map_err(|e| Error::Metadata { path, source: Box::new(e) })
+}
