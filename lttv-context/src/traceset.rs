@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ltt_read::Trace;
+use ltt_read::{OnFailure, OpenOptions, Trace};
 
 /// Traces in a fixed order, to be read together.
 ///
@@ -53,6 +53,20 @@ impl Traceset {
     /// As there.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ltt_read::Error> {
         ltt_read::open_all(path).map(Traceset::from)
+    }
+
+    /// Opens all traces at or below several directories, each once, as
+    /// [`open`](Self::open). To read what can be read although something cannot, take
+    /// the traces of [`OpenOptions::open_all_of`](ltt_read::OpenOptions::open_all_of).
+    ///
+    /// # Errors
+    ///
+    /// The first failure, as [`open_all`](ltt_read::open_all) for each of them.
+    pub fn open_many<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Self, ltt_read::Error> {
+        let opened = OpenOptions::new().on_failure(OnFailure::Stop).open_all_of(paths)?;
+        Ok(Traceset::from(opened.traces))
     }
 
     /// The traces. Their place here is the index by which they are meant
