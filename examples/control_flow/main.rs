@@ -57,7 +57,8 @@ struct Cli {
 
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("control_flow: error: {error}");
             ExitCode::FAILURE
@@ -65,8 +66,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Box<dyn std::error::Error>> {
-    let mut context = TracesetContext::new(open_or_bundled(&cli.traces)?);
+/// False if part of a trace could not be opened.
+fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
+    let loaded = open_or_bundled("control_flow", &cli.traces)?;
+    let mut context = TracesetContext::new(loaded.traceset);
     let kernel = context.attach(KernelState::new());
     let span = context.contexts().time_span().ok_or("no event has a time")?;
     let first = context.position().time().unwrap_or(span.begin).max(span.begin);
@@ -91,5 +94,5 @@ fn run(cli: &Cli) -> Result<(), Box<dyn std::error::Error>> {
     for error in context.errors() {
         eprintln!("control_flow: {error}");
     }
-    Ok(())
+    Ok(loaded.complete && context.errors().is_empty())
 }

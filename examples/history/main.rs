@@ -24,6 +24,7 @@ use std::time::Instant;
 use clap::{Args, Parser, Subcommand};
 use lttv_benches::k1;
 use lttv_context::Traceset;
+use lttv_examples::opening::{self, Loaded};
 use lttv_examples::progress::Progress;
 use lttv_state::history::{Error, History, Interval};
 use lttv_state::kernel_history::{Recorded, Target, record};
@@ -113,7 +114,8 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     match run(&Cli::parse().command, &mut BufWriter::new(io::stdout().lock())) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => match error.downcast_ref::<io::Error>() {
             // Whoever reads has seen enough.
             Some(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -125,9 +127,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command, out: &mut impl Write) -> Result<()> {
+/// False if part of a trace could not be read.
+fn run(command: &Command, out: &mut impl Write) -> Result<bool> {
+    let mut complete = true;
+    let mut open = |file| {
+        let (history, is_whole) = open(file)?;
+        complete = is_whole;
+        Result::Ok(history)
+    };
     match command {
-        Command::Build { trace, file, force } => build(trace, file, *force, out)?,
+        Command::Build { trace, file, force } => complete = build(trace, file, *force, out)?,
         Command::Info { file } => info(&open(file)?, out)?,
         Command::At { file, time, pattern } => {
             let history = open(file)?;
@@ -162,15 +171,18 @@ fn run(command: &Command, out: &mut impl Write) -> Result<()> {
             }
         }
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(complete)
 }
 
-/// A history from its file, or made of a trace.
-fn open(path: &Path) -> Result<History> {
+/// A history from its file, or made of a trace; and whether all of that could be read.
+fn open(path: &Path) -> Result<(History, bool)> {
     if path.is_file() {
-        return Ok(History::open(path)?);
+        return Ok((History::open(path)?, true));
     }
-    Ok(read(&Traceset::open(path)?, Target::Memory)?.history)
+    let Loaded { traceset, complete } = opening::open("history", [path])?;
+    let recorded = read(&traceset, Target::Memory)?;
+    Ok((recorded.history, complete && recorded.errors.is_empty()))
 }
 
 /// Reads traces, and shows how far that is.
@@ -186,12 +198,13 @@ fn read(traceset: &Traceset, target: Target<'_>) -> Result<Recorded> {
     Ok(recorded)
 }
 
-fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result<()> {
-    let traceset = Traceset::open(trace)?;
+/// False if part of the trace could not be read.
+fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result<bool> {
+    let Loaded { traceset, complete } = opening::open("history", [trace])?;
     match History::open_for(file, &Recorded::identity(&traceset)) {
         Ok(_) if !force => {
             writeln!(out, "{} has all of that trace already", file.display())?;
-            return Ok(());
+            return Ok(complete);
         }
         // What is no history is not to be overwritten.
         Err(error @ Error::NotAHistory) => return Err(error.into()),
@@ -199,7 +212,7 @@ fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result
     }
     let started = Instant::now();
     let target = if force { Target::Anew(file) } else { Target::File(file) };
-    let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target)?;
+    let Recorded { history, events, kept, rebuilt, errors, .. } = read(&traceset, target)?;
     if let Some(why) = rebuilt {
         eprintln!("history: {}: {why}; it was made anew", file.display());
     }
@@ -217,7 +230,7 @@ fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result
     let (each, part) = (bytes as f64 / intervals as f64, bytes as f64 / of_trace as f64);
     writeln!(out, "file       {bytes} B, {each:.2} B per interval, {part:.3} of the trace")?;
     writeln!(out, "time       {seconds:.2} s, {:.1} M events/s", events as f64 / seconds / 1e6)?;
-    Ok(())
+    Ok(complete && errors.is_empty())
 }
 
 fn info(history: &History, out: &mut impl Write) -> Result<()> {

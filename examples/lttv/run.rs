@@ -77,15 +77,17 @@ pub(crate) fn run() -> Result<Done, RunError> {
 
 /// Tells on standard error what went wrong.
 fn tell_end(host: &Host) -> Done {
-    let Work { end, failures, .. } = &host.data;
+    let Work { end, failures, complete, .. } = &host.data;
     failures.iter().for_each(|failure| eprintln!("lttv: error: {failure}"));
     // Modules may be there only for what others do with them.
-    let Some(end) = end else { return Done { outcome: Outcome::Complete, complete: true } };
+    let Some(end) = end else {
+        return Done { outcome: Outcome::Complete, complete: *complete };
+    };
     end.errors.iter().for_each(|error| eprintln!("lttv: error: {error}"));
     if end.outcome == Outcome::Cancelled {
         eprintln!("lttv: interrupted after {} events", end.events);
     }
-    let sound = failures.is_empty() && end.errors.is_empty();
+    let sound = *complete && failures.is_empty() && end.errors.is_empty();
     Done { outcome: end.outcome, complete: sound && end.outcome != Outcome::Cancelled }
 }
 

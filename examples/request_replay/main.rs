@@ -12,10 +12,11 @@
 
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use lttv_examples::opening::{Loaded, open};
 use lttv_examples::request_replay::{ReplayError, Script, replay};
 
 /// Runs requests by a script, and prints what their hooks get.
@@ -28,7 +29,8 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli.script) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("request_replay: error: {}: {error}", cli.script.display());
             ExitCode::FAILURE
@@ -36,18 +38,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(path: &Path) -> Result<(), Box<dyn Error>> {
+/// False if part of a trace could not be opened.
+fn run(path: &Path) -> Result<bool, Box<dyn Error>> {
     let script: Script = serde_json::from_slice(&std::fs::read(path)?)?;
-    let mut traces = Vec::new();
-    for trace in &script.traces {
+    let found = |trace: &PathBuf| {
         let beside = path.parent().unwrap_or(Path::new("")).join(trace);
-        let found = if trace.exists() { trace } else { &beside };
-        traces.extend(ltt_read::open_all(found)?);
-    }
+        if trace.exists() { trace.clone() } else { beside }
+    };
+    let Loaded { traceset, complete } = open("request_replay", script.traces.iter().map(found))?;
     let mut out = BufWriter::new(io::stdout().lock());
-    match replay(&script, &traces, &mut out).and_then(|()| Ok(out.flush()?)) {
+    match replay(&script, traceset.traces(), &mut out).and_then(|()| Ok(out.flush()?)) {
         // Whoever read them wants no more lines.
-        Err(ReplayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => Ok(done?),
+        Err(ReplayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(complete),
+        done => Ok(done.map(|()| complete)?),
     }
 }

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
+use lttv_examples::opening::{Loaded, open};
 use lttv_hooks::Priority;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
 /// False if part of the trace could not be read.
 fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
-    let traceset = Traceset::open(path)?;
+    let Loaded { traceset, complete } = open("resource_usage", [path])?;
     // A first pass finds out who is worth a row.
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
@@ -85,7 +86,7 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
         }
     });
     _ = context.middle(&Bounds::all())?;
-    let is_complete = context.errors().is_empty();
+    let is_complete = complete && context.errors().is_empty();
     for error in context.errors() {
         eprintln!("resource_usage: {error}");
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lttv_context::Traceset;
+use crate::opening::{Loaded, open};
 
 /// Where it is: read if no other is given.
 ///
@@ -22,18 +22,16 @@ pub fn bundled_trace() -> Result<PathBuf, String> {
     candidates.find(|path| path.is_dir()).ok_or_else(|| missing.to_owned())
 }
 
-/// All traces below these paths; the bundled one if there are none.
+/// Opens all traces at or below some paths, as [`open`]; the bundled one if there are no
+/// paths.
 ///
 /// # Errors
 ///
-/// If one cannot be opened.
-pub fn open_or_bundled(paths: &[PathBuf]) -> Result<Traceset, Box<dyn std::error::Error>> {
+/// As [`open`], and if the bundled trace is not there.
+pub fn open_or_bundled(
+    program: &str,
+    paths: &[PathBuf],
+) -> Result<Loaded, Box<dyn std::error::Error>> {
     let bundled = if paths.is_empty() { Some(bundled_trace()?) } else { None };
-    let mut traceset = Traceset::new();
-    for path in paths.iter().chain(&bundled) {
-        for trace in ltt_read::open_all(path)? {
-            traceset.add(trace);
-        }
-    }
-    Ok(traceset)
+    Ok(open(program, paths.iter().chain(&bundled))?)
 }

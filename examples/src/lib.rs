@@ -7,6 +7,7 @@ pub mod clap_options;
 pub mod filter_notes;
 pub mod loading;
 pub mod modules;
+pub mod opening;
 pub mod progress;
 pub mod request_replay;
 pub mod spread;

@@ -17,6 +17,7 @@ use clap::{Parser, ValueEnum};
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, CheckpointFileError, Saving, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
+use lttv_examples::opening::{Loaded, open};
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{Snapshot, Target, record};
 
@@ -83,7 +84,7 @@ fn main() -> ExitCode {
 /// False if part of the trace could not be read.
 fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
-    let traceset = Traceset::open(path)?;
+    let Loaded { traceset, complete } = open("state_at", [path])?;
     let file = cli.checkpoints.as_deref();
     if file.is_some() && cli.method != Method::Checkpoint {
         return Err("--checkpoints is for --method checkpoint".into());
@@ -105,7 +106,7 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     for error in &errors {
         eprintln!("state_at: {error}");
     }
-    Ok(errors.is_empty())
+    Ok(complete && errors.is_empty())
 }
 
 /// The state of each trace, and what could not be read of them.

@@ -57,7 +57,8 @@ fn main() -> ExitCode {
 
 /// False if part of a trace could not be read.
 fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
-    let mut context = TracesetContext::new(open_or_bundled(&cli.traces)?);
+    let loaded = open_or_bundled("statistics", &cli.traces)?;
+    let mut context = TracesetContext::new(loaded.traceset);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
     _ = context.middle(&Bounds::all())?;
@@ -80,5 +81,5 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     for error in context.errors() {
         eprintln!("statistics: {error}");
     }
-    Ok(context.errors().is_empty())
+    Ok(loaded.complete && context.errors().is_empty())
 }

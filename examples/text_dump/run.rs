@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ltt_read::{Error, Merge, Notice, Trace, open_all};
+use ltt_read::{Error, Merge, Notice, Trace};
 use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
 use lttv_examples::filter_notes;
+use lttv_examples::opening::{Loaded, open};
 use lttv_examples::progress::Progress;
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
@@ -18,7 +19,7 @@ use lttv_examples::text_dump::output::{Output, Reader};
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
 use lttv_examples::text_dump::time_arg::TimeArgError;
-use lttv_examples::text_dump::trace_name::trace_name;
+use lttv_examples::text_dump::trace_name::{given_for, trace_name};
 use lttv_examples::text_dump::{EventText, StateAt};
 use lttv_filter::{Environment, Expression, FilterError};
 use lttv_state::filter::KernelFilters;
@@ -36,7 +37,7 @@ const BATCH: u64 = 1 << 14;
 pub(crate) enum Outcome {
     /// All events were printed, or nobody wanted more.
     Complete,
-    /// Some stream ended in an error, which has been told.
+    /// Something could not be opened or read, which has been reported.
     Damaged,
 }
 
@@ -59,7 +60,7 @@ pub(crate) enum RunError {
 
 /// Does what the command line says.
 pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
-    let (traces, names) = open(cli)?;
+    let (traces, names, complete) = load(cli)?;
     // The process ends with them: taking a large schema apart would gain nothing.
     mem::forget(traces.clone());
     let window = Window::new(cli, &traces)?;
@@ -69,6 +70,7 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
         source,
     })?;
     let dump = Dump {
+        complete,
         warnings: Warnings::new(cli.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !cli.count),
         window,
@@ -97,17 +99,17 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
     dump.read(&traceset, format, &mut output).map_err(RunError::Write)
 }
 
-/// Opens everything, and names the traces as babeltrace does.
-fn open(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>), RunError> {
-    let mut traces = Vec::new();
-    let mut names = Vec::new();
-    for path in cli.paths().map_err(RunError::NoTrace)? {
-        for trace in open_all(&path)? {
-            names.push(trace_name(trace.schema(), &path, trace.paths()));
-            traces.push(trace);
-        }
-    }
-    Ok((traces, names))
+/// Opens everything, and names the traces as babeltrace does. False if something could
+/// not be opened.
+fn load(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>, bool), RunError> {
+    let paths = cli.paths().map_err(RunError::NoTrace)?;
+    let Loaded { traceset, complete } = open("text_dump", &paths)?;
+    let name = |trace: &Arc<Trace>| {
+        trace_name(trace.schema(), given_for(trace.path(), &paths), trace.paths())
+    };
+    let traces = traceset.traces().to_vec();
+    let names = traces.iter().map(name).collect();
+    Ok((traces, names, complete))
 }
 
 /// The filter that events have to pass, of all that were given; times are as
@@ -125,6 +127,8 @@ fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<KernelFilters>, Ru
 
 /// A dump under way.
 struct Dump {
+    /// Whether all that was named could be opened.
+    complete: bool,
     warnings: Warnings,
     progress: Progress,
     window: Window,
@@ -237,7 +241,8 @@ impl Dump {
         for error in errors {
             self.progress.message(&format!("text_dump: error: {error}"));
         }
-        Ok(if errors.is_empty() { Outcome::Complete } else { Outcome::Damaged })
+        let complete = self.complete && errors.is_empty();
+        Ok(if complete { Outcome::Complete } else { Outcome::Damaged })
     }
 
     /// Tells what happened since the last time.

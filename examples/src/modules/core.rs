@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use ltt_read::{Timestamp, open_all};
+use ltt_read::Timestamp;
+use lttv_context::TimeSpan;
 use lttv_context::attributes::{Kind, Text};
 use lttv_context::batch::Batch;
 use lttv_context::modules::{Failure, Module, ModuleInfo};
 use lttv_context::options::{OptionError, OptionSpec, Options};
-use lttv_context::{TimeSpan, Traceset};
 
 use super::Host;
 use crate::bundled::bundled_trace;
+use crate::opening::{Loaded, open};
 use crate::text_dump::time_arg::TimeArg;
-use crate::text_dump::trace_name::trace_name;
+use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::zone::local_zone;
 
 /// The module `core`.
@@ -26,7 +27,7 @@ impl Module<Host> for Core {
             summary: "Open the traces",
             description: "Opens all traces in the directories given, however deep; without any, \
                           the small kernel trace that comes with this program. They are read \
-                          together, in the order of time.",
+                          together, in the order of time. What cannot be opened is reported.",
             requires: &[],
         }
     }
@@ -53,15 +54,15 @@ impl Module<Host> for Core {
         if paths.is_empty() {
             paths.push(bundled_trace()?);
         }
-        let (mut traceset, mut names) = (Traceset::new(), Vec::new());
-        for path in paths {
-            for trace in open_all(&path)? {
-                for warning in trace.warnings() {
-                    eprintln!("lttv: warning: {}: {}", path.display(), warning.message);
-                }
-                names.push(trace_name(trace.schema(), &path, trace.paths()));
-                traceset.add(trace);
+        let Loaded { traceset, complete } = open("lttv", &paths)?;
+        host.data.complete = complete;
+        let mut names = Vec::new();
+        for trace in traceset.traces() {
+            let path = given_for(trace.path(), &paths);
+            for warning in trace.warnings() {
+                eprintln!("lttv: warning: {}: {}", path.display(), warning.message);
             }
+            names.push(trace_name(trace.schema(), path, trace.paths()));
         }
         let batch = Batch::new(traceset);
         let whole = batch.context.contexts().time_span();

@@ -31,6 +31,8 @@ pub struct Work {
     pub batch: Batch<'static>,
     /// What came of it.
     pub end: Option<BatchEnd>,
+    /// Whether all traces that were named could be opened.
+    pub complete: bool,
     /// Why results are missing.
     pub failures: Vec<Box<dyn Error>>,
     /// To be set when reading should end early.
@@ -63,6 +65,7 @@ impl Work {
         Ok(Work {
             batch: Batch::new(Traceset::new()),
             end: None,
+            complete: true,
             failures: Vec::new(),
             cancel: Arc::default(),
             loaded: Vec::new(),

@@ -19,6 +19,11 @@ pub fn trace_name(schema: &Schema, given: &Path, found: &[PathBuf]) -> String {
     }
 }
 
+/// Which of the paths that the user gave led to a trace.
+pub fn given_for<'a>(found: &'a Path, given: &'a [PathBuf]) -> &'a Path {
+    given.iter().map(|path| &**path).find(|path| found.starts_with(path)).unwrap_or(found)
+}
+
 #[cfg(test)]
 mod tests {
     use ltt_read::schema::{EnvValue, Format};

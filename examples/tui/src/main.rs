@@ -4,6 +4,7 @@
 //! cargo run --release -p lttv-tui -- [TRACE…]
 //! ```
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -36,7 +37,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("lttv-tui: error: {error}");
             ExitCode::FAILURE
@@ -44,7 +46,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Box<dyn std::error::Error>> {
+/// False if part of the traces could not be opened.
+fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     let mut traces = cli.traces.clone();
     if traces.is_empty() {
         traces.push(bundled_trace()?);
@@ -53,11 +56,22 @@ fn run(cli: &Cli) -> Result<(), Box<dyn std::error::Error>> {
         true => Look::Mono,
         false => Look::of_environment(|name| std::env::var(name).ok()),
     };
-    let mut app = App::new(Session::open(&traces)?, look);
+    let session = Session::open(&traces)?;
+    let (failures, notices) = (session.failures.clone(), session.notices.clone());
+    let mut app = App::new(session, look);
     let mut terminal = ratatui::try_init()?;
     let result = show(&mut app, &mut terminal);
     ratatui::try_restore()?;
-    Ok(result?)
+    result?;
+    // On the screen there was room for one of them.
+    let mut stderr = std::io::stderr();
+    for notice in &notices {
+        _ = writeln!(stderr, "lttv-tui: warning: {notice}");
+    }
+    for failure in &failures {
+        _ = writeln!(stderr, "lttv-tui: error: {failure}");
+    }
+    Ok(failures.is_empty())
 }
 
 /// Draws, looks for input, reads traces; again and again.

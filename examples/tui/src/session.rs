@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use ltt_read::Timestamp;
+use ltt_read::{OnFailure, OpenOptions, Opened, Timestamp};
 use lttv_context::{Handle, Saving, TimeSpan, Traceset, TracesetContext, TracesetPosition};
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_requests::views::ProcessKey;
@@ -46,6 +46,10 @@ pub struct Session {
     overview: Overview,
     /// What came of the last search, for the user.
     pub message: Option<String>,
+    /// What could not be opened.
+    pub failures: Vec<String>,
+    /// What was left out when the traces were opened, because it is there twice.
+    pub notices: Vec<String>,
     span: TimeSpan,
 }
 
@@ -64,17 +68,17 @@ pub enum OpenError {
 }
 
 impl Session {
-    /// All traces in some directories.
+    /// Opens all traces in some directories, each once. What cannot be opened is in
+    /// `failures`, and the first of it is the message.
     ///
     /// # Errors
     ///
-    /// If they cannot be read, or have nothing to show.
+    /// If no trace can be opened, or there is nothing to show.
     pub fn open(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
-        let mut traceset = Traceset::new();
-        for path in paths {
-            for trace in ltt_read::open_all(path.as_ref())? {
-                traceset.add(trace);
-            }
+        let options = OpenOptions::new().on_failure(OnFailure::Continue);
+        let Opened { traces, mut failures, notices } = options.open_all_of(paths)?;
+        if traces.is_empty() && !failures.is_empty() {
+            return Err(failures.remove(0).into());
         }
         let names: Vec<_> = paths
             .iter()
@@ -82,7 +86,17 @@ impl Session {
             .map(|path| path.file_name().map_or(path.as_os_str(), |name| name))
             .map(|name| name.to_string_lossy().into_owned())
             .collect();
-        Session::new(names.join("+"), traceset)
+        let mut session = Session::new(names.join("+"), Traceset::from(traces))?;
+        if let Some(first) = failures.first() {
+            let more = match failures.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            session.message = Some(format!("not read: {first}{more}"));
+        }
+        session.failures = failures.iter().map(ToString::to_string).collect();
+        session.notices = notices.iter().map(ToString::to_string).collect();
+        Ok(session)
     }
 
     /// A traceset.
@@ -123,6 +137,8 @@ impl Session {
             chart_width: 1,
             search: None,
             message: None,
+            failures: Vec::new(),
+            notices: Vec::new(),
             span,
         })
     }
