@@ -95,6 +95,8 @@ pub struct Cursor {
     current: Current,
     last_timestamp: Timestamp,
     notices: Vec<Notice>,
+    /// How many were not kept.
+    notices_omitted: u64,
     packets_entered: u64,
 }
 
@@ -149,6 +151,7 @@ impl Cursor {
             },
             last_timestamp: Timestamp::MIN,
             notices: Vec::new(),
+            notices_omitted: 0,
             packets_entered: 0,
         }
     }

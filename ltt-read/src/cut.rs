@@ -1,9 +1,8 @@
 //! Going back in a merge: to the event just given, or to positions saved.
 
 use crate::cursor::{Cursor, Position};
-use crate::error::Error;
 use crate::event::Event;
-use crate::merge::{Merge, NOBODY, keep, reach_all};
+use crate::merge::{Damage, Merge, NOBODY, reach_all};
 use crate::time::Timestamp;
 
 impl Merge {
@@ -77,7 +76,7 @@ impl Merge {
     pub fn seek_cut(&mut self, time: Timestamp, tracefile: usize, place: Position) {
         self.note_indexes();
         self.left_out.clear();
-        let Self { cursors, errors, .. } = self;
+        let Self { cursors, damage, .. } = self;
         let own = tracefile.min(cursors.len());
         let (before, rest) = cursors.split_at_mut(own);
         let (own, after) = rest.split_at_mut(rest.len().min(1));
@@ -85,12 +84,12 @@ impl Merge {
         match time.ns().checked_add(1) {
             Some(next) => {
                 let next = Timestamp::from_ns(next);
-                reach_all(before.iter_mut(), next, |error| keep(errors, error));
+                reach_all(before.iter_mut(), next, |error| damage.keep(error));
             }
-            None => before.iter_mut().for_each(|cursor| go(cursor, Position::END, errors)),
+            None => before.iter_mut().for_each(|cursor| go(cursor, Position::END, damage)),
         }
-        own.iter_mut().for_each(|cursor| go(cursor, place, errors));
-        reach_all(after.iter_mut(), time, |error| keep(errors, error));
+        own.iter_mut().for_each(|cursor| go(cursor, place, damage));
+        reach_all(after.iter_mut(), time, |error| damage.keep(error));
         self.unload();
     }
 
@@ -120,7 +119,7 @@ impl Merge {
     /// [`errors`](Self::errors). Tracefiles without a position stay where they are.
     pub fn seek_positions(&mut self, positions: &[Position]) {
         for (cursor, position) in self.cursors.iter_mut().zip(positions) {
-            go(cursor, *position, &mut self.errors);
+            go(cursor, *position, &mut self.damage);
         }
         self.unload();
     }
@@ -133,9 +132,9 @@ impl Merge {
 }
 
 /// Goes to a place in a tracefile, or after its packet if that cannot be entered.
-fn go(cursor: &mut Cursor, position: Position, errors: &mut Vec<Error>) {
+fn go(cursor: &mut Cursor, position: Position, damage: &mut Damage) {
     if let Err(error) = cursor.seek(position) {
-        keep(errors, error);
+        damage.keep(error);
         cursor.skip_packet();
     }
 }

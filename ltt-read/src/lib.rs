@@ -131,12 +131,13 @@
 //! checked against its packet before it is used; nothing is allocated by a
 //! number found in a data stream. Field classes may be nested 64 deep; a type
 //! may have 2²⁰ fields; array elements without bits are limited to 65536; a
-//! cursor keeps 1024 notices until they are taken. Directories are searched 16
-//! deep, each once, so that links cannot lead in circles. What exceeds a limit is an
+//! cursor keeps 1024 notices until they are taken, and counts the others. Directories
+//! are searched 16 deep, each once, so that links cannot lead in circles. What exceeds a limit is an
 //! error.
 //!
 //! What does grow with the data: an [`Index`] has an entry for each packet, and a
-//! [`Merge`] keeps an error for each packet that it had to give up, up to 4096.
+//! [`Merge`] keeps an error for each packet that it had to give up, up to 4096, and
+//! counts the others ([`Merge::errors_omitted`]).
 //!
 //! # Files
 //!

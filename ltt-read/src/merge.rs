@@ -1,5 +1,6 @@
 //! All tracefiles of several traces, in time order.
 
+mod damage;
 mod key;
 mod listener;
 mod seek;
@@ -16,6 +17,7 @@ use crate::time::Timestamp;
 use crate::trace::Trace;
 
 use key::{END, OPEN, key, key_at, number_of, time_of};
+pub(crate) use damage::Damage;
 pub use listener::Listener;
 pub(crate) use seek::reach_all;
 use tournament::Tournament;
@@ -53,7 +55,7 @@ pub struct Merge {
     pub(crate) current: u32,
     /// Whether each cursor stands on its next event, or has none.
     pub(crate) loaded: bool,
-    pub(crate) errors: Vec<Error>,
+    pub(crate) damage: Damage,
     notices: Vec<Notice>,
     /// Whether the packet indexes have been asked for, and told what is wrong
     /// with index files.
@@ -91,7 +93,7 @@ impl Merge {
             cursors,
             current: NOBODY,
             loaded: false,
-            errors: Vec::new(),
+            damage: Damage::default(),
             notices: Vec::new(),
             sought: false,
             bytes_total,
@@ -367,10 +369,10 @@ impl Merge {
     /// before all times but [`Timestamp::MIN`].
     pub fn seek(&mut self, time: Timestamp) {
         self.note_indexes();
-        let Self { cursors, left_out, errors, .. } = self;
+        let Self { cursors, left_out, damage, .. } = self;
         let is_sought = |(number, _): &(usize, _)| left_out.get(*number) != Some(&true);
         let sought = cursors.iter_mut().enumerate().filter(is_sought).map(|(_, cursor)| cursor);
-        reach_all(sought, time, |error| keep(errors, error));
+        reach_all(sought, time, |error| damage.keep(error));
         self.unload();
     }
 
@@ -388,16 +390,26 @@ impl Merge {
     }
 
     /// Errors that ended tracefiles or spoilt packets so far, in the order in
-    /// which they were met, each once; no more than the first 4096 of them. Look
-    /// at them after the last event: without, a damaged trace cannot be told from
-    /// a short one.
+    /// which they were met, each once; no more than the first 4096 of them:
+    /// [`errors_omitted`](Self::errors_omitted) counts the others. Look at them
+    /// after the last event: without, a damaged trace cannot be told from a short
+    /// one.
     pub fn errors(&self) -> &[Error] {
-        &self.errors
+        self.damage.errors()
+    }
+
+    /// Returns how many errors were met since the merge was made, but not kept,
+    /// because 4096 were waiting for [`drain_errors`](Self::drain_errors) already.
+    ///
+    /// An error that is not kept cannot be recognised: it counts once for each time
+    /// that the merge meets it, for instance again after a seek backwards.
+    pub fn errors_omitted(&self) -> u64 {
+        self.damage.omitted()
     }
 
     /// Takes the [`errors`](Self::errors) met since the last call.
     pub fn drain_errors(&mut self) -> Vec<Error> {
-        mem::take(&mut self.errors)
+        self.damage.drain()
     }
 
     /// Takes the notices of all tracefiles that came up since the last call.
@@ -407,6 +419,13 @@ impl Merge {
             notices.append(&mut cursor.take_notices());
         }
         notices
+    }
+
+    /// Returns how many notices came up since the merge was made, but were not kept,
+    /// because 1024 of their tracefile were waiting for
+    /// [`drain_notices`](Self::drain_notices) already.
+    pub fn notices_omitted(&self) -> u64 {
+        self.cursors.iter().map(Cursor::notices_omitted).sum()
     }
 
     /// Bytes of all data stream files read so far, and in total. Tracefiles that
@@ -461,7 +480,7 @@ impl Merge {
                 Ok(true) => return key(cursor, number),
                 Ok(false) => return END,
                 Err(error) => {
-                    keep(&mut self.errors, error);
+                    self.damage.keep(error);
                     if !cursor.skip_packet() {
                         return END;
                     }
@@ -478,17 +497,6 @@ fn in_order(awaited: &[u128], key: u128) -> u128 {
     match awaited.get(number_of(key) as usize) {
         None => key,
         Some(awaited) => key.max(*awaited | key & OPEN),
-    }
-}
-
-/// Errors that are kept; a trace that is damaged all over has more.
-const MAX_ERRORS: usize = 4096;
-
-pub(crate) fn keep(errors: &mut Vec<Error>, error: Error) {
-    // Who goes back meets the same damage again.
-    let known = errors.iter().any(|known| known.place() == error.place());
-    if errors.len() < MAX_ERRORS && !(known && error.place().is_some()) {
-        errors.push(error);
     }
 }
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::cursor::{Cursor, Position};
-use crate::error::Error;
-use crate::merge::{Merge, keep};
+use crate::merge::{Damage, Merge};
 use crate::time::Timestamp;
 use crate::trace::Trace;
 
@@ -36,7 +35,7 @@ pub struct TimeSearch {
     /// Whether the last of them is in the packet to search.
     is_in_packet: bool,
     found: Vec<Position>,
-    errors: Vec<Error>,
+    damage: Damage,
 }
 
 /// What it takes to enter a packet, in events.
@@ -54,7 +53,7 @@ impl TimeSearch {
             rest: traces.iter().rev().flat_map(cursors).collect(),
             is_in_packet: false,
             found: Vec::new(),
-            errors: Vec::new(),
+            damage: Damage::default(),
         }
     }
 
@@ -82,7 +81,7 @@ impl TimeSearch {
                 cursor.seek_packet(self.time)
             };
             let is_there = step.unwrap_or_else(|error| {
-                keep(&mut self.errors, error);
+                self.damage.keep(error);
                 !cursor.skip_packet()
             });
             if is_there {
@@ -107,8 +106,6 @@ impl Merge {
     pub fn seek_found(&mut self, search: TimeSearch) {
         self.note_indexes();
         self.read_whole(&search.found);
-        for error in search.errors {
-            keep(&mut self.errors, error);
-        }
+        self.damage.add(search.damage);
     }
 }

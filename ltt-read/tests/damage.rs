@@ -259,3 +259,57 @@ fn damaged_indexes_cost_no_events() {
         assert_eq!(read(), [10, 8, 6, 2, 0]);
     }
 }
+
+const TINY: &[u8] = b"/* CTF 1.8 */
+typealias integer { size = 8; } := uint8_t;
+typealias integer { size = 32; } := uint32_t;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; }; };
+stream {
+    packet.context := struct { uint32_t content_size; uint32_t packet_size; };
+    event.header := struct { uint8_t id; };
+};
+event { name = only; id = 0; fields := struct { uint8_t value; }; };
+";
+
+/// Packets each of which holds an event of a type that is not there.
+fn damaged_packets(count: u32) -> Vec<u8> {
+    let mut stream = Vec::new();
+    for _ in 0..count {
+        stream.extend(0xc1fc_1fc1u32.to_le_bytes());
+        stream.extend(112u32.to_le_bytes());
+        stream.extend(112u32.to_le_bytes());
+        stream.extend([9, 0]);
+    }
+    stream
+}
+
+#[test]
+fn errors_and_notices_beyond_the_limits_are_counted() {
+    let read = |packets| {
+        let trace = trace(TINY, &damaged_packets(packets));
+        let mut merge = Merge::new(&[trace]);
+        assert!(merge.next().is_none());
+        let errors = (merge.errors().len(), merge.errors_omitted());
+        let omitted = merge.notices_omitted();
+        (errors, (merge.drain_notices().len(), omitted))
+    };
+    assert_eq!(read(1000), ((1000, 0), (1000, 0)));
+    assert_eq!(read(1024), ((1024, 0), (1024, 0)));
+    assert_eq!(read(4096), ((4096, 0), (1024, 3072)));
+    assert_eq!(read(4097), ((4096, 1), (1024, 3073)));
+    assert_eq!(read(5000), ((4096, 904), (1024, 3976)));
+}
+
+#[test]
+fn errors_that_are_known_are_not_counted_again() {
+    let mut merge = Merge::new(&[trace(TINY, &damaged_packets(10))]);
+    assert!(merge.next().is_none());
+    merge.seek(Timestamp::MIN);
+    assert!(merge.next().is_none());
+    assert_eq!((merge.errors().len(), merge.errors_omitted()), (10, 0));
+    // What was drained makes room; what was omitted stays counted.
+    let mut merge = Merge::new(&[trace(TINY, &damaged_packets(5000))]);
+    assert!(merge.next().is_none());
+    assert_eq!(merge.drain_errors().len(), 4096);
+    assert_eq!((merge.errors().len(), merge.errors_omitted()), (0, 904));
+}

@@ -93,6 +93,10 @@ pub struct BatchEnd {
     pub outcome: Outcome,
     /// What could not be read. All the rest was.
     pub errors: Vec<Error>,
+    /// How many errors more were met, but not kept: see [`Merge::errors_omitted`].
+    pub errors_omitted: u64,
+    /// How many notices came up, but were not kept: see [`Merge::notices_omitted`].
+    pub notices_omitted: u64,
 }
 
 /// Why a batch ended.
@@ -144,6 +148,7 @@ impl<'h> Batch<'h> {
     /// It can be run again: the state of extensions begins anew, plain data and
     /// what hooks hold stay as they are.
     pub fn run<V: Verdict>(&mut self, mut watch: impl FnMut(Report) -> V) -> BatchEnd {
+        let (errors, notices) = (self.context.errors_omitted(), self.context.notices_omitted());
         let id = self.context.begin(take(&mut self.hooks));
         let mut pass = Pass {
             end: self.bytes_at_end(),
@@ -156,7 +161,13 @@ impl<'h> Batch<'h> {
         _ = pass.report(&mut self.context);
         let events = pass.events;
         self.hooks = self.context.end(id).unwrap_or_default();
-        BatchEnd { events, outcome, errors: self.context.drain_errors() }
+        BatchEnd {
+            events,
+            outcome,
+            errors: self.context.drain_errors(),
+            errors_omitted: self.context.errors_omitted() - errors,
+            notices_omitted: self.context.notices_omitted() - notices,
+        }
     }
 
     fn read(&mut self, pass: &mut Pass<'_>) -> Outcome {

@@ -206,9 +206,20 @@ impl<'h> TracesetContext<'h> {
         self.merge.drain_errors()
     }
 
+    /// Returns how many errors were met but not kept: see [`Merge::errors_omitted`].
+    pub fn errors_omitted(&self) -> u64 {
+        self.merge.errors_omitted()
+    }
+
     /// Takes what was noticed since the last call: see [`Merge::drain_notices`].
     pub fn drain_notices(&mut self) -> Vec<Notice> {
         self.merge.drain_notices()
+    }
+
+    /// Returns how many notices came up but were not kept: see
+    /// [`Merge::notices_omitted`].
+    pub fn notices_omitted(&self) -> u64 {
+        self.merge.notices_omitted()
     }
 
     /// Bytes of all tracefiles behind the current position, and in total.

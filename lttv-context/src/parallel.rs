@@ -62,8 +62,13 @@ pub struct ParallelRead<R> {
     pub stopped: bool,
     /// What could not be read: see [`TracesetContext::errors`](crate::TracesetContext::errors).
     pub errors: Vec<Error>,
+    /// How many errors more were met, but not kept. What two slices met counts twice.
+    pub errors_omitted: u64,
     /// What was noticed.
     pub notices: Vec<Notice>,
+    /// How many notices more came up, but were not kept. What two slices met counts
+    /// twice.
+    pub notices_omitted: u64,
 }
 
 impl Parallel {
@@ -108,8 +113,10 @@ impl Parallel {
     pub fn run<R: Send>(&self, work: impl Fn(&mut Slice<'_>) -> R + Sync) -> ParallelRead<R> {
         let mut results = Vec::new();
         let read = self.run_in_order(work, |result| results.push(result));
-        let ParallelRead { events, stopped, errors, notices, .. } = read;
-        ParallelRead { results, events, stopped, errors, notices }
+        let ParallelRead {
+            events, stopped, errors, errors_omitted, notices, notices_omitted, ..
+        } = read;
+        ParallelRead { results, events, stopped, errors, errors_omitted, notices, notices_omitted }
     }
 
     /// As [`run`](Self::run), but hands each result on, in order, as soon as it
@@ -147,8 +154,9 @@ impl Parallel {
         } else {
             in_order(self.threads, slices, do_slice, put);
         }
-        let Report { events, stopped, errors, notices } = all;
-        ParallelRead { results: Vec::new(), events, stopped, errors, notices }
+        let Report { events, stopped, errors, errors_omitted, notices, notices_omitted } = all;
+        let results = Vec::new();
+        ParallelRead { results, events, stopped, errors, errors_omitted, notices, notices_omitted }
     }
 
     /// The times between slices.
@@ -180,6 +188,8 @@ impl Report {
     fn add(&mut self, next: Report) {
         self.events += next.events;
         self.stopped |= next.stopped;
+        self.errors_omitted += next.errors_omitted;
+        self.notices_omitted += next.notices_omitted;
         for error in next.errors {
             if !self.errors.iter().any(|e| e.place().is_some() && e.place() == error.place()) {
                 self.errors.push(error);

@@ -22,7 +22,9 @@ pub(crate) struct Report {
     pub(crate) events: u64,
     pub(crate) stopped: bool,
     pub(crate) errors: Vec<Error>,
+    pub(crate) errors_omitted: u64,
     pub(crate) notices: Vec<Notice>,
+    pub(crate) notices_omitted: u64,
 }
 
 impl<'t> Slice<'t> {
@@ -124,11 +126,14 @@ impl<'t> Slice<'t> {
         }
         let bounds = self.end.map_or(Bounds::all(), |end| Bounds::all().until(end));
         let stale = ReadEnd { events: 0, reason: EndReason::EndOfTraceset };
+        let (errors, notices) = (context.errors_omitted(), context.notices_omitted());
         let read = context.middle(&bounds).unwrap_or(stale); // there is no position in them
         self.report.events += read.events;
         self.report.stopped |= read.reason == EndReason::Stopped;
         self.report.errors.append(&mut context.drain_errors());
+        self.report.errors_omitted += context.errors_omitted() - errors;
         self.report.notices.append(&mut context.drain_notices());
+        self.report.notices_omitted += context.notices_omitted() - notices;
         Ok(read)
     }
 }

@@ -8,7 +8,7 @@ use crate::notice::{Notice, NoticeKind};
 use crate::packet::Packet;
 use crate::source::Source;
 
-/// Notices that a cursor keeps until they are taken; later ones are dropped.
+/// Notices that a cursor keeps until they are taken; later ones are only counted.
 const MAX_NOTICES: usize = 1024;
 
 impl Cursor {
@@ -175,13 +175,21 @@ impl Cursor {
             let file = self.tracefile().files[self.file as usize].path.clone();
             let (packet, offset) = (self.packet.number, self.packet.offset);
             self.notices.push(Notice { kind, file, packet, offset });
+        } else {
+            self.notices_omitted += 1;
         }
     }
 
     /// Takes the notices that came up since the last call. At most 1024 are
-    /// kept until then.
+    /// kept until then; [`notices_omitted`](Self::notices_omitted) counts the others.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
+    }
+
+    /// Returns how many notices came up since the cursor was made, but were not kept,
+    /// because 1024 were waiting for [`take_notices`](Self::take_notices) already.
+    pub fn notices_omitted(&self) -> u64 {
+        self.notices_omitted
     }
 
     /// The error for what stands at `next`.

@@ -51,6 +51,9 @@ pub struct Recorded {
     pub rebuilt: Option<Error>,
     /// What could not be read, of what was not kept.
     pub errors: Vec<ltt_read::Error>,
+    /// How many errors more were met, but not kept: see
+    /// [`Merge::errors_omitted`](ltt_read::Merge::errors_omitted).
+    pub errors_omitted: u64,
 }
 
 impl Recorded {
@@ -123,7 +126,7 @@ pub fn record(
             _ => {}
         }
     }
-    let errors = context.drain_errors();
+    let (errors, errors_omitted) = (context.drain_errors(), context.errors_omitted());
     let history = KernelHistory::finish(&mut context, writer)?;
-    Ok(Recorded { history, events, kept, rebuilt, errors })
+    Ok(Recorded { history, events, kept, rebuilt, errors, errors_omitted })
 }
