@@ -4,19 +4,38 @@
 //! cargo run --release --example count_by_type -- [TRACE] [PATTERN]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::{Bounds, TracesetContext};
+use lttv_examples::bundled::open_or_bundled;
+use lttv_examples::report::{self, Report};
+use lttv_examples::text_dump::output::Output;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut args = std::env::args().skip(1);
-    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
-    let traceset = Traceset::open(args.next().as_deref().unwrap_or(bundled))?;
-    let pattern = args.next().unwrap_or("*".to_owned());
+/// Count the events of a trace by their type
+#[derive(Debug, clap::Parser)]
+#[command(name = "count_by_type", version, after_help = report::EXIT_STATUS)]
+struct Cli {
+    /// Directory of a trace; without it, the one that comes with this program
+    trace: Option<PathBuf>,
 
+    /// Only events of this name, which may have * and ?
+    #[arg(default_value = "*")]
+    pattern: String,
+}
+
+fn main() -> ExitCode {
+    report::main("count_by_type", run)
+}
+
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    let mut context = TracesetContext::new(&traceset);
-    context.on_event(&pattern, |call| {
+    let mut context = TracesetContext::new(open_or_bundled(cli.trace.as_slice())?);
+    context.on_event(&cli.pattern, |call| {
         let name = call.event.event_type().name();
         match counts.get_mut(name) {
             Some(count) => *count += 1,
@@ -24,12 +43,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     let read = context.middle(&Bounds::all())?;
-    context.errors().iter().for_each(|error| eprintln!("{error}"));
+    report.errors(context.errors(), context.errors_omitted());
     drop(context);
 
+    let mut out = Output::stdout();
     for (name, count) in &counts {
-        println!("{count:>10}  {name}");
+        writeln!(out, "{count:>10}  {name}")?;
     }
-    println!("{:>10}  events in all", read.events);
-    Ok(())
+    writeln!(out, "{:>10}  events in all", read.events)?;
+    Ok(out.finish()?)
 }

@@ -5,48 +5,79 @@
 //! cargo run --release --example embed_async -- [TRACE]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use std::cell::Cell;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use futures_lite::{StreamExt, future};
 use ltt_read::Timestamp;
-use lttv_context::{Traceset, TracesetContext};
+use lttv_context::TracesetContext;
+use lttv_examples::bundled::open_or_bundled;
+use lttv_examples::report::{self, Report};
+use lttv_examples::text_dump::output::Output;
 use lttv_requests::task::AsyncScheduler;
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SubmitError, TimeWindow, Urgency};
 
 const COLUMNS: u64 = 60;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
-    let path = std::env::args().nth(1).unwrap_or(bundled.to_owned());
-    let context = TracesetContext::new(Traceset::open(path)?);
+/// Count, list and draw events in tasks
+#[derive(Debug, clap::Parser)]
+#[command(name = "embed_async", version, after_help = report::EXIT_STATUS)]
+struct Cli {
+    /// Directory of a trace; without it, the one that comes with this program
+    trace: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    report::main("embed_async", run)
+}
+
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
+    let context = TracesetContext::new(open_or_bundled(cli.trace.as_slice())?);
     let window = TimeWindow::of(context.contexts().time_span().ok_or("no events")?);
     let scheduler = AsyncScheduler::new(Scheduler::new(context));
     let viewers = async {
         let charts = future::zip(histogram(&scheduler, window), switches(&scheduler, window));
         let ((bars, switches), list) = future::zip(charts, list(&scheduler, window)).await;
         scheduler.close();
-        println!("histogram: {:?}\nswitches: {}", bars?, switches?);
-        list?.iter().for_each(|line| println!("  {line}"));
-        Ok::<(), SubmitError>(())
+        Ok::<_, SubmitError>((bars?, switches?, list?))
     };
     let chunks = drive(&scheduler);
-    let (chunks, result) = future::block_on(future::zip(chunks, viewers));
-    println!("{chunks} chunks");
-    Ok(result?)
+    let ((chunks, replays), found) = future::block_on(future::zip(chunks, viewers));
+    let (bars, switches, list) = found?;
+    let mut out = Output::stdout();
+    for to in replays {
+        writeln!(out, "state is brought to {to:?}")?;
+    }
+    writeln!(out, "histogram: {bars:?}\nswitches: {switches}")?;
+    for line in list {
+        writeln!(out, "  {line}")?;
+    }
+    writeln!(out, "{chunks} chunks")?;
+    out.finish()?;
+    scheduler.with(|scheduler| {
+        let context = scheduler.context();
+        report.errors(context.errors(), context.errors_omitted());
+    });
+    Ok(())
 }
 
-/// Reads for all of them. Between chunks others get their turn.
-async fn drive(scheduler: &AsyncScheduler<'_>) -> usize {
+/// Reads for all of them. Between chunks others get their turn. Returns the number of
+/// chunks, and the times to which the state was brought.
+async fn drive(scheduler: &AsyncScheduler<'_>) -> (usize, Vec<Option<Timestamp>>) {
     let mut chunks = scheduler.serve(Budget::time(Duration::from_millis(2)));
-    let mut count = 0;
+    let (mut count, mut replays) = (0, Vec::new());
     while let Some(chunk) = chunks.next().await {
         count += 1;
         if let Some(replay) = chunk.replay {
-            println!("state is brought to {:?}", replay.to);
+            replays.push(replay.to);
         }
     }
-    count
+    (count, replays)
 }
 
 fn within<'h>(window: TimeWindow) -> EventsRequest<'h> {

@@ -6,10 +6,18 @@
 //! cargo run --release --example embed_requests -- [TRACE]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use std::cell::{Cell, RefCell};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use lttv_context::{Level, Traceset, TracesetContext};
+use lttv_context::{Level, TracesetContext};
+use lttv_examples::bundled::open_or_bundled;
+use lttv_examples::report::{self, Report};
+use lttv_examples::text_dump::output::Output;
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Tab, Urgency};
 
 const COLUMNS: usize = 60;
@@ -22,11 +30,21 @@ struct Views {
     list: RefCell<Vec<String>>,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
-    let path = std::env::args().nth(1).unwrap_or(bundled.to_owned());
-    let views = &Views::default();
-    let context = TracesetContext::new(Traceset::open(path)?);
+/// Draw frames while three viewers read
+#[derive(Debug, clap::Parser)]
+#[command(name = "embed_requests", version, after_help = report::EXIT_STATUS)]
+struct Cli {
+    /// Directory of a trace; without it, the one that comes with this program
+    trace: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    report::main("embed_requests", run)
+}
+
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
+    let (views, out) = (&Views::default(), &mut Output::stdout());
+    let context = TracesetContext::new(open_or_bundled(cli.trace.as_slice())?);
     let (traceset, span) = (context.traceset().generation(), context.contexts().time_span());
     let mut tab: Tab<String> = Tab::new(traceset, span);
     tab.fit(None);
@@ -51,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let (mut clicked, mut frames, mut longest) = (false, 0, Duration::ZERO);
     loop {
-        draw(views, frames, clicked);
+        draw(out, views, frames, clicked)?;
         frames += 1;
         let begin = Instant::now();
         let chunk = scheduler.service_chunk(Budget::time(Duration::from_millis(2)).and_events(500));
@@ -76,20 +94,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             break;
         }
     }
-    draw(views, frames, clicked);
-    println!("{} frames, the longest wait for events {longest:?}", frames + 1);
+    draw(out, views, frames, clicked)?;
+    writeln!(out, "{} frames, the longest wait for events {longest:?}", frames + 1)?;
+    out.finish()?;
+    let context = scheduler.context();
+    report.errors(context.errors(), context.errors_omitted());
     Ok(())
 }
 
 /// What stands for a user interface here.
-fn draw(views: &Views, frame: u32, with_list: bool) {
+fn draw(out: &mut Output, views: &Views, frame: u32, with_list: bool) -> io::Result<()> {
     let histogram = views.histogram.borrow();
     let most = histogram.iter().copied().max().unwrap_or(0).max(1);
     let bars = ['.', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let bar = |count: &u32| bars[(u64::from(*count) * 8).div_ceil(u64::from(most)) as usize];
     let bars: String = histogram.iter().map(bar).collect();
-    println!("{frame:3} {bars} {} switches", views.switches.get());
+    writeln!(out, "{frame:3} {bars} {} switches", views.switches.get())?;
     if with_list && frame.is_multiple_of(5) {
-        views.list.borrow().iter().take(3).for_each(|line| println!("      {line}"));
+        for line in views.list.borrow().iter().take(3) {
+            writeln!(out, "      {line}")?;
+        }
     }
+    // A frame is seen when it is drawn.
+    out.finish()
 }

@@ -5,12 +5,20 @@
 //! cargo run --release --example embed_thread -- [TRACE]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use std::cell::Cell;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use ltt_read::Timestamp;
 use lttv_context::{Traceset, TracesetContext};
+use lttv_examples::bundled::open_or_bundled;
+use lttv_examples::report::{self, Report};
+use lttv_examples::text_dump::output::Output;
 use lttv_requests::views::{EventTable, Histogram};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow};
 
@@ -28,11 +36,21 @@ struct Drawing {
     is_done: bool,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
-    let path = std::env::args().nth(1).unwrap_or(bundled.to_owned());
+/// Draw what another thread reads
+#[derive(Debug, clap::Parser)]
+#[command(name = "embed_thread", version, after_help = report::EXIT_STATUS)]
+struct Cli {
+    /// Directory of a trace; without it, the one that comes with this program
+    trace: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    report::main("embed_thread", run)
+}
+
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     // Traces can be shared by threads; contexts and schedulers stay in theirs.
-    let traceset = Traceset::open(path)?;
+    let traceset = open_or_bundled(cli.trace.as_slice())?;
     let span = TracesetContext::new(&traceset).contexts().time_span().ok_or("no events")?;
     let window = TimeWindow::of(span);
     let (ask, asked) = channel();
@@ -40,11 +58,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let reader = std::thread::spawn(move || read(traceset, asked, draw));
 
     ask.send(Ask::Show(window))?;
-    let mut clicked = false;
+    let (mut clicked, mut out) = (false, Output::stdout());
     for (frame, drawing) in drawings.iter().enumerate() {
         let Drawing { histogram, switches, list, is_done } = drawing;
         let events: u64 = histogram.iter().sum();
-        println!("{frame:3}: {events} events, {switches} switches, list {:?}", list.first());
+        let first = list.first();
+        writeln!(out, "{frame:3}: {events} events, {switches} switches, list {first:?}")?;
+        out.finish()?;
         if !clicked {
             clicked = true; // The user clicks into the middle.
             ask.send(Ask::List(window.centred(window.end()).begin()))?;
@@ -53,12 +73,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     drop(ask);
-    reader.join().map_err(|_| "the reader panicked")?;
+    let (errors, omitted) = reader.join().map_err(|_| "the reader panicked")?;
+    report.errors(&errors, omitted);
     Ok(())
 }
 
+/// What could not be read: the errors that were kept, and the number of the others.
+type Damage = (Vec<ltt_read::Error>, u64);
+
 /// Serves requests until nobody asks any more.
-fn read(traceset: Traceset, asked: Receiver<Ask>, draw: Sender<Drawing>) {
+fn read(traceset: Traceset, asked: Receiver<Ask>, draw: Sender<Drawing>) -> Damage {
     let switches = Cell::new(0);
     let histogram = Histogram::new(TimeWindow::new(Timestamp::MIN, Timestamp::MAX).unwrap(), 60);
     let list = EventTable::new(Owner::fresh(), 10, |call| {
@@ -83,14 +107,16 @@ fn read(traceset: Traceset, asked: Receiver<Ask>, draw: Sender<Drawing>) {
             }
             Ok(Ask::List(time)) => _ = scheduler.submit(list.show_time(time)),
             Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return,
+            Err(TryRecvError::Disconnected) => break,
         }
         is_done = !scheduler.service_chunk(Budget::time(Duration::from_millis(5))).has_more();
         let list = list.rows().iter().map(|row| row.content.clone()).collect();
         let drawing =
             Drawing { histogram: histogram.counts(), switches: switches.get(), list, is_done };
         if draw.send(drawing).is_err() {
-            return;
+            break;
         }
     }
+    let context = scheduler.context_mut();
+    (context.drain_errors(), context.errors_omitted())
 }

@@ -4,17 +4,21 @@
 //! cargo run --release --example control_flow -- [TRACE…] [-o FILE] [--svg]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod page;
 mod picture;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
 use ltt_read::Timestamp;
 use lttv_context::TracesetContext;
 use lttv_examples::bundled::open_or_bundled;
+use lttv_examples::inputs;
+use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
+use lttv_examples::text_dump::output::Output;
 use lttv_requests::views::ControlFlow;
 use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
 use lttv_state::kernel::KernelState;
@@ -24,8 +28,8 @@ use lttv_state::kernel::KernelState;
 /// The page is one file without anything else: the wheel zooms, dragging moves,
 /// pointing at a state tells what it is. Without TRACE the small kernel trace that comes
 /// with this program is drawn.
-#[derive(Debug, Parser)]
-#[command(name = "control_flow", version)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "control_flow", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directories of kernel traces
     traces: Vec<PathBuf>,
@@ -39,11 +43,11 @@ struct Cli {
     svg: bool,
 
     /// Seconds from the first event to where it begins
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, value_parser = seconds)]
     from: f64,
 
     /// Seconds that it shows; to the last event, if not given
-    #[arg(long)]
+    #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
 
     /// Draw processes that only waited, too
@@ -55,29 +59,35 @@ struct Cli {
     steps: u64,
 }
 
-fn main() -> ExitCode {
-    match run(&Cli::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("control_flow: error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+/// A length of time, which is neither negative nor endless.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    let seconds = seconds.filter(|seconds| (0.0..=1e9).contains(seconds));
+    seconds.ok_or_else(|| "expected seconds, from 0 to 1000000000".to_owned())
 }
 
-/// False if part of a trace could not be opened.
-fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
-    let loaded = open_or_bundled("control_flow", &cli.traces)?;
-    let mut context = TracesetContext::new(loaded.traceset);
+fn main() -> ExitCode {
+    report::main("control_flow", run)
+}
+
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
+    let traceset = open_or_bundled(report, &cli.traces)?;
+    if let Some(path) = &cli.output {
+        inputs::refuse(path, traceset.traces(), &[])?;
+    }
+    let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let span = context.contexts().time_span().ok_or("no event has a time")?;
     let first = context.position().time().unwrap_or(span.begin).max(span.begin);
     let ns = |seconds: f64| (seconds * 1e9).clamp(0.0, 1e18) as i64;
     let begin = first.ns().saturating_add(ns(cli.from));
     let end = cli.seconds.map_or(span.end.ns(), |s| begin.saturating_add(ns(s)).min(span.end.ns()));
+    // A trace of one instant has a width, too.
+    let is_whole = cli.from == 0.0 && cli.seconds.is_none();
+    let end = if is_whole { end.max(begin.saturating_add(1)) } else { end };
     let window = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end));
-    let window = window.ok_or("there is no time between its begin and its end")?;
+    let empty = || Usage::new("--from and --seconds leave no time of the trace");
+    let window = window.ok_or_else(empty)?;
 
     let flow = ControlFlow::new(window, window.width() / cli.steps);
     let mut scheduler = Scheduler::new(context);
@@ -87,12 +97,10 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     let context = scheduler.context();
     let picture = picture::draw(&flow, &context.extensions()[kernel], first, cli.all);
     let text = if cli.svg { picture } else { page::around(&picture) };
-    match &cli.output {
-        Some(path) => std::fs::write(path, text)?,
-        None => io::stdout().lock().write_all(text.as_bytes())?,
-    }
-    for error in context.errors() {
-        eprintln!("control_flow: {error}");
-    }
-    Ok(loaded.complete && context.errors().is_empty())
+    // The picture has escaped what is of the trace.
+    let mut out = Output::new(cli.output.as_deref())?;
+    out.write_all(text.as_bytes())?;
+    out.finish()?;
+    report.errors(context.errors(), context.errors_omitted());
+    Ok(())
 }

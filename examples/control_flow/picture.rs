@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ltt_read::Timestamp;
+use lttv_examples::escape::is_control;
 use lttv_requests::TimeWindow;
 use lttv_requests::views::{ControlFlow, Paint, ProcessLabel, ProcessState, Segment};
 use lttv_state::kernel::{KernelState, NameId};
@@ -170,7 +171,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped += "&gt;",
             '"' => escaped += "&quot;",
             '\n' => escaped.push('\n'),
-            c if c.is_control() => escaped.push('\u{fffd}'),
+            c if is_control(c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }

@@ -15,23 +15,28 @@
 //! are in ns since the epoch. A pattern is a path in which `*` stands for any one name and
 //! `**` for any number of names.
 
-use std::io::{self, BufWriter, Write};
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+use std::io::{self, Write};
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Subcommand};
 use lttv_benches::k1;
 use lttv_context::Traceset;
-use lttv_examples::opening::{self, Loaded};
+use lttv_examples::inputs;
+use lttv_examples::opening;
 use lttv_examples::progress::Progress;
+use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
+use lttv_examples::text_dump::output::Output;
 use lttv_state::history::{Error, History, Interval};
 use lttv_state::kernel_history::{Recorded, Target, record};
 use lttv_state::tree::Quark;
 
-#[derive(Debug, Parser)]
-#[command(about)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "history", version, about, after_help = EXIT_STATUS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -67,7 +72,7 @@ enum Command {
         #[command(flatten)]
         span: Span,
         /// One value each so many ns, instead of all
-        #[arg(long, default_value_t = 1)]
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         each: u64,
     },
     /// Print when an attribute had which value, and for how long in all
@@ -105,106 +110,113 @@ struct Span {
 }
 
 impl Span {
-    fn of(&self, history: &History) -> RangeInclusive<i64> {
-        self.from.unwrap_or(history.start())..=self.to.unwrap_or(history.end())
+    fn of(&self, history: &History) -> std::result::Result<RangeInclusive<i64>, Usage> {
+        if let (Some(from), Some(to)) = (self.from, self.to)
+            && from > to
+        {
+            return Err(Usage::new(format_args!("--from {from} is after --to {to}")));
+        }
+        Ok(self.from.unwrap_or(history.start())..=self.to.unwrap_or(history.end()))
     }
 }
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
-    match run(&Cli::parse().command, &mut BufWriter::new(io::stdout().lock())) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => match error.downcast_ref::<io::Error>() {
-            // Whoever reads has seen enough.
-            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-            _ => {
-                eprintln!("history: error: {error}");
-                ExitCode::FAILURE
-            }
-        },
-    }
+    report::main("history", run)
 }
 
-/// False if part of a trace could not be read.
-fn run(command: &Command, out: &mut impl Write) -> Result<bool> {
-    let mut complete = true;
-    let mut open = |file| {
-        let (history, is_whole) = open(file)?;
-        complete = is_whole;
-        Result::Ok(history)
-    };
+fn run(cli: &Cli, report: &mut Report) -> Result<()> {
+    let mut out = Output::stdout();
+    let done = run_command(&cli.command, &mut out, report);
+    // What was found before an error is of use, too.
+    out.finish()?;
+    done
+}
+
+fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Result<()> {
     match command {
-        Command::Build { trace, file, force } => complete = build(trace, file, *force, out)?,
-        Command::Info { file } => info(&open(file)?, out)?,
+        Command::Build { trace, file, force } => build(trace, file, *force, out, report)?,
+        Command::Info { file } => info(&open(file, report)?, out)?,
         Command::At { file, time, pattern } => {
-            let history = open(file)?;
-            for interval in history.matching_at(pattern, *time)? {
+            let history = open(file, report)?;
+            history.tree().matching(Quark::ROOT, pattern).map_err(Usage::new)?;
+            for interval in history.matching_at(pattern, *time).map_err(of_question)? {
                 print(&history, &interval, out)?;
             }
         }
         Command::Range { file, pattern, span, each } => {
-            let history = open(file)?;
-            let quarks = history.tree().matching(Quark::ROOT, pattern)?;
+            let history = open(file, report)?;
+            let quarks = history.tree().matching(Quark::ROOT, pattern).map_err(Usage::new)?;
             let mut printed = Ok(());
-            let flow = history.over(&quarks, span.of(&history), *each, |interval| {
+            let flow = history.over(&quarks, span.of(&history)?, *each, |interval| {
                 printed = print(&history, &interval, out);
                 if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })?;
+            });
+            let flow = flow.map_err(of_question)?;
             if flow.is_break() {
                 printed?;
             }
         }
         Command::Changes { file, path, span, reverse } => {
-            let history = open(file)?;
-            let quark = history.tree().find(Quark::ROOT, path)?;
-            let quark = quark.ok_or_else(|| format!("no attribute {path:?}"))?;
-            changes(&history, quark, span.of(&history), *reverse, out)?;
+            let history = open(file, report)?;
+            let quark = history.tree().find(Quark::ROOT, path).map_err(Usage::new)?;
+            let quark = quark.ok_or_else(|| Usage::new(format_args!("no attribute {path:?}")))?;
+            changes(&history, quark, span.of(&history)?, *reverse, out)?;
         }
         Command::Bench { workload, dir, keep } => {
-            let known =
-                k1::workload(workload).ok_or_else(|| format!("no workload {workload:?}"))?;
+            let unknown = || Usage::new(format_args!("no workload {workload:?}"));
+            let known = k1::workload(workload).ok_or_else(unknown)?;
             k1::measure(known, dir, out)?;
             if !keep {
                 std::fs::remove_file(dir.join(format!("{}.history", known.name)))?;
             }
         }
     }
-    out.flush()?;
-    Ok(complete)
+    Ok(())
 }
 
-/// A history from its file, or made of a trace; and whether all of that could be read.
-fn open(path: &Path) -> Result<(History, bool)> {
+/// An error of a question: a time that is not in the history is one of the command line.
+fn of_question(error: Error) -> Box<dyn std::error::Error> {
+    match error {
+        Error::OutOfRange { .. } => Usage::new(error).into(),
+        error => error.into(),
+    }
+}
+
+/// A history from its file, or made of a trace.
+fn open(path: &Path, report: &mut Report) -> Result<History> {
     if path.is_file() {
         return Ok((History::open(path)?, true));
     }
-    let Loaded { traceset, complete } = opening::open("history", [path])?;
-    let recorded = read(&traceset, Target::Memory)?;
-    Ok((recorded.history, complete && recorded.errors.is_empty()))
+    let traceset = opening::open(report, [path])?;
+    Ok(read(&traceset, Target::Memory, report)?.history)
 }
 
 /// Reads traces, and shows how far that is.
-fn read(traceset: &Traceset, target: Target<'_>) -> Result<Recorded> {
+fn read(traceset: &Traceset, target: Target<'_>, report: &mut Report) -> Result<Recorded> {
     let mut progress = Progress::new(false);
     let recorded = record(traceset, target, |bytes| {
         progress.update(bytes);
         ControlFlow::Continue(())
     })?;
-    for error in &recorded.errors {
-        progress.message(&format!("history: {error}"));
-    }
+    report.errors(&recorded.errors, recorded.errors_omitted);
     Ok(recorded)
 }
 
-/// False if part of the trace could not be read.
-fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result<bool> {
-    let Loaded { traceset, complete } = opening::open("history", [trace])?;
+fn build(
+    trace: &Path,
+    file: &Path,
+    force: bool,
+    out: &mut impl Write,
+    report: &mut Report,
+) -> Result<()> {
+    let traceset = opening::open(report, [trace])?;
+    inputs::refuse(file, traceset.traces(), &[])?;
     match History::open_for(file, &Recorded::identity(&traceset)) {
         Ok(_) if !force => {
             writeln!(out, "{} has all of that trace already", file.display())?;
-            return Ok(complete);
+            return Ok(());
         }
         // What is no history is not to be overwritten.
         Err(error @ Error::NotAHistory) => return Err(error.into()),
@@ -212,9 +224,9 @@ fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result
     }
     let started = Instant::now();
     let target = if force { Target::Anew(file) } else { Target::File(file) };
-    let Recorded { history, events, kept, rebuilt, errors, .. } = read(&traceset, target)?;
+    let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target, report)?;
     if let Some(why) = rebuilt {
-        eprintln!("history: {}: {why}; it was made anew", file.display());
+        report.message(format_args!("{}: {why}; it was made anew", file.display()));
     }
     let seconds = started.elapsed().as_secs_f64();
     let bytes = std::fs::metadata(file)?.len();
@@ -230,7 +242,7 @@ fn build(trace: &Path, file: &Path, force: bool, out: &mut impl Write) -> Result
     let (each, part) = (bytes as f64 / intervals as f64, bytes as f64 / of_trace as f64);
     writeln!(out, "file       {bytes} B, {each:.2} B per interval, {part:.3} of the trace")?;
     writeln!(out, "time       {seconds:.2} s, {:.1} M events/s", events as f64 / seconds / 1e6)?;
-    Ok(complete && errors.is_empty())
+    Ok(())
 }
 
 fn info(history: &History, out: &mut impl Write) -> Result<()> {
@@ -256,7 +268,7 @@ fn changes(
     reverse: bool,
     out: &mut impl Write,
 ) -> Result<()> {
-    let intervals = history.intervals(quark, span.clone())?;
+    let intervals = history.intervals(quark, span.clone()).map_err(of_question)?;
     let mut each =
         |interval| print(history, &interval?, out).map_err(Box::<dyn std::error::Error>::from);
     match reverse {

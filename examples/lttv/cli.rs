@@ -29,5 +29,6 @@ Times:
 
 Ctrl-C ends reading; what was found so far is printed.
 
-Exit status: 0 if everything was read; 1 if something could not be read (the rest was analysed), or
-a module could not start; 2 for a wrong command line; 130 if it was interrupted.";
+Exit status: 0 if everything was read and written; 1 if something could not be read (the rest was
+analysed) or written; 2 for a wrong command line: modules, options, times, filters, or an output that
+would replace a file of a trace; 130 if it was interrupted.";

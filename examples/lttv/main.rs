@@ -24,22 +24,13 @@
 //! | `sync`, `sync_chain_batch` | clocks of several machines are not brought together |
 //! | `batchtest` | the tests and benchmarks of the crates |
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod cli;
 mod run;
 
 use std::process::ExitCode;
 
-use lttv_context::batch::Outcome;
-
 fn main() -> ExitCode {
-    match run::run() {
-        Ok(run::Done { complete: true, .. }) => ExitCode::SUCCESS,
-        // As a shell tells of a program that was interrupted.
-        Ok(run::Done { outcome: Outcome::Cancelled, .. }) => ExitCode::from(130),
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("lttv: error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    run::main()
 }

@@ -1,64 +1,64 @@
 //! Loads modules, starts them, and lets them do their work.
 
+use std::error::Error;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use lttv_context::batch::Outcome;
-use lttv_context::modules::{ModuleError, Modules};
-use lttv_context::options::{OptionError, Options};
+use lttv_context::modules::Modules;
+use lttv_context::options::Options;
 use lttv_examples::clap_options::{add_args, take_args};
-use lttv_examples::loading::{LoadError, load};
+use lttv_examples::loading::load;
 use lttv_examples::modules::{Host, Work, modules};
+use lttv_examples::report::{self, Report, Usage};
+use lttv_examples::text_dump::output::Output;
 
 use crate::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
 
-/// How the work ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Done {
-    pub(crate) outcome: Outcome,
-    /// Whether all was read, and all results are there.
-    pub(crate) complete: bool,
-}
-
-/// Why nothing could be done.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    #[error(transparent)]
-    Module(#[from] ModuleError),
-    #[error(transparent)]
-    Option(#[from] OptionError),
-    #[error("cannot wait for ctrl-c: {0}")]
-    Interrupt(#[from] ctrlc::Error),
-    #[error("cannot write the output: {0}")]
-    Write(#[from] io::Error),
-}
+/// As a shell tells of a program that was interrupted.
+const INTERRUPTED: u8 = 130;
 
 /// Does what the command line says.
-pub(crate) fn run() -> Result<Done, RunError> {
+pub(crate) fn main() -> ExitCode {
+    let mut answer = None;
+    let status = report::main_with_status("lttv", |report| match run(report) {
+        Err(error) => match error.downcast::<clap::Error>() {
+            Ok(error) => {
+                answer = Some(*error);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        },
+        done => done,
+    });
+    answer.map_or(status, |answer| report::print_answer("lttv", &answer))
+}
+
+/// A status of its own, if there is one.
+fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let mut modules = modules()?;
     let mut options = Options::new();
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let loaded = load(words, &modules, &mut options)?;
+    let loaded = load(words, &modules, &mut options).map_err(Usage::new)?;
     let mut command = add_args(Cli::command(), &options).after_help(after_help(&modules));
-    let matches = command.get_matches_mut();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let cli = Cli::from_arg_matches(&matches)?;
     take_args(&matches, &mut options)?;
     if cli.list_modules {
         list(&modules)?;
-        return Ok(Done { outcome: Outcome::Complete, complete: true });
+        return Ok(None);
     }
     if loaded.is_empty() {
         let nothing = "nothing to do: load a module, such as -m textDump; --help lists them";
-        command.error(ErrorKind::MissingRequiredArgument, nothing).exit();
+        return Err(command.error(ErrorKind::MissingRequiredArgument, nothing).into());
     }
 
-    let mut host = Host::new(Work::new()?);
+    let mut host = Host::new(Work::new(report.clone()));
     host.options = options;
     host.data.loaded.clone_from(&loaded);
     modules.init(loaded.iter().map(String::as_str), &mut host)?;
@@ -66,29 +66,30 @@ pub(crate) fn run() -> Result<Done, RunError> {
     ctrlc::set_handler(move || {
         // Who asks twice cannot wait.
         if cancel.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            std::process::exit(INTERRUPTED.into());
         }
-    })?;
+    })
+    .map_err(|error| format!("cannot wait for ctrl-c: {error}"))?;
     _ = host.run();
-    let done = tell_end(&host);
+    let is_cancelled = report_end(&mut host);
+    report.clone_from(&host.data.report);
     modules.destroy(&mut host);
-    Ok(done)
+    Ok(is_cancelled.then_some(INTERRUPTED))
 }
 
-/// Tells on standard error what went wrong.
-fn tell_end(host: &Host) -> Done {
-    let Work { end, failures, complete, .. } = &host.data;
-    failures.iter().for_each(|failure| eprintln!("lttv: error: {failure}"));
+/// Reports what went wrong. Returns whether the work was interrupted.
+fn report_end(host: &mut Host) -> bool {
+    let Work { end, failures, report, .. } = &mut host.data;
+    failures.iter().for_each(|failure| report.error(failure));
     // Modules may be there only for what others do with them.
-    let Some(end) = end else {
-        return Done { outcome: Outcome::Complete, complete: *complete };
-    };
-    end.errors.iter().for_each(|error| eprintln!("lttv: error: {error}"));
-    if end.outcome == Outcome::Cancelled {
-        eprintln!("lttv: interrupted after {} events", end.events);
+    let Some(end) = end else { return false };
+    report.notices_omitted(end.notices_omitted);
+    report.errors(&end.errors, end.errors_omitted);
+    let is_cancelled = end.outcome == Outcome::Cancelled;
+    if is_cancelled {
+        report.message(format_args!("interrupted after {} events", end.events));
     }
-    let sound = *complete && failures.is_empty() && end.errors.is_empty();
-    Done { outcome: end.outcome, complete: sound && end.outcome != Outcome::Cancelled }
+    is_cancelled
 }
 
 /// The modules that there are, in a line each, and what else there is to say.
@@ -102,17 +103,13 @@ fn after_help(modules: &Modules<Host>) -> String {
 }
 
 fn list(modules: &Modules<Host>) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let written = modules.infos().try_for_each(|info| {
+    let mut out = Output::stdout();
+    for info in modules.infos() {
         writeln!(out, "{}: {}", info.name, info.summary)?;
         if !info.requires.is_empty() {
             writeln!(out, "  requires {}", info.requires.join(", "))?;
         }
-        writeln!(out, "  {}", info.description)
-    });
-    match written {
-        // Who closes a pipe has read enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        writeln!(out, "  {}", info.description)?;
     }
+    out.finish()
 }

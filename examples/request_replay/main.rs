@@ -10,46 +10,47 @@
 //! EVENTS seeks SEEKS` for all of them together. Relative paths of traces are
 //! relative to the current directory; or to that of the script, if there are none.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use std::error::Error;
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
-use lttv_examples::opening::{Loaded, open};
+use lttv_examples::opening::open;
+use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
 use lttv_examples::request_replay::{ReplayError, Script, replay};
+use lttv_examples::text_dump::output::Output;
 
 /// Runs requests by a script, and prints what their hooks get.
-#[derive(Debug, Parser)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "request_replay", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// The script, in JSON.
-    script: std::path::PathBuf,
+    script: PathBuf,
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(&cli.script) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("request_replay: error: {}: {error}", cli.script.display());
-            ExitCode::FAILURE
-        }
-    }
+    report::main("request_replay", run)
 }
 
-/// False if part of a trace could not be opened.
-fn run(path: &Path) -> Result<bool, Box<dyn Error>> {
-    let script: Script = serde_json::from_slice(&std::fs::read(path)?)?;
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let path = &cli.script;
+    let shown = path.display();
+    let text = std::fs::read(path).map_err(|error| format!("{shown}: {error}"))?;
+    let wrong = |error: &dyn Error| Usage::new(format_args!("{shown}: {error}"));
+    let script: Script = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
     let found = |trace: &PathBuf| {
         let beside = path.parent().unwrap_or(Path::new("")).join(trace);
         if trace.exists() { trace.clone() } else { beside }
     };
-    let Loaded { traceset, complete } = open("request_replay", script.traces.iter().map(found))?;
-    let mut out = BufWriter::new(io::stdout().lock());
-    match replay(&script, traceset.traces(), &mut out).and_then(|()| Ok(out.flush()?)) {
-        // Whoever read them wants no more lines.
-        Err(ReplayError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(complete),
-        done => Ok(done.map(|()| complete)?),
-    }
+    let traceset = open(report, script.traces.iter().map(found))?;
+    let mut out = Output::stdout();
+    let read = replay(&script, traceset.traces(), &mut out).map_err(|error| match error {
+        ReplayError::Write(error) => Box::<dyn Error>::from(error),
+        // The script asks for what is not there.
+        error => wrong(&error).into(),
+    })?;
+    out.finish()?;
+    report.errors(&read.errors, read.errors_omitted);
+    Ok(())
 }

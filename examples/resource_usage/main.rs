@@ -4,18 +4,20 @@
 //! cargo run --release --example resource_usage -- TRACE -o FILE.svg [--top N]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod rows;
 mod svg;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
-use lttv_examples::opening::{Loaded, open};
+use lttv_examples::inputs;
+use lttv_examples::opening::open;
+use lttv_examples::report::{self, EXIT_STATUS, Report};
+use lttv_examples::text_dump::output::Output;
 use lttv_hooks::Priority;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
@@ -23,8 +25,8 @@ use lttv_state::stats::Statistics;
 /// Draw what CPUs and the busiest processes did over time, in LTTV's colours
 ///
 /// Without TRACE the small kernel trace that comes with this program is read.
-#[derive(Debug, Parser)]
-#[command(name = "resource_usage", version)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "resource_usage", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directory of a kernel trace
     trace: Option<PathBuf>,
@@ -44,20 +46,13 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("resource_usage: error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    report::main("resource_usage", run)
 }
 
-/// False if part of the trace could not be read.
-fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
-    let Loaded { traceset, complete } = open("resource_usage", [path])?;
+    let traceset = open(report, [path])?;
+    inputs::refuse(&cli.output, traceset.traces(), &[])?;
     // A first pass finds out who is worth a row.
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
@@ -86,16 +81,12 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
         }
     });
     _ = context.middle(&Bounds::all())?;
-    let is_complete = complete && context.errors().is_empty();
-    for error in context.errors() {
-        eprintln!("resource_usage: {error}");
-    }
+    report.errors(context.errors(), context.errors_omitted());
     drop(context);
 
     let mut rows = rows.borrow_mut();
     rows.finish();
-    let mut out = BufWriter::new(File::create(&cli.output)?);
+    let mut out = Output::new(Some(&cli.output))?;
     svg::write(&mut out, &rows, trace, cli.width)?;
-    out.flush()?;
-    Ok(is_complete)
+    Ok(out.finish()?)
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use lttv_examples::escape::is_control;
 use lttv_requests::views::Paint;
 use lttv_state::stats::TraceStatistics;
 
@@ -176,7 +177,7 @@ fn escaped(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            c if c.is_control() => safe.push('?'),
+            c if is_control(c) => safe.push('?'),
             c => safe.push(c),
         }
     }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::opening::{Loaded, open};
+use lttv_context::Traceset;
+
+use crate::opening::open;
+use crate::report::Report;
 
 /// Where it is: read if no other is given.
 ///
@@ -29,9 +32,9 @@ pub fn bundled_trace() -> Result<PathBuf, String> {
 ///
 /// As [`open`], and if the bundled trace is not there.
 pub fn open_or_bundled(
-    program: &str,
+    report: &mut Report,
     paths: &[PathBuf],
-) -> Result<Loaded, Box<dyn std::error::Error>> {
+) -> Result<Traceset, Box<dyn std::error::Error>> {
     let bundled = if paths.is_empty() { Some(bundled_trace()?) } else { None };
-    Ok(open(program, paths.iter().chain(&bundled))?)
+    Ok(open(report, paths.iter().chain(&bundled))?)
 }

@@ -1,16 +1,19 @@
 //! Shared parts of the example programs.
 
-#![deny(missing_docs)]
+#![deny(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
 pub mod bundled;
 pub mod clap_options;
-pub mod filter_notes;
+pub mod escape;
+pub mod inputs;
 pub mod loading;
 pub mod modules;
 pub mod opening;
 pub mod progress;
+pub mod report;
 pub mod request_replay;
 pub mod spread;
+mod stdout_closed;
 pub mod text_dump;
 
 /// The code in the README of the repository, which has to compile.

@@ -1,12 +1,16 @@
 //! A progress bar for long work whose output nobody watches.
 
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 /// Work that is done before this long needs no bar.
 const PATIENCE: Duration = Duration::from_millis(700);
+
+/// The bar that is shown, to be hidden while lines are written.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Shows bytes read on standard error, if that is a terminal.
 #[derive(Debug)]
@@ -30,20 +34,26 @@ impl Progress {
             let style = ProgressStyle::with_template(template);
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
             self.bar = Some(ProgressBar::new(total).with_style(style));
+            set_shown(self.bar.clone());
         }
         if let Some(bar) = &self.bar {
             bar.set_position(done);
             bar.set_message(remaining(started.elapsed(), done, total));
         }
     }
+}
 
-    /// Prints a line without disturbing the bar.
-    pub fn message(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
-        }
+/// Does something while no bar is shown, such as writing to standard error.
+pub fn suspended(work: impl FnOnce()) {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match shown {
+        Some(bar) => bar.suspend(work),
+        None => work(),
     }
+}
+
+fn set_shown(bar: Option<ProgressBar>) {
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
 }
 
 /// Time left if the rest goes like the work so far.
@@ -54,8 +64,9 @@ fn remaining(elapsed: Duration, done: u64, total: u64) -> String {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
+            set_shown(None);
         }
     }
 }

@@ -5,19 +5,25 @@
 //! cargo run --release --example state_at -- TRACE --time NS --method checkpoint --checkpoints FILE
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod json;
 mod text;
 
-use std::io::{self, Write};
+use std::error::Error;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::ValueEnum;
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, CheckpointFileError, Saving, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
-use lttv_examples::opening::{Loaded, open};
+use lttv_examples::inputs;
+use lttv_examples::opening::open;
+use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
+use lttv_examples::text_dump::output::Output;
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{Snapshot, Target, record};
 
@@ -25,8 +31,8 @@ use lttv_state::kernel_history::{Snapshot, Target, record};
 ///
 /// It is the state before the first event of that time or later. Without TRACE the
 /// small kernel trace that comes with this program is read.
-#[derive(Debug, Parser)]
-#[command(name = "state_at", version)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "state_at", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directory of a kernel trace
     trace: Option<PathBuf>,
@@ -71,54 +77,45 @@ enum Method {
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("state_at: error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    report::main("state_at", run)
 }
 
-/// False if part of the trace could not be read.
-fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
-    let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
-    let Loaded { traceset, complete } = open("state_at", [path])?;
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let file = cli.checkpoints.as_deref();
     if file.is_some() && cli.method != Method::Checkpoint {
-        return Err("--checkpoints is for --method checkpoint".into());
+        return Err(Usage::new("--checkpoints is for --method checkpoint").into());
     }
-    let (states, errors) = match cli.method {
-        Method::Replay => replay(&traceset, cli.time)?,
-        Method::Checkpoint => checkpoint(&traceset, cli.time, file)?,
+    let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
+    let traceset = open(report, [path])?;
+    if let Some(file) = file {
+        inputs::refuse(file, traceset.traces(), &[])?;
+    }
+    let (states, errors, omitted) = match cli.method {
+        Method::Replay => replay(&traceset, cli.time),
+        Method::Checkpoint => checkpoint(&traceset, cli.time, file, report)?,
         Method::History => history(&traceset, cli.time)?,
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = Output::stdout();
     match cli.format {
         Format::Text => text::print(&mut out, cli.time, &states)?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &json::report(cli.time, &states))?;
-            writeln!(out)?;
-        }
+        Format::Json => out.json(&json::report(cli.time, &states))?,
     }
-    out.flush()?;
-    for error in &errors {
-        eprintln!("state_at: {error}");
-    }
-    Ok(complete && errors.is_empty())
+    out.finish()?;
+    report.errors(&errors, omitted);
+    Ok(())
 }
 
-/// The state of each trace, and what could not be read of them.
-type States = (Vec<Snapshot>, Vec<ltt_read::Error>);
+/// The state of each trace, and what could not be read of them: the errors that were
+/// kept, and the number of those that were not.
+type States = (Vec<Snapshot>, Vec<ltt_read::Error>, u64);
 
 /// By all events from the begin.
-fn replay(traceset: &Traceset, time: i64) -> Result<States, Box<dyn std::error::Error>> {
+fn replay(traceset: &Traceset, time: i64) -> States {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     context.seek_time_with_state(Timestamp::from_ns(time));
     let states = context.extensions()[kernel].traces().map(Snapshot::of).collect();
-    Ok((states, context.drain_errors()))
+    (states, context.drain_errors(), context.errors_omitted())
 }
 
 /// By the events from a checkpoint on.
@@ -126,10 +123,11 @@ fn checkpoint(
     traceset: &Traceset,
     time: i64,
     file: Option<&Path>,
-) -> Result<States, Box<dyn std::error::Error>> {
+    report: &Report,
+) -> Result<States, Box<dyn Error>> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    if !file.map_or(Ok(false), |file| load(&mut context, file))? {
+    if !file.map_or(Ok(false), |file| load(&mut context, file, report))? {
         context.save_checkpoints(Saving::default());
         _ = context.replay(&Bounds::all())?;
         if let Some(file) = file {
@@ -138,12 +136,16 @@ fn checkpoint(
     }
     context.seek_time_with_state(Timestamp::from_ns(time));
     let states = context.extensions()[kernel].traces().map(Snapshot::of).collect();
-    Ok((states, context.drain_errors()))
+    Ok((states, context.drain_errors(), context.errors_omitted()))
 }
 
 /// Whether a file had checkpoints; if not, it is to be made. It is an error if the
 /// file is something else, which nobody wants to lose.
-fn load(context: &mut TracesetContext<'_>, file: &Path) -> Result<bool, CheckpointFileError> {
+fn load(
+    context: &mut TracesetContext<'_>,
+    file: &Path,
+    report: &Report,
+) -> Result<bool, CheckpointFileError> {
     match context.load_checkpoints(file) {
         Ok(_) => Ok(true),
         Err(CheckpointFileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -153,18 +155,18 @@ fn load(context: &mut TracesetContext<'_>, file: &Path) -> Result<bool, Checkpoi
             error @ (CheckpointFileError::Io { .. } | CheckpointFileError::NotCheckpoints { .. }),
         ) => Err(error),
         Err(error) => {
-            eprintln!("state_at: {error}; it is made anew");
+            report.warning(format_args!("{error}; it is made anew"));
             Ok(false)
         }
     }
 }
 
 /// From a history of all states.
-fn history(traceset: &Traceset, time: i64) -> Result<States, Box<dyn std::error::Error>> {
+fn history(traceset: &Traceset, time: i64) -> Result<States, Box<dyn Error>> {
     let recorded = record(traceset, Target::Memory, |_| ControlFlow::Continue(()))?;
     // Events at that very time have not happened yet.
     let before = time.saturating_sub(1);
     let traces = 0..traceset.traces().len();
     let states = traces.map(|trace| Snapshot::read(&recorded.history, trace, before));
-    Ok((states.collect::<Result<_, _>>()?, recorded.errors))
+    Ok((states.collect::<Result<_, _>>()?, recorded.errors, recorded.errors_omitted))
 }

@@ -4,24 +4,27 @@
 //! cargo run --release --example statistics -- [TRACE…] [--format text|json] [--top N]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod json;
 mod text;
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::ValueEnum;
 use lttv_context::{Bounds, TracesetContext};
 use lttv_examples::bundled::open_or_bundled;
+use lttv_examples::report::{self, EXIT_STATUS, Report};
+use lttv_examples::text_dump::output::Output;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
 /// Print events, CPU times and input and output of CPUs and processes
 ///
 /// Without TRACE the small kernel trace that comes with this program is read.
-#[derive(Debug, Parser)]
-#[command(name = "statistics", version)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "statistics", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directories of kernel traces
     traces: Vec<PathBuf>,
@@ -45,41 +48,27 @@ enum Format {
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("statistics: error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    report::main("statistics", run)
 }
 
-/// False if part of a trace could not be read.
-fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
-    let loaded = open_or_bundled("statistics", &cli.traces)?;
-    let mut context = TracesetContext::new(loaded.traceset);
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
+    let mut context = TracesetContext::new(open_or_bundled(report, &cli.traces)?);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
     _ = context.middle(&Bounds::all())?;
     let statistics = Statistics::take(&mut context, statistics, kernel);
 
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = Output::stdout();
     match cli.format {
         Format::Text => text::print(&mut out, &statistics, cli.top)?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &json::report(&statistics, cli.top))?;
-            writeln!(out)?;
-        }
+        Format::Json => out.json(&json::report(&statistics, cli.top))?,
     }
-    out.flush()?;
+    out.finish()?;
     for anomalies in context.extensions()[kernel].traces().map(|state| state.anomalies()) {
         for (name, count) in anomalies.iter().filter(|(_, count)| *count > 0) {
-            eprintln!("statistics: {}: {count}", name.replace('_', " "));
+            report.message(format_args!("{}: {count}", name.replace('_', " ")));
         }
     }
-    for error in context.errors() {
-        eprintln!("statistics: {error}");
-    }
-    Ok(loaded.complete && context.errors().is_empty())
+    report.errors(context.errors(), context.errors_omitted());
+    Ok(())
 }

@@ -115,13 +115,13 @@ fn wrong_command_lines() {
         (&["-m", "rates", "--rate-interval=soon"], 2, "`soon` is no value for --rate-interval"),
         (&["-m", "textDump", "--rate-interval=1"], 2, "--rate-interval"),
         (&["-m", "print", "-o1", "-o2"], 2, "cannot be used multiple times"),
-        (&["--module=magic"], 1, "there is no module `magic`"),
-        (&["-m", "rates", "--rate-interval=0"], 1, "module `rates` could not start"),
-        (&["-m", "core", "--begin=2000-01-01 99"], 1, "--begin: expected"),
-        (&["-m", "textDump", "-e", "event.name == "], 1, "the filter makes no sense"),
+        (&["--module=magic"], 2, "there is no module `magic`"),
+        (&["-m", "rates", "--rate-interval=0"], 2, "module `rates` could not start"),
+        (&["-m", "core", "--begin=2000-01-01 99"], 2, "--begin: expected"),
+        (&["-m", "textDump", "-e", "event.name == "], 2, "the filter makes no sense"),
         (&["-m", "textDump", "-f", "/nowhere/at/all"], 1, "cannot read /nowhere/at/all"),
         (&["-m", "textDump", "-t", "/nowhere/at/all"], 1, "/nowhere/at/all"),
-        (&["-m", "print", "-a", "--json"], 1, "exclude each other"),
+        (&["-m", "print", "-a", "--json"], 2, "exclude each other"),
     ] {
         let run = lttv(args);
         assert_eq!(run.status, Some(status), "{args:?}: {run:?}");

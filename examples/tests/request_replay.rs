@@ -351,14 +351,14 @@ fn wrong_scripts_are_refused() {
     let kernel = bundled(&["kernel"]);
     let script =
         |request: Value| json!({"traces": kernel.paths, "chunk_events": 10, "requests": [request]});
-    for (wrong, why) in [
-        (json!({"traces": ["nowhere"], "chunk_events": 1, "requests": []}), "nowhere"),
-        (script(json!({"id": "a", "end_event": 1_000_000})), "no event 1000000"),
-        (script(json!({"id": "a", "filter": "event.nmae == x"})), "request a: the filter"),
-        (script(json!({"id": "a", "priority": "highest"})), "highest"),
+    for (wrong, status, why) in [
+        (json!({"traces": ["nowhere"], "chunk_events": 1, "requests": []}), 1, "nowhere"),
+        (script(json!({"id": "a", "end_event": 1_000_000})), 2, "no event 1000000"),
+        (script(json!({"id": "a", "filter": "event.nmae == x"})), 2, "request a: the filter"),
+        (script(json!({"id": "a", "priority": "highest"})), 2, "highest"),
     ] {
         let run = program(&wrong);
-        assert_eq!((run.status, run.stdout.len()), (Some(1), 0), "{run:?}");
+        assert_eq!((run.status, run.stdout.len()), (Some(status), 0), "{run:?}");
         assert!(run.stderr.contains(why), "{}", run.stderr);
     }
 }

@@ -122,8 +122,13 @@ JSON objects have `timestamp` (nanoseconds, null without a clock), `cycles`, `tr
 {\"option\":\"name\",\"value\":…}; blobs are strings of hexadecimal digits, absent options null;
 floats that are no numbers are the strings \"nan\", \"inf\" and \"-inf\".
 
-Exit status: 0 if everything was read; 1 if a trace could not be opened or a stream ended in an
-error (what came before it is printed, and so are the other streams); 2 for a wrong command line.";
+Control characters of names and texts, those of bidirectional text, and bytes that are not UTF-8 are
+printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace prints them to
+files and pipes as babeltrace2 does; to a terminal, it escapes them, too.
+
+Exit status: 0 if everything was read and written; 1 if something could not be read or written, or a
+stream ended in an error (what came before it is printed, and so are the other streams); 2 for a
+wrong command line: options, times, filters, or an output that would replace a file of a trace.";
 
 impl Cli {
     /// The time zone of times given and printed.
@@ -153,12 +158,14 @@ impl Cli {
     }
 
     /// Options of babeltrace's text.
-    pub(crate) fn pretty(&self, colored: bool) -> PrettyOptions {
+    pub(crate) fn pretty(&self, colored: bool, to_terminal: bool) -> PrettyOptions {
         PrettyOptions {
             names: Names::of(&self.names),
             fields: HeaderFields::of(&self.fields),
             delta: !self.no_delta,
             colored,
+            // Elsewhere its bytes are babeltrace2's.
+            escaped: to_terminal,
         }
     }
 

@@ -4,6 +4,8 @@
 //! cargo run --release --example text_dump -- [OPTIONS] [TRACE…]
 //! ```
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod cli;
 mod run;
 mod tally;
@@ -11,15 +13,8 @@ mod window;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use lttv_examples::report;
 
 fn main() -> ExitCode {
-    match run::run(&cli::Cli::parse()) {
-        Ok(run::Outcome::Complete) => ExitCode::SUCCESS,
-        Ok(run::Outcome::Damaged) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("text_dump: error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    report::main("text_dump", run::run)
 }

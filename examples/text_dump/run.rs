@@ -1,16 +1,17 @@
 //! Reads traces and prints their events.
 
-use std::io::IsTerminal;
+use std::error::Error;
+use std::io;
 use std::mem;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use ltt_read::{Error, Merge, Notice, Trace};
+use ltt_read::{Merge, Notice, Trace};
 use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
-use lttv_examples::filter_notes;
-use lttv_examples::opening::{Loaded, open};
+use lttv_examples::inputs;
+use lttv_examples::opening::open;
 use lttv_examples::progress::Progress;
+use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::text_dump::json::Json;
 use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::notice_text::Warnings;
@@ -18,10 +19,9 @@ use lttv_examples::text_dump::number;
 use lttv_examples::text_dump::output::{Output, Reader};
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
-use lttv_examples::text_dump::time_arg::TimeArgError;
 use lttv_examples::text_dump::trace_name::{given_for, trace_name};
 use lttv_examples::text_dump::{EventText, StateAt};
-use lttv_filter::{Environment, Expression, FilterError};
+use lttv_filter::{Environment, Expression};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
@@ -32,53 +32,31 @@ use crate::window::Window;
 /// Events between two reports of progress and notices.
 const BATCH: u64 = 1 << 14;
 
-/// How the work ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// All events were printed, or nobody wanted more.
-    Complete,
-    /// Something could not be opened or read, which has been reported.
-    Damaged,
-}
-
-/// Why nothing could be printed, or printing had to stop.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RunError {
-    #[error("{0}")]
-    NoTrace(String),
-    #[error(transparent)]
-    Open(#[from] ltt_read::Error),
-    #[error("{option}: {source}")]
-    Time { option: &'static str, source: TimeArgError },
-    #[error("--filter:\n{}", .0.render(std::io::stderr().is_terminal()).trim_end())]
-    Filter(#[from] FilterError),
-    #[error("{}: {source}", path.display())]
-    Create { path: PathBuf, source: std::io::Error },
-    #[error("cannot write the output: {0}")]
-    Write(#[source] std::io::Error),
-}
-
 /// Does what the command line says.
-pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
-    let (traces, names, complete) = load(cli)?;
+pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let expression = expression(cli)?;
+    let (traces, names) = load(cli, report)?;
     // The process ends with them: taking a large schema apart would gain nothing.
     mem::forget(traces.clone());
     let window = Window::new(cli, &traces)?;
-    let filters = filters(cli, &traces)?;
-    let mut output = Output::new(cli.output.as_deref()).map_err(|source| RunError::Create {
-        path: cli.output.clone().unwrap_or_default(),
-        source,
-    })?;
+    let filters = filters(cli, expression, &traces)?;
+    if let Some(filters) = &filters {
+        report.filter_notes(filters.filters().notes());
+    }
+    if let Some(path) = &cli.output {
+        inputs::refuse(path, &traces, &[])?;
+    }
+    let mut output = Output::new(cli.output.as_deref())?;
+    for warning in traces.iter().flat_map(|t| t.warnings()) {
+        report.warning(format_args!("metadata: {}", warning.message));
+    }
     let dump = Dump {
-        complete,
         warnings: Warnings::new(cli.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !cli.count),
         window,
         filters,
+        report,
     };
-    for warning in traces.iter().flat_map(|t| t.warnings()) {
-        dump.progress.message(&format!("warning: metadata: {}", warning.message));
-    }
     let colored = match cli.color {
         Color::Auto => output.is_terminal(),
         Color::Always => true,
@@ -88,61 +66,68 @@ pub(crate) fn run(cli: &Cli) -> Result<Outcome, RunError> {
         _ if cli.count => None,
         Format::Lttv => Some(Box::new(Lttv::new(&traces, cli.clock(), colored))),
         Format::Babeltrace => {
-            Some(Box::new(Pretty::new(&traces, &names, cli.clock(), &cli.pretty(colored))))
+            let options = cli.pretty(colored, output.is_terminal());
+            Some(Box::new(Pretty::new(&traces, &names, cli.clock(), &options)))
         }
         Format::Json => Some(Box::new(Json::new(&traces))),
     };
     if cli.count && dump.filters.is_none() {
-        return dump.count(&traces, &mut output).map_err(RunError::Write);
+        return Ok(dump.count(&traces, &mut output)?);
     }
     let traceset = Traceset::from(traces);
-    dump.read(&traceset, format, &mut output).map_err(RunError::Write)
+    Ok(dump.read(&traceset, format, &mut output)?)
 }
 
-/// Opens everything, and names the traces as babeltrace does. False if something could
-/// not be opened.
-fn load(cli: &Cli) -> Result<(Vec<Arc<Trace>>, Vec<String>, bool), RunError> {
-    let paths = cli.paths().map_err(RunError::NoTrace)?;
-    let Loaded { traceset, complete } = open("text_dump", &paths)?;
+/// Opens everything, and names the traces as babeltrace does.
+fn load(cli: &Cli, report: &mut Report) -> Result<(Vec<Arc<Trace>>, Vec<String>), Box<dyn Error>> {
+    let paths = cli.paths()?;
+    let traces = open(report, &paths)?.traces().to_vec();
     let name = |trace: &Arc<Trace>| {
         trace_name(trace.schema(), given_for(trace.path(), &paths), trace.paths())
     };
-    let traces = traceset.traces().to_vec();
     let names = traces.iter().map(name).collect();
-    Ok((traces, names, complete))
+    Ok((traces, names))
 }
 
-/// The filter that events have to pass, of all that were given; times are as
-/// printed.
-fn filters(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Option<KernelFilters>, RunError> {
-    if cli.filters.is_empty() {
-        return Ok(None);
+/// The expression of all filters that were given.
+fn expression(cli: &Cli) -> Result<Option<Expression>, Usage> {
+    if cli.filters.iter().any(|text| text.trim().is_empty()) {
+        return Err(Usage::new("--filter: an expression is empty"));
     }
+    let all = cli.filters.iter().map(String::as_str);
+    let parsed = (!cli.filters.is_empty()).then(|| Expression::parse_all(all)).transpose();
+    parsed.map_err(|error| Usage::filter("--filter:", &error))
+}
+
+/// The filter that events have to pass; times are as printed.
+fn filters(
+    cli: &Cli,
+    expression: Option<Expression>,
+    traces: &[Arc<Trace>],
+) -> Result<Option<KernelFilters>, Usage> {
     let environment = Environment::new().in_zone(cli.filter_zone());
-    let expression = Expression::parse_all(cli.filters.iter().map(String::as_str))?;
-    let filters = KernelFilters::new(&expression, traces, &environment)?;
-    filter_notes::report(filters.filters().notes());
-    Ok(Some(filters))
+    let compile = |expression| KernelFilters::new(&expression, traces, &environment);
+    let compiled = expression.map(compile).transpose();
+    compiled.map_err(|error| Usage::filter("--filter:", &error))
 }
 
 /// A dump under way.
-struct Dump {
-    /// Whether all that was named could be opened.
-    complete: bool,
+struct Dump<'r> {
+    report: &'r mut Report,
     warnings: Warnings,
     progress: Progress,
     window: Window,
     filters: Option<KernelFilters>,
 }
 
-impl Dump {
+impl Dump<'_> {
     /// Counts the events in the window, and prints them if there is a format.
     fn read(
         mut self,
         traceset: &Traceset,
         mut format: Option<Box<dyn EventText>>,
         output: &mut Output,
-    ) -> std::io::Result<Outcome> {
+    ) -> io::Result<()> {
         let (window, mut filters) = (self.window, self.filters.take());
         let (mut counted, mut outcome) = (0u64, Ok(Reader::There));
         let is_count = format.is_none();
@@ -202,20 +187,21 @@ impl Dump {
             }
         }
         let errors = context.drain_errors();
+        let omitted = (context.errors_omitted(), context.notices_omitted());
         drop(context);
         if outcome? == Reader::Gone {
-            return Ok(Outcome::Complete);
+            return Ok(());
         }
         if is_count {
             number::decimal(output.buffer(), if counts_all { read } else { counted });
             output.buffer().push(b'\n');
         }
-        self.finish(output, &errors)
+        self.finish(output, &errors, omitted)
     }
 
     /// Counts the events in the window. Nobody asks anything of them, so that it takes
     /// no more than to put them in order.
-    fn count(mut self, traces: &[Arc<Trace>], output: &mut Output) -> std::io::Result<Outcome> {
+    fn count(mut self, traces: &[Arc<Trace>], output: &mut Output) -> io::Result<()> {
         let mut merge = Merge::new(traces);
         let mut tally = Tally::new(self.window);
         if let Some(begin) = self.window.begin {
@@ -230,26 +216,29 @@ impl Dump {
         }
         number::decimal(output.buffer(), tally.events());
         output.buffer().push(b'\n');
-        self.finish(output, merge.errors())
+        let omitted = (merge.errors_omitted(), merge.notices_omitted());
+        self.finish(output, merge.errors(), omitted)
     }
 
-    /// Ends the output, then tells what was damaged.
-    fn finish(&self, output: &mut Output, errors: &[Error]) -> std::io::Result<Outcome> {
-        if output.flush()? == Reader::Gone {
-            return Ok(Outcome::Complete);
+    /// Ends the output, then reports what was damaged.
+    fn finish(
+        &mut self,
+        output: &mut Output,
+        errors: &[ltt_read::Error],
+        (errors_omitted, notices_omitted): (u64, u64),
+    ) -> io::Result<()> {
+        if output.flush()? == Reader::There {
+            self.report.notices_omitted(notices_omitted);
+            self.report.errors(errors, errors_omitted);
         }
-        for error in errors {
-            self.progress.message(&format!("text_dump: error: {error}"));
-        }
-        let complete = self.complete && errors.is_empty();
-        Ok(if complete { Outcome::Complete } else { Outcome::Damaged })
+        Ok(())
     }
 
-    /// Tells what happened since the last time.
+    /// Reports what happened since the last time.
     fn report(&mut self, progress: (u64, u64), notices: Vec<Notice>) {
         self.progress.update(progress);
         for notice in notices {
-            self.progress.message(&self.warnings.text(&notice));
+            report::line(&self.warnings.text(&notice));
         }
     }
 }

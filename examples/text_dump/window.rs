@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use ltt_read::{Merge, Timestamp, Trace};
 use lttv_context::Bounds;
-use lttv_examples::text_dump::time_arg::TimeArg;
+use lttv_examples::report::Usage;
+use lttv_examples::text_dump::time_arg::{TimeArg, check_order};
 
 use crate::cli::Cli;
-use crate::run::RunError;
 
 /// The times between which events are printed, both included.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub(crate) struct Window {
 impl Window {
     /// The window as points in time. A time of day is one of the day of the first
     /// event.
-    pub(crate) fn new(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Window, RunError> {
+    pub(crate) fn new(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Window, Usage> {
         let (begin, end) = cli.bounds();
         let zone = cli.zone();
         let first = if [begin, end].into_iter().flatten().any(TimeArg::needs_date) {
@@ -30,9 +30,11 @@ impl Window {
         };
         let resolve = |option, arg: Option<&TimeArg>| {
             let resolved = arg.map(|arg| arg.resolve(&zone, first));
-            resolved.transpose().map_err(|source| RunError::Time { option, source })
+            resolved.transpose().map_err(|error| Usage::new(format_args!("{option}: {error}")))
         };
-        Ok(Window { begin: resolve("--begin", begin)?, end: resolve("--end", end)? })
+        let (begin, end) = (resolve("--begin", begin)?, resolve("--end", end)?);
+        check_order(begin, end)?;
+        Ok(Window { begin, end })
     }
 
     /// Whether an event of a time is in it. Without a time it is in no window

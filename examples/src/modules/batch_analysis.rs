@@ -9,6 +9,7 @@ use lttv_hooks::{Flow, Priority};
 
 use super::Host;
 use crate::progress::Progress;
+use crate::report;
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
 use crate::text_dump::notice_text::Warnings;
 
@@ -47,7 +48,7 @@ fn read(host: &mut Host) {
     work.end = Some(work.batch.run(|report| {
         progress.update((report.done, report.total));
         for notice in &report.notices {
-            progress.message(&warnings.text(notice));
+            report::line(&warnings.text(notice));
         }
         match cancel.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),

@@ -11,8 +11,9 @@ use lttv_context::options::{OptionError, OptionSpec, Options};
 
 use super::Host;
 use crate::bundled::bundled_trace;
-use crate::opening::{Loaded, open};
-use crate::text_dump::time_arg::TimeArg;
+use crate::opening::open;
+use crate::report::Usage;
+use crate::text_dump::time_arg::{TimeArg, check_order};
 use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::zone::local_zone;
 
@@ -54,13 +55,13 @@ impl Module<Host> for Core {
         if paths.is_empty() {
             paths.push(bundled_trace()?);
         }
-        let Loaded { traceset, complete } = open("lttv", &paths)?;
-        host.data.complete = complete;
+        let traceset = open(&mut host.data.report, &paths)?;
         let mut names = Vec::new();
         for trace in traceset.traces() {
             let path = given_for(trace.path(), &paths);
             for warning in trace.warnings() {
-                eprintln!("lttv: warning: {}: {}", path.display(), warning.message);
+                let (path, message) = (path.display(), &warning.message);
+                host.data.report.warning(format_args!("{path}: {message}"));
             }
             names.push(trace_name(trace.schema(), path, trace.paths()));
         }
@@ -69,9 +70,10 @@ impl Module<Host> for Core {
         let time = |option| {
             let time = time_option(options, option)?;
             let resolved = time.map(|time| time.resolve(&zone, whole.map(|span| span.begin)));
-            resolved.transpose().map_err(|error| Failure::from(format!("--{option}: {error}")))
+            resolved.transpose().map_err(|error| Usage::new(format_args!("--{option}: {error}")))
         };
         let (begin, end) = (time("begin")?, time("end")?);
+        check_order(begin, end)?;
         let span = whole.map(|span| TimeSpan {
             begin: begin.map_or(span.begin, |begin| begin.max(span.begin)),
             end: end.map_or(span.end, |end| end.min(span.end)),
@@ -88,8 +90,8 @@ impl Module<Host> for Core {
 }
 
 /// A time that was given.
-pub(super) fn time_option(options: &Options, name: &str) -> Result<Option<TimeArg>, Failure> {
+pub(super) fn time_option(options: &Options, name: &str) -> Result<Option<TimeArg>, Usage> {
     let given: Result<Option<&Text>, OptionError> = options.get(name);
-    let time = given?.map(|text| text.parse::<TimeArg>());
-    time.transpose().map_err(|error| format!("--{name}: {error}").into())
+    let time = given.map_err(Usage::new)?.map(|text| text.parse::<TimeArg>());
+    time.transpose().map_err(|error| Usage::new(format_args!("--{name}: {error}")))
 }

@@ -1,6 +1,7 @@
 //! Stores every state of the machines for later.
 
 use std::error::Error;
+use std::path::Path;
 
 use lttv_context::attributes::{Kind, Text};
 use lttv_context::batch::Outcome;
@@ -12,6 +13,8 @@ use lttv_state::history::{Builder, Settings};
 use lttv_state::kernel_history::{KernelHistory, Recorded};
 
 use super::{Host, report_with};
+use crate::inputs;
+use crate::report::Usage;
 
 /// Where states are stored unless told otherwise: in the current folder. A trace is
 /// left as it is; other readers might take the files for a part of it.
@@ -49,12 +52,19 @@ impl Module<Host> for Precompute {
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         if host.options.get::<Text>("begin")?.or(host.options.get("end")?).is_some() {
-            return Err("a history is one of whole traces: without --begin and --end".into());
+            let what = "a history is one of whole traces: without --begin and --end";
+            return Err(Usage::new(what).into());
         }
         let path = host.options.get::<Text>("history")?.map_or(HISTORY, |path| &**path).to_owned();
         let checkpoints = host.options.get::<Text>("checkpoints")?;
         let checkpoints = checkpoints.map_or(CHECKPOINTS, |path| &**path).to_owned();
+        if path == checkpoints {
+            return Err(Usage::new("--history and --checkpoints name the same file").into());
+        }
         let work = &mut host.data;
+        for output in [&path, &checkpoints] {
+            inputs::refuse(Path::new(output), work.batch.context.traceset().traces(), &[])?;
+        }
         let kernel = work.kernel();
         let context = &mut work.batch.context;
         let mut settings = Settings::default();
@@ -85,7 +95,8 @@ fn finish(
     let history = KernelHistory::finish(&mut work.batch.context, history)
         .map_err(|error| format!("cannot write {path}: {error}"))?;
     let intervals = history.intervals_count();
-    eprintln!("lttv: {path}: {intervals} intervals from {} to {}", history.start(), history.end());
+    let (start, end) = (history.start(), history.end());
+    work.report.message(format_args!("{path}: {intervals} intervals from {start} to {end}"));
     Ok(())
 }
 
@@ -93,6 +104,7 @@ fn finish(
 fn store(host: &mut Host, path: &str) -> Result<(), Box<dyn Error>> {
     let context = &host.data.batch.context;
     context.store_checkpoints(path)?;
-    eprintln!("lttv: {path}: {} checkpoints", context.checkpoints().len());
+    let count = context.checkpoints().len();
+    host.data.report.message(format_args!("{path}: {count} checkpoints"));
     Ok(())
 }

@@ -3,15 +3,18 @@
 use std::cell::RefCell;
 use std::error::Error;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lttv_context::attributes::{Attributes, Indented, Kind, Paths, Text};
 use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::OptionSpec;
+use lttv_context::options::{OptionError, OptionSpec};
 use lttv_hooks::Priority;
 
 use super::{Host, report_with};
+use crate::escape::Escapes;
+use crate::inputs;
+use crate::report::Usage;
 use crate::text_dump::output::{Output, Reader};
 
 /// The module `print`.
@@ -37,7 +40,7 @@ impl Module<Host> for Print {
             summary: "Say where results go, and how",
             description: "Prints what the modules found: as tables and as an indented tree, or \
                           all of it as paths or JSON, for other programs to read.",
-            requires: &[],
+            requires: &["core"],
         }
     }
 
@@ -57,12 +60,18 @@ impl Module<Host> for Print {
             (false, false) => Style::Text,
             (true, false) => Style::Paths,
             (false, true) => Style::Json,
-            (true, true) => return Err("--path-output and --json exclude each other".into()),
+            (true, true) => {
+                return Err(Usage::new("--path-output and --json exclude each other").into());
+            }
         };
         if let Some(path) = host.options.get::<Text>("output")? {
-            let output = Output::new(Some(Path::new(&**path)));
-            let output = output.map_err(|error| format!("cannot write {path}: {error}"))?;
+            let path = Path::new(&**path);
+            inputs::refuse(path, host.data.batch.context.traceset().traces(), &read_too(host)?)?;
+            let output = Output::new(Some(path))?.escaping(Escapes::Text);
             host.data.output = Rc::new(RefCell::new(output));
+        }
+        if json {
+            host.data.output.borrow_mut().set_escapes(Escapes::Json);
         }
         report_with(host, Priority::LAST, print);
         Ok(())
@@ -76,6 +85,16 @@ fn print(host: &mut Host) -> Result<(), Box<dyn Error>> {
     // Who closes a pipe has read enough.
     let (Reader::There | Reader::Gone) = output.flush()?;
     Ok(())
+}
+
+/// Files that other modules read.
+fn read_too(host: &Host) -> Result<Vec<PathBuf>, Failure> {
+    match host.options.all::<Text>("filename") {
+        Ok(given) => Ok(given.iter().map(|path| PathBuf::from(&***path)).collect()),
+        // The module that has the option was not loaded.
+        Err(OptionError::Unknown { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn write(attributes: &Attributes, style: Style, output: &mut Output) -> Result<(), Box<dyn Error>> {

@@ -9,6 +9,7 @@ use lttv_context::options::OptionSpec;
 use lttv_hooks::Priority;
 
 use super::{Host, event_counts, places, report_with};
+use crate::report::Usage;
 
 /// The module `rates`.
 #[derive(Debug)]
@@ -35,9 +36,9 @@ impl Module<Host> for Rates {
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         let interval = host.options.get::<Duration>("rate-interval")?.copied().unwrap_or_default();
-        let interval = u64::try_from(interval.as_nanos())?;
+        let interval = u64::try_from(interval.as_nanos()).map_err(Usage::new)?;
         if interval == 0 {
-            return Err("--rate-interval has no length".into());
+            return Err(Usage::new("--rate-interval has no length").into());
         }
         let events = event_counts::events(host)?;
         let batch = &mut host.data.batch;

@@ -1,7 +1,6 @@
 //! Chooses events by expressions.
 
 use std::fs;
-use std::io::IsTerminal;
 
 use lttv_context::attributes::{Kind, Text};
 use lttv_context::modules::{Failure, Module, ModuleInfo};
@@ -10,7 +9,7 @@ use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_state::filter::KernelFilters;
 
 use super::Host;
-use crate::filter_notes;
+use crate::report::Usage;
 
 /// The module `textFilter`.
 #[derive(Debug)]
@@ -61,16 +60,13 @@ impl Module<Host> for TextFilter {
             let traces = work.batch.context.traceset().traces();
             KernelFilters::new(&expression, traces, &environment)
         };
+        if expressions.iter().any(|text| text.trim().is_empty()) {
+            return Err(Usage::new("the filter makes no sense: an expression is empty").into());
+        }
         // The place of a fault is shown below the expression.
-        let told = |error: FilterError| {
-            let colored = std::io::stderr().is_terminal();
-            Failure::from(format!(
-                "the filter makes no sense\n{}",
-                error.render(colored).trim_end()
-            ))
-        };
+        let told = |error: FilterError| Usage::filter("the filter makes no sense", &error);
         let filters = compile().map_err(told)?;
-        filter_notes::report(filters.filters().notes());
+        work.report.filter_notes(filters.filters().notes());
         let filters = match filters.asks_state() {
             true => filters.asking(work.kernel()),
             false => filters,

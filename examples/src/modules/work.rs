@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::error::Error;
-use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,6 +16,7 @@ use lttv_state::kernel::{KernelState, Transition};
 
 use super::chosen::Chosen;
 use super::print::Style;
+use crate::report::Report;
 use crate::text_dump::output::Output;
 
 const AFTER_STATE: Priority = match Priority::new(30) {
@@ -31,8 +31,8 @@ pub struct Work {
     pub batch: Batch<'static>,
     /// What came of it.
     pub end: Option<BatchEnd>,
-    /// Whether all traces that were named could be opened.
-    pub complete: bool,
+    /// What is said on standard error.
+    pub report: Report,
     /// Why results are missing.
     pub failures: Vec<Box<dyn Error>>,
     /// To be set when reading should end early.
@@ -57,15 +57,11 @@ pub struct Work {
 
 impl Work {
     /// Nothing to be read yet; printed to standard output.
-    ///
-    /// # Errors
-    ///
-    /// If there is no standard output.
-    pub fn new() -> io::Result<Self> {
-        Ok(Work {
+    pub fn new(report: Report) -> Self {
+        Work {
+            report,
             batch: Batch::new(Traceset::new()),
             end: None,
-            complete: true,
             failures: Vec::new(),
             cancel: Arc::default(),
             loaded: Vec::new(),
@@ -74,9 +70,9 @@ impl Work {
             begin: None,
             span: None,
             chosen: Rc::default(),
-            output: Rc::new(RefCell::new(Output::new(None)?)),
+            output: Rc::new(RefCell::new(Output::stdout())),
             style: Style::default(),
-        })
+        }
     }
 
     /// The kernel's state, followed from now on if it was not yet. With old traces

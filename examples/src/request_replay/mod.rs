@@ -4,5 +4,5 @@ mod log;
 mod replay;
 mod script;
 
-pub use replay::{ReplayError, replay};
+pub use replay::{ReplayError, Replayed, replay};
 pub use script::{Priority, Request, Script, Start};

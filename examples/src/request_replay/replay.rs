@@ -51,6 +51,15 @@ pub enum ReplayError {
     Write(#[from] io::Error),
 }
 
+/// What could not be read.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The errors that were kept.
+    pub errors: Vec<ltt_read::Error>,
+    /// How many were not kept.
+    pub errors_omitted: u64,
+}
+
 /// Runs the requests of a script over traces, and writes a line for each call of a
 /// hook, and one for all that was read.
 ///
@@ -65,7 +74,7 @@ pub fn replay(
     script: &Script,
     traces: &[Arc<Trace>],
     out: &mut dyn io::Write,
-) -> Result<(), ReplayError> {
+) -> Result<Replayed, ReplayError> {
     let log = Log::new(out);
     let traceset = Traceset::from(traces.to_vec());
     let positions = positions(&script.requests, &traceset)?;
@@ -111,7 +120,10 @@ pub fn replay(
         }
     }
     log.line("read", format_args!("{read} delivered {} seeks {seeks}", log.events()));
-    Ok(log.check()?)
+    log.check()?;
+    let context = scheduler.context_mut();
+    let (errors, errors_omitted) = (context.drain_errors(), context.errors_omitted());
+    Ok(Replayed { errors, errors_omitted })
 }
 
 /// The request that one of a script stands for.

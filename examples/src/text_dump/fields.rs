@@ -1,5 +1,7 @@
 //! Field trees as text, in the two dialects that print `name = value`.
 
+use std::borrow::Cow;
+
 use ltt_read::FieldInfo;
 use ltt_read::schema::{DisplayBase, Encoding, FieldClass, FieldKind, Integer};
 use ltt_read::{StrValue, Visitor};
@@ -10,6 +12,7 @@ use super::palette::Palette;
 use super::plan::{Dialect, How, Plan};
 use super::text::Text;
 use super::{float, quote};
+use crate::escape;
 
 /// How enumeration values are spelt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub(super) struct Style {
     pub(super) hex: HexCase,
     pub(super) enums: EnumStyle,
     pub(super) palette: Option<Palette>,
+    /// Escape control characters of names, labels and texts wherever they are.
+    pub(super) is_safe: bool,
 }
 
 impl Dialect for Style {
@@ -39,6 +44,7 @@ impl Dialect for Style {
             return;
         }
         let palette = self.palette.unwrap_or(Palette::PLAIN);
+        let name = &*self.name(name);
         for part in [palette.field_name, name, palette.reset, " = "] {
             lead.append(part.as_bytes());
         }
@@ -145,6 +151,20 @@ impl<'a> Fields<'a> {
 }
 
 impl Style {
+    /// A name as it is printed.
+    fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if self.is_safe { escape::name(name) } else { name.into() }
+    }
+
+    /// Appends a text in double quotes.
+    #[inline]
+    fn quoted(&self, out: &mut Text, text: &[u8]) {
+        match self.is_safe {
+            true => quote::quoted_safely(out, text),
+            false => quote::quoted(out, text),
+        }
+    }
+
     /// Separator and index of an array element.
     fn element(&self, out: &mut Text, number: u64) {
         out.append(if number == 0 { b" " } else { b", " });
@@ -193,7 +213,7 @@ impl Style {
         out.append(if several { b"( { " } else { b"( " });
         for (i, label) in labels.iter().enumerate() {
             out.append(if i > 0 { b", " } else { b"" });
-            self.colored(out, |p| p.value, |out| quote::quoted(out, label.as_bytes()));
+            self.colored(out, |p| p.value, |out| self.quoted(out, label.as_bytes()));
         }
         if labels.is_empty() {
             self.colored(out, |p| p.unknown, |out| out.append(b"<unknown>"));
@@ -208,7 +228,7 @@ impl Style {
         let labels: Vec<_> = integer::labels(integer, value).collect();
         if !labels.is_empty() {
             out.append(b" [");
-            out.append(labels.join(", ").as_bytes());
+            out.append(self.name(&labels.join(", ")).as_bytes());
             out.push(b']');
         }
     }
@@ -243,9 +263,10 @@ impl Visitor for Fields<'_> {
     }
 
     fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {
+        let style = self.style;
         self.leaf(field, |out| match value.encoding {
-            Encoding::Utf8 => quote::quoted(out, value.bytes),
-            _ => quote::quoted(out, value.to_str_lossy().as_bytes()),
+            Encoding::Utf8 => style.quoted(out, value.bytes),
+            _ => style.quoted(out, value.to_str_lossy().as_bytes()),
         });
     }
 
@@ -318,9 +339,15 @@ mod tests {
         hex: HexCase::Upper,
         enums: EnumStyle::Container,
         palette: None,
+        is_safe: false,
     };
-    const LTTV: Style =
-        Style { indices: false, hex: HexCase::Lower, enums: EnumStyle::Bracketed, ..BABELTRACE };
+    const LTTV: Style = Style {
+        indices: false,
+        hex: HexCase::Lower,
+        enums: EnumStyle::Bracketed,
+        is_safe: true,
+        ..BABELTRACE
+    };
 
     /// The text of a sample; without braces, its members are columns.
     fn text(style: Style, braces: bool, sample: fn() -> Vec<Sample>) -> String {

@@ -16,6 +16,7 @@ use super::lttv::LineOptions;
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::text::{Chunk, Text};
+use crate::escape;
 
 /// What the lines of one legacy trace are made of.
 #[derive(Debug)]
@@ -46,13 +47,15 @@ impl LegacyText {
         // Since there were markers nothing stood for nothing.
         let is_old = schema.version < (1, 0);
         let nameless = if is_old { ("UNNAMED", "UNBRANDED") } else { ("", "") };
-        let (path, reset) = (trace.path().display(), palette.reset);
+        let (path, reset) = (trace.path().display().to_string(), palette.reset);
+        let path = escape::name(&path);
         let name = |t: &Tracefile| match t.cpu() {
             // LTTV left out what marks a flight recorder.
             Some(cpu) if schema.version >= (2, 3) => format!("{}_{cpu}", t.channel()),
             _ => t.name().to_owned(),
         };
-        let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", name(t)));
+        let place =
+            |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", escape::name(&name(t))));
         (schema.format == Format::Legacy).then(|| LegacyText {
             palette,
             options,
@@ -100,7 +103,7 @@ impl LegacyText {
 fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
     let name = |out: &mut Text, name: &str, otherwise: &str| {
         out.append(b", ");
-        out.append(if name.is_empty() { otherwise } else { name }.as_bytes());
+        out.append(escape::name(if name.is_empty() { otherwise } else { name }).as_bytes());
     };
     let number = |out: &mut Text, value: Option<i32>| {
         out.append(b", ");
@@ -156,8 +159,9 @@ impl TypeText {
         let channel = channel.unwrap_or_default();
         Box::new(TypeText {
             name: Chunk::new(format!(
-                "{}{dot}{event_name}{name}{reset}: {timestamp}",
-                prefix.unwrap_or_default()
+                "{}{dot}{event_name}{}{reset}: {timestamp}",
+                escape::name(prefix.unwrap_or_default()),
+                escape::name(name)
             )),
             fields: FieldPlan::new(channel, event_type, palette, options.field_names),
             source: Source::of(trace, channel, name, event.type_id()),

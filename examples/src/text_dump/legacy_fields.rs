@@ -10,6 +10,7 @@ use super::legacy_symbols::{Symbols, Table};
 use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::text::{Chunk, Text};
+use crate::escape::{self, Escapes};
 
 /// How the fields of an event type are printed.
 #[derive(Debug)]
@@ -70,7 +71,8 @@ impl FieldPlan {
             if let Some(field) = field {
                 let Palette { field_name, reset, .. } = *palette;
                 if names {
-                    lead.push_str(&format!("{field_name}{}{reset} = ", field.name));
+                    let name = escape::name(&field.name);
+                    lead.push_str(&format!("{field_name}{name}{reset} = "));
                 }
                 how = printed(field, &mut lead);
             }
@@ -160,7 +162,7 @@ fn printed(field: &MarkerField, lead: &mut String) -> How {
         lead.push_str("0x");
         return How::Hexadecimal(HexCase::Lower);
     }
-    lead.push_str(&print.prefix);
+    lead.push_str(&escape::name(&print.prefix));
     match print.conversion {
         'd' | 'i' if flag('+') => How::Sign(b'+'),
         'd' | 'i' if flag(' ') => How::Sign(b' '),
@@ -243,7 +245,7 @@ impl<'a> LegacyFields<'a> {
             How::Unsigned => number::decimal(out, value),
             How::Hexadecimal(case) => number::hexadecimal(out, value, case),
             How::Octal => number::octal(out, value),
-            How::Character => out.push(value as u8),
+            How::Character => out.append(&escape::lines_of_bytes(&[value as u8], Escapes::Text)),
             How::Sign(sign) => {
                 if value.cast_signed() >= 0 {
                     out.push(sign);
@@ -256,7 +258,7 @@ impl<'a> LegacyFields<'a> {
             }
             How::Label => {
                 match labels(field, value.cast_signed().into()).next() {
-                    Some(label) => out.append(label.as_bytes()),
+                    Some(label) => out.append(escape::name(label).as_bytes()),
                     None => number::signed(out, value.cast_signed()),
                 };
             }
@@ -300,7 +302,8 @@ impl Visitor for LegacyFields<'_> {
     fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {
         self.lead(field);
         self.out.push(b'"');
-        self.out.append(value.bytes);
+        // Line breaks stay, as LTTV printed them.
+        self.out.append(&escape::lines_of_bytes(value.bytes, Escapes::Text));
         self.out.push(b'"');
     }
 

@@ -8,6 +8,7 @@ use ltt_read::{Event, Field, Trace, Value};
 
 use super::number;
 use super::text::Text;
+use crate::escape::{self, Escapes};
 
 /// Which names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,12 +73,13 @@ impl Symbols {
         else {
             return;
         };
+        let symbol = escape::lines_of_bytes(symbol.bytes, Escapes::Text);
         let names = match source.table {
             Table::Syscalls => &mut self.syscalls,
             Table::Softirqs => &mut self.softirqs,
             Table::Probes => {
                 if self.probes.len() < MAX_ENTRIES {
-                    self.probes.insert(number, symbol.bytes.into());
+                    self.probes.insert(number, symbol.into());
                 }
                 return;
             }
@@ -86,7 +88,7 @@ impl Symbols {
         if names.len() <= index {
             names.resize(index + 1, None);
         }
-        names[index] = Some(symbol.bytes.into());
+        names[index] = Some(symbol.into());
     }
 
     /// Appends what a number stands for, in brackets.

@@ -21,6 +21,7 @@ use super::plan::{How, Plan};
 use super::scopes;
 use super::text::{Chunk, Text};
 use super::{EventText, StateAt};
+use crate::escape;
 
 /// Prints events as LTTV did.
 #[derive(Debug)]
@@ -86,11 +87,14 @@ impl Lttv {
             hex: HexCase::Lower,
             enums: EnumStyle::Bracketed,
             palette: colored.then_some(palette),
+            is_safe: true,
         };
         let traces = PerTrace::new(known, |_, trace| {
-            let (reset, path) = (palette.reset, trace.path().display());
-            let place = |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", t.name()));
-            let channel = |t: &Tracefile| Chunk::new(format!("{}.", t.channel()));
+            let (reset, path) = (palette.reset, trace.path().display().to_string());
+            let path = escape::name(&path);
+            let place =
+                |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", escape::name(t.name())));
+            let channel = |t: &Tracefile| Chunk::new(format!("{}.", escape::name(t.channel())));
             TraceText {
                 tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
                 types: trace.schema().event_types.iter().map(|_| None).collect(),
@@ -149,7 +153,8 @@ impl TypeText {
     fn new(event: &Event<'_>, style: &Style, palette: &Palette) -> Box<Self> {
         let (schema, event_type) = (event.trace().schema(), event.event_type());
         let Palette { event_name, timestamp, reset, .. } = *palette;
-        let name = format!("{event_name}{}{reset}: {timestamp}", event_type.name());
+        let name = escape::name(event_type.name());
+        let name = format!("{event_name}{name}{reset}: {timestamp}");
         let mut body = Plan::default();
         for (scope, class) in scopes::body(schema, event_type) {
             let shown = |_: &_| false;

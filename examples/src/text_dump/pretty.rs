@@ -31,6 +31,8 @@ pub struct PrettyOptions {
     pub delta: bool,
     /// Terminal colours.
     pub colored: bool,
+    /// Escape control characters, where babeltrace prints them as they are.
+    pub escaped: bool,
 }
 
 /// Prints events as babeltrace2 does.
@@ -47,6 +49,7 @@ struct Look {
     names: Names,
     fields: HeaderFields,
     palette: Palette,
+    escaped: bool,
     context: Style,
     payload: Style,
 }
@@ -122,7 +125,7 @@ impl EventText for Pretty {
 
 impl Look {
     fn new(options: &PrettyOptions) -> Self {
-        let PrettyOptions { names, fields, colored, .. } = *options;
+        let PrettyOptions { names, fields, colored, escaped, .. } = *options;
         let palette = if colored { Palette::COLORED } else { Palette::PLAIN };
         let context = Style {
             names: names.context,
@@ -130,9 +133,10 @@ impl Look {
             hex: HexCase::Upper,
             enums: EnumStyle::Container,
             palette: colored.then_some(palette),
+            is_safe: escaped,
         };
         let payload = Style { names: names.payload, ..context };
-        Look { names, fields, palette, context, payload }
+        Look { names, fields, palette, escaped, context, payload }
     }
 
     fn packet_context(&self, stream: &StreamClass) -> Option<Plan> {
@@ -147,8 +151,8 @@ impl Look {
     #[inline(never)]
     fn event_type(&self, event: &Event<'_>, trace_name: &str, tail: &str) -> Box<TypeText> {
         let (schema, event_type) = (event.trace().schema(), event.event_type());
-        let Look { names, fields, palette, .. } = *self;
-        let head = Head { names, fields, palette, trace_name, schema };
+        let Look { names, fields, palette, escaped, .. } = *self;
+        let head = Head { names, fields, palette, escaped, trace_name, schema };
         let mut body = Plan::default();
         let stream = &schema.stream_classes[event_type.stream.index()];
         let mut first = scopes::packet_context(stream).is_none();

@@ -1,10 +1,13 @@
 //! What babeltrace's text has before the fields of an event and that only
 //! depends on the event type: trace, log level, name.
 
+use std::borrow::Cow;
+
 use ltt_read::schema::{EnvValue, EventType, Schema};
 
 use super::options::{HeaderFields, Names};
 use super::palette::Palette;
+use crate::escape;
 
 /// Names of the log levels 0 to 14, as LTTng calls them.
 const LOG_LEVELS: [&str; 15] = [
@@ -31,6 +34,8 @@ pub(super) struct Head<'a> {
     pub(super) names: Names,
     pub(super) fields: HeaderFields,
     pub(super) palette: Palette,
+    /// Control characters are escaped.
+    pub(super) escaped: bool,
     pub(super) trace_name: &'a str,
     pub(super) schema: &'a Schema,
 }
@@ -46,6 +51,7 @@ impl Head<'_> {
             commas: stream.default_clock.is_some() && self.names.header,
             origin: false,
             palette: self.palette,
+            escaped: self.escaped,
         };
         if self.fields.trace {
             line.field("trace", "", self.trace_name);
@@ -91,6 +97,7 @@ struct Line {
     /// Something that says where the event is from has been printed.
     origin: bool,
     palette: Palette,
+    escaped: bool,
 }
 
 impl Line {
@@ -105,8 +112,14 @@ impl Line {
         } else if self.origin {
             self.text.push_str(glue);
         }
-        self.text.push_str(value);
+        let value = self.shown(value);
+        self.text.push_str(&value);
         self.origin = true;
+    }
+
+    /// A text of the trace as it is printed.
+    fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.escaped { escape::name(text) } else { text.into() }
     }
 
     fn name(&mut self, name: &str) {
@@ -131,7 +144,8 @@ impl Line {
             None => self.palette.unknown,
         };
         let end = if self.names { ", " } else { ": " };
-        for part in [code, event_name.unwrap_or("<unknown>"), self.palette.reset, end] {
+        let event_name = self.shown(event_name.unwrap_or("<unknown>"));
+        for part in [code, &*event_name, self.palette.reset, end] {
             self.text.push_str(part);
         }
         self.text
@@ -163,7 +177,15 @@ mod tests {
         event_type.log_level = Some(13);
         event_type.emf_uri = Some("http://x".into());
         let (names, fields) = (Names::of(names), HeaderFields::of(fields));
-        Head { names, fields, palette: Palette::PLAIN, trace_name, schema: &schema }.of(&event_type)
+        let head = Head {
+            names,
+            fields,
+            palette: Palette::PLAIN,
+            escaped: false,
+            trace_name,
+            schema: &schema,
+        };
+        head.of(&event_type)
     }
 
     /// All lines were printed by babeltrace2 for traces like these.

@@ -1,6 +1,7 @@
 //! Strings between double quotes, with escapes.
 
 use super::text::{Short, Text};
+use crate::escape::{self, Escapes};
 
 /// What replaces a byte in C-like quotes; `Plain` bytes stay.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,14 @@ const ESCAPES: [Escape; 256] = {
 #[inline]
 pub(super) fn quoted(out: &mut Text, text: &[u8]) {
     quoted_if(out, text, any_c_escape, c_escaped);
+}
+
+/// As [`quoted`], but escapes control characters beyond ASCII, and bytes that are not
+/// UTF-8, too.
+#[inline]
+pub(super) fn quoted_safely(out: &mut Text, text: &[u8]) {
+    let special = |word| any_c_escape(word) | (word & HIGH_BITS != 0);
+    quoted_if(out, text, special, c_escaped_safely);
 }
 
 /// Appends a text in double quotes as JSON wants it (RFC 8259 section 7).
@@ -102,19 +111,35 @@ fn c_escaped(out: &mut Text, text: &[u8]) {
 }
 
 #[inline(never)]
-fn json_escaped(out: &mut Text, text: &[u8]) {
-    for &byte in text {
-        match byte {
-            b'\n' => out.append(b"\\n"),
-            b'\r' => out.append(b"\\r"),
-            b'\t' => out.append(b"\\t"),
-            b'"' | b'\\' => out.append(&[b'\\', byte]),
-            0..0x20 => {
-                out.append(&[b'\\', b'u', b'0', b'0', hex(byte >> 4), hex(byte & 15)]);
+fn c_escaped_safely(out: &mut Text, text: &[u8]) {
+    let mut beyond = String::new();
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match u8::try_from(c).ok().filter(u8::is_ascii) {
+                Some(byte) => c_escaped(out, &[byte]),
+                None => {
+                    beyond.clear();
+                    escape::push(&mut beyond, c, Escapes::Text);
+                    out.append(beyond.as_bytes());
+                }
             }
-            _ => out.push(byte),
         }
+        beyond.clear();
+        escape::push_invalid(&mut beyond, chunk.invalid(), Escapes::Text);
+        out.append(beyond.as_bytes());
     }
+}
+
+#[inline(never)]
+fn json_escaped(out: &mut Text, text: &[u8]) {
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in String::from_utf8_lossy(text).chars() {
+        if matches!(c, '"' | '\\') {
+            escaped.push('\\');
+        }
+        escape::push(&mut escaped, c, Escapes::Json);
+    }
+    out.append(escaped.as_bytes());
 }
 
 const ONES: u64 = u64::MAX / 0xff;
@@ -144,7 +169,9 @@ fn any_c_escape(word: u64) -> bool {
 
 #[inline(always)]
 fn any_json_escape(word: u64) -> bool {
-    any_below(word, 0x20) | any_is(word, b'"') | any_is(word, b'\\')
+    // A byte from 0x7f on has its high bit set, or gets it from a carry.
+    let is_high = (word | word.wrapping_add(ONES)) & HIGH_BITS != 0;
+    any_below(word, 0x20) | any_is(word, b'"') | any_is(word, b'\\') | is_high
 }
 
 /// Appends a byte as two lower-case hexadecimal digits.
@@ -182,6 +209,15 @@ mod tests {
                 expected.push(b'"');
                 assert_eq!(out.as_bytes(), expected.as_bytes());
 
+                let mut expected = Text::from("\"");
+                out.clear();
+                quoted_safely(&mut out, &text);
+                c_escaped_safely(&mut expected, &text);
+                expected.push(b'"');
+                assert_eq!(out.as_bytes(), expected.as_bytes());
+                let shown = str::from_utf8(out.as_bytes()).unwrap();
+                assert!(!shown.contains(escape::is_control), "{shown:?}");
+
                 let Ok(text) = str::from_utf8(&text) else { continue };
                 out.clear();
                 json_quoted(&mut out, text);
@@ -194,7 +230,7 @@ mod tests {
     #[test]
     fn json_escapes() {
         let mut out = Text::default();
-        json_quoted(&mut out, "a'\"\\\n\t\r\u{1}\u{7f}é");
-        assert_eq!(out.to_string(), "\"a'\\\"\\\\\\n\\t\\r\\u0001\u{7f}é\"");
+        json_quoted(&mut out, "a'\"\\\n\t\r\u{1}\u{7f}\u{9b}\u{202e}é");
+        assert_eq!(out.to_string(), "\"a'\\\"\\\\\\n\\t\\r\\u0001\\u007f\\u009b\\u202eé\"");
     }
 }

@@ -6,6 +6,8 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 
+use crate::report::Usage;
+
 /// A time as a person writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimeArg {
@@ -97,6 +99,20 @@ impl TimeArg {
         let instant = zone.to_timestamp(civil).map_err(|_| TimeArgError::Range)?;
         let ns = i64::try_from(instant.as_nanosecond()).map_err(|_| TimeArgError::Range)?;
         Ok(Timestamp::from_ns(ns))
+    }
+}
+
+/// Refuses a time window that ends before it begins.
+///
+/// # Errors
+///
+/// If it does.
+pub fn check_order(begin: Option<Timestamp>, end: Option<Timestamp>) -> Result<(), Usage> {
+    match (begin, end) {
+        (Some(begin), Some(end)) if begin > end => Err(Usage::new(format_args!(
+            "the begin {begin} is after the end {end}: there is no time between them"
+        ))),
+        _ => Ok(()),
     }
 }
 

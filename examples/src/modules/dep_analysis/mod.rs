@@ -16,6 +16,7 @@ use self::episodes::Lives;
 use super::core::time_option;
 use super::print::Style;
 use super::{Host, report_with};
+use crate::report::Usage;
 
 /// The module `depAnalysis`.
 #[derive(Debug)]
@@ -97,11 +98,11 @@ fn question(host: &Host) -> Result<Question, Failure> {
     let time = |name| {
         let time = time_option(options, name)?;
         let resolved = time.map(|time| time.resolve(&host.data.zone, first)).transpose();
-        resolved.map_err(|error| Failure::from(format!("--{name}: {error}")))
+        resolved.map_err(|error| Usage::new(format_args!("--{name}: {error}")))
     };
     let tid = options.get::<u64>("dep-pid")?.map(|tid| Tid::try_from(*tid));
     Ok(Question {
-        tid: tid.transpose().map_err(|_| "--dep-pid: there can be no such process")?,
+        tid: tid.transpose().map_err(|_| Usage::new("--dep-pid: there can be no such process"))?,
         begin: time("dep-time-start")?.map_or(i64::MIN, |time| time.ns()),
         end: time("dep-time-end")?.map_or(i64::MAX, |time| time.ns()),
         limit: usize::try_from(options.get("dep-limit")?.copied().unwrap_or(100_u64))?,

@@ -1,0 +1,202 @@
+//! What programs say on standard error, and the status that they exit with.
+//!
+//! Every program runs by [`main`], and says everything by its [`Report`]: so standard
+//! error may be full or closed, control characters have no effect on a terminal, and
+//! the status is the same in all programs:
+//!
+//! * 0: all was read, and all was written, or the reader of the output wanted no more;
+//! * 1: something could not be read or written;
+//! * 2: the command line is wrong ([`Usage`]).
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt::Display;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use lttv_filter::{FilterError, FilterNotes};
+
+use crate::escape;
+use crate::inputs::IsInput;
+use crate::progress;
+use crate::text_dump::output::Output;
+
+/// What is at the end of the help of every program.
+pub const EXIT_STATUS: &str = "\
+Exit status: 0 if everything was read and written; 1 if something could not be read or written;
+2 for a wrong command line.";
+
+/// A command line that makes no sense.
+///
+/// Wherever it is among the causes of an error, the status is 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{plain}")]
+pub struct Usage {
+    plain: String,
+    /// The same in colours, for a terminal.
+    styled: Option<String>,
+}
+
+impl Usage {
+    /// Describes what is wrong.
+    pub fn new(what: impl Display) -> Self {
+        Usage { plain: what.to_string(), styled: None }
+    }
+
+    /// Shows what is wrong with a filter, below some words on where it is from.
+    pub fn filter(from: &str, error: &FilterError) -> Self {
+        let below = |drawn: String| format!("{from}\n{}", drawn.trim_end());
+        Usage { plain: below(error.render(false)), styled: Some(below(error.render(true))) }
+    }
+}
+
+/// What a program says on standard error.
+#[derive(Debug, Clone)]
+pub struct Report {
+    program: &'static str,
+    is_damaged: bool,
+}
+
+impl Report {
+    /// Makes the report of a program, which has nothing to say yet.
+    pub fn new(program: &'static str) -> Self {
+        Report { program, is_damaged: false }
+    }
+
+    /// Reports that something could not be read or written: the status becomes 1.
+    pub fn error(&mut self, error: impl Display) {
+        self.is_damaged = true;
+        line(&format!("{}: error: {error}", self.program));
+    }
+
+    /// Reports the errors of a merge or a context, and how many it did not keep.
+    pub fn errors(&mut self, errors: &[ltt_read::Error], omitted: u64) {
+        errors.iter().for_each(|error| self.error(error));
+        match omitted {
+            0 => {}
+            1 => self.error("… and 1 more error"),
+            _ => self.error(format_args!("… and {omitted} more errors")),
+        }
+    }
+
+    /// Reports something that does not change the status.
+    pub fn warning(&self, text: impl Display) {
+        line(&format!("{}: warning: {text}", self.program));
+    }
+
+    /// Reports how many notices were not kept.
+    pub fn notices_omitted(&self, omitted: u64) {
+        match omitted {
+            0 => {}
+            1 => self.warning("… and 1 more warning"),
+            _ => self.warning(format_args!("… and {omitted} more warnings")),
+        }
+    }
+
+    /// Reports that a filter, or a part of it, is never or always true, if that is so.
+    pub fn filter_notes(&self, notes: &FilterNotes) {
+        let (plain, styled) = (notes.render(false), notes.render(true));
+        if !plain.is_empty() {
+            line_styled(plain.trim_end(), styled.trim_end());
+        }
+    }
+
+    /// Says something that is not wrong.
+    pub fn message(&self, text: impl Display) {
+        line(&format!("{}: {text}", self.program));
+    }
+
+    /// Returns whether something could not be read or written.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
+    }
+}
+
+/// Writes a line, or several, to standard error. It is lost if that is full or closed.
+pub fn line(text: &str) {
+    write_raw(&escape::lines(text));
+}
+
+/// As [`line`], in colours if they are for a terminal and nothing has to be escaped.
+fn line_styled(plain: &str, styled: &str) {
+    let is_clean = matches!(escape::lines(plain), Cow::Borrowed(_));
+    match is_clean && io::stderr().is_terminal() {
+        true => write_raw(styled),
+        false => line(plain),
+    }
+}
+
+fn write_raw(text: &str) {
+    let text = format!("{text}\n");
+    // There is nowhere left to report that this failed.
+    progress::suspended(|| _ = io::stderr().write_all(text.as_bytes()));
+}
+
+/// Parses the arguments of a program, runs it, reports why it failed, and returns its
+/// status.
+pub fn main<C: Parser>(
+    program: &'static str,
+    run: impl FnOnce(&C, &mut Report) -> Result<(), Box<dyn Error>>,
+) -> ExitCode {
+    match C::try_parse() {
+        Ok(cli) => main_with_status(program, |report| run(&cli, report).map(|()| None)),
+        Err(answer) => print_answer(program, &answer),
+    }
+}
+
+/// As [`main`], for a program that parses its arguments itself, and may end with a
+/// status of its own.
+pub fn main_with_status(
+    program: &'static str,
+    run: impl FnOnce(&mut Report) -> Result<Option<u8>, Box<dyn Error>>,
+) -> ExitCode {
+    let mut report = Report::new(program);
+    match run(&mut report) {
+        Ok(Some(status)) => ExitCode::from(status),
+        Ok(None) if report.is_damaged => ExitCode::FAILURE,
+        Ok(None) => ExitCode::SUCCESS,
+        // The reader of the output has seen enough.
+        Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let plain = format!("{program}: error: {error}");
+            let usage = causes(&*error).find_map(|cause| cause.downcast_ref::<Usage>());
+            match usage.and_then(|usage| usage.styled.as_deref()) {
+                Some(styled) => line_styled(&plain, &format!("{program}: error: {styled}")),
+                None => line(&plain),
+            }
+            let is_usage = usage.is_some() || causes(&*error).any(|cause| cause.is::<IsInput>());
+            ExitCode::from(if is_usage { 2 } else { 1 })
+        }
+    }
+}
+
+/// The causes of an error, itself first.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error: &&'e (dyn Error + 'static)| error.source())
+}
+
+/// Whether an error is that of an output that is read no more: programs write to no
+/// other pipe.
+fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
+    let mut io = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    io.any(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Prints what clap has to say in place of arguments: help and version to standard
+/// output, and what is wrong to standard error. Returns the status.
+pub fn print_answer(program: &'static str, answer: &clap::Error) -> ExitCode {
+    let text = answer.render();
+    let (plain, styled) = (text.to_string(), text.ansi().to_string());
+    if answer.use_stderr() {
+        line_styled(plain.trim_end(), styled.trim_end());
+        return ExitCode::from(2);
+    }
+    main_with_status(program, |_| {
+        let mut out = Output::stdout();
+        let text = if out.is_terminal() { styled } else { plain };
+        out.write_all(text.as_bytes())?;
+        out.finish()?;
+        Ok(None)
+    })
+}

@@ -1,0 +1,127 @@
+//! Control characters of traces never come through.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use lttv_examples::escape::is_control;
+
+use super::traces::{self, HOSTILE, hostile};
+use super::{PROGRAMS, reading, run, text};
+
+/// Refuses control characters but line breaks and tabs, and bytes that are not UTF-8.
+fn assert_clean(what: &str, bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes);
+    let text = text.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let found = text.split('\n').find(|line| line.contains(|c| c != '\t' && is_control(c)));
+    assert!(found.is_none(), "{what}: {found:?}");
+}
+
+#[test]
+fn no_program_prints_control_characters_of_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join(hostile("trace"));
+    traces::hostile_kernel(&trace);
+    let metadata = folder.path().join(hostile("metadata"));
+    traces::hostile_metadata(&metadata);
+    let script = folder.path().join("script");
+    let json = serde_json::json!({
+        "traces": [trace],
+        "requests": [{ "id": hostile("request") }],
+    });
+    fs::write(&script, json.to_string()).unwrap();
+    let (output, history) = (folder.path().join("out"), folder.path().join("history"));
+    let lttv = |more: &[&'static str]| [more, &["-t"]].concat();
+    let mut programs: Vec<_> = PROGRAMS.map(|(program, args)| (program, args.to_vec())).into();
+    programs.extend([
+        ("text_dump", vec!["--format=json"]),
+        ("text_dump", vec!["--count"]),
+        ("lttv", lttv(&["-m", "textDump", "-m", "statistics", "-m", "interrupts"])),
+        ("lttv", lttv(&["-m", "eventCounts", "-m", "statistics", "-a"])),
+        ("lttv", lttv(&["-m", "eventCounts", "-m", "statistics", "--json"])),
+        ("lttv", lttv(&["-m", "depAnalysis", "-m", "diskPerformance"])),
+        ("statistics", vec!["--format=json"]),
+        ("statistics", vec!["--top=5"]),
+        ("state_at", vec!["--format=json", "--time=2000000000000000000"]),
+        ("history", vec!["range", "--each=1000000"]),
+        ("control_flow", vec![]),
+        ("resource_usage", vec!["-o", "OUT"]),
+    ]);
+    for (program, args) in programs {
+        for trace in [&trace, &metadata] {
+            let mut args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+            args.iter_mut().filter(|arg| **arg == "OUT").for_each(|arg| *arg = output.as_ref());
+            args.push(trace.as_os_str());
+            if args[0] == "range" {
+                args.push("**".as_ref());
+            }
+            let done = run(program, &args);
+            let what = format!("{program} {args:?}");
+            assert_eq!(done.status.code(), Some(1), "{what}: {}", text(&done.stderr));
+            assert_clean(&what, &done.stdout);
+            assert_clean(&what, &done.stderr);
+            let is_json = args.iter().any(|arg| text(arg.as_encoded_bytes()).contains("json"));
+            if is_json && trace.ends_with(hostile("trace")) {
+                for line in text(&done.stdout).lines().filter(|line| line.starts_with("{\"t")) {
+                    let object: serde_json::Value = serde_json::from_str(line).unwrap();
+                    assert!(object["trace"].as_str().unwrap().ends_with(HOSTILE));
+                }
+            }
+        }
+    }
+    assert_clean("resource_usage -o", &fs::read(&output).unwrap());
+    let built = run("history", &["build".as_ref(), trace.as_os_str(), history.as_os_str()]);
+    assert_clean("history build", &built.stderr);
+    let shown = run("history", &["info".as_ref(), history.as_os_str()]);
+    assert_clean("history info", &shown.stdout);
+    let replayed = run("request_replay", &[&script]);
+    assert_eq!(replayed.status.code(), Some(1), "{}", text(&replayed.stderr));
+    assert!(text(&replayed.stdout).contains("request\\x1b[31m"), "{}", text(&replayed.stdout));
+    assert_clean("request_replay", &replayed.stdout);
+    assert_clean("request_replay", &replayed.stderr);
+    // An argument of the command line may be as hostile.
+    for program in PROGRAMS.map(|of| of.0) {
+        let done = run(program, &[format!("--{}", hostile("option"))]);
+        assert_eq!(done.status.code(), Some(2), "{program}");
+        assert_clean(program, &done.stderr);
+    }
+    let done = run("text_dump", &[OsStr::new("-e"), hostile("x < ").as_ref(), trace.as_os_str()]);
+    assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
+    assert_clean("text_dump -e", &done.stderr);
+}
+
+/// To a file or a pipe the text is babeltrace2's, byte for byte; to a terminal it is
+/// not.
+#[test]
+fn babeltrace_text_is_escaped_on_terminals_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    traces::hostile_kernel(&trace);
+    let args = ["--format=babeltrace", "--color=never", "--names=all", "--fields=all"];
+    let piped = run("text_dump", &reading(&args, &trace));
+    let name = hostile("event");
+    assert!(piped.stdout.windows(name.len()).any(|part| part == name.as_bytes()));
+    let Some(shown) = in_terminal(&reading(&args, &trace)) else {
+        super::support::tell("SKIPPED: there is no `script` here");
+        return;
+    };
+    // The terminal itself adds carriage returns.
+    let shown = text(&shown).replace("\r\n", "\n");
+    assert!(
+        shown.contains("event\\x1b[31m\\r\\x07\\x7f\\u{9b}1m\\u{202e}\\u{2066}\\u{61c}é"),
+        "{shown}"
+    );
+    assert_clean("text_dump in a terminal", shown.as_bytes());
+}
+
+/// What a terminal gets of `text_dump`.
+fn in_terminal(args: &[&OsStr]) -> Option<Vec<u8>> {
+    let quoted = |word: &OsStr| format!("'{}'", Path::new(word).display());
+    let program = super::support::example("text_dump");
+    let words: Vec<_> = [program.as_os_str()].into_iter().chain(args.iter().copied()).collect();
+    let command: Vec<_> = words.into_iter().map(quoted).collect();
+    let mut script = std::process::Command::new("script");
+    script.args(["-q", "-e", "-c", &command.join(" "), "/dev/null"]);
+    script.stdin(std::process::Stdio::null());
+    script.output().ok().map(|output| output.stdout)
+}

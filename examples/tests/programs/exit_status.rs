@@ -1,0 +1,135 @@
+//! The status of wrong command lines, and of what cannot be read or written.
+
+use std::fs;
+use std::path::Path;
+
+use super::{KERNEL, PROGRAMS, run, text};
+
+#[test]
+fn wrong_command_lines_end_with_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let trace = serde_json::to_string(KERNEL).unwrap();
+    let no_json = script("no-json", "requests");
+    let filter = r#""requests": [{"id": "a", "filter": "pid < "}]"#;
+    let filter = script("filter", &format!("{{\"traces\": [{trace}], {filter}}}"));
+    let event = r#""requests": [{"id": "a", "start": {"event": 1000000}}]"#;
+    let event = script("event", &format!("{{\"traces\": [{trace}], {event}}}"));
+    let lttv = ["-m", "textDump", "-t", KERNEL];
+    let with = |more: &[&'static str]| [&lttv, more].concat();
+    let cases: Vec<(&str, Vec<&str>)> = vec![
+        ("text_dump", vec!["-e", "", KERNEL]),
+        ("text_dump", vec!["-e", "  ", KERNEL]),
+        ("text_dump", vec!["-e", "next_tid <", KERNEL]),
+        ("text_dump", vec!["-e", "no_such_field == 1", KERNEL]),
+        ("text_dump", vec!["--begin", "5", "--end", "1", KERNEL]),
+        ("text_dump", vec!["--timerange", "5,1", KERNEL]),
+        ("text_dump", vec!["--count", "--begin", "5", "--end", "1", KERNEL]),
+        ("text_dump", vec!["--begin", "9999-01-01", KERNEL]),
+        ("text_dump", vec!["--begin", "2500-01-01 00:00", KERNEL]),
+        ("text_dump", vec!["--end", "99999999999999999999", KERNEL]),
+        ("text_dump", vec!["--names", "no-such", KERNEL]),
+        ("lttv", vec![]),
+        ("lttv", vec!["-m", "no-such-module"]),
+        ("lttv", with(&["-e", ""])),
+        ("lttv", with(&["-e", "next_tid <"])),
+        ("lttv", with(&["-e", "no_such_field == 1"])),
+        ("lttv", with(&["--begin", "5", "--end", "1"])),
+        ("lttv", with(&["--begin", "soon"])),
+        ("lttv", with(&["--end", "9999-01-01"])),
+        ("lttv", with(&["-a", "--json"])),
+        ("lttv", with(&["-m", "rates", "--rate-interval=0"])),
+        ("lttv", with(&["-m", "precompute", "--begin=1"])),
+        ("lttv", with(&["-m", "precompute", "--history=same", "--checkpoints=same"])),
+        ("lttv", with(&["-m", "depAnalysis", "--dep-pid=99999999999"])),
+        ("lttv", with(&["-m", "depAnalysis", "--dep-time-start=never"])),
+        ("statistics", vec!["--top", "many", KERNEL]),
+        ("statistics", vec!["--format", "xml", KERNEL]),
+        ("state_at", vec![KERNEL]),
+        ("state_at", vec![KERNEL, "--time", "99999999999999999999"]),
+        ("state_at", vec![KERNEL, "--time=1", "--checkpoints=file"]),
+        ("state_at", vec![KERNEL, "--time=1", "--method=guess"]),
+        ("history", vec![]),
+        ("history", vec!["at", KERNEL, "5"]),
+        ("history", vec!["changes", KERNEL, "no/such/path"]),
+        ("history", vec!["range", KERNEL, "**", "--from=5", "--to=1"]),
+        ("history", vec!["range", KERNEL, "**", "--each=0"]),
+        ("history", vec!["bench", "--workload", "none"]),
+        ("control_flow", vec![KERNEL, "--seconds=0"]),
+        ("control_flow", vec![KERNEL, "--seconds=nan"]),
+        ("control_flow", vec![KERNEL, "--from=-1"]),
+        ("control_flow", vec![KERNEL, "--from=1000"]),
+        ("control_flow", vec![KERNEL, "--steps=0"]),
+        ("resource_usage", vec![KERNEL]),
+        ("resource_usage", vec![KERNEL, "-o", "/dev/null", "--width=1"]),
+        ("request_replay", vec![]),
+        ("request_replay", vec![&no_json]),
+        ("request_replay", vec![&filter]),
+        ("request_replay", vec![&event]),
+        ("count_by_type", vec![KERNEL, "sched*", "more"]),
+        ("embed_requests", vec![KERNEL, "more"]),
+        ("embed_thread", vec![KERNEL, "more"]),
+        ("embed_async", vec![KERNEL, "more"]),
+    ];
+    let unknown = PROGRAMS.map(|(program, _)| (program, vec!["--no-such-option"]));
+    for (program, args) in cases.iter().chain(&unknown) {
+        let output = run(program, args);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{program} {args:?}: {stderr}");
+        assert!(!stderr.is_empty(), "{program} {args:?}");
+        assert_eq!(text(&output.stdout), "", "{program} {args:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_or_written_ends_with_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let empty = empty.to_string_lossy();
+    let nowhere = "/nowhere/at/all";
+    for (program, args) in PROGRAMS {
+        for trace in [&*empty, nowhere] {
+            let args: Vec<_> = args.iter().copied().chain([trace]).collect();
+            let output = run(program, &args);
+            let stderr = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {stderr}");
+            assert!(stderr.starts_with(&format!("{program}: error: ")), "{stderr}");
+            assert!(stderr.contains(trace), "{program} {args:?}: {stderr}");
+        }
+    }
+    let lttv = ["-m", "textDump", "-t", KERNEL];
+    for (program, args) in [
+        ("text_dump", vec![KERNEL, "-o", nowhere]),
+        ("lttv", [&lttv[..], &["-o", nowhere]].concat()),
+        ("lttv", [&lttv[..], &["-f", nowhere]].concat()),
+        ("control_flow", vec![KERNEL, "-o", nowhere]),
+        ("resource_usage", vec![KERNEL, "-o", nowhere]),
+        ("resource_usage", vec![nowhere, "-o", "/dev/null"]),
+        ("history", vec!["build", KERNEL, nowhere]),
+        ("request_replay", vec![nowhere]),
+    ] {
+        let output = run(program, &args);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {stderr}");
+        assert!(stderr.contains(nowhere), "{program} {args:?}: {stderr}");
+    }
+    let output = run("text_dump", &[Path::new(KERNEL), "-o".as_ref(), "/dev/full".as_ref()]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("/dev/full"), "{output:?}");
+}
+
+#[test]
+fn help_documents_the_status() {
+    for program in PROGRAMS.map(|of| of.0).iter().chain(&["resource_usage", "request_replay"]) {
+        let output = run(program, &["--help"]);
+        assert_eq!(output.status.code(), Some(0), "{program}");
+        let help = text(&output.stdout);
+        assert!(help.contains("Exit status: 0 if everything was read and written; 1 if"), "{help}");
+        assert!(help.contains("2 for a\nwrong") || help.contains("2 for a wrong"), "{help}");
+    }
+}

@@ -1,0 +1,55 @@
+//! What all programs have in common: status, standard streams, files that they must not
+//! replace, and what may come of a hostile trace.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod damage;
+mod escapes;
+mod exit_status;
+mod outputs;
+mod streams;
+mod traces;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The trace that comes with the programs.
+const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
+
+/// All programs that print something of a trace, with arguments before the trace that
+/// make them do so.
+const PROGRAMS: [(&str, &[&str]); 10] = [
+    ("text_dump", &[]),
+    ("lttv", &["-m", "textDump", "-t"]),
+    ("statistics", &[]),
+    ("state_at", &["--time", "2000000000000000000"]),
+    ("history", &["info"]),
+    ("control_flow", &["--svg"]),
+    ("count_by_type", &[]),
+    ("embed_requests", &[]),
+    ("embed_thread", &[]),
+    ("embed_async", &[]),
+];
+
+/// A command of a shell that runs a program: what is in `redirect` follows it.
+fn shell(program: &str, args: &[impl AsRef<OsStr>], redirect: &str) -> Output {
+    let script = format!("\"$@\" {redirect}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh"]).arg(support::example(program)).args(args);
+    command.env("TZ", "UTC").output().expect("there is a shell")
+}
+
+fn run(program: &str, args: &[impl AsRef<OsStr>]) -> Output {
+    shell(program, args, "")
+}
+
+/// The arguments that make a program print something of a trace.
+fn reading<'a>(args: &'a [&'a str], trace: &'a Path) -> Vec<&'a OsStr> {
+    args.iter().map(OsStr::new).chain([trace.as_os_str()]).collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
