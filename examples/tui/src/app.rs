@@ -301,6 +301,8 @@ impl App {
             let session = &self.tabs[self.current].session;
             if let Some(message) = self.message.as_ref().or(session.message.as_ref()) {
                 put(buffer, line, line.x, line.y, message, self.look.heading());
+            } else if let Some(damage) = session.damage() {
+                put(buffer, line, line.x, line.y, &damage, self.look.error());
             }
             return None;
         };

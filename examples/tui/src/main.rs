@@ -4,13 +4,14 @@
 //! cargo run --release -p lttv-tui -- [TRACE…]
 //! ```
 
-use std::io::Write;
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
 use lttv_examples::bundled::bundled_trace;
+use lttv_examples::report::{self, EXIT_STATUS, Report};
 use lttv_tui::app::{App, FRAME, SERVICE};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
@@ -21,8 +22,8 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 ///
 /// Without TRACE the small kernel trace that comes with this program is read. Keys
 /// are shown by `?`.
-#[derive(Debug, Parser)]
-#[command(name = "lttv-tui", version)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "lttv-tui", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directories of traces; all of them are shown together
     traces: Vec<PathBuf>,
@@ -36,18 +37,10 @@ struct Cli {
 const PATIENCE: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("lttv-tui: error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    report::main("lttv-tui", run)
 }
 
-/// False if part of the traces could not be opened.
-fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
+fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let mut traces = cli.traces.clone();
     if traces.is_empty() {
         traces.push(bundled_trace()?);
@@ -64,14 +57,13 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     ratatui::try_restore()?;
     result?;
     // On the screen there was room for one of them.
-    let mut stderr = std::io::stderr();
     for notice in &notices {
-        _ = writeln!(stderr, "lttv-tui: warning: {notice}");
+        report.warning(notice);
     }
     for failure in &failures {
-        _ = writeln!(stderr, "lttv-tui: error: {failure}");
+        report.error(failure);
     }
-    Ok(failures.is_empty())
+    Ok(())
 }
 
 /// Draws, looks for input, reads traces; again and again.

@@ -227,6 +227,23 @@ impl Session {
         self.overview.progress(&self.scheduler)
     }
 
+    /// Returns what could not be read so far, in a line; `None` if all could.
+    pub fn damage(&self) -> Option<String> {
+        // The background reads everything, the others what is shown.
+        let background = self.scheduler.background().map(|background| background.context());
+        let shown = [self.scheduler.context(), self.reader.context()];
+        let contexts = background.into_iter().chain(shown);
+        let count = |context: &TracesetContext<'_>| {
+            context.errors().len() as u64 + context.errors_omitted()
+        };
+        let most = contexts.max_by_key(|context| count(context))?;
+        let first = most.errors().first()?;
+        Some(match count(most) {
+            1 => format!("cannot be read: {first}"),
+            errors => format!("{errors} errors, the first: {first}"),
+        })
+    }
+
     /// Moves the window by so many times its width: by whole columns, so that charts
     /// keep what they know.
     pub fn scroll(&mut self, widths: f64) {

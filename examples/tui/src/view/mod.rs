@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use lttv_examples::escape;
 use lttv_filter::FilterError;
 use lttv_requests::SubmitError;
 
@@ -79,15 +80,7 @@ pub fn put(buffer: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: S
         return x;
     }
     let room = (area.right() - x).into();
-    buffer.set_stringn(x, y, clean(text), room, style).0
-}
-
-/// A trace may hold anything: what would move the cursor is not drawn.
-fn clean(text: &str) -> std::borrow::Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return text.into();
-    }
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>().into()
+    buffer.set_stringn(x, y, escape::name(text), room, style).0
 }
 
 /// The part of an area left of charts, and that of the charts.
