@@ -81,10 +81,9 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let first = context.position().time().unwrap_or(span.begin).max(span.begin);
     let ns = |seconds: f64| (seconds * 1e9).clamp(0.0, 1e18) as i64;
     let begin = first.ns().saturating_add(ns(cli.from));
-    let end = cli.seconds.map_or(span.end.ns(), |s| begin.saturating_add(ns(s)).min(span.end.ns()));
-    // A trace of one instant has a width, too.
-    let is_whole = cli.from == 0.0 && cli.seconds.is_none();
-    let end = if is_whole { end.max(begin.saturating_add(1)) } else { end };
+    // The last event is in it, and what is damaged after that is met.
+    let last = span.end.ns().saturating_add(1);
+    let end = cli.seconds.map_or(last, |s| begin.saturating_add(ns(s)).min(last));
     let window = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end));
     let empty = || Usage::new("--from and --seconds leave no time of the trace");
     let window = window.ok_or_else(empty)?;

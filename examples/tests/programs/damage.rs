@@ -11,7 +11,7 @@ fn errors_beyond_the_limit_are_counted_in_the_last_line() {
     for (program, args) in PROGRAMS.iter().filter(|of| !of.0.starts_with("embed_")) {
         let output = run(program, &reading(args, &trace));
         let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{program}: {}", &stderr[..200]);
+        assert_eq!(output.status.code(), Some(1), "{program}: {:?}", stderr.lines().next());
         let errors = stderr.lines().filter(|line| line.contains("error: ")).count();
         assert_eq!(errors, 4096 + 1, "{program}");
         let last = stderr.lines().last().unwrap();
