@@ -7,7 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
+use ltt_read::schema::{
+    ByteOrder, EventTypeId, FieldClass, FieldKind, Format, Schema, StreamClassId,
+};
 use ltt_read::uuid::Uuid;
 use ltt_read::writer::{TraceWriter, Value, presets};
 use ltt_read::{Merge, Trace};
