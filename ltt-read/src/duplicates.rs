@@ -3,7 +3,7 @@
 //! Snapshots of one session overlap: what was still in the buffers when the next
 //! one was taken is in both. A packet is the same as another of its stream if both
 //! have the same sequence number, times and sizes; where there are no sequence
-//! numbers, if both have the same times and bytes. The first of them is read,
+//! numbers or no times, if both have the same bytes as well. The first of them is read,
 //! unless the file ends within it and another has it whole.
 
 use std::path::Path;
@@ -173,7 +173,8 @@ fn times_overlap((begin, end): (Timestamp, Timestamp), next: Timestamp) -> bool 
 
 /// Whether two packets of one mark are the same.
 fn is_same(packet: &Packet, one: Kept, other: Kept, files: &[DataFile]) -> bool {
-    if packet.sequence.is_some() {
+    // Numbers of few bits come again, but not at the same time.
+    if packet.sequence.is_some() && packet.begin.is_some() && packet.end.is_some() {
         return true;
     }
     let bytes = |kept: Kept| {

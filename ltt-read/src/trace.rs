@@ -50,7 +50,7 @@ pub struct Trace {
 
 impl Trace {
     /// Opens the trace in one directory: the one with its `metadata` file, or
-    /// that of a [`legacy`] trace.
+    /// that of a [legacy](crate::legacy) trace.
     ///
     /// Only the metadata and the first packet of each file are read. Damage
     /// in data stream files is reported when it is reached, not here. A file that
