@@ -273,7 +273,8 @@ fn live_readers_outlive_whatever_happens_to_the_growing_file() {
         fs::remove_file(of).unwrap();
         fs::write(of, "something else").unwrap();
     };
-    let faults: [(&str, &dyn Fn(&Path)); 4] = [
+    type Fault<'f> = &'f dyn Fn(&Path);
+    let faults: [(&str, Fault<'_>); 4] = [
         ("truncated", &truncate),
         ("overwritten", &overwrite),
         ("removed", &remove),
