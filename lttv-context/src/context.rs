@@ -1,5 +1,7 @@
 //! The context of a traceset: reads it, and calls hooks.
 
+use std::collections::HashMap;
+
 use ltt_read::{Error, Merge, Notice};
 use lttv_hooks::{HookId, Removal, Verdict};
 
@@ -12,7 +14,7 @@ use crate::contexts::Contexts;
 use crate::dispatch::Dispatch;
 use crate::extension::{Extension, Extensions, Handle, Setup};
 use crate::hook_set::HookSet;
-use crate::level::Begun;
+use crate::level::{Begun, ReadId};
 use crate::partial::Stand;
 use crate::position::{Latest, StalePosition, TracesetPosition, time_of};
 use crate::saving::Saving;
@@ -47,7 +49,7 @@ pub struct TracesetContext<'h> {
     pub(crate) dispatch: Dispatch<'h>,
     pub(crate) extensions: Extensions,
     pub(crate) commands: Commands<'h>,
-    pub(crate) begun: Vec<Begun<'h>>,
+    pub(crate) begun: HashMap<ReadId, Begun<'h>>,
     /// Time of delivery of the last event, or the time sought; no event is delivered
     /// before it any more.
     pub(crate) now: i64,
@@ -83,7 +85,7 @@ impl<'h> TracesetContext<'h> {
             contexts,
             extensions: Extensions::default(),
             commands: Commands::default(),
-            begun: Vec::new(),
+            begun: HashMap::new(),
             now: i64::MIN,
             latest: None,
             checkpoints: Checkpoints::default(),

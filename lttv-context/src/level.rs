@@ -11,7 +11,6 @@ use crate::subscription::Scope;
 /// Hooks that have begun, until they end.
 #[derive(Debug)]
 pub(crate) struct Begun<'h> {
-    id: ReadId,
     /// Without those hooks that are installed.
     hooks: HookSet<'h>,
     /// The hooks that are installed, and the parts that they were for before it
@@ -45,7 +44,7 @@ impl<'h> TracesetContext<'h> {
             installed.push((registration.id, own));
             self.dispatch.add(&self.contexts, registration, false);
         }
-        self.begun.push(Begun { id, hooks, installed });
+        self.begun.insert(id, Begun { hooks, installed });
         id
     }
 
@@ -55,8 +54,7 @@ impl<'h> TracesetContext<'h> {
     /// still has installed, or that were removed meanwhile. `None` if it has ended
     /// already.
     pub fn end(&mut self, id: ReadId) -> Option<HookSet<'h>> {
-        let at = self.begun.iter().position(|begun| begun.id == id)?;
-        let Begun { mut hooks, installed, .. } = self.begun.remove(at);
+        let Begun { mut hooks, installed } = self.begun.remove(&id)?;
         for (id, scope) in installed {
             if let Some(mut registration) = self.dispatch.remove(id).hook() {
                 registration.subscription.scope = scope;

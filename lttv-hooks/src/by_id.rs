@@ -1,7 +1,7 @@
 //! Hooks for everything and hooks for some ids, merged ahead of calls.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -50,9 +50,9 @@ pub struct HooksById<F: ?Sized, D = ()> {
     /// For the order among equals.
     added: u64,
     /// Hooks for all ids.
-    everywhere: Vec<Step<D>>,
+    everywhere: Steps<D>,
     /// For each id, hooks that are for it in particular.
-    listed: Vec<Vec<Step<D>>>,
+    listed: Vec<Steps<D>>,
     plans: Plans<D>,
     stale: Stale,
 }
@@ -86,6 +86,10 @@ struct Info<D> {
     number: u64,
     reach: Reach<D>,
 }
+
+/// Hooks by their numbers, that is in the order in which they were added: so one is taken
+/// out in a short time, however many there are.
+type Steps<D> = BTreeMap<u64, Step<D>>;
 
 struct Step<D> {
     slot: Slot,
@@ -134,7 +138,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
             free: BinaryHeap::new(),
             by_identity: HashMap::new(),
             added: 0,
-            everywhere: Vec::new(),
+            everywhere: Steps::new(),
             listed: Vec::new(),
             plans: Plans { numbers: vec![COMMON], plans: vec![Box::default()], heard: 0 },
             stale: Stale::None,
@@ -194,7 +198,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         }
         self.by_identity.remove(&id);
         if let Some(info) = self.infos[slot as usize].take() {
-            self.unlist(slot, &info.reach);
+            self.unlist(info.number, &info.reach);
         }
         self.free.push(Reverse(slot));
         self.hooks[slot as usize].take().map_or(Removal::Absent, Removal::Removed)
@@ -205,9 +209,9 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     pub fn set_reach(&mut self, id: HookId, reach: Reach<D>) -> bool {
         let Some(slot) = self.by_identity.get(&id).copied() else { return false };
         if let Some(mut info) = self.infos[slot as usize].take() {
-            self.unlist(slot, &info.reach);
+            self.unlist(info.number, &info.reach);
             info.reach = reach;
-            self.list(slot, &info.reach);
+            self.list(slot, info.number, &info.reach);
             self.infos[slot as usize] = Some(info);
         }
         true
@@ -247,34 +251,36 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
             self.infos.push(None);
             self.hooks.len() as Slot - 1
         });
-        self.list(slot, &reach);
         self.added += 1;
+        let number = self.added;
+        self.list(slot, number, &reach);
         self.by_identity.insert(id, slot);
         self.hooks[slot as usize] = Some(hook);
-        let number = self.added;
         self.infos[slot as usize] = Some(Info { id, priority, references: 1, number, reach });
     }
 
-    fn list(&mut self, slot: Slot, reach: &Reach<D>) {
+    fn list(&mut self, slot: Slot, number: u64, reach: &Reach<D>) {
+        let step = |data: &D| Step { slot, data: data.clone() };
         match reach {
-            Reach::All(data) => self.everywhere.push(Step { slot, data: data.clone() }),
+            Reach::All(data) => _ = self.everywhere.insert(number, step(data)),
             Reach::Main(ids) | Reach::Ids(ids) => {
                 for (id, data) in ids {
                     if *id >= self.listed.len() {
-                        self.listed.resize_with(id + 1, Vec::new);
+                        self.listed.resize_with(id + 1, Steps::new);
                     }
-                    self.listed[*id].push(Step { slot, data: data.clone() });
+                    // An id that a hook names twice counts once.
+                    self.listed[*id].entry(number).or_insert_with(|| step(data));
                 }
             }
         }
         self.mark_stale(reach);
     }
 
-    fn unlist(&mut self, slot: Slot, reach: &Reach<D>) {
+    fn unlist(&mut self, number: u64, reach: &Reach<D>) {
         match reach {
-            Reach::All(_) => self.everywhere.retain(|step| step.slot != slot),
+            Reach::All(_) => _ = self.everywhere.remove(&number),
             Reach::Main(ids) | Reach::Ids(ids) => {
-                ids.iter().for_each(|(id, _)| self.listed[*id].retain(|step| step.slot != slot));
+                ids.iter().for_each(|(id, _)| _ = self.listed[*id].remove(&number));
             }
         }
         self.mark_stale(reach);
@@ -308,7 +314,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         };
         stale.sort_unstable();
         stale.dedup();
-        self.plans.set_common(self.plan(&[]));
+        self.plans.set_common(self.plan(&Steps::new()));
         for id in stale {
             let listed = self.listed.get(id).filter(|listed| !listed.is_empty());
             self.plans.set(id, listed.map(|listed| self.plan(listed)));
@@ -317,11 +323,9 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     }
 
     /// All hooks for an id, given those that are for it in particular.
-    fn plan(&self, listed: &[Step<D>]) -> Plan<D> {
-        let mut steps: Vec<_> = self.everywhere.iter().chain(listed).collect();
+    fn plan(&self, listed: &Steps<D>) -> Plan<D> {
+        let mut steps: Vec<_> = self.everywhere.values().chain(listed.values()).collect();
         steps.sort_by_key(|step| self.infos[step.slot as usize].as_ref().map(Info::order));
-        // An id that a hook names twice counts once.
-        steps.dedup_by_key(|step| step.slot);
         let runs = steps.chunk_by(|a, b| a.slot + 1 == b.slot && a.data == b.data);
         let run = |steps: &[&Step<D>]| {
             let (first, last) = (steps.first()?, steps.last()?);
