@@ -1,5 +1,6 @@
 //! What it costs to serve requests: one viewer, many viewers of the same interval,
-//! and intervals that overlap. Times are per event of the trace.
+//! and intervals that overlap. Times are per event of the trace. Then many requests that
+//! wait, each for a few events in a place of its own: times are per request.
 
 use std::cell::Cell;
 
@@ -70,5 +71,30 @@ fn staggered(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, viewers, staggered);
+/// Requests for twenty events each, with places spread evenly over the trace. The time for
+/// each is to grow no faster than the logarithm of their number.
+fn waiting(c: &mut Criterion) {
+    let traceset = traceset();
+    let span = TracesetContext::new(&traceset).contexts().time_span().expect("some events");
+    let all = TimeWindow::of(span);
+    let mut group = c.benchmark_group("requests that wait");
+    for requests in [1_000_u64, 3_000, 10_000] {
+        group.sample_size(10).throughput(Throughput::Elements(requests));
+        group.bench_function(BenchmarkId::new("requests", requests), |b| {
+            let count = Cell::new(0);
+            let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+            let step = all.width() / requests;
+            b.iter(|| {
+                for number in 0..requests {
+                    let begin = Timestamp::from_ns(all.begin().ns() + (step * number) as i64);
+                    let request = counting(&count).from(begin).events(20);
+                    scheduler.submit(request).expect("a sound request");
+                }
+                drain(&mut scheduler)
+            });
+        });
+    }
+}
+
+criterion_group!(benches, viewers, staggered, waiting);
 criterion_main!(benches);

@@ -152,7 +152,8 @@ impl<'h> Background<'h> {
     }
 
     /// Asks for a computation, unless it is done, or in progress already. Tells how
-    /// far it is.
+    /// far it is. One of which a hook panicked is [idle](Stage::Idle), and may be asked for
+    /// again.
     pub fn compute(&mut self, module: ModuleId, owner: Owner) -> Stage {
         if let Some(known) = self.modules.get_mut(module.0)
             && !known.is_ready
@@ -222,7 +223,7 @@ impl<'h> Background<'h> {
 
     /// Whether nothing is in progress, nor anybody to be told.
     pub fn is_idle(&self) -> bool {
-        self.scheduler.pending().len() == 0 && !self.notifications.iter().any(|n| self.is_due(n))
+        self.scheduler.is_idle() && !self.notifications.iter().any(|n| self.is_due(n))
     }
 
     /// Gets on with all that is in progress. Tells how many events were read for it.
@@ -232,7 +233,9 @@ impl<'h> Background<'h> {
             let of = |module: &&mut Module<'h>| module.request == Some(end.request);
             if let Some(module) = self.modules.iter_mut().find(of) {
                 module.request = None;
-                module.is_ready = end.reason != FinishReason::Cancelled;
+                let is_given_up =
+                    matches!(end.reason, FinishReason::Cancelled | FinishReason::Panicked);
+                module.is_ready = !is_given_up;
             }
         }
         let own = self.context().checkpoints();

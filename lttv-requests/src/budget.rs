@@ -71,6 +71,10 @@ const MOST_SLICE: u64 = 1 << 16;
 /// Events that a seek passes over between looks at the clock: some 20 µs.
 const SEARCH_SLICE: u64 = 4096;
 
+/// So much may hooks ask for in a call, however large its budget is: what they ask for
+/// may make them ask for more, without an end.
+const MOST_ACCEPTED: u64 = 1 << 16;
+
 /// What is left of a budget.
 #[derive(Debug)]
 pub(crate) struct Meter {
@@ -78,6 +82,8 @@ pub(crate) struct Meter {
     begin: Instant,
     events: u64,
     effort: u64,
+    /// How much was done that hooks asked for.
+    accepted: u64,
     /// Whether anything was done.
     has_begun: bool,
     slice: u64,
@@ -88,14 +94,25 @@ impl Meter {
     pub(crate) fn new(budget: Budget) -> Self {
         let begin = Instant::now();
         let (slice, slice_begin) = (FIRST_SLICE, begin);
-        Meter { budget, begin, events: 0, effort: 0, has_begun: false, slice, slice_begin }
+        Meter {
+            budget,
+            begin,
+            events: 0,
+            effort: 0,
+            accepted: 0,
+            has_begun: false,
+            slice,
+            slice_begin,
+        }
     }
 
     /// Whether the call is to end. Never before something was done.
     pub(crate) fn is_spent(&self) -> bool {
         let most = self.most_events();
-        self.has_begun && (self.events >= most || self.effort >= most.max(LEAST_EFFORT))
-            || self.is_late()
+        let is_through = self.events >= most
+            || self.effort >= most.max(LEAST_EFFORT)
+            || self.accepted >= MOST_ACCEPTED;
+        self.has_begun && is_through || self.is_late()
     }
 
     /// Whether time is up, if something was done at least.
@@ -117,7 +134,19 @@ impl Meter {
         self.has_begun = true;
     }
 
-    /// A request came or began or ended.
+    /// So many things were done that hooks asked for.
+    pub(crate) fn accept(&mut self, commands: usize) {
+        self.accepted += commands as u64;
+        self.effort += commands as u64;
+        self.has_begun |= commands > 0;
+    }
+
+    /// Whether as much was done at the end of a call as may be, whatever was before.
+    pub(crate) fn is_enough_at_end(commands: usize) -> bool {
+        commands as u64 >= LEAST_EFFORT
+    }
+
+    /// A request began or ended.
     pub(crate) fn step(&mut self) {
         self.effort += 1;
         self.has_begun = true;

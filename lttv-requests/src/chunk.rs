@@ -6,7 +6,8 @@ use crate::background::Reached;
 use crate::finish::Finished;
 use crate::identity::RequestId;
 
-/// What one call of [`service_chunk`](crate::Scheduler::service_chunk) did.
+/// What one call of [`service_chunk`](crate::Scheduler::service_chunk) did; and the call
+/// before, if that panicked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chunk {

@@ -1,8 +1,10 @@
 //! What hooks can do about requests.
 
+use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::mem::take;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use lttv_context::{EventCall, Generation, LevelCall, TracesetPosition};
@@ -27,6 +29,8 @@ pub(crate) struct Shared<'h> {
     /// A hook wants the chunk to end.
     pub(crate) yielded: Cell<bool>,
     pub(crate) stopped: Cell<bool>,
+    /// A hook has panicked. Those for events are not called any more.
+    has_panicked: Cell<bool>,
     /// Events seen, if it is for one trace only, and how many it wants.
     pub(crate) counted: Cell<u64>,
     pub(crate) most: Cell<u64>,
@@ -46,10 +50,17 @@ struct Link<'h> {
 /// What hooks asked for, in order.
 pub(crate) struct Queue<'h> {
     commands: RefCell<Vec<Command<'h>>>,
+    /// Requests of which a hook panicked.
+    failed: RefCell<Vec<RequestId>>,
+    /// The first panic that is to be passed on.
+    panic: Cell<Option<Panic>>,
     next: Cell<u64>,
     generation: Cell<Generation>,
     traces: Cell<usize>,
 }
+
+/// What a hook panicked with.
+pub(crate) type Panic = Box<dyn Any + Send>;
 
 pub(crate) enum Command<'h> {
     Submit(RequestId, Box<EventsRequest<'h>>),
@@ -113,6 +124,9 @@ impl<'h> Control<'h> {
     /// Calls a hook, if the gate admits the event.
     #[inline(never)] // so that hooks without a gate are short
     fn run_if_admitted(&self, call: &mut EventCall<'_, 'h>, hook: &mut Hook<'_, 'h>) -> Flow {
+        if self.0.has_panicked() {
+            return Flow::Continue(());
+        }
         match self.0.admits(call) {
             true => hook(call, self),
             false => Flow::Continue(()),
@@ -126,6 +140,7 @@ impl<'h> Shared<'h> {
             interrupt: Cell::new(false),
             yielded: Cell::new(false),
             stopped: Cell::new(false),
+            has_panicked: Cell::new(false),
             counted: Cell::new(0),
             most: Cell::new(u64::MAX),
             gated: Cell::new(false),
@@ -153,9 +168,16 @@ impl<'h> Shared<'h> {
             }
             if shared.interrupt.get() { Flow::Break(()) } else { Flow::Continue(()) }
         };
-        move |call| match control.0.gated.get() {
-            true => control.run_if_admitted(call, &mut run),
-            false => run(call, &control),
+        // Whatever happens here, hooks of other requests are to get this event too.
+        move |call| {
+            let called = catch_unwind(AssertUnwindSafe(|| match control.0.gated.get() {
+                true => control.run_if_admitted(call, &mut run),
+                false => run(call, &control),
+            }));
+            called.unwrap_or_else(|panic| {
+                control.0.fail(panic);
+                Flow::Break(())
+            })
         }
     }
 
@@ -165,7 +187,38 @@ impl<'h> Shared<'h> {
         mut hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> impl FnMut(&mut LevelCall<'_, 'h>) + 'h {
         let control = Control(self.clone());
-        move |call| _ = hook(call, &control).flow()
+        move |call| control.0.guard(|| _ = hook(call, &control).flow())
+    }
+
+    /// Calls a hook. If it panics, the request is to end.
+    pub(crate) fn guard(&self, hook: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(hook)) {
+            self.fail(panic);
+        }
+    }
+
+    /// Notes that a hook has panicked, for the scheduler to end the request.
+    #[cold]
+    fn fail(&self, panic: Panic) {
+        self.mark_failed();
+        match self.link.get() {
+            Some(link) => {
+                link.queue.failed.borrow_mut().push(link.id);
+                link.queue.note_panic(panic);
+            }
+            None => resume_unwind(panic),
+        }
+    }
+
+    /// Makes the request one of which a hook has panicked.
+    pub(crate) fn mark_failed(&self) {
+        self.has_panicked.set(true);
+        self.gated.set(true); // So event hooks need look at nothing else.
+        self.interrupt.set(true);
+    }
+
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.has_panicked.get()
     }
 
     /// Counts the events of one trace.
@@ -198,6 +251,8 @@ impl<'h> Queue<'h> {
     pub(crate) fn new(generation: Generation, traces: usize) -> Rc<Self> {
         Rc::new(Queue {
             commands: RefCell::default(),
+            failed: RefCell::default(),
+            panic: Cell::new(None),
             next: Cell::new(0),
             generation: Cell::new(generation),
             traces: Cell::new(traces),
@@ -236,6 +291,28 @@ impl<'h> Queue<'h> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.commands.borrow().is_empty()
+    }
+
+    /// Takes a request of which a hook panicked.
+    pub(crate) fn take_failed(&self) -> Option<RequestId> {
+        self.failed.borrow_mut().pop()
+    }
+
+    /// Keeps a panic, to be passed on when all is in order; but the first one only.
+    pub(crate) fn note_panic(&self, panic: Panic) {
+        let first = self.panic.take();
+        self.panic.set(Some(first.unwrap_or(panic)));
+    }
+
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        self.panic.take()
+    }
+
+    pub(crate) fn has_panic(&self) -> bool {
+        let panic = self.panic.take();
+        let is_there = panic.is_some();
+        self.panic.set(panic);
+        is_there
     }
 
     pub(crate) fn take(&self) -> Vec<Command<'h>> {

@@ -5,6 +5,10 @@ use crate::identity::{Owner, RequestId};
 /// Why a request ended. If several hold, it is the first of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FinishReason {
+    /// One of its hooks panicked, or its filter did. For a hook after the request,
+    /// [`Finished`] alone says so: all hooks after the request are called with the reason
+    /// that held before.
+    Panicked,
     /// It was cancelled, by whom ever.
     Cancelled,
     /// The traceset changed, so that its position means nothing any more.
@@ -27,6 +31,7 @@ impl FinishReason {
     /// A name for logs and scripts: `end_time`, say.
     pub const fn name(self) -> &'static str {
         match self {
+            FinishReason::Panicked => "panicked",
             FinishReason::Cancelled => "cancelled",
             FinishReason::TracesetChanged => "traceset_changed",
             FinishReason::Stopped => "stopped",

@@ -26,3 +26,9 @@ impl Owner {
 /// together, hooks before and after reading are called in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub(crate) u64);
+
+impl RequestId {
+    /// Before all others, and after all others.
+    pub(crate) const FIRST: RequestId = RequestId(0);
+    pub(crate) const LAST: RequestId = RequestId(u64::MAX);
+}

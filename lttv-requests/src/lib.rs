@@ -147,6 +147,7 @@ pub mod task;
 pub mod testing;
 mod urgency;
 pub mod views;
+mod waiting;
 mod window;
 
 pub use background::{Background, ModuleId, Reached, Stage, When};

@@ -54,6 +54,9 @@ use crate::urgency::Urgency;
 /// An event hook that returns [`Flow::Break`](std::ops::ControlFlow::Break) ends
 /// the chunk, so that the application gets its turn; nobody loses an event. To
 /// end its request it calls [`Control::stop`].
+///
+/// A hook that panics ends its request, and concerns no other one: see
+/// [`Scheduler`](crate::Scheduler#panics-of-hooks).
 pub struct EventsRequest<'h> {
     pub(crate) owner: Owner,
     pub(crate) urgency: Urgency,

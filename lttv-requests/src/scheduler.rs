@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::mem::replace;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use lttv_context::{SlowSeek, TracesetContext};
 
 use crate::background::Background;
+use crate::chunk::Chunk;
 use crate::control::{Command, Queue};
 use crate::error::SubmitError;
 use crate::finish::{FinishReason, Finished};
@@ -16,6 +18,7 @@ use crate::request::EventsRequest;
 use crate::resume::ResumeStates;
 use crate::served::Served;
 use crate::urgency::Urgency;
+use crate::waiting::Waiting;
 
 /// Serves requests: reads each stretch once for all that want it, and gives every
 /// request exactly what it asked for.
@@ -61,16 +64,34 @@ use crate::urgency::Urgency;
 /// to where another one waits, it joins. An earlier or more urgent request that
 /// is submitted comes first from the next stretch on; those that were served go
 /// on later from where they were, with the state saved there.
+///
+/// Any number of requests may wait: what a call costs depends on the logarithm of that.
+///
+/// # Panics of hooks
+///
+/// If a hook of a request panics, or its filter does, that request ends with
+/// [`FinishReason::Panicked`]: it gets no more events, but its hooks after the chunk and
+/// the request are called. Other requests get each of their events once, as if nothing
+/// had happened. Then the panic goes on, out of the function that called the hook. A
+/// caller that catches it may go on using the scheduler; the next
+/// [`service_chunk`](Self::service_chunk) also returns what the one that panicked has
+/// done. If several hooks panic in one call, the first panic goes on.
+///
+/// If a hook of an extension panics, or another one that belongs to no request, all requests
+/// end so that were being served: it is not known what they got. The state of extensions is
+/// brought back from before.
 pub struct Scheduler<'h> {
     pub(crate) context: TracesetContext<'h>,
-    /// In the order of their ids.
-    pub(crate) requests: Vec<Served<'h>>,
+    /// Those that get events as the context reads, in the order of their ids.
+    pub(crate) active: Vec<Box<Served<'h>>>,
+    pub(crate) waiting: Waiting<'h>,
     pub(crate) queue: Rc<Queue<'h>>,
     pub(crate) resume: ResumeStates,
     /// A seek that did not fit into one call.
     pub(crate) seek: Option<SlowSeek>,
-    /// Requests that hooks cancelled and nobody was told of yet.
-    pub(crate) untold: Vec<Finished>,
+    /// What was not returned yet: requests that hooks cancelled, and all that a call did
+    /// that panicked.
+    pub(crate) untold: Chunk,
     pub(crate) background: Option<Box<Background<'h>>>,
     /// Whether requests of different urgency are served together.
     pub(crate) shares: bool,
@@ -107,11 +128,12 @@ impl<'h> Scheduler<'h> {
         let resume = ResumeStates::new(RESUME_STATES);
         Scheduler {
             context,
-            requests: Vec::new(),
+            active: Vec::new(),
+            waiting: Waiting::default(),
             queue,
             resume,
             seek: None,
-            untold: Vec::new(),
+            untold: Chunk::default(),
             background: None,
             shares: true,
             tells_all: false,
@@ -128,6 +150,7 @@ impl<'h> Scheduler<'h> {
     pub fn submit(&mut self, request: EventsRequest<'h>) -> Result<RequestId, SubmitError> {
         // Those that hooks submitted before have smaller ids.
         self.accept_queued();
+        self.pass_on_panic();
         let id = self.queue.check(&request)?;
         self.accept(id, request);
         Ok(id)
@@ -137,35 +160,42 @@ impl<'h> Scheduler<'h> {
     /// are, [by default](Self::set_telling_all). False if it ended before.
     pub fn cancel(&mut self, request: RequestId) -> bool {
         self.accept_queued();
-        let Some(at) = self.requests.iter().position(|served| served.id == request) else {
-            return false;
-        };
-        let served = self.requests.remove(at);
-        served.finish(&mut self.context, FinishReason::Cancelled, self.tells_all);
-        true
+        let cancelled = self.take(request);
+        let is_there = cancelled.is_some();
+        self.finish_all(cancelled, FinishReason::Cancelled);
+        self.pass_on_panic();
+        is_there
     }
 
     /// Ends all requests of an owner, and tells how many there were: see
     /// [`cancel`](Self::cancel).
     pub fn cancel_owner(&mut self, owner: Owner) -> usize {
-        self.cancel_where(|served| served.owner == owner)
+        self.accept_queued();
+        let cancelled = self.take_owner(owner);
+        self.cancel_all(cancelled)
     }
 
     /// Ends all requests, and tells how many there were: see
     /// [`cancel`](Self::cancel).
     pub fn stop_all(&mut self) -> usize {
-        self.cancel_where(|_| true)
+        self.accept_queued();
+        let cancelled = self.take_where(|_| true);
+        self.cancel_all(cancelled)
     }
 
     /// All requests that have not ended, in the order of their submission.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = Pending> {
-        self.requests.iter().map(|served| Pending {
+        let active = self.active.iter().map(|served| &**served);
+        let all = active.chain(self.waiting.iter()).map(|served| Pending {
             request: served.id,
             owner: served.owner,
             urgency: served.urgency,
             started: served.is_started(),
             events: served.events(),
-        })
+        });
+        let mut all: Vec<Pending> = all.collect();
+        all.sort_unstable_by_key(|pending| pending.request);
+        all.into_iter()
     }
 
     /// Lets [`service_chunk`](Self::service_chunk) do nothing until
@@ -226,7 +256,8 @@ impl<'h> Scheduler<'h> {
     }
 
     pub(crate) fn served(&self, request: RequestId) -> Option<&Served<'h>> {
-        self.requests.iter().find(|served| served.id == request)
+        let at = self.active.binary_search_by_key(&request, |served| served.id);
+        at.ok().map_or_else(|| self.waiting.get(request), |at| Some(&*self.active[at]))
     }
 
     /// The context that reads.
@@ -238,6 +269,7 @@ impl<'h> Scheduler<'h> {
     /// are interrupted, and will go on from where they were.
     pub fn context_mut(&mut self) -> &mut TracesetContext<'h> {
         self.suspend_where(|_| true);
+        self.pass_on_panic();
         &mut self.context
     }
 
@@ -253,8 +285,9 @@ impl<'h> Scheduler<'h> {
     ) -> (TracesetContext<'h>, Vec<Finished>) {
         self.accept_queued();
         self.suspend_where(|_| true);
+        self.end_failed();
         let (old, new) = (self.context.traceset().clone(), context.traceset());
-        let finished = if old.generation() == new.generation() {
+        let mut finished = if old.generation() == new.generation() {
             Vec::new()
         } else {
             let same_trace = |index: usize| {
@@ -264,30 +297,79 @@ impl<'h> Scheduler<'h> {
             let stale = |served: &Served<'h>| {
                 served.knows_position() || !served.trace.is_none_or(same_trace)
             };
-            self.finish_where(stale, FinishReason::TracesetChanged)
+            let stale = self.take_where(stale);
+            self.finish_all(stale, FinishReason::TracesetChanged)
         };
         self.queue.set_traceset(context.traceset().generation(), context.traceset().traces().len());
         self.resume.clear();
         self.seek = None;
         self.background = None;
-        (replace(&mut self.context, context), finished)
+        let old = replace(&mut self.context, context);
+        if self.queue.has_panic() {
+            self.untold.finished.append(&mut finished);
+            self.pass_on_panic();
+        }
+        (old, finished)
     }
 
-    fn cancel_where(&mut self, which: impl Fn(&Served<'h>) -> bool) -> usize {
-        self.accept_queued();
-        let before = self.requests.len();
-        self.finish_where(which, FinishReason::Cancelled);
-        before - self.requests.len()
+    fn cancel_all(&mut self, requests: Vec<Box<Served<'h>>>) -> usize {
+        let count = requests.len();
+        self.finish_all(requests, FinishReason::Cancelled);
+        self.pass_on_panic();
+        count
     }
 
-    /// Ends requests; tells those that had started.
-    pub(crate) fn finish_where(
+    /// Whether no request is left, nor anything that hooks asked for.
+    pub(crate) fn has_no_requests(&self) -> bool {
+        self.active.is_empty() && self.waiting.is_empty() && self.queue.is_empty()
+    }
+
+    /// Whether there is nothing to serve, and nothing to tell.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.has_no_requests() && self.untold.finished.is_empty()
+    }
+
+    /// Takes a request out.
+    fn take(&mut self, request: RequestId) -> Option<Box<Served<'h>>> {
+        match self.active.binary_search_by_key(&request, |served| served.id) {
+            Ok(at) => Some(self.active.remove(at)),
+            Err(_) => self.waiting.remove(request),
+        }
+    }
+
+    /// Takes out those of an owner, in the order of their ids.
+    fn take_owner(&mut self, owner: Owner) -> Vec<Box<Served<'h>>> {
+        let waiting = self.waiting.of_owner(owner);
+        self.take_both(|served| served.owner == owner, waiting)
+    }
+
+    /// Takes out those for which something is true, in the order of their ids.
+    fn take_where(&mut self, which: impl Fn(&Served<'h>) -> bool) -> Vec<Box<Served<'h>>> {
+        let waiting = self.waiting.iter().filter(|served| which(served));
+        let waiting = waiting.map(|served| served.id).collect();
+        self.take_both(which, waiting)
+    }
+
+    /// Takes out those of the active for which something is true, and some that wait.
+    fn take_both(
         &mut self,
-        which: impl Fn(&Served<'h>) -> bool,
+        active: impl Fn(&Served<'h>) -> bool,
+        waiting: Vec<RequestId>,
+    ) -> Vec<Box<Served<'h>>> {
+        let mut taken: Vec<_> = self.active.extract_if(.., |served| active(served)).collect();
+        taken.extend(waiting.into_iter().filter_map(|request| self.waiting.remove(request)));
+        taken.sort_unstable_by_key(|served| served.id);
+        taken
+    }
+
+    /// Ends requests. Returns those that are to be told of.
+    fn finish_all(
+        &mut self,
+        requests: impl IntoIterator<Item = Box<Served<'h>>>,
         reason: FinishReason,
     ) -> Vec<Finished> {
         let mut finished = Vec::new();
-        for served in self.requests.extract_if(.., |served| which(served)) {
+        for served in requests {
             let is_told = served.is_started() || self.tells_all;
             let end = served.finish(&mut self.context, reason, self.tells_all);
             finished.extend(is_told.then_some(end));
@@ -295,39 +377,77 @@ impl<'h> Scheduler<'h> {
         finished
     }
 
+    /// Ends requests of which a hook panicked.
+    pub(crate) fn end_failed(&mut self) {
+        while let Some(request) = self.queue.take_failed() {
+            // It may have ended already: it was its last hook then.
+            if let Some(served) = self.take(request) {
+                let end = served.finish(&mut self.context, FinishReason::Panicked, true);
+                self.untold.finished.push(end);
+            }
+        }
+    }
+
+    /// Lets the panic of a hook go on, once all is in order.
+    pub(crate) fn pass_on_panic(&mut self) {
+        self.end_failed();
+        if let Some(panic) = self.queue.take_panic() {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Has the context read. `None` if a hook panics that belongs to no request: then it is
+    /// not known which hooks got the last event, nor what became of the state. All that
+    /// were served end, and the context is to be brought to where it has to be anew.
+    pub(crate) fn read_guarded<R>(
+        &mut self,
+        read: impl FnOnce(&mut TracesetContext<'h>) -> R,
+    ) -> Option<R> {
+        let panic = match catch_unwind(AssertUnwindSafe(|| read(&mut self.context))) {
+            Ok(read) => return Some(read),
+            Err(panic) => panic,
+        };
+        self.queue.note_panic(panic);
+        for served in std::mem::take(&mut self.active) {
+            served.fail();
+            let end = served.finish(&mut self.context, FinishReason::Panicked, true);
+            self.untold.finished.push(end);
+        }
+        self.context.seek_end();
+        None
+    }
+
     /// Does what hooks asked for, and tells how much that was.
     pub(crate) fn accept_queued(&mut self) -> usize {
         let commands = self.queue.take();
         let count = commands.len();
         for command in commands {
-            let ended = match command {
+            let cancelled = match command {
                 Command::Submit(id, request) => {
                     self.accept(id, *request);
                     continue;
                 }
-                Command::Cancel(id) => {
-                    self.finish_where(|served| served.id == id, FinishReason::Cancelled)
-                }
-                Command::CancelOwner(owner) => {
-                    self.finish_where(|served| served.owner == owner, FinishReason::Cancelled)
-                }
+                Command::Cancel(request) => self.take(request).into_iter().collect(),
+                Command::CancelOwner(owner) => self.take_owner(owner),
             };
-            self.untold.extend(ended);
+            let ended = self.finish_all(cancelled, FinishReason::Cancelled);
+            self.untold.finished.extend(ended);
         }
         count
     }
 
     fn accept(&mut self, id: RequestId, request: EventsRequest<'h>) {
-        self.requests.push(Served::new(id, request, &self.queue));
+        self.waiting.insert(Box::new(Served::new(id, request, &self.queue)));
     }
 
     /// Interrupts some that are served, and keeps the state for them. Tells which.
     pub(crate) fn suspend_where(&mut self, which: impl Fn(&Served<'h>) -> bool) -> Vec<RequestId> {
-        let active = self.requests.iter_mut().filter(|s| s.is_active() && which(s));
         let mut suspended = Vec::new();
-        for served in active {
+        let active: Vec<_> = self.active.extract_if(.., |served| which(served)).collect();
+        for mut served in active {
             served.suspend(&mut self.context);
             suspended.push(served.id);
+            self.waiting.insert(served);
         }
         if !suspended.is_empty() && self.context.extensions().keep_state() {
             self.resume.save(&mut self.context);

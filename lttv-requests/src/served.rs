@@ -3,7 +3,7 @@
 use std::mem::{replace, take};
 use std::rc::Rc;
 
-use lttv_context::{Bounds, HookSet, Level, ReadId, TracesetContext, TracesetPosition};
+use lttv_context::{Bounds, HookSet, Level, LevelCall, ReadId, TracesetContext, TracesetPosition};
 
 use crate::control::{Control, Queue, Shared};
 use crate::cut::Cut;
@@ -66,11 +66,6 @@ impl<'h> Served<'h> {
         self.is_started
     }
 
-    /// Whether it gets events as the context reads.
-    pub(crate) fn is_active(&self) -> bool {
-        self.installed.is_some()
-    }
-
     /// How many events it went through.
     pub(crate) fn events(&self) -> u64 {
         if self.trace.is_some() { self.shared.counted.get() } else { self.events }
@@ -89,19 +84,20 @@ impl<'h> Served<'h> {
         Some(most.saturating_sub(self.events))
     }
 
-    /// Makes it get events from here on, in a chunk. Tells whether it began.
+    /// Makes it get events from here on, in a chunk. Tells whether it began. If one of its
+    /// hooks panics, it goes no further.
     pub(crate) fn activate(&mut self, context: &mut TracesetContext<'h>) -> bool {
         let begins = !self.is_started;
         if begins {
             self.is_started = true;
             self.request = take(&mut self.hooks.request).map(|set| context.begin(set));
         }
-        if self.chunk.is_none() {
+        if self.chunk.is_none() && !self.has_panicked() {
             let chunk = take(&mut self.hooks.chunk).map(|set| context.begin(set));
-            let parts = take(&mut self.hooks.parts).map(|set| context.begin(set));
-            self.chunk = Some([chunk, parts]);
+            let parts = take(&mut self.hooks.parts).filter(|_| !self.has_panicked());
+            self.chunk = Some([chunk, parts.map(|set| context.begin(set))]);
         }
-        if self.installed.is_none() {
+        if self.installed.is_none() && !self.has_panicked() {
             self.installed = Some(context.begin(take(&mut self.hooks.events)));
         }
         begins
@@ -131,6 +127,7 @@ impl<'h> Served<'h> {
         always: bool,
     ) -> Finished {
         self.suspend(context);
+        let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
         if self.is_started || always {
             if let Some(id) = self.request.take() {
                 context.end(id);
@@ -138,11 +135,15 @@ impl<'h> Served<'h> {
             let mut after = HookSet::new();
             for mut hook in take(&mut self.hooks.after_request) {
                 let control = Control(self.shared.clone());
-                after.after(Level::Traceset, move |call| hook(call, &control, reason));
+                let guarded = move |call: &mut LevelCall<'_, 'h>| {
+                    control.0.guard(|| hook(call, &control, reason));
+                };
+                after.after(Level::Traceset, guarded);
             }
             let id = context.begin(after);
             context.end(id);
         }
+        let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
         Finished { request: self.id, owner: self.owner, reason, events: self.events() }
     }
 
@@ -157,6 +158,16 @@ impl<'h> Served<'h> {
         self.told - before
     }
 
+    /// Whether one of its hooks has panicked.
+    fn has_panicked(&self) -> bool {
+        self.shared.has_panicked()
+    }
+
+    /// Has it end as one of which a hook panicked.
+    pub(crate) fn fail(&self) {
+        self.shared.mark_failed();
+    }
+
     /// Whether a hook wanted the chunk to end, since it was asked last.
     pub(crate) fn take_yield(&self) -> bool {
         self.shared.yielded.replace(false)
@@ -164,6 +175,9 @@ impl<'h> Served<'h> {
 
     /// Why it is over, if it is, when it got all events up to here.
     pub(crate) fn reason(&self, here: &TracesetPosition) -> Option<FinishReason> {
+        if self.has_panicked() {
+            return Some(FinishReason::Panicked);
+        }
         if self.shared.stopped.get() {
             return Some(FinishReason::Stopped);
         }

@@ -1,5 +1,8 @@
 //! Serving requests, a chunk at a time.
 
+use std::mem::take;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, EndReason, SlowSeek, TracesetPosition};
 
@@ -17,74 +20,113 @@ impl<'h> Scheduler<'h> {
     /// Each call gets on: it delivers an event, begins or ends a request, or comes
     /// nearer to where a request is, or brings state nearer to that. No call does more
     /// than its budget allows, but for what hooks do. (A seek counts as some events,
-    /// however many it passes over, unless there is a time: that interrupts it.)
+    /// however many it passes over, unless there is a time: that interrupts it.) A request
+    /// that begins, ends, or is submitted or cancelled by a hook counts as an event. Of
+    /// what hooks ask for a call does not do more than some 65536 things, whatever its
+    /// budget: the next call goes on with the rest.
+    ///
+    /// # Panics
+    ///
+    /// If a hook does: see [the type](Scheduler#panics-of-hooks).
     pub fn service_chunk(&mut self, budget: Budget) -> Chunk {
-        let mut chunk = Chunk::default();
         if self.is_paused() {
-            chunk.status = Status::Paused;
-            return chunk;
+            return Chunk { status: Status::Paused, ..Chunk::default() };
         }
+        let mut chunk = Chunk { replay: None, ..take(&mut self.untold) };
         let mut meter = Meter::new(budget);
+        self.serve(&mut meter, &mut chunk);
+        for served in &mut self.active {
+            served.end_chunk(&mut self.context);
+        }
+        self.end_failed();
+        if self.has_no_requests() {
+            self.get_on_in_background(&mut meter, &mut chunk);
+        }
+        // What hooks asked for may end requests, whose last hooks may ask for more.
+        let mut accepted = 0;
+        while !Meter::is_enough_at_end(accepted) {
+            match self.accept_queued() {
+                0 => break,
+                commands => accepted += commands,
+            }
+            self.end_failed();
+        }
+        chunk.finished.append(&mut self.untold.finished);
+        if self.has_no_requests() {
+            self.resume.clear();
+            self.seek = None;
+        }
+        let is_idle = self.has_no_requests()
+            && self.background.as_ref().is_none_or(|background| background.is_idle());
+        chunk.status = if is_idle { Status::Idle } else { Status::More };
+        if self.queue.has_panic() {
+            self.untold = chunk;
+            self.pass_on_panic();
+            return Chunk::default(); // It does not come to that.
+        }
+        chunk
+    }
+
+    /// Serves requests until the budget is spent, a hook wants the chunk to end, or none is
+    /// left.
+    fn serve(&mut self, meter: &mut Meter, chunk: &mut Chunk) {
         loop {
-            (0..self.accept_queued()).for_each(|_| meter.step());
-            chunk.finished.append(&mut self.untold);
-            let Some(goal) = self.goal() else { break };
-            if meter.is_spent() {
-                break;
+            meter.accept(self.accept_queued());
+            self.end_failed();
+            chunk.finished.append(&mut self.untold.finished);
+            let Some(goal) = self.goal() else { return };
+            if meter.is_spent() || self.queue.has_panic() {
+                return;
             }
             let least = self.least_urgency();
             if !self.is_at(&goal) {
-                self.interrupt(&mut chunk);
-                self.approach(&goal, &mut meter, &mut chunk);
+                self.interrupt(chunk);
+                self.approach(&goal, meter, chunk);
                 continue;
             }
             chunk.interrupted.extend(self.suspend_where(|served| served.urgency < least));
-            self.activate(least, &mut meter, &mut chunk);
+            self.activate(least, meter, chunk);
             let here = self.context.position();
-            let is_over = self.finish_over(&here, &mut meter, &mut chunk);
+            let is_over = self.finish_over(&here, meter, chunk);
             if is_over || !self.queue.is_empty() {
                 continue; // It may be others' turn now.
             }
             if meter.is_late() {
-                break; // Not all may be ready yet.
+                return; // Not all may be ready yet.
             }
-            if self.read(&here, least, &mut meter, &mut chunk) {
-                break;
+            if self.read(&here, least, meter, chunk) {
+                return;
             }
         }
-        for served in &mut self.requests {
-            served.end_chunk(&mut self.context);
-        }
-        if self.requests.is_empty() && self.queue.is_empty() {
-            self.get_on_in_background(&mut meter, &mut chunk);
-        }
-        // What hooks asked for may end requests, whose last hooks may ask for more.
-        while self.accept_queued() > 0 {}
-        chunk.finished.append(&mut self.untold);
-        if self.requests.is_empty() {
-            self.resume.clear();
-            self.seek = None;
-        }
-        let is_idle = self.requests.is_empty()
-            && self.background.as_ref().is_none_or(|background| background.is_idle());
-        chunk.status = if is_idle { Status::Idle } else { Status::More };
-        chunk
     }
 
     /// Uses what is left of the budget.
     fn get_on_in_background(&mut self, meter: &mut Meter, chunk: &mut Chunk) {
         let Some(background) = &mut self.background else { return };
         if !meter.is_spent() && !background.is_idle() {
-            chunk.computed = background.service(meter.left(), &mut self.context);
+            let context = &mut self.context;
+            let service = AssertUnwindSafe(|| background.service(meter.left(), context));
+            match catch_unwind(service) {
+                Ok(computed) => chunk.computed += computed,
+                Err(panic) => self.queue.note_panic(panic),
+            }
         }
-        chunk.reached = background.take_reached();
+        chunk.reached.extend(background.take_reached());
     }
 
     /// Where to read: at the first of the most urgent requests.
     fn goal(&self) -> Option<Cut> {
-        let urgency = self.requests.iter().map(|served| served.urgency).max()?;
-        let urgent = self.requests.iter().filter(|served| served.urgency == urgency);
-        urgent.map(|served| &served.cut).min_by(|a, b| a.order(b)).cloned()
+        // All that are served are at one place.
+        let served = self.active.iter().max_by_key(|served| served.urgency);
+        let served = served.map(|served| (served.urgency, &served.cut));
+        let goal = match (served, self.waiting.first()) {
+            (Some(served), Some(waiting)) => {
+                let is_first = served.0.cmp(&waiting.0).then_with(|| waiting.1.order(served.1));
+                if is_first.is_ge() { served } else { waiting }
+            }
+            (served, waiting) => served.or(waiting)?,
+        };
+        Some(goal.1.clone())
     }
 
     /// Whether the context is at a place, and so is the state.
@@ -100,11 +142,8 @@ impl<'h> Scheduler<'h> {
             return;
         }
         chunk.interrupted.extend(interrupted);
-        let requests = &self.requests;
-        self.resume.retain(|position| {
-            let waits = |cut: &Cut| matches!(cut, Cut::Position(own) if own == position);
-            requests.iter().any(|served| waits(&served.cut))
-        });
+        let waiting = &self.waiting;
+        self.resume.retain(|position| waiting.has_one_at(position));
     }
 
     /// Goes to a place, or gets nearer to it if state has to be brought there and
@@ -130,7 +169,8 @@ impl<'h> Scheduler<'h> {
             meter.seek();
         }
         let slice = meter.begin_slice();
-        let read = self.context.replay(&goal.bounds().events(slice));
+        let bounds = goal.bounds().events(slice);
+        let Some(read) = self.read_guarded(|context| context.replay(&bounds)) else { return };
         let (events, reason) = match read {
             Ok(read) => (read.events, read.reason),
             Err(_) => (0, EndReason::EndPosition), // It was checked.
@@ -206,35 +246,51 @@ impl<'h> Scheduler<'h> {
     /// changed, nobody would ever get there.
     fn arrive(&mut self, goal: &Cut) {
         let here = self.context.position();
-        for served in self.requests.iter_mut().filter(|served| served.cut.is_same(goal)) {
-            served.cut = Cut::Position(here.clone());
-        }
+        self.waiting.arrive(goal, &here);
     }
 
     /// How urgent a request has to be to be served now.
     fn least_urgency(&self) -> Urgency {
         let all = Urgency::new(0);
-        let most = self.requests.iter().map(|served| served.urgency).max();
-        if self.shares { all } else { most.unwrap_or(all) }
+        if self.shares {
+            return all;
+        }
+        let served = self.active.iter().map(|served| served.urgency);
+        served.chain(self.waiting.first().map(|first| first.0)).max().unwrap_or(all)
     }
 
     /// Makes all who are here get events; as many of them as there is time for.
     fn activate(&mut self, least: Urgency, meter: &mut Meter, chunk: &mut Chunk) {
         let here = self.context.position();
-        let is_next = |served: &&mut Served<'h>| served.cut.is_at(&here) && served.urgency >= least;
-        for served in self.requests.iter_mut().filter(is_next) {
-            if !served.is_active() {
-                if meter.is_late() {
-                    break;
-                }
-                meter.prepare();
+        let mut joining = self.waiting.at(&here, least).into_iter().peekable();
+        let before = self.active.len();
+        let mut served = take(&mut self.active).into_iter().peekable();
+        self.active.reserve(before + joining.len());
+        // In the order of their ids, whether they were served before or not.
+        loop {
+            let joins = match (joining.peek(), served.peek()) {
+                (Some(id), Some(served)) => *id < served.id,
+                (joining, _) => joining.is_some(),
+            };
+            if joins && meter.is_late() {
+                break;
             }
-            served.cut = Cut::Position(here.clone());
-            if served.activate(&mut self.context) {
-                chunk.started.push(served.id);
+            let next = match joins {
+                true => joining.next().and_then(|id| self.waiting.remove(id)),
+                false => served.next(),
+            };
+            let Some(mut next) = next else { break };
+            if joins {
+                meter.prepare();
+                next.cut = Cut::Position(here.clone());
+            }
+            if next.activate(&mut self.context) {
+                chunk.started.push(next.id);
                 meter.step();
             }
+            self.active.push(next);
         }
+        self.active.extend(served);
     }
 
     /// Ends those of the active that have got all, or as many of them as there is
@@ -245,19 +301,25 @@ impl<'h> Scheduler<'h> {
         meter: &mut Meter,
         chunk: &mut Chunk,
     ) -> bool {
-        let before = self.requests.len();
-        let mut at = 0;
-        while let Some(served) = self.requests.get(at).filter(|_| !meter.is_late()) {
-            match served.reason(here).filter(|_| served.is_active()) {
-                Some(reason) => {
-                    let served = self.requests.remove(at);
-                    chunk.finished.push(served.finish(&mut self.context, reason, true));
-                    meter.step();
-                }
-                None => at += 1,
+        let is_over = |served: &mut Box<Served<'h>>| served.reason(here).is_some();
+        let over: Vec<_> = self.active.extract_if(.., is_over).collect();
+        if over.is_empty() {
+            return false;
+        }
+        let mut over = over.into_iter();
+        let mut has_ended = false;
+        while !meter.is_late()
+            && let Some(served) = over.next()
+        {
+            if let Some(reason) = served.reason(here) {
+                chunk.finished.push(served.finish(&mut self.context, reason, true));
+                meter.step();
+                has_ended = true;
             }
         }
-        self.requests.len() < before
+        self.active.extend(over);
+        self.active.sort_by_key(|served| served.id);
+        has_ended
     }
 
     /// Reads on from here, for all who are active, up to where the first of them
@@ -270,15 +332,15 @@ impl<'h> Scheduler<'h> {
         chunk: &mut Chunk,
     ) -> bool {
         let bounds = self.bounds(here, least, meter.begin_slice());
-        let read = match self.context.middle(&bounds) {
-            Ok(read) => read,
-            Err(_) => return true, // It was checked.
+        let read = match self.read_guarded(|context| context.middle(&bounds)) {
+            Some(Ok(read)) => read,
+            Some(Err(_)) | None => return true, // It was checked, or a hook panicked.
         };
         meter.end_slice(read.events);
         chunk.read += read.events;
         let here = self.context.position();
         let mut yields = false;
-        for served in self.requests.iter_mut().filter(|served| served.is_active()) {
+        for served in &mut self.active {
             chunk.delivered += served.passed(read.events, &here);
             yields |= served.take_yield();
         }
@@ -286,22 +348,19 @@ impl<'h> Scheduler<'h> {
         yields
     }
 
-    /// The nearest of all ends of the active, places where others wait, and so many
+    /// The nearest of all ends of the active, the place where another waits, and so many
     /// events.
     fn bounds(&self, here: &TracesetPosition, least: Urgency, mut events: u64) -> Bounds {
         let (mut time, mut position) = (None, None);
-        for served in self.requests.iter().filter(|served| served.urgency >= least) {
-            if served.is_active() {
-                time = earlier(time, served.bounds.end_time());
-                position = earlier(position, served.bounds.end_position());
-                events = events.min(served.events_left().unwrap_or(u64::MAX));
-                continue;
-            }
-            match &served.cut {
-                cut if !cut.is_behind(here) => {}
-                Cut::Time(start) => time = earlier(time, Some(*start)),
-                Cut::Position(start) => position = earlier(position, Some(start)),
-            }
+        for served in &self.active {
+            time = earlier(time, served.bounds.end_time());
+            position = earlier(position, served.bounds.end_position());
+            events = events.min(served.events_left().unwrap_or(u64::MAX));
+        }
+        match self.waiting.next_after(here, least) {
+            Some(Cut::Time(start)) => time = earlier(time, Some(*start)),
+            Some(Cut::Position(start)) => position = earlier(position, Some(start)),
+            None => {}
         }
         let mut bounds = Bounds::all().events(events);
         if let Some(time) = time {

@@ -2,16 +2,18 @@
 
 mod support;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 use std::time::Duration;
 
 use lttv_context::{Saving, TracesetContext};
-use lttv_requests::{Budget, FinishReason, Scheduler, Status};
+use lttv_requests::{Budget, Chunk, FinishReason, Scheduler, Status};
 use proptest::prelude::*;
 use support::digest::Digest;
 use support::script::{Asked, Between, Hooks, Share, Submit, asked, between, is_dynamic, plain};
 use support::tracesets::config::cases;
 use support::tracesets::{Sample, sample};
-use support::world::{Entry, World};
+use support::world::{Entry, Planned, World};
 
 /// How the scheduler is set up and called.
 #[derive(Debug, Clone)]
@@ -45,6 +47,24 @@ fn run() -> impl Strategy<Value = Run> {
         })
 }
 
+/// Serves requests. `None` if a hook panics, as its script says.
+fn service_chunk(scheduler: &mut Scheduler<'static>, budget: Budget) -> Option<Chunk> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !panic.payload().is::<Planned>() {
+                others(panic);
+            }
+        }));
+    });
+    match catch_unwind(AssertUnwindSafe(|| scheduler.service_chunk(budget))) {
+        Ok(chunk) => Some(chunk),
+        Err(panic) if panic.is::<Planned>() => None,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
 /// What all calls came to.
 #[derive(Debug, Default)]
 struct Total {
@@ -69,6 +89,8 @@ fn serve(
     let world = World::new(sample.clone(), script.to_vec(), digest);
     let mut total = Total::default();
     let mut finished = Vec::new();
+    // Calls that panicked: the next chunk tells what they did.
+    let (mut panicked, mut panicked_events) = (0, 0);
     let most_calls = 100 + 10 * (sample.events.len() + 10) * (script.len() + 1);
     for call in 0.. {
         prop_assert!(call < most_calls, "no end in sight");
@@ -88,15 +110,20 @@ fn serve(
         };
         let paused = matches!(act, Between::Pause);
         let pending = scheduler.pending().len();
-        let chunk = scheduler.service_chunk(budget);
+        let Some(chunk) = service_chunk(&mut scheduler, budget) else {
+            (panicked, panicked_events) = (panicked + 1, panicked_events + events);
+            continue;
+        };
         if paused {
             prop_assert_eq!(chunk.status, Status::Paused);
             prop_assert_eq!(scheduler.pending().len(), pending);
             prop_assert!(scheduler.resume());
             continue;
         }
+        let events = events + std::mem::take(&mut panicked_events);
+        let calls = 1 + std::mem::take(&mut panicked);
         prop_assert!(chunk.read + chunk.replayed <= events, "{:?} of {}", chunk, events);
-        prop_assert!(chunk.seeks <= 2 + events / 256);
+        prop_assert!(chunk.seeks <= 2 * calls + events / 256);
         prop_assert_eq!(chunk.status == Status::Idle, scheduler.pending().len() == 0);
         if pending > 0 {
             let progress = chunk.read + chunk.replayed + chunk.seeks > 0;
@@ -220,6 +247,10 @@ fn check(
     }
     // The other hook gets the same events, as far as it is for them.
     if asked.hooks == Hooks::Both {
+        if reason == Some(FinishReason::Panicked) {
+            // The first one panicked at the last.
+            calls.pop();
+        }
         calls.retain(|number| is_dynamic(sample.events[*number]));
         prop_assert_eq!(second, calls);
     }
@@ -285,6 +316,22 @@ proptest! {
             prop_assert_eq!(total.read, least);
         } else {
             prop_assert!(total.read <= least, "{} of {}", total.read, least);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn each_of_many_gets_what_it_gets_alone(
+        sample in sample(),
+        script in prop::collection::vec(asked(), 50..200),
+        run in run(),
+    ) {
+        let (world, _) = serve(&sample, &script, &run)?;
+        for (asked, log) in script.iter().zip(world.logs.borrow().iter()) {
+            check(asked, &asked.alone(&sample, &world.times), log, &sample)?;
         }
     }
 }

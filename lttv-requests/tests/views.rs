@@ -3,6 +3,10 @@
 #[allow(dead_code, reason = "other tests need all of it")]
 mod support;
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
 use ltt_read::Timestamp;
 use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::{MemoryTrace, Value, presets};
@@ -94,6 +98,57 @@ fn a_table_goes_back_to_events_before_their_packet() {
     scheduler.submit(table.scroll(-2).unwrap()).unwrap();
     drain(&mut scheduler, 10);
     assert_eq!(table.rows()[0].time, first);
+}
+
+/// Ten events, 100 µs from each to the next.
+fn ten_events() -> Traceset {
+    let mut schema = presets::lttng_kernel(Format::Ctf2);
+    let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
+    let mut trace = MemoryTrace::new(schema);
+    let stream = trace.stream(StreamClassId(0), "channel0_0").unwrap();
+    let mut stream = stream.with_packet_context(Value::fields([("cpu_id", 0)]));
+    for number in 0..10 {
+        stream.event(tick, 1_000 + number * 100_000, Value::Struct(Vec::new())).unwrap();
+    }
+    trace.add(stream).unwrap();
+    Traceset::from(vec![trace.open().unwrap()])
+}
+
+#[test]
+fn a_table_asks_once_about_each_event_if_none_passes() {
+    let traceset = ten_events();
+    let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+    let table = EventTable::new(Owner::fresh(), 4, |_| ());
+    let asked = Rc::new(Cell::new(0));
+    let counted = asked.clone();
+    table.set_filter(move |_: &EventCall<'_, '_>| {
+        counted.set(counted.get() + 1);
+        false
+    });
+    scheduler.submit(table.show_before(&TracesetPosition::end(&traceset))).unwrap();
+    drain(&mut scheduler, 3);
+    assert!(table.rows().is_empty() && table.has_begin() && table.has_end() && !table.is_busy());
+    assert_eq!(asked.get(), 10);
+}
+
+#[test]
+fn a_table_whose_filter_panics_does_not_claim_to_have_all_events() {
+    let traceset = ten_events();
+    let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+    let table = EventTable::new(Owner::fresh(), 20, |_| ());
+    // Ten times it is asked while events are counted, then again as they are taken.
+    let asked = Cell::new(0);
+    table.set_filter(move |_: &EventCall<'_, '_>| {
+        asked.set(asked.get() + 1);
+        assert_ne!(asked.get(), 15, "a filter panics");
+        true
+    });
+    scheduler.submit(table.show_before(&TracesetPosition::end(&traceset))).unwrap();
+    let served = catch_unwind(AssertUnwindSafe(|| drain(&mut scheduler, 3)));
+    assert!(served.is_err());
+    drain(&mut scheduler, 3);
+    assert!(!table.is_busy());
+    assert!(table.rows().is_empty() && !table.has_begin());
 }
 
 proptest! {

@@ -296,6 +296,14 @@ impl<T> Inner<T> {
     }
 }
 
+/// Whether a request has read all up to its end.
+fn is_read(reason: FinishReason) -> bool {
+    matches!(
+        reason,
+        FinishReason::EndPosition | FinishReason::EndTime | FinishReason::EndOfTraceset
+    )
+}
+
 /// Going back: events can only be read forward, so longer and longer stretches, each
 /// before the last one, are looked at until they have enough events.
 struct Back<T> {
@@ -353,6 +361,11 @@ impl<T: 'static> Back<T> {
                 let Some(back) = back.take().filter(|back| back.goes_on(reason)) else { return };
                 let back = Back { found: counted.get(), ..back };
                 let is_all = step == ALL;
+                if is_all && back.found == 0 {
+                    // There is nothing to take: this was the last look.
+                    back.table.inner.borrow_mut().has_begin = true;
+                    return;
+                }
                 let next = if back.found >= back.count || is_all {
                     back.take(begin, is_all)
                 } else {
@@ -369,11 +382,7 @@ impl<T: 'static> Back<T> {
 
     /// Whether a stretch was read to its end, and nobody wants anything else by now.
     fn goes_on(&self, reason: FinishReason) -> bool {
-        let is_read = matches!(
-            reason,
-            FinishReason::EndPosition | FinishReason::EndTime | FinishReason::EndOfTraceset
-        );
-        is_read && self.table.inner.borrow().epoch == self.epoch
+        is_read(reason) && self.table.inner.borrow().epoch == self.epoch
     }
 
     /// Puts the last of the events found before the first row.
@@ -402,7 +411,7 @@ impl<T: 'static> Back<T> {
             })
             .after_request(move |_, _, reason| {
                 let inner = &mut *at_end.borrow_mut();
-                if inner.epoch != epoch || reason == FinishReason::Cancelled {
+                if inner.epoch != epoch || !is_read(reason) && reason != FinishReason::MatchCount {
                     return;
                 }
                 let mut rows = taken.take();

@@ -47,6 +47,7 @@ pub(crate) enum Act {
     Yield,
     Cancel(Index),
     CancelOwner(usize),
+    Panic,
 }
 
 /// When it is submitted.
@@ -58,6 +59,8 @@ pub(crate) enum Submit {
     By(Index, u64),
     /// By the hook before another request.
     ByBefore(Index),
+    /// By the hook after another request.
+    ByAfter(Index),
 }
 
 /// What happens between calls.
@@ -87,6 +90,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Asked> {
         3 => Just(Act::Yield),
         1 => index().prop_map(Act::Cancel),
         1 => (0..3usize).prop_map(Act::CancelOwner),
+        1 => Just(Act::Panic),
     ];
     let acts = prop::collection::vec((0..8u64, act), 0..2);
     let submit = prop_oneof![
@@ -94,6 +98,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Asked> {
         3 => (0..12usize).prop_map(Submit::Call),
         1 => (index(), 0..4u64).prop_map(|(by, call)| Submit::By(by, call)),
         1 => index().prop_map(Submit::ByBefore),
+        1 => index().prop_map(Submit::ByAfter),
     ];
     let urgency = prop_oneof![Just(Urgency::LOW), Just(Urgency::NORMAL), Just(Urgency::HIGH)];
     let ends = (
@@ -202,11 +207,12 @@ impl Asked {
             events: 0,
             reason: FinishReason::Stopped,
         };
-        let mut stopped = false;
+        let (mut stopped, mut panicked) = (false, false);
         loop {
             let next = sample.events.get(share.end);
             let at_end_time = |end| next.is_some_and(|event| event.time >= end);
             let reasons = [
+                (panicked, FinishReason::Panicked),
                 (stopped, FinishReason::Stopped),
                 (self.most.is_some_and(|most| share.events >= most), FinishReason::EventCount),
                 (
@@ -236,6 +242,7 @@ impl Asked {
             let call = share.calls.len() as u64;
             share.calls.push(number);
             stopped = self.acts_at(call).any(|act| matches!(act, Act::Stop));
+            panicked = self.acts_at(call).any(|act| matches!(act, Act::Panic));
         }
     }
 }

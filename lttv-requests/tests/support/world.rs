@@ -29,6 +29,9 @@ pub(crate) enum Entry {
     AfterRequest(FinishReason),
 }
 
+/// What hooks panic with, as their script says.
+pub(crate) struct Planned;
+
 pub(crate) struct World {
     pub(crate) sample: Sample,
     pub(crate) times: Vec<Timestamp>,
@@ -158,6 +161,7 @@ impl World {
         let calls = self.logs.borrow()[request].iter().filter(is_event).count() as u64;
         self.log(request, Entry::Event(number, false));
         let mut flow = ControlFlow::Continue(());
+        let mut panics = false;
         for act in self.script[request].acts_at(calls) {
             match act {
                 Act::Stop => control.stop(),
@@ -168,6 +172,7 @@ impl World {
                     }
                 }
                 Act::CancelOwner(owner) => control.cancel_owner(self.owners[owner]),
+                Act::Panic => panics = true,
             }
         }
         for (other, asked) in self.script.iter().enumerate() {
@@ -176,6 +181,9 @@ impl World {
             {
                 self.submit_from(other, control);
             }
+        }
+        if panics {
+            std::panic::panic_any(Planned);
         }
         flow
     }
@@ -202,7 +210,7 @@ impl World {
             .before_chunk(Level::Trace, note(Entry::BeforeTrace))
             .after_chunk(Level::Trace, note(Entry::AfterTrace))
             .after_chunk(Level::Traceset, note(|_| Entry::AfterChunk))
-            .after_request(move |_, _, reason| at_end.log(request, Entry::AfterRequest(reason)))
+            .after_request(move |_, control, reason| at_end.after(request, control, reason))
     }
 
     fn before(
@@ -219,6 +227,20 @@ impl World {
         }
         for (other, asked) in self.script.iter().enumerate() {
             if let Submit::ByBefore(by) = asked.submit
+                && by.index(self.script.len()) == request
+                && other != request
+            {
+                self.submit_from(other, control);
+            }
+        }
+    }
+}
+
+impl World {
+    fn after(self: &Rc<Self>, request: usize, control: &Control<'static>, reason: FinishReason) {
+        self.log(request, Entry::AfterRequest(reason));
+        for (other, asked) in self.script.iter().enumerate() {
+            if let Submit::ByAfter(by) = asked.submit
                 && by.index(self.script.len()) == request
                 && other != request
             {
