@@ -45,6 +45,7 @@ pub struct App {
     is_over: bool,
     /// The terminal shows something else than was drawn.
     is_spoilt: bool,
+    is_suspended: bool,
 }
 
 /// A tab with its viewers, from top to bottom.
@@ -91,6 +92,7 @@ impl App {
             help: None,
             is_over: false,
             is_spoilt: false,
+            is_suspended: false,
         }
     }
 
@@ -103,6 +105,17 @@ impl App {
     /// it drawn anew.
     pub fn take_spoilt(&mut self) -> bool {
         std::mem::take(&mut self.is_spoilt)
+    }
+
+    /// Whether the user wants the program to stop until a shell continues it. Asking
+    /// resets it.
+    pub fn take_suspended(&mut self) -> bool {
+        std::mem::take(&mut self.is_suspended)
+    }
+
+    /// Shows a message, until a key is pressed.
+    pub fn tell(&mut self, message: &str) {
+        self.message = Some(message.to_owned());
     }
 
     /// What the current tab shows.
@@ -198,6 +211,7 @@ impl App {
             }
             Action::Stop => session.stop_search(),
             Action::Redraw => self.is_spoilt = true,
+            Action::Suspend => self.is_suspended = true,
             Action::Rows(_)
             | Action::Pages(_)
             | Action::Edge { .. }
@@ -299,7 +313,8 @@ impl App {
     fn draw_bottom(&self, line: Rect, buffer: &mut Buffer) -> Option<Position> {
         let Some(asking) = &self.asking else {
             let session = &self.tabs[self.current].session;
-            if let Some(message) = self.message.as_ref().or(session.message.as_ref()) {
+            let messages = [&self.message, &session.message, &session.nothing_found];
+            if let Some(message) = messages.into_iter().flatten().next() {
                 put(buffer, line, line.x, line.y, message, self.look.heading());
             } else if let Some(damage) = session.damage() {
                 put(buffer, line, line.x, line.y, &damage, self.look.error());

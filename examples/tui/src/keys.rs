@@ -61,6 +61,8 @@ pub enum Action {
     Redraw,
     /// Stop what is in progress.
     Stop,
+    /// Stop the program until a shell continues it.
+    Suspend,
 }
 
 /// A key, what it does, and how the help calls both. Several lines of one text
@@ -140,7 +142,14 @@ const LINES: &[Line] = &[
     line(Char('>'), OtherTab(1), "< >", "previous, next tab"),
     more(Char('<'), OtherTab(-1)),
     line(KeyCode::Esc, Stop, "Esc", "stop a search"),
-    (Char('l'), CONTROL, Redraw, "Ctrl-L", "draw everything anew"),
+    (
+        Char('l'),
+        CONTROL,
+        Redraw,
+        "Ctrl-L Ctrl-Z",
+        "draw everything anew; stop until the shell continues it",
+    ),
+    (Char('z'), CONTROL, Suspend, "", ""),
     (Char('c'), CONTROL, Quit, "", ""),
     line(Char('?'), Help, "?", "these keys, and what colours mean"),
     line(Char('q'), Quit, "q", "quit"),

@@ -6,10 +6,15 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod signals;
+
+use std::error::Error;
+use std::io::{self, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::Parser;
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::report::{self, EXIT_STATUS, Report};
 use lttv_tui::app::{App, FRAME, SERVICE};
@@ -17,12 +22,16 @@ use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
+use signals::Wanted;
 
 /// Look at traces in a terminal: events, processes, resources, statistics
 ///
 /// Without TRACE the small kernel trace that comes with this program is read. Keys
-/// are shown by `?`.
-#[derive(Debug, clap::Parser)]
+/// are shown by `?`. A signal that ends the program leaves the terminal as it was; the
+/// status is 128 and the number of the signal, as for programs that it kills.
+#[derive(Debug, Parser)]
 #[command(name = "lttv-tui", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directories of traces; all of them are shown together
@@ -37,10 +46,14 @@ struct Cli {
 const PATIENCE: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
-    report::main("lttv-tui", run)
+    match Cli::try_parse() {
+        Ok(cli) => report::main_with_status("lttv-tui", |report| run(&cli, report)),
+        Err(answer) => report::print_answer("lttv-tui", &answer),
+    }
 }
 
-fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
+/// Returns the status if a signal ended the program.
+fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let mut traces = cli.traces.clone();
     if traces.is_empty() {
         traces.push(bundled_trace()?);
@@ -52,10 +65,15 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let session = Session::open(&traces)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, look);
+    let wanted = Wanted::watch()?;
     let mut terminal = ratatui::try_init()?;
-    let result = show(&mut app, &mut terminal);
-    ratatui::try_restore()?;
-    result?;
+    let result = show(&mut app, &mut terminal, &wanted);
+    let restored = ratatui::try_restore();
+    // A terminal that has gone is the reason for its signal, not another one.
+    if let Some(status) = wanted.status() {
+        return Ok(Some(status));
+    }
+    (result?, restored?);
     // On the screen there was room for one of them.
     for notice in &notices {
         report.warning(notice);
@@ -63,14 +81,20 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     for failure in &failures {
         report.error(failure);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Draws, looks for input, reads traces; again and again.
-fn show(app: &mut App, terminal: &mut DefaultTerminal) -> std::io::Result<()> {
-    while !app.is_over() {
+fn show(app: &mut App, terminal: &mut DefaultTerminal, wanted: &Wanted) -> io::Result<()> {
+    while !app.is_over() && wanted.status().is_none() {
+        let by_key = app.take_suspended();
+        if by_key && !signals::can_be_continued() {
+            app.tell("there is no shell here to continue the program");
+        } else if by_key || wanted.take_stop() {
+            suspend(terminal)?;
+        }
         if app.take_spoilt() {
-            terminal.clear()?;
+            clear(terminal)?;
         }
         terminal.draw(|frame| app.draw(frame))?;
         let drawn = Instant::now();
@@ -83,14 +107,34 @@ fn show(app: &mut App, terminal: &mut DefaultTerminal) -> std::io::Result<()> {
                 break;
             }
             wait = if is_busy { Duration::ZERO } else { PATIENCE };
+            if wanted.is_something() {
+                break;
+            }
         }
         take_input(app)?;
     }
     Ok(())
 }
 
+/// Clears the screen, so that the next frame is drawn as a whole. [`DefaultTerminal::clear`]
+/// would ask the terminal for its cursor, and fail if there is no answer, or it is not
+/// found among keys.
+fn clear(terminal: &mut DefaultTerminal) -> io::Result<()> {
+    let size = terminal.size()?;
+    terminal.resize(size.into())
+}
+
+/// Gives the terminal back, stops until the program is continued, and takes it again.
+fn suspend(terminal: &mut DefaultTerminal) -> io::Result<()> {
+    ratatui::try_restore()?;
+    signals::stop()?;
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen)?;
+    clear(terminal)
+}
+
 /// Takes all input that is there, so that a key held down does not pile up.
-fn take_input(app: &mut App) -> std::io::Result<()> {
+fn take_input(app: &mut App) -> io::Result<()> {
     while !app.is_over() && event::poll(Duration::ZERO)? {
         if let Event::Key(key) = event::read()?
             && key.kind != KeyEventKind::Release

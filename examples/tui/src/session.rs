@@ -50,6 +50,8 @@ pub struct Session {
     pub failures: Vec<String>,
     /// What was left out when the traces were opened, because it is there twice.
     pub notices: Vec<String>,
+    /// That no event passes the filters, once that is known.
+    pub nothing_found: Option<String>,
     span: TimeSpan,
 }
 
@@ -139,6 +141,7 @@ impl Session {
             message: None,
             failures: Vec::new(),
             notices: Vec::new(),
+            nothing_found: None,
             span,
         })
     }
@@ -184,6 +187,7 @@ impl Session {
         let filters = self.compile(text)?;
         self.note(filters.as_deref());
         self.filters = filters;
+        self.nothing_found = None;
         self.tab.set_filter(self.filters.is_some().then(|| text.to_owned()), None);
         Ok(())
     }

@@ -119,6 +119,34 @@ fn a_filter_that_matches_nothing_is_noted() {
 }
 
 #[test]
+fn a_filter_that_matches_nothing_says_so_once_all_is_read() {
+    let nothing = "no event matches this filter (read 6087 events)";
+    let mut screen = screen();
+    assert!(screen.line_with("no event matches").is_none());
+    screen.type_text("/event.name == \"sched_swicth\"");
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
+    // It stays, whatever the place, and goes with the filter.
+    screen.type_text("}}");
+    assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
+    screen.press(KeyCode::BackTab);
+    screen.press(KeyCode::End);
+    assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
+    screen.press(KeyCode::Char('/'));
+    screen.control('u');
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with("no event matches").is_none(), "{}", screen.text());
+    // That of the list alone, and one that asks for state.
+    screen.type_text("\\state.pid == 99999");
+    screen.press(KeyCode::Enter);
+    let own = "no event matches the filter of the list (read 6087 events)";
+    assert!(screen.line_with(own).is_some(), "{}", screen.text());
+    screen.type_text("/event.name == \"nothing\"");
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with("no event matches both").is_some(), "{}", screen.text());
+}
+
+#[test]
 fn the_list_has_a_filter_of_its_own() {
     let mut screen = screen();
     screen.type_text("\\event.name =~ \"sched_wak*\" && tracefile.cpu == 6");

@@ -75,7 +75,7 @@ impl<C: Collect> Collected<C> {
             })
             .after_chunk(Level::Traceset, move |_, _| now.borrow_mut().reached = latest.get())
             .after_request(move |_, _, reason| {
-                if reason != FinishReason::Cancelled {
+                if !matches!(reason, FinishReason::Cancelled | FinishReason::Panicked) {
                     end.borrow_mut().reached = window.end();
                 }
             });

@@ -1,7 +1,7 @@
 //! A list of events around a place in a traceset, of which there is only as much
 //! in memory as is looked at.
 
-use std::cell::Ref;
+use std::cell::{Cell, Ref};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
@@ -67,6 +67,9 @@ pub struct EventList {
     pending: isize,
     /// Whether the filters ask for the state of the kernel.
     asks_state: bool,
+    /// How many events the filters were asked about since rows were last looked for from
+    /// some place on; none if there are no filters.
+    tested: Option<Rc<Cell<u64>>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +93,7 @@ impl EventList {
             height: 1,
             pending: 0,
             asks_state: false,
+            tested: None,
         }
     }
 
@@ -124,6 +128,13 @@ impl EventList {
         self.table.is_busy() || self.pending != 0
     }
 
+    /// How many events were read, if it is known that none passes the filters.
+    pub fn found_nothing(&self) -> Option<u64> {
+        let is_all = self.table.has_begin() && self.table.has_end() && !self.is_busy();
+        let tested = self.tested.as_ref().filter(|_| is_all && self.rows().is_empty());
+        tested.map(|tested| tested.get())
+    }
+
     /// How many rows a page is: one less than there are on the screen.
     pub fn page(&self) -> isize {
         self.height.saturating_sub(1).max(1) as isize
@@ -150,8 +161,11 @@ impl EventList {
         self.asks_state = filters.iter().any(|filters| filters.asks_state());
         if filters.is_empty() {
             self.table.clear_filter();
+            self.tested = None;
         } else {
+            let tested = self.tested.insert(Rc::default()).clone();
             self.table.set_filter(move |call: &EventCall<'_, '_>| {
+                tested.set(tested.get() + 1);
                 filters.iter().all(|filters| filters.matches(call))
             });
         }
@@ -173,6 +187,9 @@ impl EventList {
         servers: &mut Servers<'_>,
         time: Timestamp,
     ) -> Result<(), SubmitError> {
+        if self.found_nothing().is_some() {
+            return Ok(()); // Nor is there anything elsewhere.
+        }
         let after = self.rows().partition_point(|row| row.time < time);
         if self.knows(after) {
             self.select(after);
@@ -192,6 +209,9 @@ impl EventList {
         servers: &mut Servers<'_>,
         position: &TracesetPosition,
     ) -> Result<(), SubmitError> {
+        if self.found_nothing().is_some() {
+            return Ok(());
+        }
         let after = self.rows().partition_point(|row| row.position < *position);
         if self.knows(after) {
             self.select(after);
@@ -286,6 +306,9 @@ impl EventList {
         edge: Edge,
     ) -> Result<(), SubmitError> {
         (self.selected, self.edge, self.pending, self.above) = (None, edge, 0, 0);
+        if let Some(tested) = &self.tested {
+            tested.set(0);
+        }
         self.submit(servers, request)
     }
 

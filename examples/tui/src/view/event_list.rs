@@ -51,6 +51,17 @@ impl EventListView {
         list.set_filters(&mut session.servers(), filters, place)
     }
 
+    /// What to say of filters that no event passes.
+    fn nothing_found(&self, session: &Session) -> Option<String> {
+        let read = self.list.as_ref()?.found_nothing()?;
+        let filter = match (&session.filters, &self.own) {
+            (Some(_), Some(_)) => "both this filter and that of the list",
+            (None, Some(_)) => "the filter of the list",
+            _ => "this filter",
+        };
+        Some(format!("no event matches {filter} (read {read} events)"))
+    }
+
     /// Tells other viewers which event is selected.
     fn report(&self, session: &mut Session) {
         let row = self.list.as_ref().and_then(EventList::selected);
@@ -92,6 +103,8 @@ impl Viewer for EventListView {
             list.go_to_time(&mut session.servers(), time)?;
         }
         list.get_on(&mut session.servers())?;
+        session.nothing_found = self.nothing_found(session);
+        let Some(list) = &self.list else { return Ok(()) };
         if !list.is_busy() {
             let rows = list.rows();
             let shown = rows.range(list.visible()).map(|row| (row.position.clone(), row.time));

@@ -1,0 +1,229 @@
+//! The program in a terminal that answers nothing, is given signals, and goes away.
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Child, Command, ExitStatus};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+/// Longer than any machine needs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+const CLEAR: &str = "\x1b[2J";
+const ASK_CURSOR: &str = "\x1b[6n";
+
+/// The program and its terminal.
+struct Terminal {
+    master: File,
+    program: Child,
+    /// What the program wrote, and how much of that was waited for.
+    output: Vec<u8>,
+    seen: usize,
+}
+
+impl Terminal {
+    /// Starts the program, and waits until it has drawn a frame.
+    fn open() -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("a terminal");
+        grantpt(&master).expect("a terminal");
+        unlockpt(&master).expect("a terminal");
+        resize(&master, 150, 44);
+        let name = ptsname(&master, Vec::new()).expect("a terminal");
+        let name = name.into_string().expect("a path");
+        let slave = || {
+            let no_control = i32::try_from(OFlags::NOCTTY.bits()).expect("a flag");
+            let mut options = File::options();
+            options.read(true).write(true).custom_flags(no_control);
+            options.open(&name).expect("a terminal")
+        };
+        let program = Command::new(env!("CARGO_BIN_EXE_lttv-tui"))
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel"))
+            .env("TERM", "xterm")
+            .stdin(slave())
+            .stdout(slave())
+            .stderr(slave())
+            .spawn()
+            .expect("the program");
+        let mut terminal = Terminal { master: master.into(), program, output: Vec::new(), seen: 0 };
+        terminal.wait_for(ENTER);
+        terminal.wait_for("quit");
+        terminal
+    }
+
+    /// Takes in what the program writes, for a while at most.
+    fn read(&mut self, most: Duration) {
+        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
+        let most = Timespec::try_from(most).expect("a short time");
+        if poll(&mut fds, Some(&most)).expect("a terminal") == 0 {
+            return;
+        }
+        let mut buffer = [0; 1 << 16];
+        match self.master.read(&mut buffer) {
+            Ok(read) => self.output.extend(&buffer[..read]),
+            // The last one that had it open is gone.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
+                sleep(Duration::from_millis(10));
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted),
+        }
+    }
+
+    /// Waits until the program writes a text, after those that were waited for before.
+    fn wait_for(&mut self, text: &str) {
+        let begin = Instant::now();
+        loop {
+            let new = &self.output[self.seen..];
+            if let Some(at) = new.windows(text.len()).position(|part| part == text.as_bytes()) {
+                self.seen += at + text.len();
+                return;
+            }
+            let output = String::from_utf8_lossy(new);
+            assert!(begin.elapsed() < PATIENCE, "no {text:?} in {output:?}");
+            self.read(Duration::from_millis(100));
+        }
+    }
+
+    fn has_written(&self, text: &str) -> bool {
+        self.output.windows(text.len()).any(|part| part == text.as_bytes())
+    }
+
+    fn press(&mut self, keys: &[u8]) {
+        self.master.write_all(keys).expect("a terminal");
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.program), signal).expect("the program runs");
+    }
+
+    /// Waits for the end of the program.
+    fn status(&mut self) -> ExitStatus {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.program.try_wait().expect("a child") {
+                self.read(Duration::ZERO);
+                return status;
+            }
+            assert!(begin.elapsed() < PATIENCE, "the program does not end");
+            self.read(Duration::from_millis(50));
+        }
+    }
+
+    fn is_raw(&self) -> bool {
+        let modes = tcgetattr(&self.master).expect("a terminal").local_modes;
+        !modes.intersects(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// Whether the program is in a state that the kernel has a letter for.
+    fn is_in_state(&self, letter: char) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.program.id()));
+        let stat = stat.expect("the program runs");
+        stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(letter))
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        _ = self.program.kill();
+        _ = self.program.wait();
+    }
+}
+
+fn resize(master: impl AsFd, width: u16, height: u16) {
+    let size = Winsize { ws_col: width, ws_row: height, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(master, size).expect("a terminal");
+}
+
+#[test]
+fn drawing_anew_asks_nothing_of_the_terminal() {
+    let mut terminal = Terminal::open();
+    // What is typed ahead does not matter, be it Esc or the begin of a character.
+    for keys in [&b"\x0c"[..], b"\x0c\x1b", b"\x0cjjjj", b"\x0c\xe2\x82\xac"] {
+        terminal.press(keys);
+        terminal.wait_for(CLEAR);
+        terminal.wait_for("quit");
+    }
+    resize(&terminal.master, 100, 30);
+    terminal.signal(Signal::WINCH);
+    terminal.wait_for(CLEAR);
+    terminal.wait_for("quit");
+    terminal.press(b"q");
+    assert_eq!(terminal.status().code(), Some(0));
+    assert!(!terminal.has_written(ASK_CURSOR));
+}
+
+#[test]
+fn a_signal_that_ends_the_program_leaves_the_terminal_as_it_was() {
+    for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
+        let mut terminal = Terminal::open();
+        assert!(terminal.is_raw());
+        terminal.signal(signal);
+        let status = terminal.status();
+        assert_eq!(status.code(), Some(128 + signal.as_raw()), "{signal:?}");
+        terminal.wait_for(LEAVE);
+        assert!(terminal.has_written(SHOW_CURSOR) && !terminal.is_raw(), "{signal:?}");
+    }
+}
+
+/// Half a character is typed: what reads keys waits for the rest.
+#[test]
+fn a_signal_ends_a_program_that_waits_for_half_a_key() {
+    let mut terminal = Terminal::open();
+    terminal.press(b"\xe2");
+    sleep(Duration::from_millis(300));
+    terminal.signal(Signal::TERM);
+    assert_eq!(terminal.status().code(), Some(128 + Signal::TERM.as_raw()));
+    terminal.wait_for(LEAVE);
+    assert!(!terminal.is_raw());
+}
+
+/// The terminal does not control the program here: there is no signal.
+#[test]
+fn the_program_ends_when_its_terminal_has_gone() {
+    let mut terminal = Terminal::open();
+    // Nothing has the other end open any more.
+    terminal.master = File::open("/dev/null").expect("a file");
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = terminal.program.try_wait().expect("a child") {
+            break status;
+        }
+        assert!(begin.elapsed() < PATIENCE, "the program runs on without a terminal");
+        sleep(Duration::from_millis(50));
+    };
+    assert_eq!(status.code(), Some(128 + Signal::HUP.as_raw()));
+}
+
+#[test]
+fn a_program_that_is_stopped_gives_the_terminal_back_meanwhile() {
+    let mut terminal = Terminal::open();
+    terminal.signal(Signal::TSTP);
+    terminal.wait_for(LEAVE);
+    let begin = Instant::now();
+    while !terminal.is_in_state('T') {
+        assert!(begin.elapsed() < PATIENCE, "it is not stopped");
+        sleep(Duration::from_millis(20));
+    }
+    assert!(!terminal.is_raw());
+    terminal.signal(Signal::CONT);
+    terminal.wait_for(ENTER);
+    terminal.wait_for("quit");
+    assert!(terminal.is_raw());
+    // No shell is there that could continue it: the key does nothing but say so.
+    terminal.press(b"\x1a");
+    terminal.wait_for("no shell here");
+    terminal.press(b"q");
+    assert_eq!(terminal.status().code(), Some(0));
+}
