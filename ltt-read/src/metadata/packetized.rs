@@ -1,7 +1,11 @@
 //! Packetized metadata (CTF 1.8.3 section 7.1, CTF 2 section "metadata stream").
 //!
-//! A metadata stream is plain text, or packets: a header of 37 bytes, text,
-//! padding. The byte order of the magic number is that of all headers.
+//! A metadata stream is plain text, or packets: a header, text, padding. The byte
+//! order of the magic number is that of all headers.
+//!
+//! The header of CTF 1.8 has 37 bytes. For CTF 2 there are two forms: the same 37
+//! bytes with the version 2.0, as LTTng writes them, and that of CTF2-PMETA-1.0, which
+//! appends three reserved bytes and the size of the header in bits: 44 bytes at least.
 
 use super::{Diagnostic, MetadataError, Span};
 use crate::schema::ByteOrder;
@@ -9,12 +13,18 @@ use crate::uuid::Uuid;
 
 const MAGIC: u32 = 0x75d1_1d57;
 const HEADER_SIZE: usize = 37;
+/// The least size of a header of CTF2-PMETA-1.0.
+const LONG_HEADER_SIZE: usize = 44;
+/// Where such a header tells its size.
+const LONG_HEADER_SIZE_AT: usize = 40;
 
 /// A packet header, as far as anyone needs to know.
 #[derive(Clone, Copy)]
 struct Header {
     uuid: Uuid,
     version: (u8, u8),
+    /// The header alone, in bytes.
+    size: usize,
     /// Header and text, in bytes.
     content_size: usize,
     /// Header, text and padding, in bytes.
@@ -88,7 +98,7 @@ fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> Result<Vec<u8>, (usize
             let ((a, b), (c, d)) = (header.version, first.version);
             return Err(fail(format!("version {a}.{b} differs from {c}.{d} of packet 1")));
         }
-        let Some(content) = packet.get(HEADER_SIZE..header.content_size) else {
+        let Some(content) = packet.get(header.size..header.content_size) else {
             let missing = header.content_size - packet.len();
             return Err(fail(format!("the file ends {missing} bytes before the end of the text")));
         };
@@ -108,10 +118,10 @@ fn header(packet: &[u8], byte_order: ByteOrder) -> Result<Header, String> {
         ));
     };
     let u32_at = |at: usize| {
-        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        let bytes = packet.get(at..).and_then(|rest| rest.first_chunk()).copied();
         match byte_order {
-            ByteOrder::Little => u32::from_le_bytes(bytes),
-            ByteOrder::Big => u32::from_be_bytes(bytes),
+            ByteOrder::Little => u32::from_le_bytes(bytes.unwrap_or_default()),
+            ByteOrder::Big => u32::from_be_bytes(bytes.unwrap_or_default()),
         }
     };
     if u32_at(0) != MAGIC {
@@ -145,9 +155,26 @@ fn header(packet: &[u8], byte_order: ByteOrder) -> Result<Header, String> {
             "a packet size of {packet_size} bytes is less than the content's {content_size}"
         ));
     }
+    let size = match major == 2 && is_long(packet, content_size) {
+        true => size_at(LONG_HEADER_SIZE_AT, "header")?,
+        false => HEADER_SIZE,
+    };
+    if size != HEADER_SIZE && !(LONG_HEADER_SIZE..=content_size).contains(&size) {
+        return Err(format!(
+            "a header size of {size} bytes is not between {LONG_HEADER_SIZE} and the content's \
+             {content_size}"
+        ));
+    }
     let mut uuid = [0; 16];
     uuid.copy_from_slice(&header[4..20]);
-    Ok(Header { uuid: Uuid(uuid), version: (major, minor), content_size, packet_size })
+    Ok(Header { uuid: Uuid(uuid), version: (major, minor), size, content_size, packet_size })
+}
+
+/// Whether a packet of CTF 2 metadata has the header of CTF2-PMETA-1.0. Text has no null
+/// characters, and the size of a header has some.
+fn is_long(packet: &[u8], content_size: usize) -> bool {
+    let more = packet.get(HEADER_SIZE..LONG_HEADER_SIZE);
+    content_size >= LONG_HEADER_SIZE && more.is_some_and(|more| more.contains(&0))
 }
 
 #[cfg(test)]
@@ -193,6 +220,62 @@ mod tests {
             bytes.extend(packet(byte_order, "", 3));
             bytes.extend(packet(byte_order, "ce", 0));
             assert_eq!(unpack(&bytes).unwrap(), "trace");
+        }
+    }
+
+    /// A packet of CTF2-PMETA-1.0: `extra` bytes follow the fields of its header.
+    fn long_packet(byte_order: ByteOrder, text: &str, extra: usize, padding: usize) -> Vec<u8> {
+        let u32 = |n: usize| match byte_order {
+            ByteOrder::Little => (n as u32).to_le_bytes(),
+            ByteOrder::Big => (n as u32).to_be_bytes(),
+        };
+        let content = 44 + extra + text.len();
+        let mut packet = u32(0x75d1_1d57).to_vec();
+        packet.extend([7; 16]); // UUID
+        packet.extend([0xab; 4]); // checksum, to be ignored
+        packet.extend(u32(8 * content));
+        packet.extend(u32(8 * (content + padding)));
+        packet.extend([0, 0, 0, 2, 0]); // schemes, version
+        packet.extend([0xff, 0, 0xff]); // reserved
+        packet.extend(u32(8 * (44 + extra)));
+        packet.extend(vec![b'!'; extra]);
+        packet.extend(text.as_bytes());
+        packet.resize(packet.len() + padding, 0);
+        packet
+    }
+
+    #[test]
+    fn packets_of_ctf2_pmeta_are_unpacked() {
+        for byte_order in [ByteOrder::Little, ByteOrder::Big] {
+            let mut bytes = long_packet(byte_order, "\u{1e}{ \"ty", 0, 3);
+            bytes.extend(long_packet(byte_order, "", 0, 9));
+            bytes.extend(long_packet(byte_order, "pe\" }", 5, 0));
+            assert_eq!(unpack(&bytes).unwrap(), "\u{1e}{ \"type\" }");
+        }
+    }
+
+    #[test]
+    fn packets_of_ctf2_with_the_header_of_ctf_1_8_are_unpacked() {
+        for text in ["", "\u{1e}{}", "\u{1e}{ \"type\": \"preamble\", \"version\": 2 }"] {
+            let mut bytes = packet(ByteOrder::Little, text, 20);
+            (bytes[35], bytes[36]) = (2, 0);
+            bytes.extend(long_packet(ByteOrder::Little, "{}", 0, 0));
+            assert_eq!(unpack(&bytes).unwrap(), format!("{text}{{}}"));
+        }
+    }
+
+    #[test]
+    fn a_header_size_that_cannot_be_is_an_error() {
+        let good = long_packet(ByteOrder::Little, "text", 0, 0);
+        for (bits, expected) in [
+            (0, "a header size of 0 bytes is not between 44 and the content's 48"),
+            (353, "the header size, 353 bits, is not whole bytes"),
+            (8 * 43, "a header size of 43 bytes is not between 44 and the content's 48"),
+            (8 * 49, "a header size of 49 bytes is not between 44 and the content's 48"),
+        ] {
+            let mut bytes = good.clone();
+            bytes[40..44].copy_from_slice(&u32::to_le_bytes(bits));
+            assert_eq!(message(&bytes), format!("metadata packet 1 at byte 0: {expected}"));
         }
     }
 

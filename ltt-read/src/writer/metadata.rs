@@ -7,8 +7,10 @@ use crate::uuid::Uuid;
 
 /// The magic number of metadata packets; CTF 2 keeps that of CTF 1.8.
 const MAGIC: u32 = 0x75D1_1D57;
-/// Bytes of a metadata packet header.
+/// Bytes of a metadata packet header of CTF 1.8.
 const HEADER: usize = 37;
+/// Bytes of that of CTF2-PMETA-1.0: it goes on with three reserved bytes and its size.
+const HEADER_OF_CTF2: usize = 44;
 
 /// The metadata text of a schema: TSDL for CTF 1.8, a JSON text sequence for
 /// CTF 2.
@@ -28,15 +30,16 @@ pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
     }
 }
 
-/// Packs metadata text into packets of at most `packet_bytes` bytes each, as
-/// LTTng stores it.
+/// Packs metadata text into packets of at most `packet_bytes` bytes each: those of
+/// CTF 1.8, or those of CTF2-PMETA-1.0 for a schema of CTF 2.
 pub fn packetized_metadata(schema: &Schema, text: &str, packet_bytes: usize) -> Vec<u8> {
     let (major, minor) = schema.version;
     let uuid = schema.uuid.unwrap_or(Uuid([0; 16]));
+    let header = if schema.format == Format::Ctf2 { HEADER_OF_CTF2 } else { HEADER };
     let mut out = Vec::with_capacity(text.len() + text.len() / 8);
-    for content in text.as_bytes().chunks(packet_bytes.saturating_sub(HEADER).max(1)) {
+    for content in text.as_bytes().chunks(packet_bytes.saturating_sub(header).max(1)) {
         let bits = |bytes: usize| u32::try_from(bytes * 8).unwrap_or(u32::MAX);
-        let size = bits(HEADER + content.len());
+        let size = bits(header + content.len());
         let word = |n: u32| match schema.native_byte_order {
             ByteOrder::Little => n.to_le_bytes(),
             ByteOrder::Big => n.to_be_bytes(),
@@ -49,6 +52,10 @@ pub fn packetized_metadata(schema: &Schema, text: &str, packet_bytes: usize) -> 
         }
         let (compression, encryption, checksum_kind) = (0, 0, 0);
         out.extend([compression, encryption, checksum_kind, major as u8, minor as u8]);
+        if header == HEADER_OF_CTF2 {
+            out.extend([0; 3]);
+            out.extend_from_slice(&word(bits(header)));
+        }
         out.extend_from_slice(content);
     }
     out
@@ -85,5 +92,26 @@ mod tests {
         let big = packetized_metadata(&schema, "abcde", 4096);
         assert_eq!(big[..4], [0x75, 0xd1, 0x1d, 0x57]);
         assert_eq!(big[24..28], (42u32 * 8).to_be_bytes());
+    }
+
+    #[test]
+    fn packets_of_ctf2_have_the_header_that_is_specified() {
+        for (order, word) in [
+            (ByteOrder::Little, u32::to_le_bytes as fn(u32) -> [u8; 4]),
+            (ByteOrder::Big, u32::to_be_bytes),
+        ] {
+            let mut schema = Schema::new(Format::Ctf2);
+            (schema.uuid, schema.native_byte_order) = (Some(Uuid([7; 16])), order);
+            let packets = packetized_metadata(&schema, "\u{1e}{}abc", 44 + 4);
+            let one = |text: &[u8]| {
+                let bits = word(8 * (44 + text.len() as u32));
+                let start = [word(0x75d1_1d57), [7; 4], [7; 4], [7; 4], [7; 4], [0; 4], bits, bits];
+                let end = [&[0, 0, 0, 2, 0, 0, 0, 0][..], &word(352), text].concat();
+                [start.concat(), end].concat()
+            };
+            assert_eq!(packets, [one(b"\x1e{}a"), one(b"bc")].concat());
+            let read = crate::metadata::parse(&packets).unwrap_err().lines.concat();
+            assert!(read.contains("{}abc"), "{read}");
+        }
     }
 }
