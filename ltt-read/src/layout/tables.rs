@@ -80,9 +80,15 @@ impl Tables {
             schema.packet_header.as_ref().map(|c| compile(&[Some(c)], start, true)).transpose()?;
         let uuid_node = packet_header.as_ref().and_then(uuid_node);
         let after_header = packet_header.as_ref().map_or(start, following);
-        let streams = (schema.stream_classes.iter().enumerate())
-            .map(|(i, s)| {
-                let table = StreamTable::new(schema, StreamClassId(i as u32), s, after_header)?;
+        let mut ids: Vec<Vec<(u64, EventTypeId)>> = vec![Vec::new(); schema.stream_classes.len()];
+        for (event, index) in schema.event_types.iter().zip(0..) {
+            if let Some(ids) = ids.get_mut(event.stream.index()) {
+                ids.push((event.id, EventTypeId(index)));
+            }
+        }
+        let streams = (schema.stream_classes.iter().zip(ids))
+            .map(|(class, ids)| {
+                let table = StreamTable::new(schema, class, ids, after_header)?;
                 Ok(Arc::new(StreamTable { legacy: legacy.clone(), ..table }))
             })
             .collect::<Result<_, _>>()?;
@@ -177,8 +183,8 @@ impl Tables {
 impl StreamTable {
     fn new(
         schema: &Schema,
-        id: StreamClassId,
         class: &StreamClass,
+        event_ids: Vec<(u64, EventTypeId)>,
         start: Start,
     ) -> Result<Self, DecodeError> {
         let packet_context =
@@ -189,7 +195,6 @@ impl StreamTable {
         let start = Start { phase: Phase::aligned(align.into()), order: None, ..after };
         let region = compile(&[class.event_header.as_ref()], start, true)?;
         let body_anchor = region.slots;
-        let events = schema.event_types.iter().zip(0..).filter(|(e, _)| e.stream == id);
         let clock = class.default_clock.and_then(|c| schema.clocks.get(c as usize));
         let clock = clock.map(ClockConverter::new);
         let header = Header::new(region, align);
@@ -198,7 +203,7 @@ impl StreamTable {
             quick: clock.and_then(|clock| header.quick(clock)),
             header,
             clock,
-            event_ids: IdTable::new(events.map(|(e, i)| (e.id, EventTypeId(i))).collect()),
+            event_ids: IdTable::new(event_ids),
             body_anchor,
             legacy: None,
         })

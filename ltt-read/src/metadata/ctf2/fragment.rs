@@ -333,6 +333,7 @@ impl Reader {
         }
         if !errors.is_empty() {
             errors.sort_by_key(|e: &Diagnostic| e.span.start);
+            errors.truncate(super::MOST_ERRORS);
             return Err(errors);
         }
         if let Some(order) = self.classes.byte_order {
