@@ -5,7 +5,6 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use super::blocks::{Declared, EventBlock, StreamBlock};
-use super::declarations::is_empty;
 use super::error::Error;
 use super::parser::Parser;
 use super::roles::{Rebuild, first_clock, has_integer};
@@ -139,12 +138,6 @@ impl Parser<'_> {
             [stream] => stream.id,
             _ => 0,
         };
-        let no_bits = |class: &Option<Arc<FieldClass>>| class.as_ref().is_none_or(is_empty);
-        let empty_start: Vec<bool> = schema
-            .stream_classes
-            .iter()
-            .map(|s| no_bits(&s.event_header) && no_bits(&s.common_context))
-            .collect();
         let mut ids = HashSet::with_capacity(events.len());
         schema.event_types.reserve_exact(events.len());
         for event in events {
@@ -156,11 +149,6 @@ impl Parser<'_> {
             let id = event.id.unwrap_or(0);
             if !ids.insert((index, id)) {
                 let message = format!("a second event with id {id} in stream {stream_id}");
-                self.record(*Error::new(event.span, message));
-            }
-            if empty_start[index] && no_bits(&event.context) && no_bits(&event.fields) {
-                let message =
-                    "records of this event have no data at all: they cannot be told apart";
                 self.record(*Error::new(event.span, message));
             }
             schema.event_types.push(EventType {

@@ -1,7 +1,6 @@
 //! Names of types, aliases, arrays and the locations of lengths and tags.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -291,7 +290,13 @@ impl<'a> Parser<'a> {
             names => (None, names),
         };
         if names.is_empty() {
-            return Err(Error::new(span, "expected the name of a field behind this scope"));
+            return Err(Error::new(span, "expected the name of a field after this scope"));
+        }
+        if let Some(word) = names.iter().find(|name| Keyword::of(name.as_bytes()).is_some()) {
+            // Names are slices of the text.
+            let start = word.as_ptr() as usize - self.text.as_ptr() as usize;
+            let message = format!("expected the name of a field, found the keyword `{word}`");
+            return Err(Error::new(Span::new(start, start + word.len()), message));
         }
         let path = names.iter().map(|n| self.intern(unescape(n))).map(PathStep::Name).collect();
         let origin = origin.map_or(LocationOrigin::Enclosing, LocationOrigin::Scope);
@@ -316,16 +321,4 @@ fn is_c_type(word: &str) -> bool {
             | "unsigned"
             | "void"
     )
-}
-
-/// Whether a field of this class never takes a bit, not even for alignment.
-pub(super) fn is_empty(class: &Arc<FieldClass>) -> bool {
-    if class.align > 1 {
-        return false;
-    }
-    match &class.kind {
-        FieldKind::Struct(s) => s.members.iter().all(|m| is_empty(&m.class)),
-        FieldKind::Array(a) => matches!(a.length, Length::Static(0)) || is_empty(&a.element),
-        _ => false,
-    }
 }

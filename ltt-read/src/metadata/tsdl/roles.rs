@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::parser::{ClockMap, Parser};
+use super::error::Error;
+use super::lexer::Lexer;
+use super::parser::{ClockMap, Parser, unescape};
 use super::scalars::address;
+use super::token::TokenKind;
 use crate::metadata::Span;
 use crate::schema::{Array, FieldClass, FieldKind, Integer, Length, Member, Role, Struct, Variant};
 
@@ -136,23 +139,51 @@ fn is_unsigned(class: &FieldClass) -> bool {
 }
 
 impl Parser<'_> {
-    /// The packet header with roles.
+    /// Returns the packet header with roles. A magic number that is not an unsigned
+    /// integer of 32 bits is an error.
     pub(super) fn packet_header(&mut self, root: &(Arc<FieldClass>, Span)) -> Arc<FieldClass> {
+        let is_magic = |class: &FieldClass| {
+            is_unsigned(class) && matches!(&class.kind, FieldKind::Integer(f, _) if f.bits == 32)
+        };
+        let magic = root.0.members().iter().find(|member| &*member.name == "magic");
+        if magic.is_some_and(|magic| !is_magic(&magic.class)) {
+            let span = self.member_span(root.1, "magic").unwrap_or(root.1);
+            let message = "the packet's `magic` must be an unsigned integer of 32 bits";
+            self.record(*Error::new(span, message));
+        }
         self.members_with_roles(root, |name, class| {
             let wanted = match name {
+                "magic" if !is_magic(class) => return None,
                 "magic" => Role::PacketMagic,
                 "stream_id" => Role::StreamClassId,
                 "stream_instance_id" => Role::StreamId,
                 "uuid" => return Some(uuid_array(class)),
                 _ => return None,
             };
-            Some(match &class.kind {
-                FieldKind::Integer(fixed, _) if wanted == Role::PacketMagic && fixed.bits != 32 => {
-                    None
-                }
-                _ => with_role(class, wanted),
-            })
+            Some(with_role(class, wanted))
         })
+    }
+
+    /// Returns where a structure type that is spelled out at a place has the name of a
+    /// member.
+    fn member_span(&self, root: Span, name: &str) -> Option<Span> {
+        let mut lexer = Lexer::new(self.text.get(..root.end as usize)?);
+        lexer.seek(root.start as usize);
+        let mut depth = 0u32;
+        loop {
+            let token = lexer.next();
+            match token.kind {
+                TokenKind::LeftBrace => depth += 1,
+                TokenKind::RightBrace => depth = depth.saturating_sub(1),
+                TokenKind::Identifier if depth == 1 => {
+                    if unescape(self.slice(token.span)) == name {
+                        return Some(token.span);
+                    }
+                }
+                TokenKind::End | TokenKind::Bad(_) => return None,
+                _ => {}
+            }
+        }
     }
 
     /// The packet context with roles.

@@ -140,14 +140,34 @@ fn enumerations_keep_the_clock_of_their_container() {
 }
 
 #[test]
+fn a_magic_number_that_is_no_unsigned_integer_of_32_bits_is_an_error() {
+    for class in ["string", "integer { size = 16; }", "integer { size = 32; signed = true; }"] {
+        let text = format!(
+            "trace {{ major = 1; minor = 8; byte_order = le;\n packet.header := struct {{
+             struct {{ string magic; }} inner; // magic
+             {class} _magic; }}; }};"
+        );
+        let column = 15 + class.len() as u32;
+        let message = "the packet's `magic` must be an unsigned integer of 32 bits".to_owned();
+        assert_eq!(errors_of(&text), [(4, column, message.clone())]);
+        // Of a type that is declared elsewhere, the place where it is used.
+        let text = format!(
+            "struct header {{ {class} magic; }};\ntrace {{ major = 1; minor = 8; byte_order = le;
+             packet.header := struct header; }};"
+        );
+        assert_eq!(errors_of(&text), [(3, 31, message)]);
+    }
+}
+
+#[test]
 fn members_of_unsuitable_type_have_no_role() {
     let (schema, warnings) = accept(
         "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {
-            string magic; integer { size = 16; } uuid[16]; integer { size = 8; signed = 1; } stream_id;
+            integer { size = 16; } uuid[16]; integer { size = 8; signed = 1; } stream_id;
             string stream_instance_id; }; };
          stream { packet.context := struct { string packet_size; }; };",
     );
     expect(&schema.packet_header, &[]);
     expect(&schema.stream_classes[0].packet_context, &[]);
-    assert_eq!(warnings.len(), 5);
+    assert_eq!(warnings.len(), 4);
 }
