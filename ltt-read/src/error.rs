@@ -162,6 +162,15 @@ pub enum DecodeError {
         /// Its length.
         len: u64,
     },
+    /// The arrays of an event or a packet's header have many more fields than bits:
+    /// reading them would take time that no data accounts for. Beyond one a bit, some
+    /// ten thousand are read.
+    #[error("the fields in arrays are too many for their {bits} bits of data")]
+    TooManyFields {
+        /// Bits from the start of the region, such as the fields of an event, to the end
+        /// of the array.
+        bits: u64,
+    },
     /// A clock value is so large that its time cannot be told.
     #[error("the clock value {cycles} is beyond the range of times")]
     TimeOverflow {

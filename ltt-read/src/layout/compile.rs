@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::cue::{Base, Cue};
 use super::hops::Hops;
 use super::node::{Elements, Node, NodeKind};
-use super::program::{Choice, Element, Len, MAX_EMPTY_ELEMENTS, Op, Present, Slot};
+use super::program::{Choice, Element, Len, MAX_EMPTY_FIELDS, Op, Present, Slot};
 use super::region::{Phase, Region, Start};
 use super::strides::Strides;
 use super::{FieldInfo, FixedRead};
@@ -40,6 +40,7 @@ pub(crate) fn compile(
         at: Place { anchor: start.anchor, offset: 0, phase: start.phase, order: start.order },
         ops: Vec::new(),
         pending: 0,
+        unpaid: 0,
     };
     let mut first_nodes = SmallVec::new();
     for root in roots {
@@ -93,6 +94,8 @@ struct Compiler {
     ops: Vec<Op>,
     /// Bits before `at` that no op has skipped yet.
     pending: u64,
+    /// How many more visitor calls than bits the arrays of static length have.
+    unpaid: u64,
 }
 
 impl Compiler {
@@ -299,8 +302,8 @@ impl Compiler {
         let scalar = fixed && self.nodes.len() == index + 2 && !self.nodes[index + 1].is_compound();
         self.moves_anchors |= !scalar;
         if !fixed {
-            let element =
-                Arc::new(Element { align_mask: align - 1, anchor, ops: element_ops.into() });
+            let (align_mask, ops) = (align - 1, element_ops.into());
+            let element = Arc::new(Element { align_mask, anchor, visits, ops });
             self.nodes[index].kind =
                 NodeKind::Array { len, elements: Elements::Dynamic(element.clone()) };
             let phase = self.at.phase.common(element_end.phase);
@@ -316,12 +319,12 @@ impl Compiler {
             Len::Const(0) => Ok(2),
             Len::Const(n) => {
                 let all_visits = n.saturating_mul(visits);
-                if visits > size.max(1) && all_visits > MAX_EMPTY_ELEMENTS
-                    || size == 0 && n > MAX_EMPTY_ELEMENTS
-                {
+                let bits = (n - 1).saturating_mul(stride).saturating_add(size);
+                self.unpaid = self.unpaid.saturating_add(all_visits.saturating_sub(bits));
+                if self.unpaid > MAX_EMPTY_FIELDS {
                     return Err(DecodeError::ArrayTooLong { len: n });
                 }
-                self.skip((n - 1).saturating_mul(stride).saturating_add(size));
+                self.skip(bits);
                 self.at.order = element_end.order;
                 Ok(all_visits.saturating_add(2))
             }
@@ -346,10 +349,18 @@ impl Compiler {
         let chosen = self.new_slot();
         self.nodes[index].kind = NodeKind::Option { chosen };
         self.flush();
-        let (ops, end) = self.branch(None, &option.class)?;
+        let (ops, visits, end) = self.branch(None, &option.class)?;
         let phase = self.at.phase.common(end.phase);
         let ops = ops.into();
-        self.dynamic(phase, |anchor| Op::Option { selector, signed, present, chosen, ops, anchor });
+        self.dynamic(phase, |anchor| Op::Option {
+            selector,
+            signed,
+            present,
+            chosen,
+            visits,
+            ops,
+            anchor,
+        });
         Ok(2)
     }
 
@@ -362,9 +373,9 @@ impl Compiler {
         let mut options = Vec::with_capacity(variant.options.len());
         let mut end: Option<Phase> = None;
         for option in &variant.options {
-            let (ops, after) = self.branch(option.name.clone(), &option.class)?;
+            let (ops, visits, after) = self.branch(option.name.clone(), &option.class)?;
             end = Some(end.map_or(after.phase, |e| e.common(after.phase)));
-            options.push(Choice { ranges: option.ranges.clone(), ops: ops.into() });
+            options.push(Choice { ranges: option.ranges.clone(), visits, ops: ops.into() });
         }
         let phase = end.unwrap_or(self.at.phase);
         let options = options.into();
@@ -372,22 +383,22 @@ impl Compiler {
         Ok(2)
     }
 
-    /// Compiles a field that may follow here, as a program of its own; leaves
-    /// the place as it was.
+    /// Compiles a field that may follow here, as a program of its own, and counts its
+    /// visitor calls; leaves the place as it was.
     fn branch(
         &mut self,
         name: Option<Arc<str>>,
         class: &Arc<FieldClass>,
-    ) -> Result<(Vec<Op>, Place), DecodeError> {
+    ) -> Result<(Vec<Op>, u64, Place), DecodeError> {
         let outer = (self.at, std::mem::take(&mut self.ops), self.pending);
         self.pending = 0;
         self.cue_base = None;
-        self.field(name, class)?;
+        let visits = self.field(name, class)?;
         self.flush();
         let end = self.at;
         let ops = std::mem::take(&mut self.ops);
         (self.at, self.ops, self.pending) = outer;
-        Ok((ops, end))
+        Ok((ops, visits, end))
     }
 
     fn new_slot(&mut self) -> Slot {

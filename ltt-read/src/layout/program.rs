@@ -10,8 +10,9 @@ use crate::time::update_clock;
 /// Index into [`Scratch::slots`]: a value slot or an anchor.
 pub(crate) type Slot = u32;
 
-/// How many elements of no size an array may have (they cost time, not data).
-pub(crate) const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
+/// How many fields in arrays a region may have beyond one a bit: fields without bits
+/// cost time that no data pays for.
+pub(crate) const MAX_EMPTY_FIELDS: u64 = 1 << 16;
 
 /// One step of a program. `delta` is the distance in bits from the position
 /// that the program has reached so far.
@@ -31,7 +32,7 @@ pub(crate) enum Op {
     Terminated { unit: u8, anchor: Slot },
     /// A string or blob of dynamic length.
     Bytes { len: Slot, anchor: Slot },
-    /// A dynamic number of fixed-size elements, `visits` fields in each.
+    /// A dynamic number of fixed-size elements, `visits` visitor calls for each.
     Array { len: Slot, size: u64, stride: u64, visits: u64, anchor: Slot },
     /// Elements of dynamic size.
     Elements { len: Len, element: Arc<Element>, anchor: Slot },
@@ -43,6 +44,7 @@ pub(crate) enum Op {
         signed: bool,
         present: Present,
         chosen: Slot,
+        visits: u64,
         ops: Arc<[Op]>,
         anchor: Slot,
     },
@@ -111,6 +113,8 @@ pub(crate) struct Element {
     pub(crate) align_mask: u64,
     /// Where the element's begin is noted.
     pub(crate) anchor: Slot,
+    /// Visitor calls for one, those of dynamic parts excluded.
+    pub(crate) visits: u64,
     pub(crate) ops: Box<[Op]>,
 }
 
@@ -118,6 +122,8 @@ pub(crate) struct Element {
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub(crate) ranges: RangeSet,
+    /// Visitor calls for it, those of dynamic parts excluded.
+    pub(crate) visits: u64,
     pub(crate) ops: Box<[Op]>,
 }
 
@@ -136,6 +142,45 @@ pub(crate) struct Scratch {
     /// Values of the fields with roles, of the last packet header and context
     /// or of the last event header.
     pub(crate) roles: RoleValues,
+    /// What the fields in dynamic parts cost.
+    pub(crate) cost: Cost,
+}
+
+/// The number of visitor calls that the dynamic parts of a region lead to, held against
+/// its data: one a bit, and [`MAX_EMPTY_FIELDS`] more.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cost {
+    /// `None` where a program is run again that has ended before.
+    limit: Option<CostLimit>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct CostLimit {
+    visits: u64,
+    /// Where the region begins.
+    begin: u64,
+    /// Visits that take no bits.
+    free: u64,
+}
+
+impl Cost {
+    /// Nothing yet, of a region that begins at a position. `free` visits are paid for by
+    /// the metadata: its fields, once each.
+    pub(crate) fn of_region(begin: u64, free: u64) -> Self {
+        let free = free.saturating_add(MAX_EMPTY_FIELDS);
+        Cost { limit: Some(CostLimit { visits: 0, begin, free }) }
+    }
+
+    /// Adds visits of a part that ends at a position.
+    fn add(&mut self, visits: u64, end: u64) -> Result<(), DecodeError> {
+        let Some(limit) = &mut self.limit else { return Ok(()) };
+        limit.visits = limit.visits.saturating_add(visits);
+        let bits = end - limit.begin;
+        match limit.visits > bits.saturating_add(limit.free) {
+            true => Err(DecodeError::TooManyFields { bits }),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Values of fields that have roles.
@@ -264,16 +309,15 @@ pub(crate) fn run(
             }
             Op::Array { len, size, stride, visits, anchor } => {
                 let len = scratch.slots[*len as usize];
-                pos = after_array(window, pos, len, *size, *stride, *visits)?;
+                pos = after_array(window, pos, len, *size, *stride)?;
+                scratch.cost.add(len.saturating_mul(*visits), pos)?;
                 scratch.slots[*anchor as usize] = pos;
             }
             Op::Elements { len, element, anchor } => {
                 let len = len.get(&scratch.slots);
-                if len > window.end - pos + MAX_EMPTY_ELEMENTS {
-                    return Err(DecodeError::ArrayTooLong { len });
-                }
                 for _ in 0..len {
                     pos = run_element(element, window, pos, scratch)?;
+                    scratch.cost.add(element.visits, pos)?;
                 }
                 scratch.slots[*anchor as usize] = pos;
             }
@@ -283,9 +327,10 @@ pub(crate) fn run(
                 let index = index.ok_or(DecodeError::NoVariantOption { value })?;
                 scratch.slots[*chosen as usize] = index as u64;
                 pos = run(&options[index].ops, window, pos, scratch)?;
+                scratch.cost.add(options[index].visits, pos)?;
                 scratch.slots[*anchor as usize] = pos;
             }
-            Op::Option { selector, signed, present, chosen, ops, anchor } => {
+            Op::Option { selector, signed, present, chosen, visits, ops, anchor } => {
                 let raw = scratch.slots[*selector as usize];
                 let there = match present {
                     Present::NonZero => raw != 0,
@@ -294,6 +339,7 @@ pub(crate) fn run(
                 scratch.slots[*chosen as usize] = u64::from(there);
                 if there {
                     pos = run(ops, window, pos, scratch)?;
+                    scratch.cost.add(*visits, pos)?;
                 }
                 scratch.slots[*anchor as usize] = pos;
             }
@@ -340,16 +386,9 @@ fn after_array(
     len: u64,
     size: u64,
     stride: u64,
-    visits: u64,
 ) -> Result<u64, DecodeError> {
     if len == 0 {
         return Ok(pos);
-    }
-    // Elements that hold fields without bits cost time that no data pays for.
-    if visits > size.max(1) && len.saturating_mul(visits) > MAX_EMPTY_ELEMENTS
-        || size == 0 && len > MAX_EMPTY_ELEMENTS
-    {
-        return Err(DecodeError::ArrayTooLong { len });
     }
     let bits = (len - 1).saturating_mul(stride).saturating_add(size);
     window.check(pos.saturating_add(bits))
@@ -449,10 +488,19 @@ mod tests {
     fn array_lengths_near_the_limits_are_errors_not_overflows() {
         let w = window(&[0; 8]);
         for len in [9, 1 << 32, 1 << 61, u64::MAX] {
-            assert!(after_array(w, 0, len, 8, 8, 1).is_err(), "{len}");
+            assert!(after_array(w, 0, len, 8, 8).is_err(), "{len}");
         }
-        assert_eq!(after_array(w, 0, 8, 8, 8, 1), Ok(64));
-        assert_eq!(after_array(w, 0, 100, 0, 0, 1), Ok(0));
-        assert!(after_array(w, 0, 1 << 32, 0, 0, 1).is_err());
+        assert_eq!(after_array(w, 0, 8, 8, 8), Ok(64));
+        assert_eq!(after_array(w, 0, u64::MAX, 0, 0), Ok(0));
+    }
+
+    #[test]
+    fn fields_cost_no_more_than_one_a_bit_and_what_is_free() {
+        let mut cost = Cost::of_region(100, 6);
+        assert_eq!(cost.add(MAX_EMPTY_FIELDS + 6, 100), Ok(()));
+        assert_eq!(cost.add(1, 100), Err(DecodeError::TooManyFields { bits: 0 }));
+        assert_eq!(cost.add(3, 104), Ok(()));
+        assert_eq!(cost.add(u64::MAX, 104), Err(DecodeError::TooManyFields { bits: 4 }));
+        assert_eq!(Cost::default().add(u64::MAX, 0), Ok(()));
     }
 }

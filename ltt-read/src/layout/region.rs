@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::cue::Cue;
 use super::hops::Hops;
 use super::node::Node;
-use super::program::{Op, Scratch, Slot, Window, run};
+use super::program::{Cost, Op, Scratch, Slot, Window, run};
 use super::strides::Strides;
 use crate::error::DecodeError;
 use crate::schema::ByteOrder;
@@ -106,6 +106,8 @@ impl Region {
             scratch.slots.resize(self.slots as usize, 0);
         }
         scratch.slots[self.start.anchor as usize] = pos;
+        // Two visitor calls at most for each field, if it is there once.
+        scratch.cost = Cost::of_region(pos, 2 * self.nodes.len() as u64);
         run(&self.ops, window, pos, scratch)
     }
 }
