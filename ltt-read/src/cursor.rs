@@ -4,6 +4,7 @@ mod form;
 mod legacy;
 mod packets;
 mod position;
+mod recover;
 mod seek;
 
 use std::sync::Arc;
@@ -108,6 +109,8 @@ enum State {
     Packet,
     /// An error was met in `packet`; what follows it may be read.
     Failed,
+    /// The content size of `packet` is damaged, but its events were found.
+    Recovered { events: u64 },
     /// Nothing more can be read.
     End,
 }
@@ -314,7 +317,7 @@ impl Cursor {
             table.header.region.run(window, begin, &mut self.scratch)?;
         }
         let end = body.region.run(window, header.end, &mut self.scratch)?;
-        if end == self.next {
+        if end == begin {
             return Err(DecodeError::EmptyEvent);
         }
         let timestamp = match &table.clock {

@@ -71,6 +71,12 @@ pub enum NoticeKind {
         /// What stands there.
         found: Uuid,
     },
+    /// The content size of a packet is damaged, which was reported as an error, but
+    /// its events were found: reading goes on with them.
+    EventsRecovered {
+        /// How many.
+        count: u64,
+    },
     /// After an error in a packet, reading goes on with the next one.
     PacketSkipped,
     /// After an error beyond which no packet can be found in this file, reading goes on
@@ -132,6 +138,9 @@ impl fmt::Display for Notice {
             }
             NoticeKind::WrongUuid { found } => {
                 write!(f, "this packet is of another trace: {found}")
+            }
+            NoticeKind::EventsRecovered { count } => {
+                write!(f, "{count} events were found in spite of the damaged content size")
             }
             NoticeKind::PacketSkipped => write!(f, "the rest of this packet was skipped"),
             NoticeKind::RestOfFileSkipped => write!(f, "the rest of this file was skipped"),

@@ -23,7 +23,8 @@ pub struct Packet {
     /// Size in bytes, padding included, as declared; without a declaration,
     /// the rest of the file.
     pub size: u64,
-    /// Size in bits of header, context and event records, as declared.
+    /// Size in bits of header, context and event records, as declared. If that is
+    /// damaged, and the events were found all the same, it is their end.
     pub content_bits: u64,
     /// Where the first event record (or its padding) begins, in bits from the
     /// packet's begin.
@@ -58,6 +59,9 @@ pub struct Packet {
     pub clock: u64,
     /// How its events are packed, if it is a legacy block.
     pub(crate) packing: Option<Packing>,
+    /// What is wrong with its content size, where that is all: then `content_bits` is
+    /// the whole packet, as long as its events are not found.
+    pub(crate) damage: Option<DecodeError>,
 }
 
 /// Why there is no packet.
@@ -113,13 +117,22 @@ impl Packet {
                 |bits: &u64| bits.is_multiple_of(8) && *bits >= pos.max(8) && *bits <= available;
             PacketError { kind, bit: pos, size: declared.filter(sound).map(|bits| bits / 8) }
         };
-        let (total, content) = sizes(declared, content, pos, available).map_err(error)?;
-
         let time = |cycles: Option<u64>| table.clock.as_ref()?.timestamp(cycles?);
         let begin_cycles = roles.get(Role::ClockTimestamp).map(|_| roles.clock);
         let end_cycles = roles.get(Role::PacketEndTimestamp);
         let end_cycles =
             end_cycles.map(|end| update_clock(roles.clock, end, roles.end_bits.into()));
+        let (begin, end) = (time(begin_cycles), time(end_cycles));
+        let ((total, content), damage) = match sizes(declared, content, pos, available) {
+            Ok(sizes) => (sizes, None),
+            Err(kind) => match (error(kind), begin.zip(end)) {
+                // Between these times, its events can be found.
+                (PacketError { size: Some(size), .. }, Some((begin, end))) if begin <= end => {
+                    ((8 * size, 8 * size), Some(kind))
+                }
+                (error, _) => return Err(error),
+            },
+        };
         Ok(Packet {
             number,
             offset,
@@ -131,8 +144,8 @@ impl Packet {
             stream_id: roles.get(Role::StreamId),
             begin_cycles,
             end_cycles,
-            begin: time(begin_cycles),
-            end: time(end_cycles),
+            begin,
+            end,
             discarded: roles.get(Role::DiscardedEvents),
             discarded_bits: roles.discarded_bits,
             sequence: roles.get(Role::PacketSequence),
@@ -141,6 +154,7 @@ impl Packet {
             wrong_uuid,
             clock: roles.clock,
             packing: None,
+            damage,
         })
     }
 
@@ -167,6 +181,7 @@ impl Packet {
             wrong_uuid: None,
             clock: 0,
             packing: None,
+            damage: None,
         }
     }
 

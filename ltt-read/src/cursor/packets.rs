@@ -25,20 +25,20 @@ impl Cursor {
                 let p = &self.packet;
                 (p.offset + p.size, p.number + 1, Some(p.clone()))
             }
-            State::Failed | State::End => return Ok(false),
+            State::Failed | State::Recovered { .. } | State::End => return Ok(false),
         };
         let clock = before.as_ref().and_then(|p| p.end_cycles).unwrap_or(self.clock);
         let file_before = self.file;
-        loop {
+        let entered = loop {
             let known = self.tracefile().duplicates.get();
             if let Some(run) = known.and_then(|known| known.at(self.file_index(), offset)) {
                 let run = run.clone();
                 self.leave_out(offset, number, &run);
                 (offset, number) = (run.end, number + run.packets);
             } else if offset < self.source_of_file().bytes().len() as u64 {
-                self.enter_packet(offset, number, clock)?;
-                if !self.finds_duplicate(file_before, before.as_ref()) {
-                    break;
+                let entered = self.enter_packet(offset, number, clock);
+                if entered.is_err() || !self.finds_duplicate(file_before, before.as_ref()) {
+                    break entered;
                 }
             } else if self.has_file_after() {
                 self.file += 1;
@@ -48,12 +48,12 @@ impl Cursor {
                 self.content_end = 0;
                 return Ok(false);
             }
-        }
+        };
         match before {
             Some(before) => self.compare_counters(&before),
             None => self.note_first_losses(),
         }
-        Ok(true)
+        entered.map(|()| true)
     }
 
     /// The bytes of the file that `file` says.
@@ -120,7 +120,10 @@ impl Cursor {
                 if let Some(found) = self.packet.wrong_uuid {
                     self.note(NoticeKind::WrongUuid { found });
                 }
-                Ok(())
+                match self.packet.damage {
+                    None => Ok(()),
+                    Some(damage) => Err(self.recover(damage)),
+                }
             }
             Err(error) => {
                 // What the packet is not is unknown, but perhaps where it ends.
@@ -211,9 +214,18 @@ impl Cursor {
     /// the next one. If the packet is cut or does not say where it ends, the rest of
     /// the file is given up, and reading goes on with the tracefile's next file.
     ///
+    /// If only the content size of a packet is damaged, its events may be found all the
+    /// same. Reading then goes on with them, and a
+    /// [notice](NoticeKind::EventsRecovered) reports how many they are.
+    ///
     /// Returns false if there is nothing to go on with: there was no error, or it ended
     /// the last file.
     pub fn skip_packet(&mut self) -> bool {
+        if let State::Recovered { events } = self.state {
+            self.note(NoticeKind::EventsRecovered { count: events });
+            self.read_recovered();
+            return true;
+        }
         if self.state != State::Failed {
             return false;
         }

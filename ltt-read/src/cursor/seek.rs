@@ -64,7 +64,14 @@ impl Cursor {
             self.restart();
             return Ok(());
         }
-        self.enter_packet(position.packet_offset, position.packet_number, position.packet_clock)?;
+        let Position { packet_offset, packet_number, packet_clock, .. } = position;
+        if let Err(error) = self.enter_packet(packet_offset, packet_number, packet_clock) {
+            // Positions between events that were recovered were found after the error.
+            if !self.is_recovered(position.bit) {
+                return Err(error);
+            }
+            self.read_recovered();
+        }
         self.next = position.bit.max(self.next).min(self.content_end);
         self.clock = position.clock;
         Ok(())
