@@ -167,6 +167,7 @@ impl Style {
 
     /// Separator and index of an array element.
     fn element(&self, out: &mut Text, number: u64) {
+        out.relieve();
         out.append(if number == 0 { b" " } else { b", " });
         if self.names && self.indices {
             out.push(b'[');
@@ -275,6 +276,7 @@ impl Visitor for Fields<'_> {
             return;
         }
         for &byte in value {
+            self.out.relieve();
             self.out.push(b' ');
             self.style.colored(self.out, |p| p.value, |out| quote::byte_hex(out, byte));
         }

@@ -250,6 +250,7 @@ impl Values<'_> {
 
 /// What separates an array element from the one before.
 fn comma(out: &mut Text, number: u64) {
+    out.relieve();
     if number > 0 {
         out.push(b',');
     }
@@ -329,6 +330,7 @@ impl Visitor for Values<'_> {
         }
         self.out.push(b'"');
         for &byte in value {
+            self.out.relieve();
             quote::byte_hex(self.out, byte);
         }
         self.out.push(b'"');

@@ -220,6 +220,7 @@ impl<'a> LegacyFields<'a> {
 
     #[cold]
     fn separate(&mut self) {
+        self.out.relieve();
         self.out.append(if std::mem::take(&mut self.first) { b"" } else { b", " });
     }
 

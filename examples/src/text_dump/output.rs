@@ -4,12 +4,9 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use super::text::Text;
+use super::text::{PIECE, Text};
 use crate::escape::{self, Escapes};
 use crate::stdout_closed;
-
-/// Enough for few system calls, little enough to stay in the cache.
-const CHUNK: usize = 128 << 10;
 
 /// Standard output or a file, with a buffer that formats append to.
 ///
@@ -18,12 +15,20 @@ const CHUNK: usize = 128 << 10;
 #[derive(Debug)]
 pub struct Output {
     buffer: Text,
-    sink: Sink,
+    is_terminal: bool,
+}
+
+/// Where the buffer is written to, and how that went.
+#[derive(Debug)]
+pub(super) struct Sink {
+    target: Target,
     escapes: Option<Escapes>,
+    /// What kept text from being written. Nothing is written after that.
+    failure: Option<io::Error>,
 }
 
 #[derive(Debug)]
-enum Sink {
+enum Target {
     Stdout(io::Stdout),
     File(File, PathBuf),
 }
@@ -41,7 +46,7 @@ impl Output {
     /// Makes one to standard output, which escapes control characters but line breaks
     /// and tabs.
     pub fn stdout() -> Self {
-        Self::to(Sink::Stdout(io::stdout())).escaping(Escapes::Text)
+        Self::to(Target::Stdout(io::stdout())).escaping(Escapes::Text)
     }
 
     /// Makes one to a file, or to standard output if there is no path, which writes what
@@ -52,13 +57,15 @@ impl Output {
     ///
     /// If the file cannot be created.
     pub fn new(path: Option<&Path>) -> io::Result<Self> {
-        let Some(path) = path else { return Ok(Self::to(Sink::Stdout(io::stdout()))) };
+        let Some(path) = path else { return Ok(Self::to(Target::Stdout(io::stdout()))) };
         let file = File::create(path).map_err(|error| cannot_write(path, &error))?;
-        Ok(Self::to(Sink::File(file, path.to_owned())))
+        Ok(Self::to(Target::File(file, path.to_owned())))
     }
 
-    fn to(sink: Sink) -> Self {
-        Output { buffer: Text::with_room(CHUNK + CHUNK / 4), sink, escapes: None }
+    fn to(target: Target) -> Self {
+        let is_terminal = matches!(&target, Target::Stdout(stdout) if stdout.is_terminal());
+        let sink = Sink { target, escapes: None, failure: None };
+        Output { buffer: Text::to_sink(sink), is_terminal }
     }
 
     /// Escapes all control characters but line breaks and tabs from now on. This looks
@@ -71,7 +78,9 @@ impl Output {
 
     /// As [`escaping`](Self::escaping).
     pub fn set_escapes(&mut self, escapes: Escapes) {
-        self.escapes = Some(escapes);
+        if let Some(sink) = self.buffer.sink() {
+            sink.escapes = Some(escapes);
+        }
     }
 
     /// Appends a JSON value and a line break. Control characters that JSON leaves as they
@@ -87,10 +96,7 @@ impl Output {
 
     /// Whether a person sees the output as it comes.
     pub fn is_terminal(&self) -> bool {
-        match &self.sink {
-            Sink::Stdout(stdout) => stdout.is_terminal(),
-            Sink::File(..) => false,
-        }
+        self.is_terminal
     }
 
     /// The buffer to append to.
@@ -106,7 +112,7 @@ impl Output {
     /// What the operating system said, except that a closed pipe is no error.
     #[inline]
     pub fn spill(&mut self) -> io::Result<Reader> {
-        if self.buffer.len() < CHUNK { Ok(Reader::There) } else { self.flush() }
+        if self.buffer.len() < PIECE { Ok(Reader::There) } else { self.flush() }
     }
 
     /// Writes the buffer out.
@@ -129,30 +135,41 @@ impl Output {
     ///
     /// What the operating system said, with the name of the output.
     pub fn finish(&mut self) -> io::Result<()> {
-        let text = self.buffer.as_bytes();
-        let written = match self.escapes {
-            None => self.sink.write(text),
-            Some(escapes) => self.sink.write(&escape::lines_of_bytes(text, escapes)),
-        };
-        self.buffer.clear();
-        written
+        self.buffer.drain();
+        match self.buffer.sink().and_then(|sink| sink.failure.take()) {
+            None => Ok(()),
+            Some(error) => Err(error),
+        }
     }
 }
 
 impl Sink {
+    /// Writes a piece of text.
+    pub(super) fn put(&mut self, text: &[u8]) {
+        if self.failure.is_some() || text.is_empty() {
+            return;
+        }
+        let written = match self.escapes {
+            None => self.target.write(text),
+            Some(escapes) => self.target.write(&escape::lines_of_bytes(text, escapes)),
+        };
+        self.failure = written.err();
+    }
+}
+
+impl Target {
     fn write(&mut self, text: &[u8]) -> io::Result<()> {
         let written = match self {
-            _ if text.is_empty() => Ok(()),
-            Sink::Stdout(_) if stdout_closed::is_closed() => Err(stdout_closed::error()),
-            Sink::Stdout(stdout) => {
+            Target::Stdout(_) if stdout_closed::is_closed() => Err(stdout_closed::error()),
+            Target::Stdout(stdout) => {
                 let mut stdout = stdout.lock();
                 stdout.write_all(text).and_then(|()| stdout.flush())
             }
-            Sink::File(file, _) => file.write_all(text),
+            Target::File(file, _) => file.write_all(text),
         };
         written.map_err(|error| match self {
-            Sink::Stdout(_) => cannot_write(Path::new("the output"), &error),
-            Sink::File(_, path) => cannot_write(path, &error),
+            Target::Stdout(_) => cannot_write(Path::new("the output"), &error),
+            Target::File(_, path) => cannot_write(path, &error),
         })
     }
 }
@@ -166,7 +183,7 @@ fn cannot_write(what: &Path, error: &io::Error) -> io::Error {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.append(bytes);
-        if self.buffer.len() >= CHUNK {
+        if self.buffer.len() >= PIECE {
             self.finish()?;
         }
         Ok(bytes.len())
@@ -174,5 +191,71 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ltt_read::Trace;
+
+    use jiff::tz::TimeZone;
+
+    use super::super::EventText;
+    use super::super::clock_text::{ClockStyle, ClockText};
+    use super::super::json::Json;
+    use super::super::lttv::Lttv;
+    use super::super::options::{HeaderFields, Names};
+    use super::super::pretty::{Pretty, PrettyOptions};
+    use super::*;
+
+    /// A trace whose only event and packet context print as several megabytes.
+    fn trace() -> Arc<Trace> {
+        let metadata = b"/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };
+            typealias integer { size = 8; } := u8;
+            stream { packet.context := struct { u8 context[100000]; }; };
+            event { name = e; fields := struct { u8 a[200000]; struct { u8 b; } c[100][1000]; }; };";
+        let bytes = (0..400_000u32).map(|n| (n % 251) as u8).collect();
+        Trace::from_memory(metadata, [("stream".to_owned(), bytes)]).expect("a trace")
+    }
+
+    fn clock() -> ClockText {
+        ClockText::new(ClockStyle::Seconds, TimeZone::UTC)
+    }
+
+    #[test]
+    fn the_text_of_one_event_is_written_in_bounded_pieces() {
+        let (trace, dir) = (trace(), tempfile::tempdir().expect("a directory"));
+        let traces = [Arc::clone(&trace)];
+        let formats: [fn(&[Arc<Trace>]) -> Box<dyn EventText>; 3] = [
+            |traces| Box::new(Json::new(traces)),
+            |traces| Box::new(Lttv::new(traces, clock(), false)),
+            |traces| {
+                let (names, fields) = (Names::of(&[]), HeaderFields::of(&[]));
+                let options =
+                    PrettyOptions { names, fields, delta: false, colored: true, escaped: false };
+                Box::new(Pretty::new(traces, &["name".to_owned()], clock(), &options))
+            },
+        ];
+        for (number, format) in formats.into_iter().enumerate() {
+            let mut cursor = trace.cursor(0);
+            assert!(cursor.advance().expect("a sound event"));
+            let mut whole = Text::default();
+            format(&traces).event(&cursor.event(), None, &mut whole);
+            assert!(whole.len() > 8 * PIECE, "{number}");
+
+            let path = dir.path().join(number.to_string());
+            let mut output = Output::new(Some(&path)).expect("a file");
+            let mut format = format(&traces);
+            for _ in 0..2 {
+                format.event(&cursor.event(), None, output.buffer());
+                assert!(output.buffer().len() < PIECE + 100, "{number}");
+                assert!(output.buffer().room() < 2 * PIECE, "{number}");
+            }
+            assert_eq!(output.flush().expect("a file"), Reader::There);
+            let written = std::fs::read(&path).expect("a file");
+            assert!(written == [whole.as_bytes(), whole.as_bytes()].concat(), "{number}");
+        }
     }
 }

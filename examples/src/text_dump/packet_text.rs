@@ -2,7 +2,10 @@
 
 use ltt_read::Event;
 
-use super::text::Text;
+use super::text::{PIECE, Text};
+
+/// Longer texts are not kept, but made again for each event.
+const LONGEST: usize = PIECE / 2;
 
 /// Keeps the text for one packet of a tracefile.
 #[derive(Debug, Default)]
@@ -23,11 +26,25 @@ impl PacketText {
         write: impl FnOnce(&mut Text),
     ) {
         let packet = Some((event.file_index(), event.packet().offset));
-        if packet != self.packet {
-            self.packet = packet;
-            self.text.clear();
-            write(&mut self.text);
+        match packet == self.packet {
+            true => out.append(self.text.as_bytes()),
+            false => self.renew(packet, out, write),
         }
-        out.append(self.text.as_bytes());
+    }
+
+    #[inline(never)]
+    fn renew(
+        &mut self,
+        packet: Option<(usize, u64)>,
+        out: &mut Text,
+        write: impl FnOnce(&mut Text),
+    ) {
+        let (begin, drained) = (out.len(), out.drained());
+        write(out);
+        let text = out.as_bytes().get(begin..).filter(|text| text.len() <= LONGEST);
+        let text = text.filter(|_| out.drained() == drained);
+        self.packet = packet.filter(|_| text.is_some());
+        self.text.clear();
+        self.text.append(text.unwrap_or_default());
     }
 }

@@ -6,6 +6,13 @@
 
 use std::fmt;
 
+use super::output::Sink;
+
+/// Beyond so many bytes, a text that has a sink gives away what it holds, also in the
+/// middle of an event's line: enough for few system calls, little enough to stay in the
+/// cache.
+pub(super) const PIECE: usize = 128 << 10;
+
 /// A growing text. Like a `Vec<u8>`, with room behind its end that may be
 /// written to.
 #[derive(Debug, Default)]
@@ -13,6 +20,10 @@ pub struct Text {
     bytes: Vec<u8>,
     /// How many of the bytes count.
     length: usize,
+    /// Where it goes piece by piece, if not as a whole.
+    sink: Option<Box<Sink>>,
+    /// How often it has been given away.
+    drained: u64,
 }
 
 /// Up to eight bytes, the first in the lowest bits of the word.
@@ -25,7 +36,48 @@ pub(super) struct Short {
 impl Text {
     /// An empty text with room for this many bytes.
     pub fn with_room(room: usize) -> Self {
-        Text { bytes: vec![0; room], length: 0 }
+        Text { bytes: vec![0; room], ..Text::default() }
+    }
+
+    /// An empty text that is written to a sink in pieces.
+    pub(super) fn to_sink(sink: Sink) -> Self {
+        Text { sink: Some(Box::new(sink)), ..Self::with_room(PIECE + PIECE / 4) }
+    }
+
+    /// Writes what it holds to its sink, if it has one and holds a piece. To be called
+    /// where an event's line may become long: by formats after each element of an array.
+    #[inline(always)]
+    pub(super) fn relieve(&mut self) {
+        if self.length >= PIECE {
+            self.drain();
+        }
+    }
+
+    /// Writes what it holds to its sink, if it has one.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn drain(&mut self) {
+        if let Some(sink) = &mut self.sink {
+            sink.put(self.bytes.get(..self.length).unwrap_or_default());
+            self.length = 0;
+            self.drained += 1;
+        }
+    }
+
+    /// How often its sink has taken what it held.
+    pub(super) fn drained(&self) -> u64 {
+        self.drained
+    }
+
+    /// How many bytes it can hold without growing.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Its sink.
+    pub(super) fn sink(&mut self) -> Option<&mut Sink> {
+        self.sink.as_deref_mut()
     }
 
     /// What it says.
@@ -134,7 +186,7 @@ impl fmt::Write for Text {
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Text { bytes: text.into(), length: text.len() }
+        Text { bytes: text.into(), length: text.len(), ..Text::default() }
     }
 }
 
