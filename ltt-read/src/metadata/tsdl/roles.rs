@@ -175,10 +175,8 @@ impl Parser<'_> {
             match token.kind {
                 TokenKind::LeftBrace => depth += 1,
                 TokenKind::RightBrace => depth = depth.saturating_sub(1),
-                TokenKind::Identifier if depth == 1 => {
-                    if unescape(self.slice(token.span)) == name {
-                        return Some(token.span);
-                    }
+                TokenKind::Identifier if depth == 1 && unescape(self.slice(token.span)) == name => {
+                    return Some(token.span);
                 }
                 TokenKind::End | TokenKind::Bad(_) => return None,
                 _ => {}
