@@ -198,9 +198,8 @@ impl Write for Output {
 mod tests {
     use std::sync::Arc;
 
-    use ltt_read::Trace;
-
     use jiff::tz::TimeZone;
+    use ltt_read::Trace;
 
     use super::super::EventText;
     use super::super::clock_text::{ClockStyle, ClockText};
@@ -209,6 +208,9 @@ mod tests {
     use super::super::options::{HeaderFields, Names};
     use super::super::pretty::{Pretty, PrettyOptions};
     use super::*;
+
+    /// Makes a format for traces.
+    type Make = fn(&[Arc<Trace>]) -> Box<dyn EventText>;
 
     /// A trace whose only event and packet context print as several megabytes.
     fn trace() -> Arc<Trace> {
@@ -228,7 +230,7 @@ mod tests {
     fn the_text_of_one_event_is_written_in_bounded_pieces() {
         let (trace, dir) = (trace(), tempfile::tempdir().expect("a directory"));
         let traces = [Arc::clone(&trace)];
-        let formats: [fn(&[Arc<Trace>]) -> Box<dyn EventText>; 3] = [
+        let formats: [Make; 3] = [
             |traces| Box::new(Json::new(traces)),
             |traces| Box::new(Lttv::new(traces, clock(), false)),
             |traces| {
