@@ -19,16 +19,13 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// A text that could stand instead of the bytes of this span.
     pub replacement: Option<(Span, String)>,
-    /// The trace for which it is so (its path, or its number counted from 1), if there
-    /// are several and it is not the same for all.
-    pub trace: Option<String>,
 }
 
 impl Diagnostic {
     /// Something is wrong at a place.
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
         let (message, label) = (message.into(), String::new());
-        Diagnostic { span, message, label, help: None, replacement: None, trace: None }
+        Diagnostic { span, message, label, help: None, replacement: None }
     }
 
     /// Says something of the place.
@@ -59,9 +56,6 @@ impl fmt::Display for Diagnostic {
         if let Some((_, text)) = &self.replacement {
             write!(f, " (perhaps `{text}`)")?;
         }
-        if let Some(trace) = &self.trace {
-            write!(f, " (in the trace {trace})")?;
-        }
         Ok(())
     }
 }
@@ -83,6 +77,9 @@ pub struct FilterError {
     diagnostics: Vec<Diagnostic>,
 }
 
+/// After so many faults the rest is of no interest.
+pub(crate) const MAX_ERRORS: usize = 20;
+
 /// What an expression is lacking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -97,9 +94,10 @@ pub enum FilterErrorKind {
 }
 
 impl FilterError {
-    /// Sorted by place.
+    /// Sorted by place; no more than a person would read.
     pub(crate) fn new(kind: FilterErrorKind, text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
         sort(&mut diagnostics);
+        diagnostics.truncate(MAX_ERRORS);
         FilterError { kind, text: text.to_owned(), diagnostics }
     }
 
@@ -113,7 +111,7 @@ impl FilterError {
         &self.text
     }
 
-    /// What is wrong, in the order of the text; at least one.
+    /// What is wrong, in the order of the text: at least one thing, at most 20.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

@@ -257,19 +257,19 @@ fn refuse(
     traces: &[Arc<Trace>],
     known: &[Known],
 ) -> Result<(), FilterError> {
-    let Some((first, others)) = known.split_first() else { return Ok(()) };
+    let Some(first) = known.first() else { return Ok(()) };
     let mut diagnostics = Vec::new();
     for fault in &first.faults {
-        let of = |known: &'_ Known| {
-            let is_same = |other: &&Fault| (other.leaf, other.slot) == (fault.leaf, fault.slot);
-            known.faults.iter().position(|other| is_same(&other))
+        let place = |fault: &Fault| (fault.leaf, fault.slot);
+        let of = |(trace, known): (usize, &'_ Known)| {
+            let at = known.faults.binary_search_by_key(&place(fault), place).ok()?;
+            Some((trace, at))
         };
         // One of each trace: else the literal makes sense somewhere.
-        let all: Option<Vec<(usize, &Fault)>> = (0..)
-            .zip(std::iter::once(first).chain(others))
-            .map(|(trace, known)| Some((trace, &known.faults[of(known)?])))
-            .collect();
+        let all: Option<Vec<(usize, usize)>> = known.iter().enumerate().map(of).collect();
         let Some(all) = all else { continue };
+        let all: Vec<(usize, &Fault)> =
+            all.into_iter().map(|(trace, at)| (trace, &known[trace].faults[at])).collect();
         let worth = |(trace, fault): &&(usize, &Fault)| {
             let others = known[*trace].faults.len();
             (fault.known, Reverse(others), fault.diagnostic.replacement.is_some(), Reverse(*trace))
@@ -277,7 +277,9 @@ fn refuse(
         let Some((trace, told)) = all.iter().max_by_key(worth) else { continue };
         let mut diagnostic = told.diagnostic.clone();
         if all.iter().any(|(_, other)| other.diagnostic != diagnostic) {
-            diagnostic.trace = Some(name_of(&traces[*trace], *trace));
+            let label = if diagnostic.label.is_empty() { "" } else { ", " };
+            diagnostic.label +=
+                &format!("{label}in the trace {}", name_of(&traces[*trace], *trace));
         }
         diagnostics.push(diagnostic);
     }

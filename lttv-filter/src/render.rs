@@ -75,9 +75,6 @@ fn report<'a>(level: &Level<'a>, text: &'a str, diagnostic: &'a Diagnostic) -> V
         .clone()
         .primary_title(&*diagnostic.message)
         .element(Snippet::source(text).annotation(place));
-    if let Some(trace) = &diagnostic.trace {
-        said = said.element(Level::NOTE.message(format!("in the trace {trace}")));
-    }
     if let Some(help) = &diagnostic.help {
         said = said.element(Level::HELP.message(&**help));
     }

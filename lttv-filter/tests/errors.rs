@@ -241,6 +241,17 @@ fn of_absurd_texts() {
     assert_eq!(message(&"] ".repeat(1000)), "expected a comparison, found `]`");
 }
 
+/// A set may be of any size; not all that is wrong with one is told.
+#[test]
+fn of_a_large_set() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let traces = ltt_read::open_all(path).expect("the bundled trace");
+    let set = vec!["x"; 100_000].join(",");
+    let expression = Expression::parse(&format!("ret in ({set})")).expect("sound");
+    let error = Filters::new(&expression, &traces).expect_err("ret is an integer");
+    assert_eq!(error.diagnostics().len(), 20);
+}
+
 /// A tree that no text can have is refused, too, however deep it is.
 #[test]
 fn of_trees() {

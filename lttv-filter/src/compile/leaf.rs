@@ -66,6 +66,7 @@ impl<'a, M: Model> Leaves<'a, M> {
             environment: self.environment,
             slots: Slots::of(expr),
             finding: FieldFinding::default(),
+            last: None,
         };
         let mut types = HashMap::new();
         let mut known = u32::MAX;
@@ -130,6 +131,9 @@ struct Comparison<'e> {
     environment: &'e Environment,
     slots: Slots,
     finding: FieldFinding,
+    /// The last type of fields, and what the comparison means for it: the next field of
+    /// the name is often of the same type.
+    last: Option<(FieldType, Option<What>)>,
 }
 
 impl Comparison<'_> {
@@ -205,6 +209,17 @@ impl Comparison<'_> {
     /// The test that the comparison means for a field of some type; `None` if it makes
     /// no sense.
     fn what(&mut self, selector: &Selector, of: &FieldType) -> Option<What> {
+        if let Some((known, what)) = &self.last
+            && known == of
+        {
+            return what.clone();
+        }
+        let what = self.what_of(selector, of);
+        self.last = Some((of.clone(), what.clone()));
+        what
+    }
+
+    fn what_of(&mut self, selector: &Selector, of: &FieldType) -> Option<What> {
         let expr = self.expr;
         let what = match (&expr.kind, of) {
             (ExprKind::In { negated, values, .. }, of) if !matches!(of, FieldType::Opaque(_)) => {

@@ -33,7 +33,7 @@ pub(crate) use test::Test;
 pub(crate) struct Checked<F> {
     /// The tree for each record type.
     pub(crate) trees: Vec<Node<F>>,
-    /// What makes no sense for any type; there it is false.
+    /// What makes no sense for any type; there it is false. In the order of the tree.
     pub(crate) faults: Vec<Fault>,
     /// What is known of the parts of the expression.
     pub(crate) findings: Findings,

@@ -9,13 +9,10 @@ use super::literal::LiteralKind;
 use super::selector::{Root, Selector, Step, StepKind};
 use super::token::{Token, TokenKind};
 use super::{MAX_COMPARISONS, MAX_DEPTH, is_keyword};
-use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind};
+use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind, MAX_ERRORS};
 
 /// Longer texts are refused: nobody has typed them.
 const MAX_TEXT: usize = 1 << 20;
-
-/// After so many faults the rest is of no interest.
-const MAX_ERRORS: usize = 20;
 
 /// Reads an expression.
 pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
