@@ -34,7 +34,8 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    let mut context = TracesetContext::new(open_or_bundled(cli.trace.as_slice())?);
+    let traceset = open_or_bundled(report, cli.trace.as_slice())?;
+    let mut context = TracesetContext::new(traceset);
     context.on_event(&cli.pattern, |call| {
         let name = call.event.event_type().name();
         match counts.get_mut(name) {

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
-    let context = TracesetContext::new(open_or_bundled(cli.trace.as_slice())?);
+    let context = TracesetContext::new(open_or_bundled(report, cli.trace.as_slice())?);
     let window = TimeWindow::of(context.contexts().time_span().ok_or("no events")?);
     let scheduler = AsyncScheduler::new(Scheduler::new(context));
     let viewers = async {

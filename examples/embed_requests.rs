@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let (views, out) = (&Views::default(), &mut Output::stdout());
-    let context = TracesetContext::new(open_or_bundled(cli.trace.as_slice())?);
+    let context = TracesetContext::new(open_or_bundled(report, cli.trace.as_slice())?);
     let (traceset, span) = (context.traceset().generation(), context.contexts().time_span());
     let mut tab: Tab<String> = Tab::new(traceset, span);
     tab.fit(None);

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     // Traces can be shared by threads; contexts and schedulers stay in theirs.
-    let traceset = open_or_bundled(cli.trace.as_slice())?;
+    let traceset = open_or_bundled(report, cli.trace.as_slice())?;
     let span = TracesetContext::new(&traceset).contexts().time_span().ok_or("no events")?;
     let window = TimeWindow::of(span);
     let (ask, asked) = channel();

@@ -187,7 +187,7 @@ fn of_question(error: Error) -> Box<dyn std::error::Error> {
 /// A history from its file, or made of a trace.
 fn open(path: &Path, report: &mut Report) -> Result<History> {
     if path.is_file() {
-        return Ok((History::open(path)?, true));
+        return Ok(History::open(path)?);
     }
     let traceset = opening::open(report, [path])?;
     Ok(read(&traceset, Target::Memory, report)?.history)

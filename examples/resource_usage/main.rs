@@ -12,7 +12,7 @@ mod svg;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
+use lttv_context::{Bounds, Subscription, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::inputs;
 use lttv_examples::opening::open;

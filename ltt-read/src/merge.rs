@@ -16,8 +16,8 @@ use crate::notice::Notice;
 use crate::time::Timestamp;
 use crate::trace::Trace;
 
-use key::{END, OPEN, key, key_at, number_of, time_of};
 pub(crate) use damage::Damage;
+use key::{END, OPEN, key, key_at, number_of, time_of};
 pub use listener::Listener;
 pub(crate) use seek::reach_all;
 use tournament::Tournament;
