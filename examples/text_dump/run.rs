@@ -78,8 +78,11 @@ pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> 
     Ok(dump.read(&traceset, format, &mut output)?)
 }
 
+/// Traces, and their names as babeltrace prints them.
+type Named = (Vec<Arc<Trace>>, Vec<String>);
+
 /// Opens everything, and names the traces as babeltrace does.
-fn load(cli: &Cli, report: &mut Report) -> Result<(Vec<Arc<Trace>>, Vec<String>), Box<dyn Error>> {
+fn load(cli: &Cli, report: &mut Report) -> Result<Named, Box<dyn Error>> {
     let paths = cli.paths()?;
     let traces = open(report, &paths)?.traces().to_vec();
     let name = |trace: &Arc<Trace>| {

@@ -1,5 +1,7 @@
 //! Requests, and who serves them.
 
+#![allow(clippy::vec_box, reason = "requests are large, and move between collections")]
+
 use std::fmt;
 use std::mem::replace;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -73,7 +73,8 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     if let Some(status) = wanted.status() {
         return Ok(Some(status));
     }
-    (result?, restored?);
+    result?;
+    restored?;
     // On the screen there was room for one of them.
     for notice in &notices {
         report.warning(notice);
