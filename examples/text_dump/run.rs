@@ -212,8 +212,9 @@ impl Dump<'_> {
         }
         loop {
             let told = merge.tell(BATCH, &mut tally);
+            let is_over = tally.is_over(&mut merge).unwrap_or(told < BATCH);
             self.report(merge.progress(), merge.drain_notices());
-            if told < BATCH || tally.is_over() {
+            if is_over {
                 break;
             }
         }

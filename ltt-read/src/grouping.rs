@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::duplicates::follows;
 use crate::layout::node::NodeKind;
 use crate::layout::program::Scratch;
+use crate::index::Indexes;
 use crate::layout::tables::Tables;
 use crate::packet::Packet;
 use crate::schema::{Schema, StreamClassId};
@@ -118,7 +119,7 @@ fn add_file(
             stream_id: id,
             files: vec![file],
             duplicates: OnceLock::new(),
-            index: OnceLock::new(),
+            index: Indexes::default(),
         }),
     }
 }

@@ -233,7 +233,7 @@ pub use error::{DecodeError, Error, Place};
 pub use event::Event;
 pub use field::{Field, FieldStep};
 pub use findings::OnFailure;
-pub use index::{Index, IndexEntry};
+pub use index::{Index, IndexEntry, PacketTimes};
 pub use layout::FieldInfo;
 pub use merge::{Listener, Look, Merge};
 pub use notice::{Notice, NoticeKind};

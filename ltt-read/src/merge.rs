@@ -57,9 +57,8 @@ pub struct Merge {
     pub(crate) loaded: bool,
     pub(crate) damage: Damage,
     notices: Vec<Notice>,
-    /// Whether the packet indexes have been asked for, and told what is wrong
-    /// with index files.
-    sought: bool,
+    /// How many of the notices about the packet index of each tracefile have been noted.
+    noted: Vec<usize>,
     bytes_total: u64,
     /// Which tracefiles are left out for now; empty if none is.
     pub(crate) left_out: Vec<bool>,
@@ -95,7 +94,7 @@ impl Merge {
             loaded: false,
             damage: Damage::default(),
             notices: Vec::new(),
-            sought: false,
+            noted: Vec::new(),
             bytes_total,
             left_out: Vec::new(),
             awaited: Vec::new(),
@@ -368,24 +367,54 @@ impl Merge {
     /// or later. Backwards is as good as forwards. Events without a time come
     /// before all times but [`Timestamp::MIN`].
     pub fn seek(&mut self, time: Timestamp) {
-        self.note_indexes();
         let Self { cursors, left_out, damage, .. } = self;
         let is_sought = |(number, _): &(usize, _)| left_out.get(*number) != Some(&true);
         let sought = cursors.iter_mut().enumerate().filter(is_sought).map(|(_, cursor)| cursor);
         reach_all(sought, time, |error| damage.keep(error));
         self.unload();
+        self.note_indexes();
     }
 
-    /// Notes what is wrong with index files, once.
-    pub(crate) fn note_indexes(&mut self) {
-        if mem::replace(&mut self.sought, true) {
-            return;
-        }
+    /// Returns a time by which every event before `end` has been delivered: no event at or
+    /// after it, in the order of this merge, is followed by one before `end`. That is `end`
+    /// itself, unless the clock of a tracefile goes back. `None` if such an event may come
+    /// as long as there are events.
+    ///
+    /// So the events of a window are those between its times that come after
+    /// [seeking](Self::seek) its start and before the first event at the returned time or
+    /// later.
+    ///
+    /// This needs the [times of packets](crate::Trace::packet_times).
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let traces = ltt_read::open_all(path)?;
+    /// let mut merge = ltt_read::Merge::new(&traces);
+    /// let end = (0..1000).find_map(|_| merge.next()?.timestamp()).expect("a kernel's trace");
+    /// // Its clock never goes back.
+    /// assert_eq!(merge.delivered_by(end), Some(end));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
+        let mut by = Some(end);
         for (number, cursor) in self.cursors.iter().enumerate() {
             if self.left_out.get(number) != Some(&true) {
-                let index = cursor.trace().packet_index(cursor.tracefile_index());
-                self.notices.extend_from_slice(index.notices());
+                let times = cursor.trace().packet_times(cursor.tracefile_index());
+                by = by.zip(times.delivered_by(end)).map(|(a, b)| a.max(b));
             }
+        }
+        self.note_indexes();
+        by
+    }
+
+    /// Notes what is wrong with index files and times of packets, each once.
+    pub(crate) fn note_indexes(&mut self) {
+        self.noted.resize(self.cursors.len(), 0);
+        for (cursor, noted) in self.cursors.iter().zip(&mut self.noted) {
+            let known = self.notices.len();
+            let notices = cursor.tracefile().index.notices();
+            self.notices.extend(notices.skip(*noted).cloned());
+            *noted += self.notices.len() - known;
         }
     }
 

@@ -11,10 +11,12 @@ use crate::uuid::Uuid;
 ///
 /// [`Cursor::take_notices`](crate::Cursor::take_notices) and
 /// [`Merge::drain_notices`](crate::Merge::drain_notices) give those met while
-/// reading. Those about index files are kept by
-/// [`Index::notices`](crate::Index::notices); a merge tells them when it first
-/// seeks. Those about whole files and directories are in
-/// [`Opened::notices`](crate::Opened::notices). `Display` gives place and explanation in one line.
+/// reading. Those about index files and times of packets are kept by
+/// [`Index::notices`](crate::Index::notices) and
+/// [`PacketTimes::notices`](crate::PacketTimes::notices); a merge reports them when it has
+/// sought. Those about whole files and directories are in
+/// [`Opened::notices`](crate::Opened::notices). `Display` gives place and explanation in
+/// one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// What happened.
@@ -59,6 +61,12 @@ pub enum NoticeKind {
     /// An index file exists but was not used.
     IndexIgnored {
         /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The times that packets declare are not used: all events of the tracefile were read
+    /// for their times.
+    PacketTimesIgnored {
+        /// What is wrong with them, at the first packet where it shows.
         reason: &'static str,
     },
     /// The first field of a packet is not the CTF magic number 0xC1FC1FC1.
@@ -133,6 +141,9 @@ impl fmt::Display for Notice {
                 write!(f, "the clock went back from {from} to {to}")
             }
             NoticeKind::IndexIgnored { reason } => write!(f, "index file not used: {reason}"),
+            NoticeKind::PacketTimesIgnored { reason } => {
+                write!(f, "times of packets not used: {reason}")
+            }
             NoticeKind::WrongMagic { found } => {
                 write!(f, "wrong packet magic number {found:#x}, expected 0xc1fc1fc1")
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::discover::{FilesOnce, Search, data_files, is_legacy};
 use crate::error::Error;
 use crate::findings::{Findings, OnFailure};
+use crate::index;
 use crate::legacy;
 use crate::metadata;
 use crate::notice::Notice;
@@ -42,10 +43,21 @@ use crate::trace::Trace;
 /// # assert_eq!((traces.len(), failures.len(), notices.len()), (1, 0, 1));
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct OpenOptions {
     access: Access,
     on_failure: OnFailure,
+    verified: u64,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        OpenOptions {
+            access: Access::default(),
+            on_failure: OnFailure::default(),
+            verified: index::SMALL,
+        }
+    }
 }
 
 /// What came of opening several traces.
@@ -84,6 +96,25 @@ impl OpenOptions {
         self
     }
 
+    /// Sets up to how many bytes of data a trace is read before its first seek, to know
+    /// the times of its packets from their events: 16 MiB by default. For larger traces
+    /// the times that packets declare are used if
+    /// [they can be believed](crate::PacketTimes).
+    ///
+    /// ```
+    /// use ltt_read::OpenOptions;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// // Windows of these traces are right whatever their packets declare.
+    /// let traces = OpenOptions::new().verify_times_up_to(u64::MAX).open_all(path)?;
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    #[must_use]
+    pub fn verify_times_up_to(mut self, bytes: u64) -> Self {
+        self.verified = bytes;
+        self
+    }
+
     /// Opens the trace in one directory. See [`Trace::open`].
     ///
     /// # Errors
@@ -94,12 +125,13 @@ impl OpenOptions {
         let mut opening = Opening::new(self.access, OnFailure::Stop);
         if is_legacy(path) {
             let mut once = FilesOnce::default();
-            return legacy::open(path, self.access, &mut once, &mut opening.findings).map(Arc::new);
+            let trace = legacy::open(path, self.access, &mut once, &mut opening.findings);
+            return trace.map(|trace| self.apply(trace));
         }
         let parsed = parse_metadata(path, self.access)?;
         let dirs = vec![path.to_owned()];
         let files = opening.files(&dirs)?;
-        Ok(Arc::new(Trace::new(dirs, parsed, files)?))
+        Ok(self.apply(Trace::new(dirs, parsed, files)?))
     }
 
     /// Opens all traces at or below a directory. See [`open_all`].
@@ -141,10 +173,15 @@ impl OpenOptions {
         groups.sort_by(|a, b| (a.given, &a.dirs[0]).cmp(&(b.given, &b.dirs[0])));
         let mut traces = Vec::new();
         for group in groups {
-            traces.extend(opening.open(group)?.map(Arc::new));
+            traces.extend(opening.open(group)?.map(|trace| self.apply(trace)));
         }
         let Findings { failures, notices, .. } = opening.findings;
         Ok(Opened { traces, failures, notices })
+    }
+
+    /// Hands a trace the options that count after it was opened.
+    fn apply(&self, trace: Trace) -> Arc<Trace> {
+        Arc::new(trace.verified_up_to(self.verified))
     }
 }
 
@@ -246,8 +283,12 @@ impl Opening {
     }
 }
 
+/// The largest metadata file that is read, in bytes. The largest ones recorded so far have
+/// some megabytes.
+const MAX_METADATA: u64 = 1 << 28;
+
 fn parse_metadata(dir: &Path, access: Access) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");
-    let source = Source::open(&path, access)?;
+    let source = Source::open_up_to(&path, access, MAX_METADATA)?;
     metadata::parse(source.bytes()).map_err(|e| Error::Metadata { path, source: Box::new(e) })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cursor::{Cursor, Position};
+use crate::index::{self, Survey};
 use crate::merge::{Damage, Merge};
 use crate::time::Timestamp;
 use crate::trace::Trace;
@@ -34,6 +35,8 @@ pub struct TimeSearch {
     rest: Vec<Cursor>,
     /// Whether the last of them is in the packet to search.
     is_in_packet: bool,
+    /// What finds out the times of its packets before that, if they are not known.
+    survey: Option<Survey>,
     found: Vec<Position>,
     damage: Damage,
 }
@@ -52,6 +55,7 @@ impl TimeSearch {
             time,
             rest: traces.iter().rev().flat_map(cursors).collect(),
             is_in_packet: false,
+            survey: None,
             found: Vec::new(),
             damage: Damage::default(),
         }
@@ -66,12 +70,23 @@ impl TimeSearch {
     /// is through.
     ///
     /// The first look at a tracefile makes its [packet index](Trace::packet_index)
-    /// if need be, all at once.
+    /// if need be, all at once. If its [times](Trace::packet_times) have to be read from
+    /// the data, that is done over as many events as anything else.
     pub fn go_on(&mut self, events: u64) -> bool {
         let mut left = events.max(1);
         while let Some(cursor) = self.rest.last_mut() {
             if left == 0 {
                 return false;
+            }
+            if !self.is_in_packet && self.survey.is_none() {
+                self.survey = index::survey(cursor.trace(), cursor.tracefile_index());
+            }
+            if let Some(mut survey) = self.survey.take() {
+                match survey.go_on(&mut left) {
+                    true => index::keep(survey),
+                    false => self.survey = Some(survey),
+                }
+                continue;
             }
             let step = if self.is_in_packet {
                 cursor.skip_some(self.time, &mut left)

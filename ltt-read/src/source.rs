@@ -3,7 +3,8 @@
 //! Besides [`zeros`](crate::zeros), this is the only module of the crate with `unsafe`
 //! code.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::error::Error;
@@ -36,7 +37,21 @@ pub(crate) struct Source(Bytes);
 
 impl Source {
     pub(crate) fn open(path: &Path, access: Access) -> Result<Source, Error> {
+        Source::open_up_to(path, access, u64::MAX)
+    }
+
+    /// Opens a file, which must be a regular one of no more than some bytes.
+    pub(crate) fn open_up_to(path: &Path, access: Access, most: u64) -> Result<Source, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
+        // Opening a pipe would wait for a writer, and a device may never end.
+        let found = fs::metadata(path).map_err(io)?;
+        if !found.is_file() {
+            return Err(io(io::Error::new(ErrorKind::InvalidInput, "not a regular file")));
+        }
+        if found.len() > most {
+            let text = format!("larger than the {most} bytes that such a file may have");
+            return Err(io(io::Error::new(ErrorKind::FileTooLarge, text)));
+        }
         if access == Access::Read {
             return std::fs::read(path).map(|v| Source(Bytes::Owned(v))).map_err(io);
         }

@@ -7,7 +7,7 @@ use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::field::{self, Field, FieldStep};
 use crate::grouping::tracefiles;
-use crate::index::Index;
+use crate::index::{self, Index, PacketTimes};
 use crate::layout::tables::Tables;
 use crate::metadata::{self, Diagnostic};
 use crate::open::OpenOptions;
@@ -46,6 +46,8 @@ pub struct Trace {
     tables: Tables,
     tracefiles: Vec<Tracefile>,
     warnings: Vec<Diagnostic>,
+    /// Up to how many bytes it is read to know the times of its packets.
+    verified: u64,
 }
 
 impl Trace {
@@ -105,7 +107,7 @@ impl Trace {
         let tables = Tables::new(&schema, None)
             .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
         let tracefiles = tracefiles(&schema, &tables, files);
-        Ok(Trace { paths, schema, tables, tracefiles, warnings })
+        Ok(Trace::from_tracefiles(paths, schema, tables, tracefiles, warnings))
     }
 
     /// A trace of these parts, all sorted.
@@ -116,7 +118,12 @@ impl Trace {
         tracefiles: Vec<Tracefile>,
         warnings: Vec<Diagnostic>,
     ) -> Trace {
-        Trace { paths, schema, tables, tracefiles, warnings }
+        Trace { paths, schema, tables, tracefiles, warnings, verified: index::SMALL }
+    }
+
+    /// Sets up to how many bytes it is read to know the times of its packets.
+    pub(crate) fn verified_up_to(self, bytes: u64) -> Trace {
+        Trace { verified: bytes, ..self }
     }
 
     /// What its metadata declares.
@@ -229,7 +236,24 @@ impl Trace {
     /// If there is no tracefile of this number.
     pub fn packet_index(&self, tracefile: usize) -> &Index {
         let t = &self.tracefiles[tracefile];
-        t.index.get_or_init(|| Index::build(&self.schema, &self.tables, t))
+        t.index.get(self, t)
+    }
+
+    /// Returns between which times the events of a tracefile's packets happened. Seeking
+    /// relies on this. It is found out when first asked for, and kept: from the
+    /// [packet index](Self::packet_index) if that can be believed, otherwise by reading all
+    /// events of the tracefile.
+    ///
+    /// # Panics
+    ///
+    /// If there is no tracefile of this number.
+    pub fn packet_times(self: &Arc<Self>, tracefile: usize) -> &PacketTimes {
+        index::times(self, tracefile)
+    }
+
+    /// Whether it is so small that the times of its packets are those of their events.
+    pub(crate) fn is_small(&self) -> bool {
+        self.tracefiles.iter().map(Tracefile::size).sum::<u64>() <= self.verified
     }
 
     pub(crate) fn tables(&self) -> &Tables {

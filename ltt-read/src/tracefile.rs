@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::duplicates::Duplicates;
-use crate::index::Index;
+use crate::index::Indexes;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
 use crate::legacy::FileKind;
@@ -28,7 +28,7 @@ pub struct Tracefile {
     /// Which packets are in several of the files: found when something suggests that
     /// there are such.
     pub(crate) duplicates: OnceLock<Duplicates>,
-    pub(crate) index: OnceLock<Index>,
+    pub(crate) index: Indexes,
 }
 
 /// The process whose events a user-space tracefile of LTTng 0.x holds, by the

@@ -122,14 +122,14 @@ impl<'h> Batch<'h> {
         }
     }
 
-    /// Begin with the first event at this time or later. Where extensions are
+    /// Deliver events at this time or later. Where extensions are
     /// attached they get the events before it too, so that their state is right.
     #[must_use]
     pub fn from(self, time: Timestamp) -> Self {
         Batch { from: Some(time), ..self }
     }
 
-    /// End before the first event at this time or later.
+    /// Deliver events before this time.
     #[must_use]
     pub fn until(self, time: Timestamp) -> Self {
         Batch { until: Some(time), ..self }
@@ -195,6 +195,10 @@ impl<'h> Batch<'h> {
             }
         }
         let bounds = Bounds::all().looks(self.report_every);
+        let bounds = match self.from {
+            Some(from) => bounds.since(from),
+            None => bounds,
+        };
         let bounds = match self.until {
             Some(until) => bounds.until(until),
             None => bounds,

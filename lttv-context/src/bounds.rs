@@ -4,8 +4,8 @@ use ltt_read::{Event, Position, Timestamp};
 
 use crate::position::{Key, TracesetPosition};
 
-/// How far to read: whichever of its bounds comes first. All are exact, but the
-/// one on [work](Self::looks).
+/// What to read: how far, whichever of its bounds comes first, and events of which times.
+/// All are exact, but the one on [work](Self::looks).
 ///
 /// ```
 /// use lttv_context::Bounds;
@@ -16,7 +16,9 @@ use crate::position::{Key, TracesetPosition};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
-    time: Option<Timestamp>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    start_of: Option<Timestamp>,
     position: Option<TracesetPosition>,
     events: Option<u64>,
     looks: Option<u64>,
@@ -28,10 +30,48 @@ impl Bounds {
         Self::default()
     }
 
-    /// Stop before the first event at this time or later.
+    /// Leave out events before this time.
+    ///
+    /// After [seeking](crate::TracesetContext::seek_time) the time, these are events that
+    /// come late, since a clock went back. Hooks of extensions get them.
+    #[must_use]
+    pub fn since(self, time: Timestamp) -> Self {
+        Bounds { since: Some(time), ..self }
+    }
+
+    /// Deliver the events before this time, and stop when all of them have been delivered.
+    ///
+    /// The context is then where [seeking](crate::TracesetContext::seek_time) the time leads
+    /// to, before the first event at it or later. Where a clock goes back, events before the
+    /// time may come after that place. They are delivered all the same: reading goes on
+    /// until the last of them has come, leaves out events at the time or later, and goes
+    /// back. Until something is sought, the next read leaves out what was delivered so. To
+    /// extensions it is as if reading had stopped at the place.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, TracesetContext, Traceset};
+    /// use ltt_read::Timestamp;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let span = context.contexts().time_span().expect("some events");
+    /// let half = Timestamp::from_ns(span.begin.ns() + (span.end.ns() - span.begin.ns()) / 2);
+    /// let before = context.middle(&Bounds::all().until(half))?.events;
+    /// let after = context.middle(&Bounds::all())?.events;
+    /// assert_eq!(before + after, 6087);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn until(self, time: Timestamp) -> Self {
-        Bounds { time: Some(time), ..self }
+        Bounds { until: Some(time), ..self }
+    }
+
+    /// Stop where [seeking](crate::TracesetContext::seek_time) this time leads to: before
+    /// the first event at it or later. Where a clock goes back, events before the time may
+    /// come after that place.
+    #[must_use]
+    pub fn until_start_of(self, time: Timestamp) -> Self {
+        Bounds { start_of: Some(time), ..self }
     }
 
     /// Stop at this position, or at once if it is behind.
@@ -54,9 +94,19 @@ impl Bounds {
         Bounds { looks: Some(events), ..self }
     }
 
-    /// The time to stop at.
+    /// The time before which events are left out.
+    pub fn start_time(&self) -> Option<Timestamp> {
+        self.since
+    }
+
+    /// The time before which events are delivered.
     pub fn end_time(&self) -> Option<Timestamp> {
-        self.time
+        self.until
+    }
+
+    /// The time at whose start to stop.
+    pub fn end_start_of(&self) -> Option<Timestamp> {
+        self.start_of
     }
 
     /// The position to stop at.
@@ -84,8 +134,8 @@ pub(crate) struct Limit<'b> {
 }
 
 impl<'b> Limit<'b> {
-    pub(crate) fn new(bounds: &'b Bounds) -> Self {
-        let end_time = bounds.end_time().map(|time| time.ns());
+    /// Those bounds, with a time of delivery to stop at.
+    pub(crate) fn new(bounds: &'b Bounds, end_time: Option<i64>) -> Self {
         let position = bounds.end_position().map(|end| (end.key(), end.place()));
         let position_time = position.map_or(i64::MAX, |(key, _)| key.0);
         Limit { time: end_time.unwrap_or(i64::MAX).min(position_time), end_time, position }
@@ -129,6 +179,7 @@ pub enum EndReason {
     EndOfTraceset,
     /// The next event is not before the end position.
     EndPosition,
-    /// The next event is not before the end time.
+    /// All events before the end time were delivered, and there are others; or the next
+    /// event is not before the time at whose start to stop.
     EndTime,
 }

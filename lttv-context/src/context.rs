@@ -14,6 +14,7 @@ use crate::contexts::Contexts;
 use crate::dispatch::Dispatch;
 use crate::extension::{Extension, Extensions, Handle, Setup};
 use crate::hook_set::HookSet;
+use crate::late::{Ahead, Floor};
 use crate::level::{Begun, ReadId};
 use crate::partial::Stand;
 use crate::position::{Latest, StalePosition, TracesetPosition, time_of};
@@ -61,6 +62,10 @@ pub struct TracesetContext<'h> {
     /// Where reading stands if the merge leaves out what does not pass the check: then
     /// the tracefiles do not stand where they would otherwise.
     pub(crate) stand: Option<Stand>,
+    /// Which events are left out, as they were delivered before their turn.
+    pub(crate) floor: Option<Floor>,
+    /// Where to go back to, if events have been left out on the way here.
+    pub(crate) ahead: Option<Ahead>,
 }
 
 /// What is known of the state of extensions.
@@ -92,6 +97,8 @@ impl<'h> TracesetContext<'h> {
             state: State { is_current: true, at_begin: true, events: 0, saving: Saving::never() },
             check: None,
             stand: None,
+            floor: None,
+            ahead: None,
         }
     }
 

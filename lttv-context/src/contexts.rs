@@ -141,11 +141,11 @@ impl TracefileContext {
     }
 
     /// The time from the begin of its first packet to the end of its last one, or
-    /// from event to event where packets tell no times; `None` if events have
-    /// none either.
+    /// from event to event where packets declare no times or wrong ones; `None` if events
+    /// have none either.
     ///
-    /// This needs its [packet index](Trace::packet_index). Without times of
-    /// packets, all of it is read, once.
+    /// This needs the [times of its packets](Trace::packet_times). Without an end of its
+    /// last packet, all of it is read, once.
     pub fn time_span(&self) -> Option<TimeSpan> {
         *self.span.get_or_init(|| tracefile_span(self.trace(), self.index))
     }

@@ -13,6 +13,7 @@ use crate::commands::Commands;
 use crate::contexts::Contexts;
 use crate::dispatch::Ready;
 use crate::extension::Extensions;
+use crate::late::Stage;
 use crate::position::{Key, Latest, time_of};
 
 /// Delivers events that a merge gives, one after the other.
@@ -23,6 +24,8 @@ pub(crate) struct Delivery<'d, 'h, M> {
     pub(crate) commands: &'d mut Commands<'h>,
     pub(crate) check: Option<&'d mut Check<'h>>,
     pub(crate) limit: &'d Limit<'d>,
+    /// What decides, besides, in a mode in which times do.
+    pub(crate) stage: Option<&'d mut Stage>,
     /// Time of delivery of the last event.
     pub(crate) time: i64,
     pub(crate) latest: Latest,
@@ -52,12 +55,15 @@ pub(crate) trait Mode {
     const CHECKS: bool = false;
     /// Only events that pass the check are read.
     const LEAVES_OUT: bool = false;
+    /// The time of each event decides about it, not its place in the order alone.
+    const BY_TIME: bool = false;
 }
 
 pub(crate) struct ToAll;
 pub(crate) struct ToState;
 pub(crate) struct Checked;
 pub(crate) struct ToSome;
+pub(crate) struct ByTime;
 
 impl Mode for ToAll {}
 
@@ -67,6 +73,11 @@ impl Mode for ToState {
 
 impl Mode for Checked {
     const CHECKS: bool = true;
+}
+
+impl Mode for ByTime {
+    const CHECKS: bool = true;
+    const BY_TIME: bool = true;
 }
 
 impl Mode for ToSome {
@@ -125,7 +136,15 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 }
             }
             let found = self.dispatch.find(self.dispatch.key(tracefile, event.type_id()));
-            if time >= self.limit.time {
+            let mut is_left_out = false;
+            if M::BY_TIME
+                && let Some(stage) = &mut self.stage
+            {
+                match stage.judge((time, tracefile as u32), &event, self.limit) {
+                    Ok(is_in_time) => is_left_out = !is_in_time,
+                    Err(reason) => return Some(Pause::Before(reason)),
+                }
+            } else if time >= self.limit.time {
                 if let Some(reason) = self.limit.met((time, tracefile as u32), &event) {
                     return Some(Pause::Before(reason));
                 }
@@ -140,7 +159,8 @@ impl<M: Mode> Delivery<'_, '_, M> {
             self.time = time;
             self.left -= 1;
             let latest = self.latest.replace(self.time);
-            let pause = self.call(merge, &event, found, (self.time, tracefile as u32), latest);
+            let key = (self.time, tracefile as u32);
+            let pause = self.call(merge, &event, found, key, latest, is_left_out);
             if pause.is_some() {
                 return pause;
             }
@@ -156,6 +176,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         hooks: HooksFound,
         key: Key,
         latest: Latest,
+        is_left_out: bool,
     ) -> Option<Pause> {
         let tracefile = &self.contexts.tracefiles()[key.1 as usize];
         let mut call = EventCall {
@@ -170,7 +191,10 @@ impl<M: Mode> Delivery<'_, '_, M> {
             time: key.0,
             latest: if M::LEAVES_OUT { Some(key.0) } else { latest },
             is_partial: M::LEAVES_OUT,
-            is_heard: (!M::CHECKS).then_some(!M::STATE_ONLY),
+            is_heard: match M::CHECKS {
+                true => is_left_out.then_some(false),
+                false => Some(!M::STATE_ONLY),
+            },
             check: if M::CHECKS { self.check.as_deref_mut() } else { None },
         };
         let flow = self.dispatch.at(hooks).call_runs(|run, found| {
@@ -235,7 +259,7 @@ impl<M: Mode> Listener for ToHooks<'_, Delivery<'_, '_, M>> {
         }
         let latest = if self.is_first { delivery.latest } else { Some(delivery.time) };
         (delivery.time, self.is_first) = (self.time, false);
-        self.pause = delivery.call(merge, event, found, place, latest);
+        self.pause = delivery.call(merge, event, found, place, latest, false);
         if self.pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

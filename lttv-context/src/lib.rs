@@ -98,6 +98,7 @@ mod extension;
 mod fingerprint;
 mod growth;
 mod hook_set;
+mod late;
 mod level;
 mod parallel;
 mod partial;

@@ -8,6 +8,7 @@ use std::thread;
 
 use ltt_read::{Error, Notice, Timestamp};
 
+use crate::bounds::Bounds;
 use crate::cuts;
 use crate::slice::{Report, Slice};
 use crate::traceset::Traceset;
@@ -135,7 +136,18 @@ impl Parallel {
         let do_slice = |number: usize| {
             let begin = number.checked_sub(1).map_or(self.begin, |before| cuts[before]);
             let end = cuts.get(number).copied().or(self.end);
-            let mut slice = Slice::new(&self.traceset, number, begin, end);
+            // Slices are cut where seeking leads to, so that each event is in one; the times
+            // of events decide only at the ends of all.
+            let mut bounds = Bounds::all();
+            if self.begin > Timestamp::MIN {
+                bounds = bounds.since(self.begin);
+            }
+            bounds = match (cuts.get(number), self.end) {
+                (Some(cut), _) => bounds.until_start_of(*cut),
+                (None, Some(end)) => bounds.until(end),
+                (None, None) => bounds,
+            };
+            let mut slice = Slice::new(&self.traceset, number, begin, end, bounds);
             let result = work(&mut slice);
             (result, slice.report)
         };

@@ -55,8 +55,14 @@ impl TracesetContext<'_> {
     }
 
     /// Notes where reading only what passes has come to: it delivered `events`, and
-    /// ended for a reason.
-    pub(crate) fn came_to(&mut self, bounds: &Bounds, events: u64, reason: EndReason) {
+    /// ended for a reason. `end_time` is the time of delivery at which it stops.
+    pub(crate) fn came_to(
+        &mut self,
+        bounds: &Bounds,
+        end_time: Option<i64>,
+        events: u64,
+        reason: EndReason,
+    ) {
         match reason {
             EndReason::Stopped | EndReason::EventCount => {
                 if events > 0
@@ -75,22 +81,22 @@ impl TracesetContext<'_> {
                 self.merge.put_back();
             }
             EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
-                self.came_to_end(bounds, events > 0);
+                self.came_to_end(bounds, end_time, events > 0);
             }
         }
     }
 
     /// Notes that no event passes any more before the bounds, of which the nearer one
     /// counts.
-    fn came_to_end(&mut self, bounds: &Bounds, has_delivered: bool) {
+    fn came_to_end(&mut self, bounds: &Bounds, end_time: Option<i64>, has_delivered: bool) {
         let end = TracesetPosition::end(self.traceset());
         let position = bounds.end_position().unwrap_or(&end);
         let key = position.key();
-        match bounds.end_time() {
-            Some(time) if time.ns() <= key.0 => {
-                if has_delivered || time.ns() > self.now {
-                    self.now = time.ns();
-                    self.stand = Some(Stand::Time(time));
+        match end_time {
+            Some(time) if time <= key.0 => {
+                if has_delivered || time > self.now {
+                    self.now = time;
+                    self.stand = Some(Stand::Time(Timestamp::from_ns(time)));
                 }
             }
             _ => {

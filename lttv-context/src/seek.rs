@@ -33,6 +33,10 @@ impl TracesetContext<'_> {
     /// Goes to a time: before the first event of each tracefile at this time or
     /// later, in the order of the file. Events without a time come before all
     /// times but [`Timestamp::MIN`].
+    ///
+    /// No event before the place is at this time or later. Where a clock goes back, events
+    /// before the time may come after it: [`Bounds::since`](crate::Bounds::since) leaves
+    /// these out.
     pub fn seek_time(&mut self, time: Timestamp) {
         self.merge.seek(time);
         if let Some(stand) = &mut self.stand {
@@ -123,6 +127,7 @@ impl TracesetContext<'_> {
     }
 
     fn moved(&mut self) {
+        (self.floor, self.ahead) = (None, None);
         self.now = i64::MIN;
         self.latest = UNKNOWN;
         self.state.is_current = false;

@@ -13,6 +13,8 @@ pub struct Slice<'t> {
     number: usize,
     begin: Timestamp,
     end: Option<Timestamp>,
+    /// What to deliver of what comes from its begin to its end.
+    bounds: Bounds,
     pub(crate) report: Report,
 }
 
@@ -33,8 +35,9 @@ impl<'t> Slice<'t> {
         number: usize,
         begin: Timestamp,
         end: Option<Timestamp>,
+        bounds: Bounds,
     ) -> Self {
-        Slice { traceset, number, begin, end, report: Report::default() }
+        Slice { traceset, number, begin, end, bounds, report: Report::default() }
     }
 
     /// Its number among all, in the order of time.
@@ -72,7 +75,8 @@ impl<'t> Slice<'t> {
         context
     }
 
-    /// Delivers its events, in the context that it made.
+    /// Delivers its events, in the context that it made. An event belongs to the slice in
+    /// which it is delivered, even if it is late and its time is in another.
     ///
     /// # Errors
     ///
@@ -124,10 +128,9 @@ impl<'t> Slice<'t> {
                 return Err(MissingState { slice: self.number, begin: self.begin, extensions });
             }
         }
-        let bounds = self.end.map_or(Bounds::all(), |end| Bounds::all().until(end));
         let stale = ReadEnd { events: 0, reason: EndReason::EndOfTraceset };
         let (errors, notices) = (context.errors_omitted(), context.notices_omitted());
-        let read = context.middle(&bounds).unwrap_or(stale); // there is no position in them
+        let read = context.middle(&self.bounds).unwrap_or(stale); // there is no position in them
         self.report.events += read.events;
         self.report.stopped |= read.reason == EndReason::Stopped;
         self.report.errors.append(&mut context.drain_errors());

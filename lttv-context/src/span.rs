@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use ltt_read::{TimeSpan, Timestamp, Trace};
+use ltt_read::{TimeSpan, Trace};
 
-/// The span of a tracefile by its packets, or by its events where packets do not
-/// tell.
+/// Returns the span of a tracefile by its packets, or by its events where packets are wrong
+/// or do not declare it.
 pub(crate) fn tracefile_span(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
-    let entries = trace.packet_index(tracefile).entries();
-    let begin = entries.iter().map(|packet| packet.begin).min()?;
-    let end = entries.iter().map(|packet| packet.end).max()?;
-    if begin > Timestamp::MIN && end < Timestamp::MAX {
-        return Some(TimeSpan { begin, end });
+    let times = trace.packet_times(tracefile);
+    if times.are_read() || times.time_span().is_some() {
+        return times.time_span();
     }
     let mut cursor = trace.cursor(tracefile);
     let mut span: Option<TimeSpan> = None;

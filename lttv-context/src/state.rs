@@ -47,7 +47,7 @@ impl TracesetContext<'_> {
         self.state.is_current.then(|| self.checkpoint_here())
     }
 
-    fn checkpoint_here(&mut self) -> Checkpoint {
+    pub(crate) fn checkpoint_here(&mut self) -> Checkpoint {
         Checkpoint { position: self.position(), states: self.extensions.save().into() }
     }
 
@@ -107,7 +107,7 @@ impl TracesetContext<'_> {
     /// checkpoint, and on by their hooks alone. Tells how many events that took.
     pub fn seek_time_with_state(&mut self, time: Timestamp) -> u64 {
         self.seek_checkpoint(time);
-        self.catch_up(&Bounds::all().until(time))
+        self.catch_up(&Bounds::all().until_start_of(time))
     }
 
     /// As [`seek_time_with_state`](Self::seek_time_with_state), to a position.

@@ -32,6 +32,7 @@ impl TracesetContext<'_> {
         mut matching: impl FnMut(&Event<'_>) -> bool,
     ) -> u64 {
         self.read_whole();
+        self.ahead = None;
         let mut found = 0;
         while found < events
             && let Some(event) = self.merge.next()

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
+use ltt_read::Timestamp;
 use lttv_context::{
     Bounds, EndReason, Extension, Handle, Saving, Setup, TracesetContext, TracesetPosition,
 };
@@ -100,30 +101,79 @@ fn is_dynamic(event: &ltt_read::Event<'_>) -> bool {
     event.event_type().name() == "dynamic"
 }
 
-/// What the model says of a read from `at`: where it ends, and why.
-fn expected_read(
-    sample: &Sample,
+/// Where a context is in the list, and what it has delivered before its turn.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// All events before this one have been passed.
     at: usize,
-    bounds: (Option<ltt_read::Timestamp>, Option<usize>, Option<u64>),
-    stop: Option<usize>,
-) -> (usize, EndReason) {
-    let mut next = at;
-    let (time, position, most) = bounds;
-    loop {
-        if next > at && stop == Some(next - 1) {
-            return (next, EndReason::Stopped);
+    /// Events before this time were delivered, up to a place.
+    floor: Option<(Timestamp, usize)>,
+    /// Events at this time or later were left out, since a place with its floor.
+    ahead: Option<(Timestamp, usize, Option<(Timestamp, usize)>)>,
+}
+
+impl From<usize> for Place {
+    fn from(at: usize) -> Self {
+        Place { at, ..Place::default() }
+    }
+}
+
+impl Place {
+    /// Goes back to where reading ahead began.
+    fn turn_back(&mut self) {
+        if let Some((end, back, floor)) = self.ahead.take() {
+            self.floor = floor.filter(|floor| floor.0 >= end).or(Some((end, self.at)));
+            self.at = back;
         }
-        if most == Some((next - at) as u64) {
-            return (next, EndReason::EventCount);
+    }
+
+    /// What the model says of a read: the events that are delivered, and why it ends.
+    fn read(
+        &mut self,
+        sample: &Sample,
+        bounds: (Option<Timestamp>, Option<usize>, Option<u64>),
+        stop: Option<usize>,
+    ) -> (Vec<usize>, EndReason) {
+        let (end, position, most) = bounds;
+        if self.ahead.is_some_and(|ahead| Some(ahead.0) != end) {
+            self.turn_back();
         }
-        let Some(event) = sample.events.get(next) else { return (next, EndReason::EndOfTraceset) };
-        if position.is_some_and(|position| next >= position) {
-            return (next, EndReason::EndPosition);
+        let mut heard = Vec::new();
+        loop {
+            let at = self.at;
+            if stop.is_some() && heard.last().copied() == stop {
+                return (heard, EndReason::Stopped);
+            }
+            if most == Some(heard.len() as u64) {
+                return (heard, EndReason::EventCount);
+            }
+            let may_be_early = |end| sample.own_times[at..].iter().any(|time| *time < end);
+            let over = match sample.events.get(at) {
+                None => Some(EndReason::EndOfTraceset),
+                Some(_) if position.is_some_and(|position| at >= position) => {
+                    Some(EndReason::EndPosition)
+                }
+                Some(event) => match end.filter(|end| event.time >= *end) {
+                    Some(end) if may_be_early(end) => {
+                        self.ahead.get_or_insert((end, at, self.floor));
+                        None
+                    }
+                    Some(_) => Some(EndReason::EndTime),
+                    None => None,
+                },
+            };
+            if let Some(reason) = over {
+                let reason = if self.ahead.is_some() { EndReason::EndTime } else { reason };
+                self.turn_back();
+                return (heard, reason);
+            }
+            let time = sample.own_times[at];
+            let is_above = self.floor.is_none_or(|(floor, until)| time >= floor || at >= until);
+            if is_above && end.is_none_or(|end| time < end) {
+                heard.push(at);
+            }
+            self.at += 1;
         }
-        if time.is_some_and(|time| event.time >= time) {
-            return (next, EndReason::EndTime);
-        }
-        next += 1;
     }
 }
 
@@ -154,9 +204,11 @@ fn run(
     let times = sample.times();
     let end = TracesetPosition::end(&sample.traceset);
     saved.borrow_mut().push((end.clone(), total));
-    let mut at = 0;
+    let mut place = Place::default();
     for step in steps {
+        let mut at = place.at;
         let mut read_any = false;
+        let was_current = context.is_state_current();
         match step {
             Step::Read { time, position, events, stop: stop_at } => {
                 let time = time.filter(|_| !times.is_empty()).map(|i| *i.get(&times));
@@ -174,12 +226,12 @@ fn run(
                 }
                 stop.set(stop_at);
                 let model = (time, position.map(|p| p.1), *events);
-                let (next, reason) = expected_read(sample, at, model, stop_at);
+                let (heard, reason) = place.read(sample, model, stop_at);
                 let read = context.middle(&bounds).expect("a position of the traceset");
-                prop_assert_eq!(seen.take(), (at..next).collect::<Vec<_>>());
-                prop_assert_eq!((read.events, read.reason), ((next - at) as u64, reason));
-                read_any = next > at;
-                at = next;
+                prop_assert_eq!((read.events, read.reason), (heard.len() as u64, reason));
+                prop_assert_eq!(seen.take(), heard);
+                read_any = place.at > at;
+                at = place.at;
             }
             Step::SeekTime { time, with_state } => {
                 let Some(time) = (!times.is_empty()).then(|| *time.get(&times)) else { continue };
@@ -237,6 +289,14 @@ fn run(
             Step::Checkpoint => {
                 prop_assert_eq!(context.save_checkpoint(), context.is_state_current());
             }
+        }
+        match step {
+            Step::Read { .. } | Step::Checkpoint => {}
+            Step::UpdateState if was_current => {}
+            // Going forward goes on from where one is.
+            Step::Forward { .. } => (place.at, place.ahead) = (at, None),
+            Step::Backward { events: 0, .. } => {}
+            _ => place = Place::from(at),
         }
         // Nobody but reads calls the hook; wherever one is, one is nowhere else.
         prop_assert!(seen.take().is_empty(), "after {:?}", step);

@@ -11,9 +11,8 @@ use crate::filters::Filters;
 /// of the times for which any can are not read. The others are read, but only
 /// events that pass are put in order.
 ///
-/// In a tracefile whose clock goes back, events that come late are passed if
-/// their packet lies behind the times wanted: see
-/// [`Merge::seek`](ltt_read::Merge::seek).
+/// They are the events of the full read that pass, in the same order, even where clocks go
+/// back: see [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
 #[derive(Debug)]
 pub struct Matches<'f> {
     filters: &'f Filters,

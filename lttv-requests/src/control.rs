@@ -31,7 +31,7 @@ pub(crate) struct Shared<'h> {
     pub(crate) stopped: Cell<bool>,
     /// A hook has panicked. Those for events are not called any more.
     has_panicked: Cell<bool>,
-    /// Events seen, if it is for one trace only, and how many it wants.
+    /// Events seen, if they are counted by a hook, and how many it wants.
     pub(crate) counted: Cell<u64>,
     pub(crate) most: Cell<u64>,
     /// Whether `gate` has to be asked.
@@ -221,12 +221,15 @@ impl<'h> Shared<'h> {
         self.has_panicked.get()
     }
 
-    /// Counts the events of one trace.
+    /// Counts the events that are for the request.
     pub(crate) fn count_hook(
         self: &Rc<Self>,
     ) -> impl FnMut(&mut EventCall<'_, 'h>) -> Flow + use<'h> {
         let shared = self.clone();
-        move |_| {
+        move |call| {
+            if !shared.gate.borrow().is_in_window(call) {
+                return Flow::Continue(());
+            }
             let counted = shared.counted.get() + 1;
             shared.counted.set(counted);
             if counted < shared.most.get() {

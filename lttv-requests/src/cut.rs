@@ -80,7 +80,7 @@ impl Cut {
     /// Bounds that end at it.
     pub(crate) fn bounds(&self) -> Bounds {
         match self {
-            Cut::Time(time) => Bounds::all().until(*time),
+            Cut::Time(time) => Bounds::all().until_start_of(*time),
             Cut::Position(position) => Bounds::all().until_position(position),
         }
     }

@@ -1,6 +1,6 @@
 //! A request's filter and its limit on matching events.
 
-use ltt_read::Position;
+use ltt_read::{Position, Timestamp};
 use lttv_context::EventCall;
 
 use crate::filter::EventFilter;
@@ -9,6 +9,9 @@ use crate::filter::EventFilter;
 #[derive(Default)]
 pub(crate) struct Gate<'h> {
     pub(crate) filter: Option<Box<dyn EventFilter + 'h>>,
+    /// From which time on and before which one events are for the request, if their order
+    /// does not tell.
+    pub(crate) window: Option<(Timestamp, Option<Timestamp>)>,
     /// How many events may pass.
     pub(crate) most: Option<u64>,
     /// Whether there are several hooks, so that one event comes several times.
@@ -20,6 +23,14 @@ pub(crate) struct Gate<'h> {
 }
 
 impl Gate<'_> {
+    /// Whether an event is at a time for which the request is.
+    pub(crate) fn is_in_window(&self, call: &EventCall<'_, '_>) -> bool {
+        self.window.is_none_or(|(since, until)| {
+            let time = call.event.timestamp().unwrap_or(Timestamp::MIN);
+            since <= time && until.is_none_or(|until| time < until)
+        })
+    }
+
     pub(crate) fn admits(&mut self, call: &EventCall<'_, '_>) -> bool {
         if !self.several {
             return self.decide(call);
@@ -36,7 +47,8 @@ impl Gate<'_> {
     }
 
     fn decide(&mut self, call: &EventCall<'_, '_>) -> bool {
-        let passes = self.filter.as_mut().is_none_or(|filter| filter.passes(call));
+        let passes = self.is_in_window(call)
+            && self.filter.as_mut().is_none_or(|filter| filter.passes(call));
         self.passed += u64::from(passes);
         passes
     }

@@ -62,6 +62,7 @@ pub struct EventsRequest<'h> {
     pub(crate) urgency: Urgency,
     pub(crate) start: Cut,
     pub(crate) bounds: Bounds,
+    pub(crate) by_delivery: bool,
     pub(crate) trace: Option<usize>,
     pub(crate) hooks: RequestHooks<'h>,
     pub(crate) shared: Rc<Shared<'h>>,
@@ -93,6 +94,7 @@ impl<'h> EventsRequest<'h> {
             urgency: Urgency::default(),
             start: Cut::from(Start::Begin),
             bounds: Bounds::all(),
+            by_delivery: false,
             trace: None,
             hooks: RequestHooks::default(),
             shared: Shared::new(),
@@ -106,26 +108,35 @@ impl<'h> EventsRequest<'h> {
     }
 
     /// Where it begins, instead of at the begin of the traceset: at a [`Timestamp`]
-    /// (the first event at it or later is the first), or at a
-    /// [`TracesetPosition`].
+    /// (no event before it is for this request), or at a [`TracesetPosition`].
     #[must_use]
     pub fn from(self, start: impl Into<Start>) -> Self {
         EventsRequest { start: Cut::from(start.into()), ..self }
     }
 
-    /// It ends before the first event at this time or later.
+    /// It ends when it has all events before this time. Events at it or later are not for
+    /// this request.
     #[must_use]
     pub fn until(self, time: Timestamp) -> Self {
         EventsRequest { bounds: self.bounds.until(time), ..self }
     }
 
-    /// It ends after the last event at this time or before.
+    /// It ends when it has all events at this time or before.
     #[must_use]
     pub fn through(self, time: Timestamp) -> Self {
         match time.ns().checked_add(1) {
             Some(end) => self.until(Timestamp::from_ns(end)),
             None => self,
         }
+    }
+
+    /// Takes the times at which it starts and ends for times of
+    /// [delivery](EventCall::time), not for those of events: it gets all events from where
+    /// seeking the one leads to, up to where seeking the other does. So stretches follow
+    /// each other as the events do, also where clocks go back.
+    #[must_use]
+    pub fn by_delivery(self) -> Self {
+        EventsRequest { by_delivery: true, ..self }
     }
 
     /// It ends at this position, or at once if it starts behind it.

@@ -3,7 +3,11 @@
 use std::mem::{replace, take};
 use std::rc::Rc;
 
-use lttv_context::{Bounds, HookSet, Level, LevelCall, ReadId, TracesetContext, TracesetPosition};
+use ltt_read::Timestamp;
+use lttv_context::{
+    Bounds, HookSet, Level, LevelCall, ReadId, Subscription, TracesetContext, TracesetPosition,
+};
+use lttv_hooks::Priority;
 
 use crate::control::{Control, Queue, Shared};
 use crate::cut::Cut;
@@ -21,7 +25,16 @@ pub(crate) struct Served<'h> {
     pub(crate) cut: Cut,
     pub(crate) bounds: Bounds,
     pub(crate) trace: Option<usize>,
-    /// Events that it went through, if it is for the whole traceset.
+    /// The time before which no event is for it.
+    since: Timestamp,
+    /// Whether its times are those of delivery.
+    by_delivery: bool,
+    /// The time of delivery at which it has all events before its end time, once it has
+    /// begun.
+    delivered_by: Option<Timestamp>,
+    /// Whether a hook counts its events.
+    is_counted: bool,
+    /// Events that it went through, if none does.
     events: u64,
     /// Events that were counted as delivered.
     told: u64,
@@ -41,8 +54,13 @@ impl<'h> Served<'h> {
         queue: &Rc<Queue<'h>>,
     ) -> Self {
         request.close();
-        let EventsRequest { owner, urgency, start, bounds, trace, hooks, shared } = request;
+        let EventsRequest { owner, urgency, start, bounds, by_delivery, trace, hooks, shared } =
+            request;
         shared.link(id, owner, queue);
+        let since = match start {
+            Cut::Time(time) if !by_delivery => time,
+            _ => Timestamp::MIN,
+        };
         Served {
             id,
             owner,
@@ -50,6 +68,10 @@ impl<'h> Served<'h> {
             cut: start,
             bounds,
             trace,
+            since,
+            by_delivery,
+            delivered_by: None,
+            is_counted: trace.is_some(),
             events: 0,
             told: 0,
             hooks,
@@ -68,7 +90,7 @@ impl<'h> Served<'h> {
 
     /// How many events it went through.
     pub(crate) fn events(&self) -> u64 {
-        if self.trace.is_some() { self.shared.counted.get() } else { self.events }
+        if self.is_counted { self.shared.counted.get() } else { self.events }
     }
 
     /// Whether it means something in its traceset only.
@@ -80,7 +102,7 @@ impl<'h> Served<'h> {
 
     /// How many more it may get, as far as the reader has to see to that.
     pub(crate) fn events_left(&self) -> Option<u64> {
-        let most = self.bounds.max_events().filter(|_| self.trace.is_none())?;
+        let most = self.bounds.max_events().filter(|_| !self.is_counted)?;
         Some(most.saturating_sub(self.events))
     }
 
@@ -90,6 +112,7 @@ impl<'h> Served<'h> {
         let begins = !self.is_started;
         if begins {
             self.is_started = true;
+            self.settle_times(context);
             self.request = take(&mut self.hooks.request).map(|set| context.begin(set));
         }
         if self.chunk.is_none() && !self.has_panicked() {
@@ -101,6 +124,34 @@ impl<'h> Served<'h> {
             self.installed = Some(context.begin(take(&mut self.hooks.events)));
         }
         begins
+    }
+
+    /// Finds out where its last event comes, and whether events of other times come before
+    /// that, which are not for it.
+    fn settle_times(&mut self, context: &mut TracesetContext<'h>) {
+        let end = self.bounds.end_time();
+        if self.by_delivery {
+            self.delivered_by = end;
+            return;
+        }
+        self.delivered_by = end.and_then(|end| context.delivered_by(end));
+        let is_mixed = self.delivered_by != end
+            || self.since > Timestamp::MIN && context.delivered_by(self.since) != Some(self.since);
+        if !is_mixed {
+            return;
+        }
+        self.shared.gate.borrow_mut().window = Some((self.since, end));
+        self.shared.gated.set(true);
+        if !replace(&mut self.is_counted, true) {
+            self.shared.most.set(self.bounds.max_events().unwrap_or(u64::MAX));
+            let all = Subscription::to_every_event().priority(Priority::LAST);
+            self.hooks.events.on_event(all, self.shared.count_hook());
+        }
+    }
+
+    /// The time of delivery at which it is over.
+    pub(crate) fn end_time(&self) -> Option<Timestamp> {
+        self.delivered_by
     }
 
     /// The chunk is over; it stays ready for the next.
@@ -152,7 +203,7 @@ impl<'h> Served<'h> {
     pub(crate) fn passed(&mut self, events: u64, here: &TracesetPosition) -> u64 {
         self.cut = Cut::Position(here.clone());
         self.shared.interrupt.set(false);
-        self.events += if self.trace.is_some() { 0 } else { events };
+        self.events += if self.is_counted { 0 } else { events };
         let events = self.events();
         let before = replace(&mut self.told, events);
         self.told - before
@@ -191,6 +242,6 @@ impl<'h> Served<'h> {
         if self.bounds.end_position().is_some_and(|end| end <= here) {
             return Some(FinishReason::EndPosition);
         }
-        self.bounds.end_time().is_some_and(|end| end <= next).then_some(FinishReason::EndTime)
+        self.delivered_by.is_some_and(|end| end <= next).then_some(FinishReason::EndTime)
     }
 }

@@ -353,7 +353,7 @@ impl<'h> Scheduler<'h> {
     fn bounds(&self, here: &TracesetPosition, least: Urgency, mut events: u64) -> Bounds {
         let (mut time, mut position) = (None, None);
         for served in &self.active {
-            time = earlier(time, served.bounds.end_time());
+            time = earlier(time, served.end_time());
             position = earlier(position, served.bounds.end_position());
             events = events.min(served.events_left().unwrap_or(u64::MAX));
         }
@@ -364,7 +364,7 @@ impl<'h> Scheduler<'h> {
         }
         let mut bounds = Bounds::all().events(events);
         if let Some(time) = time {
-            bounds = bounds.until(time);
+            bounds = bounds.until_start_of(time);
         }
         if let Some(position) = position {
             bounds = bounds.until_position(position);

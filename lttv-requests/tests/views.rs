@@ -288,11 +288,11 @@ proptest! {
             drain(&mut scheduler, budget);
             prop_assert_eq!(histogram.missing(), vec![]);
             let mut counts = vec![0u64; columns];
-            for event in &sample.events {
-                let at = i128::from(event.time.ns()) - i128::from(window.begin().ns());
+            for time in &sample.own_times {
+                let at = i128::from(time.ns()) - i128::from(window.begin().ns());
                 let column = at.div_euclid(i128::from(step));
                 // Beyond the last time there is, nothing is shown.
-                if (0..columns as i128).contains(&column) && event.time < Timestamp::MAX {
+                if (0..columns as i128).contains(&column) && *time < Timestamp::MAX {
                     counts[column as usize] += 1;
                 }
             }

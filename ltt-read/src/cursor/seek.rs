@@ -3,6 +3,7 @@
 use super::form::Form;
 use super::{Cursor, Position, State, legacy};
 use crate::error::Error;
+use crate::index;
 use crate::layout::header::skip::{Lane, Place};
 use crate::layout::program::Window;
 use crate::packet::Packet;
@@ -20,6 +21,11 @@ impl Cursor {
             clock: self.clock,
             at_end: self.state == State::End,
         }
+    }
+
+    /// The default clock before the packet that it is in.
+    pub(crate) fn packet_clock(&self) -> u64 {
+        self.packet_clock
     }
 
     /// The cut before the event that it stands on.
@@ -89,10 +95,9 @@ impl Cursor {
     /// the last event if there is none), counted in file order. An event without
     /// a timestamp comes before all times but [`Timestamp::MIN`].
     ///
-    /// It searches the [packet index](crate::Trace::packet_index), then reads one packet.
-    ///
-    /// Packets are passed by their end times; one that tells none is held to
-    /// end where the next begins.
+    /// It searches the [times of packets](crate::Trace::packet_times), then reads one
+    /// packet. The event is the first such one in any case; the times say how far a wrong
+    /// packet can mislead.
     ///
     /// # Errors
     ///
@@ -104,8 +109,8 @@ impl Cursor {
         }
     }
 
-    /// Goes to the begin of the packet in which [`seek_time`](Self::seek_time) ends.
-    /// True if there is no more to do.
+    /// Goes to the start of the first packet that may hold what
+    /// [`seek_time`](Self::seek_time) seeks. True if there is no more to do.
     pub(crate) fn seek_packet(&mut self, time: Timestamp) -> Result<bool, Error> {
         self.last_timestamp = Timestamp::MIN;
         if time == Timestamp::MIN {
@@ -113,23 +118,19 @@ impl Cursor {
             return Ok(true);
         }
         let trace = self.trace.clone();
-        let index = trace.packet_index(self.tracefile as usize);
-        let Some(entry) = index.first_reaching(time) else {
-            // Behind the last packet that could be indexed there may be
-            // damage that must not go unreported.
-            match index.entries().last() {
-                Some(last) => {
-                    self.file = last.file;
-                    self.enter_packet(last.offset, last.number, last.clock_before)?;
-                    self.next = self.content_end;
-                }
-                None => self.restart(),
-            }
+        let found = index::packet_reaching(&trace, self.tracefile as usize, time);
+        let Some((packet, is_reached)) = found else {
+            self.restart();
             return Ok(true);
         };
-        self.file = entry.file;
-        self.enter_packet(entry.offset, entry.number, entry.clock_before)?;
-        Ok(false)
+        self.file = packet.file;
+        self.enter_packet(packet.offset, packet.number, packet.clock_before)?;
+        if !is_reached {
+            // After the last packet that could be indexed there may be damage that must
+            // not go unreported.
+            self.next = self.content_end;
+        }
+        Ok(!is_reached)
     }
 
     /// Goes on behind a damaged packet to the next event whose timestamp is `time` or

@@ -1,6 +1,6 @@
 //! An index from the packets themselves.
 
-use super::IndexEntry;
+use super::{Declared, IndexEntry};
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
 use crate::schema::Schema;
@@ -35,6 +35,7 @@ pub(super) fn packets(
                     begin,
                     end: p.end.unwrap_or(unknown),
                     clock_before: *clock,
+                    declared: Declared { begin: p.begin, end: p.end },
                 });
                 *clock = p.end_cycles.unwrap_or(p.clock);
                 offset += p.size;

@@ -17,6 +17,9 @@ use crate::findings::Findings;
 use crate::notice::NoticeKind;
 use crate::source::{Access, Source};
 
+/// The largest description that is read, in bytes.
+const MAX_TEXT: u64 = 1 << 26;
+
 /// The directory that held channels of the tracer's own before 2.3.
 const CONTROL: &str = "control";
 /// Attributes of the machine, in the format of 2003.
@@ -60,9 +63,8 @@ impl Files {
         for path in list.found {
             let full = root.join(&path);
             if is_text(&path) {
-                let io = |source| Error::Io { path: full.clone(), source };
-                let text = findings.keep(std::fs::read(&full).map_err(io))?;
-                files.texts.extend(text.map(|text| (path, text)));
+                let text = findings.keep(Source::open_up_to(&full, access, MAX_TEXT))?;
+                files.texts.extend(text.map(|text| (path, text.bytes().to_vec())));
             } else {
                 files.add(path, || once.open(&full, access, findings))?;
             }
@@ -176,7 +178,8 @@ impl List<'_> {
             let Some(name) = name.filter(|name| !name.starts_with('.')) else { continue };
             let path = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
             match &entry.kind {
-                Ok(kind) if !kind.is_dir() => self.found.push(path),
+                Ok(kind) if kind.is_file() => self.found.push(path),
+                Ok(kind) if !kind.is_dir() => {}
                 Ok(_) if depth < MAX_DEPTH => self.add(&path, depth + 1, findings)?,
                 Ok(_) => findings.fail(Error::TooDeep { path: entry.path })?,
                 Err(_) => findings.fail(entry.into_error())?,
@@ -220,6 +223,10 @@ fn first_version(path: &Path) -> std::io::Result<Option<Version>> {
     use std::io::Read;
 
     let mut bytes = Vec::new();
+    // Opening a pipe would wait for a writer.
+    if !path.metadata()?.is_file() {
+        return Ok(None);
+    }
     let file = std::fs::File::open(path)?;
     file.take(256).read_to_end(&mut bytes)?;
     Ok(BlockHeader::read(&bytes).ok().map(|header| header.trace.version))

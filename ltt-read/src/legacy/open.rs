@@ -17,6 +17,7 @@ use crate::cursor::Cursor;
 use crate::discover::FilesOnce;
 use crate::error::Error;
 use crate::findings::Findings;
+use crate::index::Indexes;
 use crate::layout::tables::Tables;
 use crate::metadata::{Diagnostic, MetadataError};
 use crate::schema::{
@@ -369,7 +370,7 @@ pub(super) fn build(
             legacy: Some(kind),
         }],
         duplicates: OnceLock::new(),
-        index: OnceLock::new(),
+        index: Indexes::default(),
         name: file.path,
     };
     let tracefiles = files.map(tracefile).collect();

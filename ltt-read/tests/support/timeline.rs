@@ -167,6 +167,84 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     })
 }
 
+/// What is wrong with the times that a packet declares.
+#[derive(Debug, Clone, Copy)]
+enum Lie {
+    None,
+    Begin {
+        early: bool,
+        by: u64,
+    },
+    End {
+        early: bool,
+        by: u64,
+    },
+    /// As a tracer leaves it that crashed.
+    NoEnd,
+    /// The packet changes places with the one before it.
+    Swapped,
+}
+
+/// Any trace of one file a stream, whose packets may be in any order, whose clocks may go
+/// back, and whose packets may declare wrong times.
+pub(crate) fn deceptive() -> impl Strategy<Value = Timeline> {
+    let by = || prop_oneof![0..60u64, 0..1u64 << 28];
+    let lie = prop_oneof![
+        6 => Just(Lie::None),
+        1 => (any::<bool>(), by()).prop_map(|(early, by)| Lie::Begin { early, by }),
+        1 => (any::<bool>(), by()).prop_map(|(early, by)| Lie::End { early, by }),
+        1 => Just(Lie::NoEnd),
+        1 => Just(Lie::Swapped),
+    ];
+    let rarely = || prop::bool::weighted(0.1);
+    let frequency = prop_oneof![3 => Just(1_000_000_000u64), 1 => Just(1_000_003)];
+    let format = prop_oneof![Just(Format::Ctf1), Just(Format::Ctf2)];
+    let variation = (rarely(), rarely(), rarely(), any::<bool>(), frequency).prop_map(
+        |(no_begin, no_end, late, padded, frequency)| Variation {
+            no_begin,
+            no_end,
+            narrow: false,
+            late,
+            padded,
+            frequency,
+        },
+    );
+    let gap = || prop_oneof![1 => Just(0u64), 6 => 1..50u64, 1 => 0..1u64 << 28];
+    let back = || prop_oneof![8 => Just(0u64), 1 => 0..200u64];
+    let events = prop::collection::vec((gap(), back()), 0..6);
+    let packet = ((gap(), back(), gap()), events, (Just(0), Just(0)));
+    let packets = prop::collection::vec((packet, lie), 1..10);
+    (format, variation, prop::collection::vec(packets, 1..5)).prop_map(
+        |(format, variation, streams)| {
+            let mut numbers = 1..;
+            let streams = streams.into_iter().map(|packets| {
+                let late = variation.late;
+                let mut tracer =
+                    Tracer { now: 1 << 30, file_begin: 0, sequence: 250, discarded: 0, late };
+                let (packets, lies): (Vec<_>, Vec<_>) = packets.into_iter().unzip();
+                let mut packets = tracer.file(packets, &mut numbers);
+                for (at, lie) in lies.into_iter().enumerate() {
+                    let changed = |time: u64, early, by| match early {
+                        true => time.saturating_sub(by),
+                        false => time + by,
+                    };
+                    let packet = &mut packets[at];
+                    match lie {
+                        Lie::None => {}
+                        Lie::Begin { early, by } => packet.begin = changed(packet.begin, early, by),
+                        Lie::End { early, by } => packet.end = changed(packet.end, early, by),
+                        Lie::NoEnd => packet.end = 0,
+                        Lie::Swapped => packets.swap(at.saturating_sub(1), at),
+                    }
+                }
+                vec![packets]
+            });
+            let streams = streams.collect();
+            Timeline { variation, schema: Arc::new(schema(format, variation)), streams }
+        },
+    )
+}
+
 /// A packet to be: time that passes before it, by how much the clock goes back
 /// then, time after its last event; the same of its events; packets lost and
 /// events discarded before its end.

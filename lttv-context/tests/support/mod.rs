@@ -28,6 +28,8 @@ pub(crate) struct Known {
 pub(crate) struct Sample {
     pub(crate) traceset: Traceset,
     pub(crate) events: Vec<Known>,
+    /// The time of each event, whenever it is delivered.
+    pub(crate) own_times: Vec<Timestamp>,
     pub(crate) timelines: Vec<Timeline>,
 }
 
@@ -38,15 +40,18 @@ impl Sample {
             for tracefile in 0..timeline.streams.len() {
                 let mut latest = Timestamp::MIN;
                 for event in timeline.events(tracefile) {
-                    latest = latest.max(timeline.time(&event));
-                    events.push(Known { time: latest, trace, tracefile, number: event.number });
+                    let own = timeline.time(&event);
+                    latest = latest.max(own);
+                    let number = event.number;
+                    events.push((Known { time: latest, trace, tracefile, number }, own));
                 }
             }
         }
         // Stable: what is in one tracefile stays in order.
-        events.sort_by_key(|event| (event.time, event.trace, event.tracefile));
+        events.sort_by_key(|(event, _)| (event.time, event.trace, event.tracefile));
+        let (events, own_times) = events.into_iter().unzip();
         let traceset = timelines.iter().map(|t| t.in_memory(t.data())).collect();
-        Sample { traceset, events, timelines }
+        Sample { traceset, events, own_times, timelines }
     }
 
     /// The number of the first event at a time or later.

@@ -141,6 +141,7 @@ impl<R: KernelRows> KernelChart<R> {
         EventsRequest::new(owner)
             .from(begin)
             .until(end)
+            .by_delivery()
             .before_request(move |call, _| {
                 let chart = &mut *at_begin.borrow_mut();
                 let Some(state) = call.extensions.get(state) else { return };

@@ -242,7 +242,7 @@ impl<T: 'static> EventTable<T> {
 
     /// A request for events that pass the filter.
     fn request<'h>(&self) -> EventsRequest<'h> {
-        let request = EventsRequest::new(self.owner).urgency(Urgency::HIGH);
+        let request = EventsRequest::new(self.owner).urgency(Urgency::HIGH).by_delivery();
         match self.inner.borrow().filter.clone() {
             Some(filter) => {
                 request.filter(move |call: &EventCall<'_, '_>| filter.borrow_mut().passes(call))

@@ -157,8 +157,8 @@ impl Histogram {
         let (at_begin, at_event, at_end) =
             (self.inner.clone(), self.inner.clone(), self.inner.clone());
         let all = columns.clone();
-        // The column of the last event, and where it ends.
-        let (mut column, mut end) = (0, Timestamp::MIN);
+        // The column of the last event, and its times.
+        let (mut column, mut times) = (0, Timestamp::MIN..Timestamp::MIN);
         EventsRequest::new(owner)
             .from(missing.begin())
             .until(missing.end())
@@ -174,10 +174,10 @@ impl Histogram {
                     request.stop();
                     return;
                 }
-                let time = call.time();
-                if time >= end {
+                let time = call.event.timestamp().unwrap_or(Timestamp::MIN);
+                if !times.contains(&time) {
                     column = inner.column(time);
-                    end = inner.begin_of(column + 1);
+                    times = inner.begin_of(column)..inner.begin_of(column + 1);
                 }
                 if let Some(column) = inner.columns.get_mut(column) {
                     column.events += 1;

@@ -1,6 +1,6 @@
 //! Random requests, and what each of them gets if it is alone.
 
-use ltt_read::Timestamp;
+use ltt_read::{Merge, Timestamp};
 use lttv_requests::{FinishReason, Urgency};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -200,6 +200,13 @@ impl Asked {
         let first = self.first(sample, times);
         let (end_time, end_event) = (self.end_time(times), self.end_event(sample));
         let trace = self.trace(sample);
+        // Events of other times come between those that it is for.
+        let mut merge = Merge::new(sample.traceset.traces());
+        let delivered_by = end_time.and_then(|end| merge.delivered_by(end));
+        let since = match self.start {
+            Begin::Time(index) if !times.is_empty() => *index.get(times),
+            _ => Timestamp::MIN,
+        };
         let mut share = Share {
             first,
             end: first,
@@ -221,7 +228,7 @@ impl Asked {
                 ),
                 (next.is_none(), FinishReason::EndOfTraceset),
                 (end_event.is_some_and(|end| end <= share.end), FinishReason::EndPosition),
-                (end_time.is_some_and(at_end_time), FinishReason::EndTime),
+                (delivered_by.is_some_and(at_end_time), FinishReason::EndTime),
             ];
             if let Some((_, reason)) = reasons.into_iter().find(|(holds, _)| *holds) {
                 share.reason = reason;
@@ -230,6 +237,10 @@ impl Asked {
             let number = share.end;
             share.end += 1;
             let event = sample.events[number];
+            let time = sample.own_times[number];
+            if time < since || end_time.is_some_and(|end| time >= end) {
+                continue;
+            }
             if trace.is_some_and(|trace| trace != event.trace) {
                 continue;
             }

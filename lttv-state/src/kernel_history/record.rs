@@ -109,7 +109,7 @@ pub fn record(
     let mut events = 0;
     loop {
         let bounds = Bounds::all().events(STEP);
-        let bounds = marker.next().map_or(bounds.clone(), |time| bounds.until(time));
+        let bounds = marker.next().map_or(bounds.clone(), |time| bounds.until_start_of(time));
         // A position is of no use as a bound here, so that none can be stale.
         let Ok(read) = context.replay(&bounds) else { break };
         events += read.events;

@@ -1,0 +1,214 @@
+//! Reading a tracefile for the times of its events.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::Declared;
+use super::times::{DISORDER, Doubt, OUTSIDE, PacketTimes, TimedPacket};
+use crate::cursor::Cursor;
+use crate::notice::{Notice, NoticeKind};
+use crate::time::{TimeSpan, Timestamp};
+use crate::trace::Trace;
+
+/// A reading of all events of a tracefile for their times, a little at a time.
+///
+/// It takes the same steps as any other reader, so that what is damaged for one is damaged
+/// for the other. Packets without events are left out.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    cursor: Cursor,
+    packets: Vec<TimedPacket>,
+    /// How many packets the cursor had entered at the last event.
+    entered: u64,
+    current: Current,
+    /// What packets declare together, `None` if one of them lacks a time.
+    declared: Option<TimeSpan>,
+    /// The times of all events of the packets before the current one.
+    events: Option<TimeSpan>,
+    in_order: bool,
+    notice: Option<Notice>,
+}
+
+/// The packet that is read.
+#[derive(Debug)]
+struct Current {
+    declared: Declared,
+    /// The time of the last event.
+    last: Timestamp,
+    earliest: Timestamp,
+    latest: Timestamp,
+    /// Whether there is an event without a time.
+    has_untimed: bool,
+    in_order: bool,
+}
+
+impl Current {
+    fn new(declared: Declared) -> Self {
+        Current {
+            declared,
+            last: Timestamp::MIN,
+            earliest: Timestamp::MAX,
+            latest: Timestamp::MIN,
+            has_untimed: false,
+            in_order: true,
+        }
+    }
+
+    /// Returns the times of its events, without those that have none.
+    fn span(&self) -> Option<TimeSpan> {
+        let span = TimeSpan { begin: self.earliest, end: self.latest };
+        (span.begin <= span.end).then_some(span)
+    }
+
+    /// Whether all events are within the declared times.
+    fn is_enclosed(&self) -> bool {
+        let Declared { begin, .. } = self.declared;
+        self.span().is_none_or(|span| {
+            begin.is_none_or(|begin| begin <= span.begin)
+                && self.declared.known_end().is_none_or(|end| span.end <= end)
+        })
+    }
+}
+
+impl Survey {
+    pub(super) fn new(trace: &Arc<Trace>, tracefile: usize, doubt: Doubt) -> Self {
+        let notice = match doubt {
+            Doubt::Unknown => None,
+            Doubt::Contradiction(notice) => Some(notice),
+        };
+        Survey {
+            cursor: trace.cursor(tracefile),
+            packets: Vec::new(),
+            entered: 0,
+            current: Current::new(Declared { begin: None, end: None }),
+            declared: None,
+            events: None,
+            in_order: true,
+            notice,
+        }
+    }
+
+    pub(super) fn trace(&self) -> &Arc<Trace> {
+        self.cursor.trace()
+    }
+
+    pub(super) fn tracefile(&self) -> usize {
+        self.cursor.tracefile_index()
+    }
+
+    /// Reads everything.
+    pub(super) fn whole(mut self) -> PacketTimes {
+        let mut left = u64::MAX;
+        while !self.go_on(&mut left) {
+            left = u64::MAX;
+        }
+        self.finish()
+    }
+
+    /// Reads on, over `left` events at most, which becomes less by those that it reads.
+    /// Whether it is through.
+    pub(crate) fn go_on(&mut self, left: &mut u64) -> bool {
+        while *left > 0 {
+            *left -= 1;
+            match self.cursor.advance() {
+                Ok(true) => {}
+                // The reader of the data will report it.
+                Err(_) if self.cursor.skip_packet() => continue,
+                Ok(false) | Err(_) => return true,
+            }
+            let entered = self.cursor.packets_entered();
+            if mem::replace(&mut self.entered, entered) != entered {
+                self.enter();
+            }
+            let time = self.cursor.current().timestamp;
+            let current = &mut self.current;
+            current.has_untimed |= time.is_none();
+            let order = time.unwrap_or(Timestamp::MIN);
+            current.in_order &= current.last <= order;
+            current.last = order;
+            if let Some(time) = time {
+                current.earliest = current.earliest.min(time);
+                current.latest = current.latest.max(time);
+            }
+        }
+        false
+    }
+
+    /// Begins a packet, at its first event.
+    fn enter(&mut self) {
+        self.leave();
+        let Some(packet) = self.cursor.packet() else { return };
+        let declared = Declared { begin: packet.begin, end: packet.end };
+        let place = TimedPacket {
+            file: self.cursor.file_index() as u32,
+            number: packet.number,
+            offset: packet.offset,
+            clock_before: self.cursor.packet_clock(),
+            earliest: Timestamp::MAX,
+            latest: Timestamp::MIN,
+            in_order: true,
+        };
+        let before = mem::replace(&mut self.current, Current::new(declared)).declared;
+        self.packets.push(place);
+        let is_back = |before: Option<Timestamp>, now: Option<Timestamp>| {
+            before.zip(now).is_some_and(|(before, now)| now < before)
+        };
+        let is_disorder = is_back(before.begin, declared.begin)
+            || is_back(before.known_end(), declared.known_end());
+        if is_disorder {
+            self.note(DISORDER);
+        }
+    }
+
+    /// Ends the current packet.
+    fn leave(&mut self) {
+        let before = self.packets.len().checked_sub(2).and_then(|at| self.packets.get(at));
+        let before = before.map_or(Timestamp::MIN, |packet| packet.latest);
+        let Some(packet) = self.packets.last_mut() else { return };
+        let current = &self.current;
+        packet.in_order = current.in_order;
+        packet.latest = current.latest;
+        packet.earliest = if current.has_untimed { Timestamp::MIN } else { current.earliest };
+        self.in_order &= packet.in_order && before <= packet.earliest;
+        self.events = join(self.events, current.span());
+        let Declared { begin, .. } = current.declared;
+        let span = begin.zip(current.declared.known_end());
+        let span = span.map(|(begin, end)| TimeSpan { begin, end });
+        self.declared = match self.packets.len() {
+            1 => span,
+            _ => self.declared.and(span).and_then(|span| join(self.declared, Some(span))),
+        };
+        if !self.current.is_enclosed() {
+            self.note(OUTSIDE);
+        }
+    }
+
+    /// Notes what is wrong with the current packet, if nothing has been wrong yet.
+    fn note(&mut self, reason: &'static str) {
+        let Some(packet) = self.packets.last() else { return };
+        let files = &self.cursor.tracefile().files;
+        let Some(file) = files.get(packet.file as usize).map(|file| file.path.clone()) else {
+            return;
+        };
+        let kind = NoticeKind::PacketTimesIgnored { reason };
+        let (packet, offset) = (packet.number, packet.offset);
+        self.notice.get_or_insert(Notice { kind, file, packet, offset });
+    }
+
+    /// Returns what was found.
+    pub(super) fn finish(mut self) -> PacketTimes {
+        self.leave();
+        let span = match (&self.notice, self.declared) {
+            (None, Some(declared)) => Some(declared),
+            _ => self.events,
+        };
+        PacketTimes::new(self.packets, span, self.in_order, self.notice, true)
+    }
+}
+
+fn join(a: Option<TimeSpan>, b: Option<TimeSpan>) -> Option<TimeSpan> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.join(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,89 @@
+//! Files that are no regular files, or absurdly large, in places where traces have theirs.
+
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use ltt_read::schema::{FieldClass, Format, StreamClassId};
+use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::{Error, Merge, NoticeKind, Timestamp, Trace};
+
+const EVENTS: u64 = 20;
+
+fn write(dir: &Path) {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
+    let trace = TraceWriter::create(dir, schema).expect("a trace").with_index();
+    let stream = trace.stream(StreamClassId(0), "chan_0").expect("a stream");
+    let mut stream =
+        stream.with_stream_id(0).with_packet_context(Value::fields([("cpu_id", 0u64)]));
+    for time in 0..EVENTS {
+        stream.event(tick, 100 + time, Value::Struct(Vec::new())).expect("an event");
+    }
+    stream.finish().expect("a file");
+}
+
+/// What is put in the place of a file. False if it cannot be made here.
+fn replace(path: &Path, kind: &str) -> bool {
+    fs::remove_file(path).expect("it is there");
+    match kind {
+        "pipe" => Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success()),
+        "device" => symlink("/dev/zero", path).is_ok(),
+        "sparse" => File::create(path).and_then(|file| file.set_len(8 << 30)).is_ok(),
+        _ => unreachable!("no other kind is asked for"),
+    }
+}
+
+/// Does some work, which must not wait for ever.
+fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(work()));
+    receiver.recv_timeout(Duration::from_secs(60)).expect("it hangs")
+}
+
+const KINDS: [&str; 3] = ["pipe", "device", "sparse"];
+
+#[test]
+fn index_files_that_are_no_files_are_not_read() {
+    for kind in KINDS {
+        let dir = tempfile::tempdir().expect("a directory");
+        write(dir.path());
+        if !replace(&dir.path().join("index/chan_0.idx"), kind) {
+            eprintln!("skipped: no {kind} can be made here");
+            continue;
+        }
+        let path = dir.path().to_owned();
+        let (events, ignored) = within_a_minute(move || {
+            let traces = [Trace::open(path).expect("a sound trace")];
+            let mut merge = Merge::new(&traces);
+            let first = merge.next().and_then(|event| event.timestamp()).expect("a time");
+            merge.seek(Timestamp::from_ns(first.ns() + 5));
+            let events = std::iter::from_fn(|| merge.next().map(drop)).count() as u64;
+            let is_ignored =
+                |notice: &ltt_read::Notice| matches!(notice.kind, NoticeKind::IndexIgnored { .. });
+            (events, merge.drain_notices().iter().filter(|notice| is_ignored(notice)).count())
+        });
+        assert_eq!((events, ignored), (EVENTS - 5, 1), "{kind}");
+    }
+}
+
+#[test]
+fn metadata_that_is_no_file_is_an_error() {
+    for kind in KINDS {
+        let dir = tempfile::tempdir().expect("a directory");
+        write(dir.path());
+        if !replace(&dir.path().join("metadata"), kind) {
+            eprintln!("skipped: no {kind} can be made here");
+            continue;
+        }
+        let path = dir.path().to_owned();
+        let error = within_a_minute(move || Trace::open(path)).expect_err("no metadata");
+        assert!(matches!(error, Error::Io { .. }), "{kind}: {error}");
+    }
+}

@@ -1,0 +1,196 @@
+//! Windows of time in a context, against the times of all events.
+
+#[allow(dead_code, reason = "other tests need all of it")]
+mod support;
+
+use std::cell::RefCell;
+
+use ltt_read::choice::Choice;
+use ltt_read::{Event, TimeSpan, Timestamp};
+use lttv_context::{
+    Bounds, EndReason, Extension, Handle, Parallel, Setup, Subscription, Traceset, TracesetContext,
+};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use support::config::cases;
+use support::timeline::{Timeline, deceptive};
+
+/// An event: its own time, and its number in its trace.
+type Known = (Timestamp, usize, u64);
+
+fn known(event: &Event<'_>) -> Known {
+    let number = event.field("number").and_then(|value| value.as_u64()).expect("a number");
+    (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index(), number)
+}
+
+/// Counts all events, whatever is left out.
+#[derive(Debug, Default)]
+struct Counter(u64);
+
+impl Extension for Counter {
+    type Checkpoint = u64;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        setup.hooks.on_event("*", move |call| call.extensions[handle].0 += 1);
+    }
+
+    fn reset(&mut self) {
+        self.0 = 0;
+    }
+
+    fn save(&self) -> u64 {
+        self.0
+    }
+
+    fn restore(&mut self, saved: &u64) {
+        self.0 = *saved;
+    }
+}
+
+/// Chooses the events of a span.
+struct Between(TimeSpan);
+
+impl Choice for Between {
+    fn chooses(&self, event: &Event<'_>) -> bool {
+        self.0.contains(event.timestamp().unwrap_or(Timestamp::MIN))
+    }
+
+    fn spans(&self) -> Vec<TimeSpan> {
+        vec![self.0]
+    }
+}
+
+/// The events that a context delivers, in chunks as `bounds` has them, until it is through.
+fn read(context: &mut TracesetContext<'_>, bounds: &Bounds) -> EndReason {
+    loop {
+        let read = context.middle(bounds).expect("no position");
+        if !matches!(read.reason, EndReason::EventCount | EndReason::LookCount) {
+            return read.reason;
+        }
+    }
+}
+
+fn check(
+    traceset: &Traceset,
+    windows: &[(Index, Index)],
+    with_state: bool,
+    chunk: u64,
+) -> Result<(), TestCaseError> {
+    let seen = RefCell::new(Vec::new());
+    let mut context = TracesetContext::new(traceset);
+    let counter = with_state.then(|| context.attach(Counter::default()));
+    context.on_event(Subscription::to_every_event(), |call| {
+        seen.borrow_mut().push(known(&call.event));
+    });
+    context.middle(&Bounds::all()).expect("no position");
+    let full = seen.take();
+    let mut times: Vec<Timestamp> = vec![Timestamp::from_ns(0), Timestamp::MAX];
+    for event in &full {
+        times.extend([-1, 0, 1].map(|by| Timestamp::from_ns(event.0.ns() + by)));
+    }
+    let part = |begin: Timestamp, end: Timestamp| -> Vec<Known> {
+        full.iter().filter(|event| begin <= event.0 && event.0 < end).copied().collect()
+    };
+    for (begin, end) in windows {
+        let (begin, end) = (*begin.get(&times), *end.get(&times));
+        let expected = part(begin, end);
+        let window = Bounds::all().since(begin).until(end);
+
+        // From the begin, from the time, in chunks.
+        for (seeks, bounds) in
+            [(false, window.clone()), (true, window.clone()), (true, window.clone().looks(chunk))]
+        {
+            match seeks {
+                true => context.seek_time(begin),
+                false => context.seek_begin(),
+            }
+            read(&mut context, &bounds);
+            prop_assert_eq!(&seen.take(), &expected, "{} from {} to {}", seeks, begin, end);
+        }
+        context.seek_time(begin);
+        read(&mut context, &window.clone().events(chunk));
+        prop_assert_eq!(&seen.take(), &expected, "by {} from {} to {}", chunk, begin, end);
+
+        // With the state of the begin, and then of the end.
+        if let Some(counter) = counter {
+            context.seek_time_with_state(begin);
+            read(&mut context, &window);
+            prop_assert_eq!(&seen.take(), &expected, "state from {} to {}", begin, end);
+            let here = context.extensions()[counter].0;
+            prop_assert!(context.is_state_current());
+            context.seek_time_with_state(end.max(begin));
+            prop_assert_eq!(context.extensions()[counter].0, here, "at {}", end);
+        }
+
+        // One window after the other: each event once.
+        let half = Timestamp::from_ns(begin.ns() / 2 + end.ns() / 2);
+        context.seek_begin();
+        let mut parts = Vec::new();
+        let mut last = Timestamp::MIN;
+        for end in [begin, half, end, Timestamp::MAX] {
+            read(&mut context, &Bounds::all().until(end));
+            let found = seen.take();
+            prop_assert_eq!(&found, &part(last, end), "after {} to {}", last, end);
+            parts.extend(found);
+            last = last.max(end);
+        }
+        let reason = read(&mut context, &Bounds::all());
+        prop_assert_eq!(reason, EndReason::EndOfTraceset);
+        prop_assert_eq!(parts.len() + seen.take().len(), full.len());
+
+        // Slices put together.
+        for slices in [1, 3] {
+            let all = Parallel::new(traceset).threads(1).slices(slices).between(begin, end);
+            let all = all.run(|slice| {
+                let seen = RefCell::new(Vec::new());
+                let mut context = slice.context();
+                context.on_event(Subscription::to_every_event(), |call| {
+                    seen.borrow_mut().push(known(&call.event));
+                });
+                slice.read(&mut context);
+                drop(context);
+                seen.into_inner()
+            });
+            prop_assert_eq!(all.events, expected.len() as u64);
+            prop_assert_eq!(&all.results.concat(), &expected, "{} to {}", begin, end);
+        }
+        let all = Parallel::new(traceset).threads(1).slices(5).run(|slice| {
+            let mut context = slice.context();
+            slice.read(&mut context).events
+        });
+        prop_assert_eq!(all.events, full.len() as u64);
+
+        // By a check that knows the times in advance.
+        if let Some(last) = end.ns().checked_sub(1).map(Timestamp::from_ns) {
+            let seen = RefCell::new(Vec::new());
+            let mut chosen = TracesetContext::new(traceset);
+            if with_state {
+                chosen.attach(Counter::default());
+            }
+            chosen.choose(Between(TimeSpan { begin, end: last }));
+            chosen.on_event(Subscription::to_every_event(), |call| {
+                seen.borrow_mut().push(known(&call.event));
+            });
+            read(&mut chosen, &Bounds::all().looks(chunk));
+            drop(chosen);
+            prop_assert_eq!(&seen.into_inner(), &expected, "chosen {} to {}", begin, end);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn windows_are_parts_of_the_full_read(
+        timelines in prop::collection::vec(deceptive(), 1..3),
+        windows in prop::collection::vec(any::<(Index, Index)>(), 2..5),
+        with_state in any::<bool>(),
+        chunk in 1..9u64,
+    ) {
+        let open = |timeline: &Timeline| timeline.in_memory(timeline.data());
+        let traceset: Traceset = timelines.iter().map(open).collect();
+        check(&traceset, &windows, with_state, chunk)?;
+    }
+}
