@@ -2,6 +2,7 @@
 
 mod support {
     pub(crate) mod config;
+    #[allow(dead_code, reason = "other tests need all of it")]
     pub(crate) mod timeline;
 }
 
