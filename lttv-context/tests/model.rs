@@ -101,15 +101,18 @@ fn is_dynamic(event: &ltt_read::Event<'_>) -> bool {
     event.event_type().name() == "dynamic"
 }
 
+/// A time, and the event up to which those before the time were delivered.
+type Floor = (Timestamp, usize);
+
 /// Where a context is in the list, and what it has delivered before its turn.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     /// All events before this one have been passed.
     at: usize,
     /// Events before this time were delivered, up to a place.
-    floor: Option<(Timestamp, usize)>,
+    floor: Option<Floor>,
     /// Events at this time or later were left out, since a place with its floor.
-    ahead: Option<(Timestamp, usize, Option<(Timestamp, usize)>)>,
+    ahead: Option<(Timestamp, usize, Option<Floor>)>,
 }
 
 impl From<usize> for Place {
