@@ -156,7 +156,7 @@ fn check(
         }
         let all = Parallel::new(traceset).threads(1).slices(5).run(|slice| {
             let mut context = slice.context();
-            slice.read(&mut context).events
+            slice.read(&mut context).expect("no extension keeps state").events
         });
         prop_assert_eq!(all.events, full.len() as u64);
 
