@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::duplicates::follows;
+use crate::index::Indexes;
 use crate::layout::node::NodeKind;
 use crate::layout::program::Scratch;
-use crate::index::Indexes;
 use crate::layout::tables::Tables;
 use crate::packet::Packet;
 use crate::schema::{Schema, StreamClassId};

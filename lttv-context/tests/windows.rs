@@ -147,7 +147,8 @@ fn check(
                 context.on_event(Subscription::to_every_event(), |call| {
                     seen.borrow_mut().push(known(&call.event));
                 });
-                slice.read(&mut context);
+                let read = slice.read(&mut context);
+                assert!(read.is_ok(), "no extension keeps state");
                 drop(context);
                 seen.into_inner()
             });
