@@ -32,7 +32,7 @@ use lttv_examples::progress::Progress;
 use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
 use lttv_examples::text_dump::output::Output;
 use lttv_state::history::{Error, History, Interval};
-use lttv_state::kernel_history::{Recorded, Target, record};
+use lttv_state::kernel_history::{self, Recorded, Target, record};
 use lttv_state::tree::Quark;
 
 #[derive(Debug, clap::Parser)]
@@ -213,7 +213,7 @@ fn build(
 ) -> Result<()> {
     let traceset = opening::open(report, [trace])?;
     inputs::refuse(file, traceset.traces(), &[])?;
-    match History::open_for(file, &Recorded::identity(&traceset)) {
+    match kernel_history::open(file, &traceset) {
         Ok(_) if !force => {
             writeln!(out, "{} has all of that trace already", file.display())?;
             return Ok(());

@@ -86,8 +86,8 @@ fn numbers_beyond_the_limits_of_a_field_are_compared() {
 #[test]
 fn an_empty_filter_is_an_error() {
     let run = dump(&["--count", "--filter", ""], None);
-    assert!(!matches!(run.status, Some(0) | None), "{run:?}");
-    assert!(run.stderr.contains("the filter is empty"), "{}", run.stderr);
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("--filter: an expression is empty"), "{}", run.stderr);
     assert!(run.stdout.is_empty());
 }
 
@@ -139,7 +139,11 @@ fn a_count_is_of_the_events_that_would_be_printed() {
         let mut windows = vec![vec![]];
         for (begin, end) in [(0, 8), (1, 3), (2, 7), (4, 4), (5, 8)] {
             let (begin, end) = (format!("--begin={}", at(begin)), format!("--end={}", at(end)));
-            windows.extend([vec![begin.clone()], vec![end.clone()], vec![begin, end]]);
+            windows.extend([vec![begin.clone()], vec![end.clone()]]);
+            // Where the clock goes back, an end may be before a start: that is refused.
+            if begin["--begin=".len()..] <= end["--end=".len()..] {
+                windows.push(vec![begin, end]);
+            }
         }
         for window in windows {
             let with = |first| {

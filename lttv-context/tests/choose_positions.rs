@@ -248,7 +248,7 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
             Step::Read { time, position, events: count, stop: number } => {
                 if let Some(time) = time.filter(|_| !times.is_empty()) {
                     let time = *time.get(&times);
-                    bounds = bounds.until(Timestamp::from_ns(time));
+                    bounds = bounds.until_start_of(Timestamp::from_ns(time));
                     limit = limit.min(events.partition_point(|event| event.time < time));
                 }
                 if let Some(position) = position {

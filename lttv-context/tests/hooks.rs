@@ -31,7 +31,10 @@ fn trace(files: &[(&str, &[Given])]) -> Arc<Trace> {
     let mut trace = MemoryTrace::new(schema);
     for (name, events) in files {
         let id = name.bytes().fold(0, |id, byte| id * 31 + u64::from(byte));
-        let mut writer = trace.stream(class, name).expect("a writer").with_stream_id(id);
+        let (_, cpu) = name.rsplit_once('_').expect("a channel and a CPU");
+        let cpu = cpu.parse::<u32>().expect("a number");
+        let writer = trace.stream(class, name).expect("a writer").with_stream_id(id);
+        let mut writer = writer.with_packet_context(Value::fields([("cpu_id", cpu)]));
         for (number, (name, time)) in events.iter().enumerate() {
             let at = TYPES.iter().position(|t| t.0 == *name).expect("a type");
             let value = |field: &&str| (number + if *field == "y" { 100 } else { 0 }) as u32;

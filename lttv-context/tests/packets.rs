@@ -21,6 +21,7 @@ fn write(dir: &Path) {
     let trace = TraceWriter::create(dir, schema).expect("a directory").with_index();
     for cpu in 0..CPUS {
         let stream = trace.stream(StreamClassId(0), &format!("c_{cpu}")).expect("a stream");
+        let stream = stream.with_packet_context(Value::fields([("cpu_id", cpu)]));
         let mut stream = stream.with_stream_id(cpu).with_packet_limit(4096);
         for n in 0..EVENTS {
             let value = Value::structure([n.into()]);

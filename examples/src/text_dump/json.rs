@@ -407,7 +407,7 @@ mod tests {
             text(nested),
             concat!(
                 r#"{"timestamp":1600000001000000007,"cycles":1000000007,"trace":"","tracefile":"c_0","#,
-                r#""cpu":0,"name":"sample","id":0,"packet_context":{"cpu_id":3},"fields":{"#,
+                r#""cpu":3,"name":"sample","id":0,"packet_context":{"cpu_id":3},"fields":{"#,
                 r#""one":1,"st":{},"two":2,"arr":[{"a":1},{"a":2}],"zero":0,"none":[],"#,
                 r#""var":{"option":"this","value":3},"opt":4,"nil":null}}"#,
                 "\n"

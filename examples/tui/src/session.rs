@@ -242,9 +242,11 @@ impl Session {
         };
         let most = contexts.max_by_key(|context| count(context))?;
         let first = most.errors().first()?;
-        Some(match count(most) {
-            1 => format!("cannot be read: {first}"),
-            errors => format!("{errors} errors, the first: {first}"),
+        // Errors that are not kept count again whenever they are met again.
+        Some(match (most.errors().len(), most.errors_omitted()) {
+            (1, 0) => format!("cannot be read: {first}"),
+            (errors, 0) => format!("{errors} errors, the first: {first}"),
+            (errors, _) => format!("more than {errors} errors, the first: {first}"),
         })
     }
 

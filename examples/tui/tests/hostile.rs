@@ -52,7 +52,9 @@ fn control_characters_of_names_are_seen_and_have_no_effect() {
 
 #[test]
 fn damage_is_told_in_the_last_line() {
-    for (damaged, expected) in [(1, "cannot be read: "), (5000, "5000 errors, the first: ")] {
+    for (damaged, expected) in
+        [(1, "cannot be read: "), (5000, "more than 4096 errors, the first: ")]
+    {
         let path = trace(&format!("damaged-{damaged}"), "event", damaged);
         let mut screen = Screen::of(Session::open(&[path]).expect("a trace"), 140, 44, Look::Mono);
         screen.settle();

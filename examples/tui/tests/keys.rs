@@ -125,6 +125,8 @@ fn a_filter_that_matches_nothing_says_so_once_all_is_read() {
     assert!(screen.line_with("no event matches").is_none());
     screen.type_text("/event.name == \"sched_swicth\"");
     screen.press(KeyCode::Enter);
+    // The note on the filter comes first, until the next key.
+    screen.press(KeyCode::BackTab);
     assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
     // It stays, whatever the place, and goes with the filter.
     screen.type_text("}}");
@@ -143,6 +145,7 @@ fn a_filter_that_matches_nothing_says_so_once_all_is_read() {
     assert!(screen.line_with(own).is_some(), "{}", screen.text());
     screen.type_text("/event.name == \"nothing\"");
     screen.press(KeyCode::Enter);
+    screen.press(KeyCode::BackTab);
     assert!(screen.line_with("no event matches both").is_some(), "{}", screen.text());
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use lttv_context::{Bounds, EndReason, Traceset, TracesetContext, fingerprint};
+use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext, fingerprint};
 
 use super::grown::{self, Found, Marker};
 use super::snapshot::Snapshot;
@@ -57,15 +57,58 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// The identity of a history that [`record`] makes: with it,
-    /// [`History::open_for`] refuses files of other traces, or of these as they
-    /// were earlier.
+    /// Returns the identity of a history that [`record`] makes now. This reads all of
+    /// the traces: [`open`] compares without that.
     pub fn identity(traceset: &Traceset) -> Identity {
-        Identity {
-            producer: "kernel state".into(),
-            version: VERSION << 16 | kernel::VERSION,
-            options: 0,
-            source: fingerprint(traceset),
+        identity_of(fingerprint(traceset))
+    }
+}
+
+fn identity_of(source: Vec<u8>) -> Identity {
+    Identity {
+        producer: "kernel state".into(),
+        version: VERSION << 16 | kernel::VERSION,
+        options: 0,
+        source,
+    }
+}
+
+/// Opens the history that [`record`] has stored of these traces.
+///
+/// [`Fingerprint`] says how it is found out whether these are the traces, and what that
+/// costs: traces that were only copied or touched are the same.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use lttv_context::Traceset;
+/// use lttv_state::kernel_history::{Target, open, record};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// # let directory = tempfile::tempdir()?;
+/// # let file = directory.path().join("history");
+/// let traceset = Traceset::open(path)?;
+/// record(&traceset, Target::File(&file), |_| ControlFlow::Continue(()))?;
+/// // Later:
+/// let history = open(&file, &traceset)?;
+/// # assert!(history.end() > history.start());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`History::open`]; [`Error::Stale`] if the file is of other traces, of these with
+/// another content or as they were before they grew, or was made by another version of
+/// this crate.
+pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, Error> {
+    let history = History::open(path)?;
+    let source = Fingerprint::known(&history.identity().source).renewed(traceset);
+    let expected = identity_of(source);
+    match *history.identity() == expected {
+        true => Ok(history),
+        false => {
+            let found = history.identity().clone().into();
+            Err(Error::Stale { expected: expected.into(), found })
         }
     }
 }
