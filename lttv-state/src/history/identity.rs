@@ -2,6 +2,9 @@
 
 use super::bits::{Bytes, put_varint};
 
+/// A source of more bytes is shown by its checksum.
+const MAX_SHOWN: usize = 32;
+
 /// What a history was built from, and by what: two histories with the same
 /// identity have the same states.
 ///
@@ -29,7 +32,10 @@ impl std::fmt::Display for Identity {
             "{:?} version {} options {:x} source ",
             self.producer, self.version, self.options
         )?;
-        self.source.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        match self.source.len() {
+            0..=MAX_SHOWN => self.source.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            len => write!(f, "of {len} bytes, CRC-32 {:08x}", crc32fast::hash(&self.source)),
+        }
     }
 }
 
@@ -51,5 +57,19 @@ impl Identity {
         let (producer, source) = (next()?, next()?);
         let producer = String::from_utf8(producer).ok()?;
         Some(Identity { producer, source, version: bytes.u32(), options: bytes.u64() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_source_is_shown_by_its_checksum() {
+        let with = |source: &[u8]| Identity { source: source.into(), ..Identity::default() };
+        assert!(with(&[0xab, 1]).to_string().ends_with(" source ab01"));
+        let long = with(&[7; 6000]).to_string();
+        assert!(long.contains(" source of 6000 bytes, CRC-32 "), "{long}");
+        assert_ne!(long, with(&[8; 6000]).to_string());
     }
 }
