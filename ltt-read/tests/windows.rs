@@ -205,7 +205,7 @@ fn files(dir: &Path) -> Vec<std::path::PathBuf> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(4000))]
 
     /// Whatever packets declare, and whatever order they are in.
     #[test]
@@ -220,7 +220,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(1500))]
 
     /// Whatever index files say, and with damaged data.
     #[test]

@@ -181,7 +181,7 @@ fn check(
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(2500))]
 
     #[test]
     fn windows_are_parts_of_the_full_read(

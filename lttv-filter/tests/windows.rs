@@ -20,7 +20,7 @@ fn known(event: Event<'_>) -> Known {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(1500))]
 
     #[test]
     fn filters_by_time_pass_parts_of_the_full_read(

@@ -27,7 +27,7 @@ fn known(event: &Event<'_>) -> Known {
 type Asked = ((Index, Index), Option<u64>, Option<Index>);
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(1500))]
 
     #[test]
     fn requests_get_parts_of_the_full_read(
