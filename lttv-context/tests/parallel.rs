@@ -43,11 +43,12 @@ fn events(parallel: &Parallel, stop: Option<u32>) -> (Vec<Known>, u64, Vec<Notic
     (read.results.concat(), read.events, read.notices, read.stopped)
 }
 
-/// Notices in no particular order, but for what only those who seek have to know.
+/// Notices in no particular order, equal ones once, but for what only seeks can notice.
 fn sorted(mut notices: Vec<Notice>) -> Vec<String> {
     notices.retain(|notice| !matches!(notice.kind, NoticeKind::PacketTimesIgnored { .. }));
     let mut texts: Vec<_> = notices.iter().map(Notice::to_string).collect();
     texts.sort();
+    texts.dedup();
     texts
 }
 
