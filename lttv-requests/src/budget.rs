@@ -84,6 +84,8 @@ pub(crate) struct Meter {
     effort: u64,
     /// How much was done that hooks asked for.
     accepted: u64,
+    /// Whether hooks were asked once what they ask for.
+    has_accepted: bool,
     /// Whether anything was done.
     has_begun: bool,
     slice: u64,
@@ -100,6 +102,7 @@ impl Meter {
             events: 0,
             effort: 0,
             accepted: 0,
+            has_accepted: false,
             has_begun: false,
             slice,
             slice_begin,
@@ -134,11 +137,13 @@ impl Meter {
         self.has_begun = true;
     }
 
-    /// So many things were done that hooks asked for.
+    /// So many things were done that hooks asked for. Those asked for before the call are
+    /// no progress of it by themselves: at least one step follows.
     pub(crate) fn accept(&mut self, commands: usize) {
         self.accepted += commands as u64;
         self.effort += commands as u64;
-        self.has_begun |= commands > 0;
+        self.has_begun |= commands > 0 && self.has_accepted;
+        self.has_accepted = true;
     }
 
     /// Whether as much was done at the end of a call as may be, whatever was before.

@@ -150,6 +150,8 @@ impl TraceState {
         let ix = self.current(at);
         if let Some((old, new)) = tid
             && old != new
+            // Idle threads are not renumbered: each CPU keeps its own.
+            && old != 0
             && (1..TID_END).contains(&new)
             && self.processes.get(ix).tid == Some(old)
         {
