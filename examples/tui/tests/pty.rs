@@ -148,6 +148,7 @@ fn resize(master: impl AsFd, width: u16, height: u16) {
 
 #[test]
 fn drawing_anew_asks_nothing_of_the_terminal() {
+    let _alone = alone();
     let mut terminal = Terminal::open();
     // What is typed ahead does not matter, be it Esc or the begin of a character.
     for keys in [&b"\x0c"[..], b"\x0c\x1b", b"\x0cjjjj", b"\x0c\xe2\x82\xac"] {
@@ -166,6 +167,7 @@ fn drawing_anew_asks_nothing_of_the_terminal() {
 
 #[test]
 fn a_signal_that_ends_the_program_leaves_the_terminal_as_it_was() {
+    let _alone = alone();
     for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
         let mut terminal = Terminal::open();
         assert!(terminal.is_raw());
@@ -180,6 +182,7 @@ fn a_signal_that_ends_the_program_leaves_the_terminal_as_it_was() {
 /// Half a character is typed: what reads keys waits for the rest.
 #[test]
 fn a_signal_ends_a_program_that_waits_for_half_a_key() {
+    let _alone = alone();
     let mut terminal = Terminal::open();
     terminal.press(b"\xe2");
     sleep(Duration::from_millis(300));
@@ -192,6 +195,7 @@ fn a_signal_ends_a_program_that_waits_for_half_a_key() {
 /// The terminal does not control the program here: there is no signal.
 #[test]
 fn the_program_ends_when_its_terminal_has_gone() {
+    let _alone = alone();
     let mut terminal = Terminal::open();
     // Nothing has the other end open any more.
     terminal.master = File::open("/dev/null").expect("a file");
@@ -208,6 +212,7 @@ fn the_program_ends_when_its_terminal_has_gone() {
 
 #[test]
 fn a_program_that_is_stopped_gives_the_terminal_back_meanwhile() {
+    let _alone = alone();
     let mut terminal = Terminal::open();
     terminal.signal(Signal::TSTP);
     terminal.wait_for(LEAVE);
@@ -226,4 +231,10 @@ fn a_program_that_is_stopped_gives_the_terminal_back_meanwhile() {
     terminal.wait_for("no shell here");
     terminal.press(b"q");
     assert_eq!(terminal.status().code(), Some(0));
+}
+
+/// Keeps tests apart: a program that another one starts would inherit the terminal.
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
