@@ -69,12 +69,12 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let mut terminal = ratatui::try_init()?;
     let result = show(&mut app, &mut terminal, &wanted);
     let restored = ratatui::try_restore();
-    // A terminal that has gone is the reason for its signal, not another one.
     if let Some(status) = wanted.status() {
         return Ok(Some(status));
     }
-    result?;
-    restored?;
+    if let Err(error) = result.and(restored) {
+        return wanted.status_after_failure().map(Some).ok_or_else(|| error.into());
+    }
     // On the screen there was room for one of them.
     for notice in &notices {
         report.warning(notice);

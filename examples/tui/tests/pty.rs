@@ -36,6 +36,12 @@ struct Terminal {
 impl Terminal {
     /// Starts the program, and waits until it has drawn a frame.
     fn open() -> Self {
+        Terminal::open_with(Command::new(env!("CARGO_BIN_EXE_lttv-tui")))
+    }
+
+    /// Starts the program by a command that gets its argument, and waits until it has drawn
+    /// a frame.
+    fn open_with(mut command: Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a terminal");
         grantpt(&master).expect("a terminal");
@@ -49,7 +55,7 @@ impl Terminal {
             options.read(true).write(true).custom_flags(no_control);
             options.open(&name).expect("a terminal")
         };
-        let program = Command::new(env!("CARGO_BIN_EXE_lttv-tui"))
+        let program = command
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel"))
             .env("TERM", "xterm")
             .stdin(slave())
@@ -227,6 +233,32 @@ fn a_program_that_is_stopped_gives_the_terminal_back_meanwhile() {
     terminal.wait_for("quit");
     assert!(terminal.is_raw());
     // No shell is there that could continue it: the key does nothing but say so.
+    terminal.press(b"\x1a");
+    terminal.wait_for("no shell here");
+    terminal.press(b"q");
+    assert_eq!(terminal.status().code(), Some(0));
+}
+
+/// In a container, sessions and process groups may be those of a process outside of it. Their
+/// number is 0 then.
+#[test]
+fn the_key_to_stop_works_where_the_process_group_has_no_number() {
+    let _alone = alone();
+    let namespace = || {
+        let mut command = Command::new("unshare");
+        // A shell stays the parent, as the process of number 1.
+        let script = "\"$0\" \"$@\"; exit $?";
+        command.args(["--user", "--map-root-user", "--pid", "--fork", "sh", "-c", script]);
+        command
+    };
+    if !namespace().arg("true").status().is_ok_and(|status| status.success()) {
+        // Written past the test harness, which hides what a test that passes prints.
+        _ = writeln!(std::io::stderr(), "skipped: a namespace of processes cannot be made here");
+        return;
+    }
+    let mut command = namespace();
+    command.arg(env!("CARGO_BIN_EXE_lttv-tui"));
+    let mut terminal = Terminal::open_with(command);
     terminal.press(b"\x1a");
     terminal.wait_for("no shell here");
     terminal.press(b"q");
