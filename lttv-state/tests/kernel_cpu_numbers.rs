@@ -83,7 +83,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 /// The event types of a trace, in the order of [`Case::kind`].
-const KINDS: usize = 11;
+const KINDS: usize = 14;
 
 fn schema(told: Told, format: Format) -> (Schema, Vec<EventTypeId>) {
     let mut schema = presets::lttng_kernel(format);
@@ -131,6 +131,12 @@ fn schema(told: Told, format: Format) -> (Schema, Vec<EventTypeId>) {
         ),
         ("power_cpu_frequency", vec![("state", unsigned()), ("cpu_id", unsigned())]),
         ("syscall_entry_read", vec![("fd", unsigned())]),
+        (
+            "sched_process_exec",
+            vec![("filename", text()), ("tid", signed()), ("old_tid", signed())],
+        ),
+        ("sched_process_exit", vec![("tid", signed())]),
+        ("sched_process_free", vec![("tid", signed())]),
     ];
     let types = types.into_iter().map(|(name, mut fields)| {
         if told == Told::ByEvent {
@@ -192,7 +198,11 @@ fn payload(case: &Case, told: Told) -> Value {
             ("cpu", u64::from(case.about).into()),
         ],
         9 => vec![("state", 1000u64.into()), ("cpu_id", u64::from(case.about).into())],
-        _ => vec![("fd", u64::from(u32::MAX).into())],
+        10 => vec![("fd", u64::from(u32::MAX).into())],
+        11 => {
+            vec![("filename", text("e")), ("tid", case.tid.into()), ("old_tid", case.other.into())]
+        }
+        _ => vec![("tid", case.tid.into())],
     };
     if told == Told::ByEvent {
         fields.push(("perf_cpu", u64::from(case.cpu).into()));
@@ -333,10 +343,11 @@ fn check(dir: &Path, cases: &[Case]) {
         for cpu in &expected.cpus {
             assert!(possible.contains(&cpu.number), "a row of CPU {} at {t}", cpu.number);
         }
+        // Each CPU has an idle thread of its own, whatever events tell of it.
         let idle = expected.threads.iter().filter(|of| of.tid == 0);
-        for cpu in idle.filter_map(|of| of.cpu) {
-            assert!(possible.contains(&cpu), "an idle thread of CPU {cpu} at {t}");
-        }
+        let idle: Vec<_> = idle.map(|of| of.cpu).collect();
+        let cpus: Vec<_> = expected.cpus.iter().map(|cpu| Some(cpu.number)).collect();
+        assert_eq!(idle, cpus, "idle threads at {t}");
         for of in expected.threads.iter().filter_map(|of| of.pid.or(of.parent)) {
             assert!(of >= 0, "process {of} at {t}");
         }
@@ -366,7 +377,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
         cases: 32,
-        max_shrink_iters: 200,
+        max_shrink_iters: 3000,
         ..ProptestConfig::default()
     })]
 
@@ -382,6 +393,36 @@ proptest! {
         write(&trace, told, &cpus, &cases);
         check(&trace, &cases);
     }
+}
+
+/// Checks events that each tell their CPU: kind, CPU, process and other process.
+fn check_events(events: &[(usize, u32, i64, i64)]) {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("trace");
+    let case = |&(kind, cpu, tid, other)| Case {
+        stream: 0,
+        cpu,
+        kind,
+        tid,
+        other,
+        about: 0,
+        irq: 0,
+        passed: 1,
+    };
+    let cases: Vec<_> = events.iter().map(case).collect();
+    write(&trace, Told::ByEvent, &[vec![0], vec![0], vec![0]], &cases);
+    check(&trace, &cases);
+}
+
+/// The idle process of the new CPU gets the place that process 7 had.
+#[test]
+fn a_cpu_that_appears_after_a_process_has_gone_is_stored() {
+    check_events(&[(2, 0, 0, 7), (13, 0, 7, 0), (13, 0, 7, 0), (3, 1, 0, 0)]);
+}
+
+#[test]
+fn an_exec_of_the_idle_process_renumbers_nothing() {
+    check_events(&[(2, 0, 0, 7), (11, 0, 5, 0), (2, 0, 7, 5), (2, 0, 0, 7), (2, 1, 0, 5)]);
 }
 
 /// As many CPUs as nobody has: they take memory by how many they are, and beyond some

@@ -231,6 +231,7 @@ impl KernelState {
         let packet = &mut self.packets[tracefile];
         let (_, gap) = packet.enter(rule, event);
         let state = &mut self.traces[trace].state;
+        state.begin_changes();
         let (cpu, place) = packet.locate(state);
         let at = At { cpu, place, time };
         state.begin(at);

@@ -11,11 +11,14 @@ pub(super) struct Journal<T> {
     told: usize,
     /// Where the last event begins.
     last: usize,
+    /// Where that begins which a new entry may repeat: what is of the last event, and was
+    /// not told yet.
+    new: usize,
 }
 
 impl<T> Default for Journal<T> {
     fn default() -> Self {
-        Journal { kept: false, changed: Vec::new(), told: 0, last: 0 }
+        Journal { kept: false, changed: Vec::new(), told: 0, last: 0, new: 0 }
     }
 }
 
@@ -33,12 +36,13 @@ impl<T: PartialEq + Copy> Journal<T> {
             self.told = 0;
         }
         self.last = self.changed.len();
+        self.new = self.last;
     }
 
     /// Something changes.
     #[inline]
     pub(super) fn note(&mut self, what: T) {
-        if self.changed.last() != Some(&what) || self.changed.len() == self.last {
+        if self.changed.last() != Some(&what) || self.changed.len() == self.new {
             self.changed.push(what);
         }
     }
@@ -55,6 +59,7 @@ impl<T: PartialEq + Copy> Journal<T> {
         into.clear();
         into.extend_from_slice(self.changed.get(self.told..).unwrap_or_default());
         self.told = self.changed.len();
+        self.new = self.told;
         std::mem::replace(&mut self.kept, true)
     }
 }

@@ -298,11 +298,17 @@ impl TraceState {
         self.processes.places()
     }
 
-    /// An event is to be applied: nothing has been changed by it yet.
+    /// An event is to be applied: what changes from here on, such as the CPUs that are
+    /// known, is its doing.
     #[inline]
-    pub(super) fn begin(&mut self, at: At) {
+    pub(super) fn begin_changes(&mut self) {
         self.processes.journal.begin_event();
         self.journal.begin_event();
+    }
+
+    /// An event, of which nothing but its CPU has been applied, has begun.
+    #[inline]
+    pub(super) fn begin(&mut self, at: At) {
         self.effect.begin(at.cpu, at.place, at.time);
         self.credit = (self.credit + CREDIT_PER_EVENT).min(FIRST_CREDIT);
     }
