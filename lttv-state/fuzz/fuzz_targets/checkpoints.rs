@@ -1,15 +1,15 @@
-//! Any bytes as a file of checkpoints, with checksums made right so that what is
-//! behind them is reached: going on from whatever states it has must come to an end,
-//! without a panic.
+//! Any bytes as a file of checkpoints. The checksums are corrected first, so that the
+//! content after them is read. Reading on from any of the stored states must end, without a
+//! panic.
 //!
-//! A corpus begins with a sound file, since hardly anything else gets past the head:
+//! A corpus must start with a sound file, since hardly anything else gets past the header:
 //!
 //! ```text
 //! cargo run --example checkpoints_seed fuzz/corpus/checkpoints/seed
 //! ```
 //!
-//! What programs store by default is of no use for that: the bundled trace is shorter
-//! than the distance from one of their checkpoints to the next.
+//! The files that programs store by default do not serve for that: the bundled trace is
+//! shorter than the distance between two of their checkpoints.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -26,6 +26,9 @@ const MEMORY: usize = 16 << 20;
 
 static TRACESET: LazyLock<Traceset> =
     LazyLock::new(|| Traceset::open(TRACE).expect("the bundled trace"));
+
+/// The fingerprint of the traces, which takes long to compute.
+static SOURCE: LazyLock<Vec<u8>> = LazyLock::new(|| fingerprint(&TRACESET));
 
 fuzz_target!(|data: &[u8]| {
     let mut file = data.to_vec();
@@ -56,12 +59,12 @@ fn repair(file: &mut [u8]) {
     }
     file[..12].copy_from_slice(b"\x89LCP\r\n\x1a\n\x01\0\0\0");
     // The first frame begins with the length of the fingerprint, in 7 bits a byte.
-    let source = fingerprint(&TRACESET);
+    let source = &*SOURCE;
     if source.len() < 1 << 14
         && let Some(place) = file.get_mut(16..18 + source.len())
     {
         place[..2].copy_from_slice(&[source.len() as u8 | 0x80, (source.len() >> 7) as u8]);
-        place[2..].copy_from_slice(&source);
+        place[2..].copy_from_slice(source);
     }
     let mut sum = crc32fast::Hasher::new();
     sum.update(&file[..12]);
