@@ -215,7 +215,7 @@ fn cpus_may_be_missing_and_foreign_files_are_left_out() {
     let names: Vec<_> = trace.tracefiles().iter().map(|t| t.name()).collect();
     assert_eq!(names, ["fs_0", "kernel_1", "metadata_0"]);
     let [warning] = trace.warnings() else { panic!("{:?}", trace.warnings()) };
-    assert_eq!(warning.message, "backup_7: this is no tracefile");
+    assert_eq!(warning.message, "backup_7: not a tracefile");
     assert_eq!(events_of(&trace, "kernel", 1).events, 21);
 }
 

@@ -1,22 +1,22 @@
-//! Hooks for everything and hooks for some ids, merged ahead of calls.
+//! Hooks for all ids and hooks for some ids, merged before they are called.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::fmt;
 use std::ops::ControlFlow;
 
-use crate::flow::{Flow, either};
+use crate::flow::{Flow, or_break};
 use crate::id::{HookId, HookInfo, Removal};
 use crate::priority::{Priority, PriorityConflict};
 
-/// A main list of hooks, called for every id, and a list for each id, called as
-/// one.
+/// A table of hooks by event id: a main list of hooks for every id, and a list for each
+/// id. Both are called as one list, in order of priority.
 ///
-/// Ids are small dense numbers: they are indices into a table. For each there is
-/// one flat list of the hooks to call, in order; it is made anew only after a
-/// change that concerns it. A hook may be for many ids, and has then a datum `D`
-/// for each, such as what was found out about that id in advance. Hooks that were
-/// added one after the other with equal data are called as one [run](HookRun).
+/// Ids are small dense numbers, used as indices into a table. The table holds for each id
+/// the flat list of hooks to call; that list is rebuilt only after a change that concerns
+/// the id. A hook for several ids has a datum of type `D` for each of them, for example
+/// what the program computed about this id in advance. Consecutively added hooks with
+/// equal data are called together, as one [run](HookRun).
 ///
 /// ```
 /// use lttv_hooks::{Flow, HooksById, Priority, Reach};
@@ -39,44 +39,45 @@ use crate::priority::{Priority, PriorityConflict};
 /// assert_eq!(notes, ["all", "5", "all", "2 or 5"]);
 /// ```
 pub struct HooksById<F: ?Sized, D = ()> {
-    /// The functions; `None` where a slot is free.
+    /// The functions; `None` marks a free slot.
     hooks: Vec<Option<Box<F>>>,
-    /// What else is known of them, by the same index.
+    /// The identity, priority and ids of each hook, by slot.
     infos: Vec<Option<Info<D>>>,
-    /// The least is taken first: so hooks that come one after the other are
-    /// neighbours.
+    /// Free slots, lowest first, so that hooks added one after the other are in
+    /// neighbouring slots.
     free: BinaryHeap<Reverse<Slot>>,
     by_identity: HashMap<HookId, Slot>,
-    /// For the order among equals.
-    added: u64,
+    /// The number of the last added hook; orders hooks of equal priority.
+    last_number: u64,
     /// Hooks for all ids.
-    everywhere: Steps<D>,
-    /// For each id, hooks that are for it in particular.
-    listed: Vec<Steps<D>>,
+    for_all_ids: Registrations<D>,
+    /// Hooks registered for particular ids, by id.
+    for_id: Vec<Registrations<D>>,
     plans: Plans<D>,
     stale: Stale,
 }
 
-/// For which ids a hook is called, with what datum.
+/// The ids for which a hook is called, with a datum for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach<D = ()> {
-    /// It is in the main list: called for every id.
+    /// Every id. The hook is in the main list.
     All(D),
-    /// It is in the main list, but only for these ids: called before hooks
-    /// by id of the same priority.
+    /// These ids, as part of the main list: called before hooks in [`Reach::Ids`] of the
+    /// same priority.
     Main(Vec<(usize, D)>),
-    /// By id: called for these, after hooks of the main list of the same priority.
+    /// These ids: called after hooks in [`Reach::All`] and [`Reach::Main`] of the same
+    /// priority.
     Ids(Vec<(usize, D)>),
 }
 
 impl Reach {
-    /// By id, without data.
+    /// Creates a [`Reach::Ids`] without data.
     pub fn ids(ids: impl IntoIterator<Item = usize>) -> Reach {
         Reach::Ids(ids.into_iter().map(|id| (id, ())).collect())
     }
 }
 
-/// Index of a hook.
+/// An index into the table of hooks.
 type Slot = u32;
 
 struct Info<D> {
@@ -87,42 +88,43 @@ struct Info<D> {
     reach: Reach<D>,
 }
 
-/// Hooks by their numbers, that is in the order in which they were added: so one is taken
-/// out in a short time, however many there are.
-type Steps<D> = BTreeMap<u64, Step<D>>;
+/// Hooks by number, in the order in which they were added. A map, so that removing one
+/// takes logarithmic time.
+type Registrations<D> = BTreeMap<u64, Registration<D>>;
 
-struct Step<D> {
+struct Registration<D> {
     slot: Slot,
     data: D,
 }
 
-/// What to call for each id.
+/// The hooks to call for each id.
 struct Plans<D> {
-    /// Which plan is that of each id, and at the end that of all ids beyond: so nobody
-    /// needs to ask whether an id is in the table, which is hard to predict.
+    /// The index into `plans` for each id. One more entry at the end serves all larger
+    /// ids, so that a look-up clamps the id instead of taking a branch that is hard to
+    /// predict.
     numbers: Vec<u32>,
-    /// First the one for ids without hooks of their own, then one for each id, in use or
+    /// The plan for ids without hooks of their own, then one place for each id, used or
     /// not.
     plans: Vec<Plan<D>>,
-    /// A bit for all ids that are the same in their last bits: whether one of them may have
-    /// hooks.
-    heard: u64,
+    /// A one-word Bloom filter: bit `n` is set if an id that equals `n` modulo 64 may
+    /// have hooks.
+    id_filter: u64,
 }
 
 /// Hooks to be called, in order.
 type Plan<D> = Box<[Run<D>]>;
 
-/// The number of the plan for ids without hooks of their own.
+/// The index of the plan for ids without hooks of their own.
 const COMMON: u32 = 0;
 
-/// Hooks in neighbouring slots, to be called with the same datum.
+/// Hooks in neighbouring slots that share a datum.
 struct Run<D> {
     begin: Slot,
     end: Slot,
     data: D,
 }
 
-/// Which plans do not fit the lists any more.
+/// The ids whose plans have to be rebuilt.
 enum Stale {
     None,
     Ids(Vec<usize>),
@@ -130,44 +132,44 @@ enum Stale {
 }
 
 impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
-    /// No hooks.
+    /// Creates a table without hooks.
     pub fn new() -> Self {
         HooksById {
             hooks: Vec::new(),
             infos: Vec::new(),
             free: BinaryHeap::new(),
             by_identity: HashMap::new(),
-            added: 0,
-            everywhere: Steps::new(),
-            listed: Vec::new(),
-            plans: Plans { numbers: vec![COMMON], plans: vec![Box::default()], heard: 0 },
+            last_number: 0,
+            for_all_ids: Registrations::new(),
+            for_id: Vec::new(),
+            plans: Plans { numbers: vec![COMMON], plans: vec![Box::default()], id_filter: 0 },
             stale: Stale::None,
         }
     }
 
-    /// How many hooks there are.
+    /// Returns the number of hooks.
     pub fn len(&self) -> usize {
         self.by_identity.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no hooks.
     pub fn is_empty(&self) -> bool {
         self.by_identity.is_empty()
     }
 
-    /// Adds a hook behind all that are equal in priority and kind of list.
+    /// Adds a hook after all others of the same priority and kind of list.
     pub fn add(&mut self, priority: Priority, reach: Reach<D>, hook: Box<F>) -> HookId {
         let id = HookId::fresh();
         self.insert(id, priority, reach, hook);
         id
     }
 
-    /// Adds a hook under an id. If one of this id is there already, it gets a
-    /// reference more; the new function and its reach are dropped.
+    /// Adds a hook under a given id. If a hook with this id exists, its reference count
+    /// is incremented; the new function and its reach are dropped.
     ///
     /// # Errors
     ///
-    /// If it is there with another priority.
+    /// Returns an error if the existing hook has another priority.
     pub fn add_as(
         &mut self,
         id: HookId,
@@ -187,7 +189,8 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         Ok(())
     }
 
-    /// Drops a reference of a hook; without others, takes it out of all lists.
+    /// Removes one reference to a hook. Removes the hook from all lists if that was the
+    /// last reference.
     pub fn remove(&mut self, id: HookId) -> Removal<Box<F>> {
         let Some(slot) = self.by_identity.get(&id).copied() else { return Removal::Absent };
         if let Some(info) = self.infos[slot as usize].as_mut() {
@@ -198,26 +201,26 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         }
         self.by_identity.remove(&id);
         if let Some(info) = self.infos[slot as usize].take() {
-            self.unlist(info.number, &info.reach);
+            self.unregister(info.number, &info.reach);
         }
         self.free.push(Reverse(slot));
         self.hooks[slot as usize].take().map_or(Removal::Absent, Removal::Removed)
     }
 
-    /// Changes for which ids a hook is called; nothing else. False if there is
-    /// none of this identity.
+    /// Sets the ids for which a hook is called, and nothing else. Returns `false` if
+    /// there is no hook with this identity.
     pub fn set_reach(&mut self, id: HookId, reach: Reach<D>) -> bool {
         let Some(slot) = self.by_identity.get(&id).copied() else { return false };
         if let Some(mut info) = self.infos[slot as usize].take() {
-            self.unlist(info.number, &info.reach);
+            self.unregister(info.number, &info.reach);
             info.reach = reach;
-            self.list(slot, info.number, &info.reach);
+            self.register(slot, info.number, &info.reach);
             self.infos[slot as usize] = Some(info);
         }
         true
     }
 
-    /// The hooks for an id.
+    /// Returns the hooks for an id.
     #[inline]
     pub fn at(&mut self, id: usize) -> HooksAt<'_, F, D> {
         if !matches!(self.stale, Stale::None) {
@@ -226,22 +229,22 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         HooksAt { plan: self.plans.at(id), hooks: &mut self.hooks }
     }
 
-    /// All lists made ready, for a loop in which nothing is added or removed: to
-    /// find those of an id is a look-up then and nothing else.
+    /// Returns a view with all lists up to date, for a loop that adds and removes no
+    /// hooks. Finding the hooks of an id is then a single table look-up.
     pub fn ready(&mut self) -> ReadyHooks<'_, F, D> {
         self.refresh();
         ReadyHooks {
             plans: &self.plans,
-            all_are_heard: !self.plans.common().is_empty(),
+            has_common_hooks: !self.plans.common().is_empty(),
             hooks: &mut self.hooks,
         }
     }
 
-    /// The hooks for an id, in the order of calls.
+    /// Returns information about the hooks for an id, in the order of calls.
     pub fn list_at(&mut self, id: usize) -> Vec<HookInfo> {
         self.refresh();
         let slots = self.plans.at(id).iter().flat_map(|run| run.begin..run.end);
-        slots.filter_map(|slot| self.infos[slot as usize].as_ref()?.public()).collect()
+        slots.filter_map(|slot| self.infos[slot as usize].as_ref()?.info()).collect()
     }
 
     fn insert(&mut self, id: HookId, priority: Priority, reach: Reach<D>, hook: Box<F>) {
@@ -251,36 +254,36 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
             self.infos.push(None);
             self.hooks.len() as Slot - 1
         });
-        self.added += 1;
-        let number = self.added;
-        self.list(slot, number, &reach);
+        self.last_number += 1;
+        let number = self.last_number;
+        self.register(slot, number, &reach);
         self.by_identity.insert(id, slot);
         self.hooks[slot as usize] = Some(hook);
         self.infos[slot as usize] = Some(Info { id, priority, references: 1, number, reach });
     }
 
-    fn list(&mut self, slot: Slot, number: u64, reach: &Reach<D>) {
-        let step = |data: &D| Step { slot, data: data.clone() };
+    fn register(&mut self, slot: Slot, number: u64, reach: &Reach<D>) {
+        let registration = |data: &D| Registration { slot, data: data.clone() };
         match reach {
-            Reach::All(data) => _ = self.everywhere.insert(number, step(data)),
+            Reach::All(data) => _ = self.for_all_ids.insert(number, registration(data)),
             Reach::Main(ids) | Reach::Ids(ids) => {
                 for (id, data) in ids {
-                    if *id >= self.listed.len() {
-                        self.listed.resize_with(id + 1, Steps::new);
+                    if *id >= self.for_id.len() {
+                        self.for_id.resize_with(id + 1, Registrations::new);
                     }
-                    // An id that a hook names twice counts once.
-                    self.listed[*id].entry(number).or_insert_with(|| step(data));
+                    // An id that the hook names twice counts once.
+                    self.for_id[*id].entry(number).or_insert_with(|| registration(data));
                 }
             }
         }
         self.mark_stale(reach);
     }
 
-    fn unlist(&mut self, number: u64, reach: &Reach<D>) {
+    fn unregister(&mut self, number: u64, reach: &Reach<D>) {
         match reach {
-            Reach::All(_) => _ = self.everywhere.remove(&number),
+            Reach::All(_) => _ = self.for_all_ids.remove(&number),
             Reach::Main(ids) | Reach::Ids(ids) => {
-                ids.iter().for_each(|(id, _)| _ = self.listed[*id].remove(&number));
+                ids.iter().for_each(|(id, _)| _ = self.for_id[*id].remove(&number));
             }
         }
         self.mark_stale(reach);
@@ -301,11 +304,11 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         }
     }
 
-    /// Makes the plans anew that do not fit.
+    /// Rebuilds the plans that are out of date.
     #[cold]
     #[inline(never)]
     fn refresh(&mut self) {
-        let ids = self.listed.len();
+        let ids = self.for_id.len();
         self.plans.resize(ids);
         let mut stale = match std::mem::replace(&mut self.stale, Stale::None) {
             Stale::None => return,
@@ -314,21 +317,21 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         };
         stale.sort_unstable();
         stale.dedup();
-        self.plans.set_common(self.plan(&Steps::new()));
+        self.plans.set_common(self.plan(&Registrations::new()));
         for id in stale {
-            let listed = self.listed.get(id).filter(|listed| !listed.is_empty());
-            self.plans.set(id, listed.map(|listed| self.plan(listed)));
+            let for_id = self.for_id.get(id).filter(|for_id| !for_id.is_empty());
+            self.plans.set(id, for_id.map(|for_id| self.plan(for_id)));
         }
-        self.plans.note_heard();
+        self.plans.update_id_filter();
     }
 
-    /// All hooks for an id, given those that are for it in particular.
-    fn plan(&self, listed: &Steps<D>) -> Plan<D> {
-        let mut steps: Vec<_> = self.everywhere.values().chain(listed.values()).collect();
-        steps.sort_by_key(|step| self.infos[step.slot as usize].as_ref().map(Info::order));
-        let runs = steps.chunk_by(|a, b| a.slot + 1 == b.slot && a.data == b.data);
-        let run = |steps: &[&Step<D>]| {
-            let (first, last) = (steps.first()?, steps.last()?);
+    /// Builds the plan of an id, given the hooks registered for it in particular.
+    fn plan(&self, for_id: &Registrations<D>) -> Plan<D> {
+        let mut registered: Vec<_> = self.for_all_ids.values().chain(for_id.values()).collect();
+        registered.sort_by_key(|registration| self.infos[registration.slot as usize].as_ref().map(Info::order));
+        let runs = registered.chunk_by(|a, b| a.slot + 1 == b.slot && a.data == b.data);
+        let run = |registered: &[&Registration<D>]| {
+            let (first, last) = (registered.first()?, registered.last()?);
             Some(Run { begin: first.slot, end: last.slot + 1, data: first.data.clone() })
         };
         runs.filter_map(run).collect()
@@ -336,7 +339,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
 }
 
 impl<D> Plans<D> {
-    /// Makes room for so many ids. There are never fewer.
+    /// Makes room for this many ids. The number of ids never decreases.
     fn resize(&mut self, ids: usize) {
         self.numbers.resize(ids + 1, COMMON);
         self.plans.resize_with(ids + 1, Box::default);
@@ -350,16 +353,16 @@ impl<D> Plans<D> {
         self.plans[COMMON as usize] = plan;
     }
 
-    /// Sets the plan of an id that there is room for; without one it has the common one.
+    /// Sets the plan of an id below the current size. `None` selects the common plan.
     fn set(&mut self, id: usize, plan: Option<Plan<D>>) {
         self.numbers[id] = if plan.is_some() { id as u32 + 1 } else { COMMON };
         self.plans[id + 1] = plan.unwrap_or_default();
     }
 
-    fn note_heard(&mut self) {
+    fn update_id_filter(&mut self) {
         let own = self.numbers.iter().enumerate().filter(|(_, number)| **number != COMMON);
-        self.heard = match self.common() {
-            [] => own.fold(0, |heard, (id, _)| heard | bit_of(id)),
+        self.id_filter = match self.common() {
+            [] => own.fold(0, |filter, (id, _)| filter | bit_of(id)),
             _ => u64::MAX,
         };
     }
@@ -381,7 +384,7 @@ impl<D> Plans<D> {
     }
 }
 
-/// Which bit tells of an id.
+/// Returns the bit of the filter that stands for an id.
 #[inline(always)]
 fn bit_of(id: usize) -> u64 {
     1 << (id % 64)
@@ -392,67 +395,70 @@ impl<D> Info<D> {
         (self.priority, matches!(self.reach, Reach::Ids(_)), self.number)
     }
 
-    fn public(&self) -> Option<HookInfo> {
+    fn info(&self) -> Option<HookInfo> {
         Some(HookInfo { id: self.id, priority: self.priority, references: self.references })
     }
 }
 
-/// All hooks, to be called many times. See [`HooksById::ready`].
+/// A view of a [`HooksById`] for calling hooks many times, from [`HooksById::ready`].
 pub struct ReadyHooks<'a, F: ?Sized, D> {
     plans: &'a Plans<D>,
     /// There are hooks for all ids.
-    all_are_heard: bool,
+    has_common_hooks: bool,
     hooks: &'a mut [Option<Box<F>>],
 }
 
 impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
-    /// Whether there may be hooks for an id: false for most that have none, and told sooner
-    /// than by finding them. So a processor that has taken the wrong way notices sooner.
+    /// Returns `false` if there are certainly no hooks for an id. Cheaper than
+    /// [`find`](Self::find), so the branch on it resolves earlier when it is
+    /// mispredicted. `true` does not mean that there are hooks.
     #[inline(always)]
     pub fn may_be_heard(&self, id: usize) -> bool {
-        self.plans.heard & bit_of(id) != 0
+        self.plans.id_filter & bit_of(id) != 0
     }
 
-    /// Finds the hooks for an id, once for all that is asked of them.
+    /// Finds the hooks for an id, for use with [`is_heard`](Self::is_heard) and
+    /// [`at`](Self::at).
     #[inline(always)]
     pub fn find(&self, id: usize) -> HooksFound {
         HooksFound { number: self.plans.number(id) }
     }
 
-    /// Whether there are any: the same as asking those [`at`](Self::at) it, but faster.
+    /// Returns `true` if any hooks were found. Faster than [`HooksAt::is_empty`], with
+    /// the same result.
     #[inline(always)]
     pub fn is_heard(&self, found: HooksFound) -> bool {
-        self.all_are_heard || found.number != COMMON
+        self.has_common_hooks || found.number != COMMON
     }
 
-    /// The hooks that were found.
+    /// Returns the hooks that were found.
     #[inline(always)]
     pub fn at(&mut self, found: HooksFound) -> HooksAt<'_, F, D> {
         HooksAt { plan: self.plans.of_number(found.number), hooks: self.hooks }
     }
 }
 
-/// Where the hooks for an id are. See [`ReadyHooks::find`]; it means nothing to others
-/// than those that it came from.
+/// The location of the hooks for an id, from [`ReadyHooks::find`]. Valid only with the
+/// view that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HooksFound {
     number: u32,
 }
 
-/// The hooks for one id, ready to be called. See [`HooksById::at`].
+/// The hooks for one id, ready to be called, from [`HooksById::at`].
 pub struct HooksAt<'a, F: ?Sized, D> {
     plan: &'a [Run<D>],
     hooks: &'a mut [Option<Box<F>>],
 }
 
 impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
-    /// Whether there are none: then nothing needs to be prepared for them.
+    /// Returns `true` if there are no hooks, so that no call data has to be prepared.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.plan.is_empty()
     }
 
-    /// Calls every hook. The result is to stop if any said so.
+    /// Calls every hook. Returns `Break` if any of them did.
     #[inline]
     pub fn call<C: ?Sized>(&mut self, call: &mut C) -> Flow
     where
@@ -461,8 +467,8 @@ impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
         self.call_runs(|run, _| run.call_each(|hook| hook(call)))
     }
 
-    /// Has a function call every run of hooks, given the datum that they have in
-    /// common for this id. The result is to stop if any said so.
+    /// Calls a function for each run of hooks, with the run and the datum that its hooks
+    /// share for this id. Returns `Break` if any of these calls did.
     ///
     /// ```
     /// use lttv_hooks::{Flow, HooksById, Priority, Reach};
@@ -485,18 +491,18 @@ impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
     /// ```
     #[inline]
     pub fn call_runs(&mut self, mut call: impl FnMut(HookRun<'_, F>, &'a D) -> Flow) -> Flow {
-        // Most often there are one or two runs, which need not pay for a loop. (And the
-        // processor predicts a call better that has a place of its own.)
+        // One or two runs are the most frequent case and need no loop. Separate call
+        // sites are also predicted better.
         if let [run] = self.plan {
             return self.call_run(run, &mut call);
         }
         if let [first, second] = self.plan {
             let flow = self.call_run(first, &mut call);
-            return either(flow, self.call_run(second, &mut call));
+            return or_break(flow, self.call_run(second, &mut call));
         }
         let mut flow = ControlFlow::Continue(());
         for run in self.plan {
-            flow = either(flow, self.call_run(run, &mut call));
+            flow = or_break(flow, self.call_run(run, &mut call));
         }
         flow
     }
@@ -520,21 +526,21 @@ impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
     }
 }
 
-/// Hooks to be called one after the other with the same datum. See
-/// [`HooksAt::call_runs`].
+/// A run of hooks that share a datum, from [`HooksAt::call_runs`].
 pub struct HookRun<'a, F: ?Sized> {
     hooks: &'a mut [Option<Box<F>>],
 }
 
 impl<F: ?Sized> HookRun<'_, F> {
-    /// Has a function call every hook. The result is to stop if any said so.
+    /// Calls a function for every hook of the run. Returns `Break` if any of these calls
+    /// did.
     #[inline(always)]
     pub fn call_each(self, mut call: impl FnMut(&mut F) -> Flow) -> Flow {
         if let [Some(hook)] = self.hooks {
             return call(hook);
         }
         let mut flow = ControlFlow::Continue(());
-        self.hooks.iter_mut().flatten().for_each(|hook| flow = either(flow, call(hook)));
+        self.hooks.iter_mut().flatten().for_each(|hook| flow = or_break(flow, call(hook)));
         flow
     }
 }
@@ -547,7 +553,7 @@ impl<F: ?Sized, D: Clone + PartialEq> Default for HooksById<F, D> {
 
 impl<F: ?Sized, D> fmt::Debug for HooksById<F, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let infos = self.infos.iter().flatten().filter_map(Info::public);
+        let infos = self.infos.iter().flatten().filter_map(Info::info);
         f.debug_list().entries(infos).finish()
     }
 }

@@ -1,4 +1,4 @@
-//! Changes of a list that has to be left alone for now.
+//! Changes to a list, collected while the list is being called.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use crate::id::HookId;
 use crate::list::HookList;
 use crate::priority::{Priority, PriorityConflict};
 
-/// Changes of a list, to be made later: what a hook puts into its call data if
-/// it wants to change the list that it is in. The caller makes them before the
+/// Changes to a list of hooks, to be applied later. A hook that wants to change its own
+/// list records the change in its call data; the caller applies all changes before the
 /// next call.
 ///
 /// ```
@@ -52,39 +52,40 @@ enum Change<F: ?Sized> {
 }
 
 impl<F: ?Sized> Deferred<F> {
-    /// No changes.
+    /// Creates an empty collection of changes.
     pub const fn new() -> Self {
         Deferred { changes: Vec::new() }
     }
 
-    /// Whether there is nothing to do.
+    /// Returns `true` if there are no changes to apply.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// A hook is to be added.
+    /// Adds a hook when the changes are applied. Returns the id that the hook will have.
     pub fn add(&mut self, priority: Priority, hook: Box<F>) -> HookId {
         let id = HookId::fresh();
         self.add_as(id, priority, hook);
         id
     }
 
-    /// A hook is to be added under an id.
+    /// Adds a hook under a given id when the changes are applied.
     pub fn add_as(&mut self, id: HookId, priority: Priority, hook: Box<F>) {
         self.changes.push(Change::Add { id, priority, hook });
     }
 
-    /// A reference of a hook is to be dropped.
+    /// Removes one reference to a hook when the changes are applied.
     pub fn remove(&mut self, id: HookId) {
         self.changes.push(Change::Remove(id));
     }
 
-    /// Makes the changes in the order in which they were asked for.
+    /// Applies all changes to a list, in the order in which they were recorded, and
+    /// clears them.
     ///
     /// # Errors
     ///
-    /// If a hook that is there was added with another priority; all other changes
-    /// are made.
+    /// Returns the first conflict if a recorded hook is in the list with another
+    /// priority. All other changes are applied.
     pub fn apply(&mut self, list: &mut HookList<F>) -> Result<(), PriorityConflict> {
         let mut result = Ok(());
         for change in self.changes.drain(..) {

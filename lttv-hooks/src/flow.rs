@@ -1,15 +1,15 @@
-//! What a hook says in the end: go on, or stop.
+//! The results of hooks: continue or stop.
 
 use std::ops::ControlFlow;
 
-/// Go on, or stop. A list is always called to its end; what *stop* means beyond
-/// that is up to the caller.
+/// The result of a hook: continue or stop. A list is always called to its end; the caller
+/// decides about any further effect of a stop.
 pub type Flow = ControlFlow<()>;
 
-/// What the functions given to [`Hooks`](crate::Hooks) may return: a [`Flow`],
-/// or nothing, which is to go on.
+/// A return type of functions in [`Hooks`](crate::Hooks): a [`Flow`], or `()`, which
+/// continues.
 pub trait Verdict {
-    /// As a flow.
+    /// Converts the value to a flow.
     fn flow(self) -> Flow;
 }
 
@@ -27,8 +27,8 @@ impl Verdict for Flow {
     }
 }
 
-/// Stop, if one of both says so.
+/// Returns `Break` if one of both is.
 #[inline(always)]
-pub(crate) fn either(a: Flow, b: Flow) -> Flow {
+pub(crate) fn or_break(a: Flow, b: Flow) -> Flow {
     if a.is_break() { a } else { b }
 }

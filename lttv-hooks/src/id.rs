@@ -1,4 +1,4 @@
-//! Which hook is which.
+//! The identities of hooks.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use crate::priority::Priority;
 pub struct HookId(NonZeroU64);
 
 impl HookId {
-    /// One that no hook has yet.
+    /// Creates an id that no hook has yet.
     pub fn fresh() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -18,32 +18,32 @@ impl HookId {
     }
 }
 
-/// What a list knows of a hook.
+/// Information about a hook in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookInfo {
-    /// Its identity.
+    /// The identity of the hook.
     pub id: HookId,
-    /// Its priority.
+    /// The priority of the hook.
     pub priority: Priority,
-    /// How often it was added, less removals.
+    /// The number of times that the hook was added, minus removals.
     pub references: u32,
 }
 
-/// What became of a hook that was removed.
+/// The result of removing a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "this may be the hook itself"]
 pub enum Removal<T> {
-    /// There is none of this id.
+    /// There is no hook with this id.
     Absent,
-    /// It was added more often than removed, and stays.
+    /// The hook was added more often than removed, and stays in the list.
     Referenced,
-    /// It is out of the list.
+    /// The hook was removed from the list.
     Removed(T),
 }
 
 impl<T> Removal<T> {
-    /// The hook, if it is out of the list.
+    /// Returns the hook, or `None` if it was not removed from the list.
     pub fn hook(self) -> Option<T> {
         match self {
             Removal::Removed(hook) => Some(hook),

@@ -1,22 +1,23 @@
-//! Lists of functions to be called: by priority, and by the id of what happened.
+//! Lists of functions to call, ordered by priority and selected by event id.
 //!
-//! A *hook* is a function that gets some *call data* and may ask to stop. This
-//! crate knows nothing of traces: it is generic over the call data.
+//! A *hook* is a function that takes `&mut` *call data* and may ask to stop. This crate
+//! does not depend on traces: it is generic over the call data.
 //!
-//! | | |
+//! | type | contains |
 //! |---|---|
-//! | [`Hooks<C>`](Hooks) | one list of functions of `&mut C`, which may borrow their surroundings |
-//! | [`SendHooks<C>`](SendHooks) | the same for functions that may go to another thread |
-//! | [`call_merged`] | calls two lists as one |
-//! | [`HooksById`] | a main list and one for each id, merged ahead of calls |
-//! | [`Deferred`] | changes of a list that a hook of this very list asks for |
+//! | [`Hooks<C>`](Hooks) | functions of `&mut C`, which may borrow from their surroundings |
+//! | [`SendHooks<C>`](SendHooks) | functions of `&mut C` that may be sent to another thread |
+//! | [`HooksById`] | a main list and a list for each id, merged before calls |
+//! | [`Deferred`] | changes that a hook makes to the list that it is in |
+//!
+//! The function [`call_merged`] calls two lists as one.
 //!
 //! # Order
 //!
-//! Hooks are called by [`Priority`], 0 first and 99 last; of equal ones, that of
-//! a main list before that by id, and then in the order in which they were added.
-//! *Every* hook is called, even if one asks to stop; the result of a call is
-//! whether any did.
+//! Hooks are called by [`Priority`], from 0 to 99. At equal priority, hooks of the main
+//! list come before hooks by id, and earlier added hooks before later ones. *Every* hook
+//! is called, even if one asks to stop; the result of the call is a stop if any of them
+//! asked for it.
 //!
 //! ```
 //! use lttv_hooks::{Hooks, Priority};
@@ -37,8 +38,8 @@
 //!
 //! # Identity
 //!
-//! Functions cannot be compared, so each hook has a [`HookId`]. A hook that is
-//! added twice under one id is called once, and is gone after two removals.
+//! Functions cannot be compared, so each hook has a [`HookId`]. A hook that is added
+//! twice under one id is called once, and is removed from the list by the second removal.
 //!
 //! ```
 //! use lttv_hooks::{HookId, Hooks, Priority};
@@ -51,15 +52,15 @@
 //! let mut calls = 0;
 //! _ = hooks.call(&mut calls);
 //! assert_eq!((hooks.len(), calls), (1, 1));
-//! assert!(hooks.remove(id).hook().is_none()); // somebody else still wants it
+//! assert!(hooks.remove(id).hook().is_none()); // one reference remains
 //! assert!(hooks.remove(id).hook().is_some());
 //! # Ok::<(), lttv_hooks::PriorityConflict>(())
 //! ```
 //!
 //! # Call data that borrows
 //!
-//! `Hooks<C>` has one type of call data. If that borrows something else at each
-//! call, name the type of function instead: a [`HookList`] holds any.
+//! `Hooks<C>` has one type of call data. If the call data borrows something different at
+//! each call, use [`HookList`] with the type of function instead.
 //!
 //! ```
 //! use lttv_hooks::{Flow, HookList, Priority};
@@ -88,7 +89,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-/// The code in the README, which has to compile.
+/// The code of the README, compiled as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

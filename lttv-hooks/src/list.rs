@@ -1,18 +1,18 @@
-//! One list of hooks.
+//! A list of hooks, ordered by priority.
 
 use std::fmt;
 use std::ops::ControlFlow;
 
-use crate::flow::{Flow, Verdict, either};
+use crate::flow::{Flow, Verdict, or_break};
 use crate::id::{HookId, HookInfo, Removal};
 use crate::priority::{Priority, PriorityConflict};
 
-/// A list of functions of `&mut C`, ordered by priority. They may borrow what
-/// lives longer than the list. See the [crate](crate) for examples.
+/// A list of functions of `&mut C`, ordered by priority. The functions may borrow data
+/// that outlives the list. See the [crate](crate) for examples.
 pub type Hooks<'h, C> = HookList<dyn FnMut(&mut C) -> Flow + 'h>;
 
-/// [`Hooks`] whose functions may be sent to another thread, and the list with
-/// them.
+/// A list of functions of `&mut C` that can be sent to another thread, ordered by
+/// priority.
 ///
 /// ```
 /// use lttv_hooks::{Priority, SendHooks};
@@ -27,8 +27,7 @@ pub type SendHooks<'h, C> = HookList<dyn FnMut(&mut C) -> Flow + Send + 'h>;
 
 /// A list of hooks of any type of function, ordered by priority.
 ///
-/// `F` is most often `dyn FnMut(&mut C) -> Flow`, for which there is the short
-/// form [`Hooks`].
+/// `F` is usually `dyn FnMut(&mut C) -> Flow`, for which [`Hooks`] is the short form.
 pub struct HookList<F: ?Sized> {
     entries: Vec<Entry<F>>,
 }
@@ -41,64 +40,65 @@ struct Entry<F: ?Sized> {
 }
 
 impl<F: ?Sized> HookList<F> {
-    /// An empty list.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         HookList { entries: Vec::new() }
     }
 
-    /// How many hooks it has.
+    /// Returns the number of hooks in the list.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether it has none.
+    /// Returns `true` if the list has no hooks.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Its hooks in the order of calls.
+    /// Iterates over the hooks in the order of calls.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = HookInfo> + '_ {
         self.entries.iter().map(Entry::info)
     }
 
-    /// Adds a hook behind all of its priority.
+    /// Adds a hook after all others of its priority. Returns its new id.
     pub fn add_boxed(&mut self, priority: Priority, hook: Box<F>) -> HookId {
         let id = HookId::fresh();
         self.insert(Entry { id, priority, references: 1, hook });
         id
     }
 
-    /// Adds a hook under an id. If one of this id is there already, it gets a
-    /// reference more and the new function is dropped.
+    /// Adds a hook under a given id. If a hook with this id is in the list, its reference
+    /// count is incremented and the new function is dropped.
     ///
     /// # Errors
     ///
-    /// If it is there with another priority.
+    /// Returns an error if the existing hook has another priority.
     pub fn add_boxed_as(
         &mut self,
         id: HookId,
         priority: Priority,
         hook: Box<F>,
     ) -> Result<(), PriorityConflict> {
-        self.join(Entry { id, priority, references: 1, hook })
+        self.add_or_reference(Entry { id, priority, references: 1, hook })
     }
 
-    /// Merges another list into this one. Its hooks come behind those of equal
-    /// priority. One that is in both gets a reference more, whatever it had there.
+    /// Adds all hooks of another list, each after those of equal priority. A hook that is
+    /// in both lists gets one reference more, however many it had in the other list.
     ///
     /// # Errors
     ///
-    /// If one that is in both has different priorities; all others are merged
-    /// nevertheless.
+    /// Returns the first conflict if a hook has different priorities in the two lists.
+    /// All other hooks are added.
     pub fn append(&mut self, other: HookList<F>) -> Result<(), PriorityConflict> {
         let mut result = Ok(());
         for entry in other.entries {
-            result = result.and(self.join(entry));
+            result = result.and(self.add_or_reference(entry));
         }
         result
     }
 
-    /// Drops a reference of a hook; without others, takes it out of the list.
+    /// Removes one reference to a hook. Removes the hook from the list if that was the
+    /// last reference.
     pub fn remove(&mut self, id: HookId) -> Removal<Box<F>> {
         let Some(at) = self.find(id) else { return Removal::Absent };
         let entry = &mut self.entries[at];
@@ -109,24 +109,24 @@ impl<F: ?Sized> HookList<F> {
         Removal::Removed(self.entries.remove(at).hook)
     }
 
-    /// Drops a reference of each of several hooks; absent ones are passed over.
+    /// Removes one reference to each of several hooks. Ids without a hook are ignored.
     pub fn remove_all(&mut self, ids: impl IntoIterator<Item = HookId>) {
         for id in ids {
             _ = self.remove(id);
         }
     }
 
-    /// Calls every hook. The result is to stop if any said so.
+    /// Calls every hook. Returns `Break` if any of them did.
     #[inline]
     pub fn call<C: ?Sized>(&mut self, call: &mut C) -> Flow
     where
         F: FnMut(&mut C) -> Flow,
     {
         let calls = self.entries.iter_mut().map(|entry| (entry.hook)(call));
-        calls.fold(ControlFlow::Continue(()), either)
+        calls.fold(ControlFlow::Continue(()), or_break)
     }
 
-    /// Calls hooks up to the first that says to stop.
+    /// Calls hooks up to and including the first that returns `Break`.
     #[inline]
     pub fn call_until_stop<C: ?Sized>(&mut self, call: &mut C) -> Flow
     where
@@ -135,7 +135,7 @@ impl<F: ?Sized> HookList<F> {
         self.entries.iter_mut().try_for_each(|entry| (entry.hook)(call))
     }
 
-    /// Priority and function of the hook at a place in the order of calls.
+    /// Returns the priority and function of the hook at an index in the order of calls.
     pub(crate) fn at(&mut self, index: usize) -> Option<(Priority, &mut F)> {
         self.entries.get_mut(index).map(|entry| (entry.priority, &mut *entry.hook))
     }
@@ -149,8 +149,8 @@ impl<F: ?Sized> HookList<F> {
         self.entries.insert(at, entry);
     }
 
-    /// Adds an entry, or a reference to the one that is there.
-    fn join(&mut self, entry: Entry<F>) -> Result<(), PriorityConflict> {
+    /// Adds an entry, or a reference to the existing entry with its id.
+    fn add_or_reference(&mut self, entry: Entry<F>) -> Result<(), PriorityConflict> {
         let Some(at) = self.find(entry.id) else {
             self.insert(entry);
             return Ok(());
@@ -165,8 +165,8 @@ impl<F: ?Sized> HookList<F> {
 }
 
 impl<'h, C: ?Sized> Hooks<'h, C> {
-    /// Adds a function behind all of its priority. It returns a [`Flow`] or
-    /// nothing.
+    /// Adds a function after all others of its priority. The function returns a [`Flow`]
+    /// or nothing. Returns its new id.
     pub fn add<V: Verdict>(
         &mut self,
         priority: Priority,
@@ -175,11 +175,12 @@ impl<'h, C: ?Sized> Hooks<'h, C> {
         self.add_boxed(priority, Box::new(move |call| hook(call).flow()))
     }
 
-    /// Adds a function under an id: as [`add_boxed_as`](HookList::add_boxed_as).
+    /// Adds a function under a given id. If a hook with this id is in the list, its
+    /// reference count is incremented and the new function is dropped.
     ///
     /// # Errors
     ///
-    /// If it is there with another priority.
+    /// Returns an error if the existing hook has another priority.
     pub fn add_as<V: Verdict>(
         &mut self,
         id: HookId,
@@ -191,8 +192,8 @@ impl<'h, C: ?Sized> Hooks<'h, C> {
 }
 
 impl<'h, C: ?Sized> SendHooks<'h, C> {
-    /// Adds a function behind all of its priority. It returns a [`Flow`] or
-    /// nothing.
+    /// Adds a function after all others of its priority. The function returns a [`Flow`]
+    /// or nothing. Returns its new id.
     pub fn add<V: Verdict>(
         &mut self,
         priority: Priority,
@@ -201,11 +202,12 @@ impl<'h, C: ?Sized> SendHooks<'h, C> {
         self.add_boxed(priority, Box::new(move |call| hook(call).flow()))
     }
 
-    /// Adds a function under an id: as [`add_boxed_as`](HookList::add_boxed_as).
+    /// Adds a function under a given id. If a hook with this id is in the list, its
+    /// reference count is incremented and the new function is dropped.
     ///
     /// # Errors
     ///
-    /// If it is there with another priority.
+    /// Returns an error if the existing hook has another priority.
     pub fn add_as<V: Verdict>(
         &mut self,
         id: HookId,

@@ -1,15 +1,15 @@
-//! Two lists as one.
+//! Calling two lists as one.
 
 use std::ops::ControlFlow;
 
-use crate::flow::{Flow, either};
+use crate::flow::{Flow, or_break};
 use crate::list::HookList;
 
-/// Calls all hooks of two lists by priority, of equal ones those of the main
-/// list first. The result is to stop if any said so.
+/// Calls all hooks of two lists in order of priority; at equal priority, hooks of the
+/// main list first. Returns `Break` if any hook did.
 ///
-/// Where the same lists are called often, [`HooksById`](crate::HooksById) merges
-/// them once.
+/// The lists are merged at each call. [`HooksById`](crate::HooksById) merges lists once
+/// for many calls.
 ///
 /// ```
 /// use lttv_hooks::{Hooks, Priority, call_merged};
@@ -48,6 +48,6 @@ where
                 hook
             }
         };
-        flow = either(flow, hook(call));
+        flow = or_break(flow, hook(call));
     }
 }

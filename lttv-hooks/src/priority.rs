@@ -1,6 +1,6 @@
-//! When among others a hook is called.
+//! The priorities of hooks.
 
-/// When among others a hook is called: 0 is first, 99 last.
+/// The rank of a hook among others in its list: 0 is called first, 99 last.
 ///
 /// ```
 /// use lttv_hooks::Priority;
@@ -14,25 +14,25 @@
 pub struct Priority(u8);
 
 impl Priority {
-    /// Before all others: 0.
+    /// The priority of hooks to call before all others: 0.
     pub const FIRST: Priority = Priority(0);
-    /// What keeps state up to date, so that others find it so: 25.
+    /// The priority of hooks that update state which later hooks read: 25.
     pub const STATE: Priority = Priority(25);
-    /// What does not care: 50.
+    /// The priority of hooks that have no constraint of order: 50.
     pub const DEFAULT: Priority = Priority(50);
-    /// After all others: 99.
+    /// The priority of hooks to call after all others: 99.
     pub const LAST: Priority = Priority(99);
 
-    /// From a number.
+    /// Creates a priority from a number.
     ///
     /// # Errors
     ///
-    /// If it is more than 99.
+    /// Returns an error if the number is greater than 99.
     pub const fn new(number: u8) -> Result<Self, PriorityError> {
         if number <= Priority::LAST.0 { Ok(Priority(number)) } else { Err(PriorityError(number)) }
     }
 
-    /// As a number.
+    /// Returns the priority as a number from 0 to 99.
     pub const fn get(self) -> u8 {
         self.0
     }
@@ -52,18 +52,18 @@ impl TryFrom<u8> for Priority {
     }
 }
 
-/// A number that is no [`Priority`].
+/// An error from a number that is not a valid [`Priority`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no priority: these are 0 (first) to 99 (last)")]
+#[error("priority {0} is not from 0 (first) to 99 (last)")]
 pub struct PriorityError(pub u8);
 
-/// A hook was added a second time, with another priority.
+/// An error from adding a hook again with another priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the hook is in the list with priority {}, and cannot have {} too", is.get(), wanted.get())]
+#[error("hook has priority {} and was added again with priority {}", is.get(), wanted.get())]
 #[non_exhaustive]
 pub struct PriorityConflict {
-    /// What it has.
+    /// The priority of the hook in the list.
     pub is: Priority,
-    /// What was asked for.
+    /// The priority with which the hook was added again.
     pub wanted: Priority,
 }

@@ -1,6 +1,6 @@
 //! Headers of sub-buffers ("blocks"), which are the packets of these formats.
 //!
-//! Each repeats what there is to know of the whole trace.
+//! Each header repeats the properties of the whole trace.
 
 use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
@@ -8,34 +8,35 @@ use super::version::Version;
 use crate::error::DecodeError;
 use crate::schema;
 
-/// In every block since 0.3.
+/// The magic number in every block since version 0.3.
 pub(crate) const MAGIC: u32 = 0x00d6_b7ed;
 
-/// What a block header says of the whole trace.
+/// The properties of the whole trace in a block header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TraceHeader {
     pub(crate) version: Version,
     pub(crate) order: schema::ByteOrder,
-    /// Size of a pointer of the traced machine in bytes.
+    /// The size of a pointer of the traced machine in bytes.
     pub(crate) arch_size: u8,
-    /// Number of its architecture (before 2.0).
+    /// The number of the machine's architecture (before 2.0).
     pub(crate) arch_type: u32,
-    /// 0: packed; otherwise the alignment in bytes.
+    /// The alignment of events in bytes, or 0 if they are packed.
     pub(crate) alignment: u8,
-    /// Whether event times are 32 bits wide, kept unambiguous by heartbeat
-    /// events (before 2.0).
+    /// `true` if event times are 32 bits wide; heartbeat events keep them unambiguous
+    /// (before 2.0).
     pub(crate) has_heartbeat: bool,
     pub(crate) compact: Compact,
     pub(crate) frequency: u64,
     pub(crate) freq_scale: u32,
-    /// Ticks at the trace's start: from 2.0 on the begin of its first block.
+    /// The ticks at the start of the trace; since 2.0, the start of its first block.
     pub(crate) start_tsc: u64,
-    /// Wall-clock time of the trace's start.
+    /// The wall-clock time at the start of the trace, in seconds since the epoch.
     pub(crate) start_seconds: u64,
+    /// The fraction of the wall-clock time, in microseconds.
     pub(crate) start_microseconds: u64,
 }
 
-/// How events of a compact channel are packed (1.0).
+/// The packing of events in a compact channel (1.0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Compact {
     pub(crate) tsc_lsb_truncate: u8,
@@ -43,28 +44,29 @@ pub(crate) struct Compact {
     pub(crate) data_shift: u8,
 }
 
-/// The header of a block. Sizes and offsets are in bytes from its begin.
+/// The header of a block. Sizes and offsets are in bytes from the start of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockHeader {
     pub(crate) trace: TraceHeader,
     pub(crate) begin: u64,
     pub(crate) end: u64,
     pub(crate) size: u64,
-    /// Where its events end.
+    /// The end of the events.
     pub(crate) data_end: u64,
-    /// Where its events begin.
+    /// The start of the events.
     pub(crate) events_begin: u64,
-    /// Events, and sub-buffers, lost in its tracefile so far.
+    /// The numbers of events and of sub-buffers that the tracefile has lost so far.
     pub(crate) lost: Option<(u32, u32)>,
 }
 
-/// Why there is no block header, and after how many bytes of it that was clear.
+/// An error from reading a block header, with its offset in bytes from the start of the
+/// block.
 pub(crate) type NoHeader = (DecodeError, u64);
 
 impl BlockHeader {
-    /// Reads the header at the begin of some bytes, of any version since 0.7.
+    /// Reads the block header at the start of `bytes`, of any version since 0.7.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, NoHeader> {
-        // The magic number has two possible places.
+        // // The magic number has two possible offsets.
         let magic = |at: usize| {
             let word = LittleEndian::read_u32(bytes.get(at..at + 4)?);
             (word == MAGIC || word == MAGIC.swap_bytes()).then_some(word == MAGIC)
@@ -93,7 +95,7 @@ fn version(major: u8, minor: u8, at: u64) -> Result<Version, NoHeader> {
     Version::new(major, minor).ok_or((DecodeError::UnknownBlockVersion { major, minor }, at))
 }
 
-/// 0 or a power of two; anything else cannot have been recorded.
+/// Checks an alignment: 0 or a power of two.
 fn alignment(value: u8, at: u64) -> Result<u8, NoHeader> {
     match value {
         0 | 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 => Ok(value),
@@ -101,7 +103,7 @@ fn alignment(value: u8, at: u64) -> Result<u8, NoHeader> {
     }
 }
 
-/// 2.0 to 2.6.
+/// Reads a header of 2.0 to 2.6.
 fn markers<O: ByteOrder>(b: &[u8], order: schema::ByteOrder) -> Result<BlockHeader, NoHeader> {
     need(b, 60)?;
     let version = version(b[20], b[21], 20)?;
@@ -147,8 +149,8 @@ fn markers<O: ByteOrder>(b: &[u8], order: schema::ByteOrder) -> Result<BlockHead
     })
 }
 
-/// Where the events of a block of 2.0 begin: its structure was padded to 8 bytes
-/// on 64-bit machines, with zeros. An event's word is hardly ever 0.
+/// Returns the start of the events in a block of 2.0. Its header was padded with zeros to
+/// 8 bytes on 64-bit machines; the first word of an event is very unlikely to be 0.
 fn first_of_2_0<O: ByteOrder>(b: &[u8]) -> usize {
     match b.get(60..64) {
         Some(word) if O::read_u32(word) != 0 => 60,
@@ -156,11 +158,12 @@ fn first_of_2_0<O: ByteOrder>(b: &[u8]) -> usize {
     }
 }
 
-/// 0.7, 0.8 and 1.0.
+/// Reads a header of 0.7, 0.8 or 1.0.
 fn heartbeat<O: ByteOrder>(b: &[u8], order: schema::ByteOrder) -> Result<BlockHeader, NoHeader> {
     need(b, 62)?;
     let version = version(b[57], b[58], 57)?;
-    // What the versions have between alignment and frequency scale.
+    // // The number of bytes between alignment and frequency scale, and the offset of the
+    // latter.
     let (compact, scale_at) = match version {
         Version::OneZero => (3, 65),
         Version::Facilities(8) => (2, 64),

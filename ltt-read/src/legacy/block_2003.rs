@@ -1,5 +1,5 @@
-//! Blocks of the format of 2003: between two events of known layout that give
-//! time and ticks at their begin and end.
+//! Blocks of the format of 2003. The first and last event of a block have a fixed layout
+//! and contain the time and the ticks at the start and end of the block.
 
 use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
@@ -7,27 +7,28 @@ use super::block::NoHeader;
 use crate::error::DecodeError;
 use crate::schema;
 
-/// Ids of the events that the format itself needs.
+/// The ids of the events that the format itself defines.
 pub(super) const BLOCK_START: u64 = 17;
 pub(super) const BLOCK_END: u64 = 18;
 pub(super) const HEARTBEAT: u64 = 19;
 
-/// Id and time.
+/// The size of an event header in bytes: id and time.
 pub(super) const EVENT_HEADER: usize = 6;
 
-/// Header and payload: seconds, nanoseconds, ticks, number of the block.
+/// The size of the first and last event: header, seconds, nanoseconds, ticks, block
+/// number.
 const EDGE: usize = EVENT_HEADER + 20;
 
-/// What the first and the last event of a block say.
+/// The contents of the first and the last event of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) begin: Edge,
     pub(super) end: Edge,
-    /// Where its events end, in bytes.
+    /// The end of the events, in bytes.
     pub(super) data_end: u64,
 }
 
-/// One of its ends.
+/// The time and ticks at one end of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) ns: i64,
@@ -35,7 +36,7 @@ pub(super) struct Edge {
 }
 
 impl Block {
-    /// Reads both ends of the block at the begin of some bytes.
+    /// Reads both ends of the block at the start of `bytes`.
     pub(super) fn read(
         bytes: &[u8],
         size: u64,

@@ -1,15 +1,15 @@
-//! Fingerprints of facilities: a CRC-32 of all names and types.
+//! Checksums of facilities: a CRC-32 of all names and types.
 
 use super::description::{Facility, Field, Type};
 
-/// How many types a fingerprint may cover: references multiply them.
+/// The maximum number of types that a checksum covers; references multiply them.
 const MAX_TYPES: u32 = 1 << 16;
 
-/// The fingerprint of a facility.
+/// Computes the checksum of a facility.
 pub(super) fn checksum(facility: &Facility) -> u32 {
-    // Only the name is inverted before and after.
+    // // Only the CRC of the name is inverted before and after.
     let name = !update(!0, facility.name.as_bytes());
-    let mut sum = Sum { facility, crc: name, budget: MAX_TYPES };
+    let mut sum = Checksum { facility, crc: name, budget: MAX_TYPES };
     for event in &facility.events {
         sum.text(&event.name);
         sum.fields(&event.fields, 0);
@@ -23,13 +23,13 @@ fn update(crc: u32, bytes: &[u8]) -> u32 {
     })
 }
 
-struct Sum<'a> {
+struct Checksum<'a> {
     facility: &'a Facility,
     crc: u32,
     budget: u32,
 }
 
-impl Sum<'_> {
+impl Checksum<'_> {
     fn text(&mut self, text: &str) {
         self.crc = update(self.crc, text.as_bytes());
     }

@@ -1,4 +1,4 @@
-//! From clock ticks to nanoseconds, exactly as LTTV did it.
+//! Conversion of clock ticks to nanoseconds, with the rounding of LTTV.
 
 use std::ops::Range;
 
@@ -7,70 +7,73 @@ use crate::time::Timestamp;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Frequencies in Hz that most conversions need no division for.
-const COMMON: Range<u64> = 1 << 20..1 << 38;
-/// How much an estimate may be wrong, for each nanosecond, in 2⁻⁶⁴ ns: by 2⁻⁵² for
-/// the rounding of doubles, and by less than 2⁹ ticks for that of the reciprocal.
-const REACH: u64 = (1 << (64 - (PRECISION - 1))) + (1 << 9);
+/// The frequencies in Hz for which most conversions need no division.
+const FAST_FREQUENCIES: Range<u64> = 1 << 20..1 << 38;
+/// The error bound of an estimate per nanosecond, in 2⁻⁶⁴ ns: 2⁻⁵² for the rounding of
+/// doubles, and less than 2⁹ ticks for that of the reciprocal.
+const ERROR_PER_NS: u64 = (1 << (64 - (PRECISION - 1))) + (1 << 9);
 
-/// Which way a trace's `freq_scale` works.
+/// The direction in which a trace's `freq_scale` works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// It divides the frequency (2.3 and later).
+    /// The scale divides the frequency (since 2.3).
     Multiplies(u32),
-    /// It multiplies the frequency (before 2.3).
+    /// The scale multiplies the frequency (before 2.3).
     Divides(u32),
 }
 
-/// Converts a trace's ticks to nanoseconds since its clock's zero.
+/// A conversion of ticks to nanoseconds since the clock's zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TickClock {
     ticks: Ticks,
-    /// Ticks and nanoseconds from which distances are counted: before 2.5 those
-    /// of the trace's start, then both 0. It makes a difference in rounding.
+    /// The ticks and nanoseconds from which distances are counted: those of the trace's
+    /// start before 2.5, both 0 since then. The choice affects rounding.
     base: (u64, u64),
-    /// Distances below this, of 2⁵⁰ ns (13 days) at most, may be far from rounding.
+    /// The distance in ticks, of at most 2⁵⁰ ns (13 days), below which the fast path can
+    /// be used.
     limit: u64,
 }
 
 impl TickClock {
-    /// A clock that counts from the trace's start, as readers before 2.5 did.
+    /// Creates a clock that counts from the trace's start, as readers before 2.5 did.
     pub(super) fn from_start(frequency: u64, scale: Scale, start: u64) -> Self {
         let ticks = Ticks::new(frequency, scale);
         TickClock::new(ticks, (start, ticks.to_ns(start)))
     }
 
-    /// A clock that counts from its zero.
+    /// Creates a clock that counts from its zero.
     pub(super) fn from_zero(frequency: u64, scale: Scale) -> Self {
         TickClock::new(Ticks::new(frequency, scale), (0, 0))
     }
 
     fn new(ticks: Ticks, base: (u64, u64)) -> Self {
-        // Later on sums need no check then.
+        // // With this limit, sums cannot overflow.
         let limit = if base.1 < 1 << 62 { ticks.limit / 4 } else { 0 };
         TickClock { ticks, base, limit }
     }
 
-    /// The time of a tick count; `None` if it is beyond the range of times.
+    /// Returns the time of a tick count, or `None` if it is outside of the range of
+    /// times.
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
-        self.far_from_rounding(cycles).or_else(|| self.exactly(cycles))
+        self.fast_timestamp(cycles).or_else(|| self.slow_timestamp(cycles))
     }
 
-    /// The same, where no rounding matters: for most.
+    /// Returns the time of a tick count if rounding cannot affect it, which is the most
+    /// frequent case.
     #[inline(always)]
-    pub(super) fn far_from_rounding(&self, cycles: u64) -> Option<Timestamp> {
+    pub(super) fn fast_timestamp(&self, cycles: u64) -> Option<Timestamp> {
         let (start, start_ns) = self.base;
         let ticks = cycles.wrapping_sub(start);
         if ticks >= self.limit {
             return None;
         }
-        let ns = self.ticks.far_from_rounding(ticks)?;
+        let ns = self.ticks.fast_ns(ticks)?;
         Some(Timestamp::from_ns((start_ns + ns) as i64))
     }
 
     #[inline(never)]
-    fn exactly(&self, cycles: u64) -> Option<Timestamp> {
+    fn slow_timestamp(&self, cycles: u64) -> Option<Timestamp> {
         let (start, start_ns) = self.base;
         let ns = match cycles.checked_sub(start) {
             Some(after) => start_ns.checked_add(self.ticks.to_ns(after))?,
@@ -80,18 +83,18 @@ impl TickClock {
     }
 }
 
-/// Converts a number of ticks: `ticks · 10⁹ · scale / frequency`, each step
-/// rounded to a double, the result cut to whole nanoseconds.
+/// A conversion of a number of ticks: `ticks · 10⁹ · scale / frequency`, with each step
+/// rounded to a double and the result truncated to whole nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ticks {
     frequency: u64,
     scale: Scale,
-    /// Without a scale: `10⁹ / frequency · 2^(64 - shift)`, rounded down, with as
-    /// little shift as that takes.
+    /// `10⁹ / frequency · 2^(64 - shift)`, rounded down, with the least `shift` for which
+    /// it fits; 0 with a scale.
     reciprocal: u64,
     shift: u32,
-    /// Tick counts below this, of at most 53 bits and 2⁵² ns (52 days), take
-    /// no division; 0 with a scale.
+    /// The tick counts below this limit, of at most 53 bits and 2⁵² ns (52 days), need no
+    /// division. 0 with a scale.
     limit: u64,
 }
 
@@ -99,8 +102,8 @@ impl Ticks {
     fn new(frequency: u64, scale: Scale) -> Self {
         let plain = matches!(scale, Scale::Multiplies(1) | Scale::Divides(1));
         let (mut reciprocal, mut shift) = (0, 0);
-        if plain && COMMON.contains(&frequency) {
-            // At 1 MHz it takes 10 bits, and of the tick counts 11 are free.
+        if plain && FAST_FREQUENCIES.contains(&frequency) {
+            // // 1 MHz needs a shift of 10 bits, and tick counts have 11 free bits.
             let quotient =
                 |shift: u32| (u128::from(NS_PER_S) << 64 >> shift) / u128::from(frequency);
             shift = (0..=10).find(|shift| quotient(*shift) >> 64 == 0).unwrap_or(0);
@@ -113,30 +116,30 @@ impl Ticks {
 
     fn to_ns(self, ticks: u64) -> u64 {
         match ticks < self.limit {
-            true => self.quickly(ticks),
-            false => self.step_by_step(ticks),
+            true => self.to_ns_by_division(ticks),
+            false => self.to_ns_by_doubles(ticks),
         }
     }
 
-    /// The result for a tick count of up to 2⁵⁰ ns, if it is so far from whole
-    /// nanoseconds that no rounding matters.
+    /// Returns the result for a tick count of at most 2⁵⁰ ns, if it is so far from whole
+    /// nanoseconds that rounding cannot affect it.
     #[inline(always)]
-    fn far_from_rounding(&self, ticks: u64) -> Option<u64> {
+    fn fast_ns(&self, ticks: u64) -> Option<u64> {
         let (ns, fraction) = self.estimate(ticks);
-        let reach = (ns + 1) * REACH;
-        let is_far = fraction.wrapping_sub(reach) < (2 * reach).wrapping_neg();
+        let error = (ns + 1) * ERROR_PER_NS;
+        let is_far = fraction.wrapping_sub(error) < (2 * error).wrapping_neg();
         is_far.then_some(ns)
     }
 
-    /// About `ticks · 10⁹ / frequency`, and not more than that: the whole part and
-    /// the fraction.
+    /// Estimates `ticks · 10⁹ / frequency` from below: the whole part and the fraction in
+    /// 2⁻⁶⁴ ns.
     #[inline(always)]
     fn estimate(&self, ticks: u64) -> (u64, u64) {
         let product = u128::from(ticks << self.shift) * u128::from(self.reciprocal);
         ((product >> 64) as u64, product as u64)
     }
 
-    fn step_by_step(&self, ticks: u64) -> u64 {
+    fn to_ns_by_doubles(&self, ticks: u64) -> u64 {
         let second = Double::new(NS_PER_S);
         let product = match self.scale {
             Scale::Multiplies(scale) => {
@@ -149,26 +152,27 @@ impl Ticks {
         product.over(Double::new(self.frequency)).trunc()
     }
 
-    /// Exact quotient and rest of `ticks · 10⁹ / frequency`, of a tick count
-    /// below the limit.
+    /// Returns the exact quotient and remainder of `ticks · 10⁹ / frequency`, for a tick
+    /// count below the limit.
     fn divide(&self, ticks: u64) -> (u64, u64) {
         let (ns, _) = self.estimate(ticks);
-        // The estimate is at most 1 too small, so that 64 bits do for the rest.
+        // // The estimate is at most 1 too small, so 64 bits suffice for the remainder.
         let rest = ticks.wrapping_mul(NS_PER_S).wrapping_sub(ns.wrapping_mul(self.frequency));
         if rest < self.frequency { (ns, rest) } else { (ns + 1, rest - self.frequency) }
     }
 
-    /// What the doubles give, by the exact quotient, below the limit.
-    fn quickly(&self, ticks: u64) -> u64 {
+    /// Computes the result of double arithmetic from the exact quotient, for a tick count
+    /// below the limit.
+    fn to_ns_by_division(&self, ticks: u64) -> u64 {
         let (mut ns, rest) = self.divide(ticks);
-        // What rounding adds to the product.
+        // // The amount that rounding to a double adds to the product.
         let product = u128::from(ticks) * u128::from(NS_PER_S);
         let excess = (128 - product.leading_zeros()).saturating_sub(PRECISION);
         let low = product as u64 & ((1 << excess) - 1);
         let half = (1 << excess) >> 1;
         let odd = (product as u64 >> excess) & 1;
         let up = excess > 0 && low + odd > half;
-        // It is less than the frequency.
+        // // The amount is less than the frequency.
         let added = (u64::from(up) << excess) as i64 - low as i64;
         let frequency = self.frequency as i64;
         let mut rest = rest as i64 + added;
@@ -177,8 +181,8 @@ impl Ticks {
         } else if rest < 0 {
             (ns, rest) = (ns.saturating_sub(1), rest + frequency);
         }
-        // A quotient within half a unit in the last place below a whole number
-        // is rounded to that.
+        // // A quotient at most half a unit in the last place below a whole number is
+        // rounded to that number.
         let fraction_bits = (ns | 1).leading_zeros() - (64 - PRECISION);
         let near = ((frequency - rest) as u64) <= self.frequency >> (fraction_bits + 1).min(63);
         ns + u64::from(near)
@@ -189,7 +193,7 @@ impl Ticks {
 mod tests {
     use super::*;
 
-    /// Frequencies of real traces, and others.
+    /// Frequencies of real traces, and extreme ones.
     const FREQUENCIES: [u64; 10] = [
         1,
         1000,
@@ -204,7 +208,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_quick_way_agrees_with_doubles() {
+    fn integer_arithmetic_agrees_with_doubles() {
         let mut seed = 3u64;
         let mut random = || {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -217,13 +221,13 @@ mod tests {
                 let t = random() >> (8 + round % 50);
                 let hard = (t as f64 * 1e9 / frequency as f64) as u64;
                 assert_eq!(ticks.to_ns(t), hard, "{t} at {frequency}");
-                assert_eq!(ticks.step_by_step(t), hard, "{t} at {frequency}");
+                assert_eq!(ticks.to_ns_by_doubles(t), hard, "{t} at {frequency}");
                 quick += u32::from(t < ticks.limit);
                 let clock = TickClock::from_zero(frequency, Scale::Multiplies(1));
                 let time = clock.timestamp(t).map(Timestamp::ns);
                 assert_eq!(time, i64::try_from(hard).ok(), "{t} at {frequency}");
             }
-            assert!(quick > 10_000 || !COMMON.contains(&frequency), "{quick} at {frequency}");
+            assert!(quick > 10_000 || !FAST_FREQUENCIES.contains(&frequency), "{quick} at {frequency}");
         }
     }
 

@@ -1,5 +1,4 @@
-//! What reading needs to know of a legacy trace, in the form in which it is
-//! needed: blocks to packets, headers to ids and times.
+//! The decoder of legacy traces: blocks to packets, event headers to ids and times.
 
 use super::block::{BlockHeader, TraceHeader};
 use super::block_2003::{self, Block};
@@ -14,47 +13,49 @@ use crate::packet::{Packet, PacketError};
 use crate::schema::{ByteOrder, EventTypeId, Schema, StreamClassId};
 use crate::time::Timestamp;
 
-/// How the tracefiles of one trace are decoded.
+/// The decoding parameters of the tracefiles of one trace.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     version: Version,
     order: ByteOrder,
     times: Times,
-    /// The id of the event whose payload is the full clock, if there is one.
+    /// The id of the heartbeat event whose payload is the full clock, if there is one.
     full_clock: Option<u64>,
-    /// From 2.0 on: alignment of each event type's payload in bytes, less 1.
+    /// The alignment of each event type's payload in bytes, minus 1 (since 2.0).
     payload_masks: Box<[u8]>,
 }
 
-/// How ticks become times.
+/// The conversion of ticks to times.
 #[derive(Debug)]
 enum Times {
+    /// By the frequency of the clock.
     Clock(TickClock),
-    /// By both ends of each block, which are of this size in bytes.
+    /// By interpolation between both ends of each block; all blocks have this size in
+    /// bytes.
     Interpolated {
         block_size: u64,
     },
 }
 
-/// What of a tracefile only its name tells.
+/// The properties of a tracefile that only its name contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileKind {
     pub(crate) stream: StreamClassId,
-    /// A compact channel of 1.0.
+    /// `true` for a compact channel of 1.0.
     pub(crate) compact: bool,
 }
 
-/// How the events of one block are packed.
+/// The packing of the events of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
     form: Form,
-    /// Before 2.0: alignment of all payloads in bytes, less 1.
+    /// The alignment of all payloads in bytes, minus 1 (before 2.0).
     payload_mask: u8,
-    /// How most of them are read, from 2.0 on.
+    /// The fast path for most event headers (since 2.0).
     pub(crate) quick: Option<Quick>,
 }
 
-/// A decoded event header, and where the payload begins (in bits).
+/// A decoded event header, with positions in bits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Header {
     pub(crate) id: u64,
@@ -65,7 +66,7 @@ pub(crate) struct Header {
 }
 
 impl Decoder {
-    /// Of a trace since 0.7.
+    /// Creates a decoder for a trace since 0.7.
     pub(super) fn new(schema: &Schema, trace: &TraceHeader, clock: TickClock) -> Self {
         let full_clock = match trace.version {
             Version::Facilities(_) | Version::OneZero if trace.has_heartbeat => Some(3),
@@ -80,7 +81,7 @@ impl Decoder {
         }
     }
 
-    /// Of a trace of 2003.
+    /// Creates a decoder for a trace of 2003.
     pub(super) fn of_2003(order: ByteOrder, block_size: u64) -> Self {
         Decoder {
             version: Version::Of2003,
@@ -91,12 +92,12 @@ impl Decoder {
         }
     }
 
-    /// The alignment of a payload, in bits, that may be relied on.
+    /// Returns the guaranteed alignment of a payload in bits, at least 8.
     pub(crate) fn payload_align(&self, align: u32) -> u64 {
         u64::from(align).max(8)
     }
 
-    /// Reads the packet that begins at a byte of a file.
+    /// Reads the packet that starts at a byte offset of a file.
     pub(crate) fn packet(
         &self,
         kind: FileKind,
@@ -152,7 +153,7 @@ impl Decoder {
             end: clock.timestamp(header.end),
             discarded: lost,
             discarded_bits: 32,
-            // Lost blocks leave a gap in the numbers of those that were not.
+            // // Lost blocks leave a gap in the sequence numbers of the recorded ones.
             sequence: blocks,
             sequence_bits: 32,
             clock: header.begin,
@@ -178,12 +179,12 @@ impl Decoder {
         })
     }
 
-    /// Where the header after a record that ended at bit `pos` begins.
+    /// Returns the start, in bits, of the header after a record that ended at bit `pos`.
     pub(crate) fn begin(&self, packing: Packing, pos: u64) -> u64 {
         8 * packing.form.begin(pos / 8)
     }
 
-    /// The header after a record that ended at bit `pos`.
+    /// Reads the header after a record that ended at bit `pos`.
     pub(crate) fn header(
         &self,
         packing: Packing,
@@ -196,7 +197,7 @@ impl Decoder {
         Ok(Header { id, begin: 8 * begin, end: 8 * end, cycles, size })
     }
 
-    /// The alignment of an event's payload in bytes, less 1.
+    /// Returns the alignment of an event's payload in bytes, minus 1.
     pub(crate) fn payload_mask(&self, packing: Packing, event: EventTypeId) -> u8 {
         match packing.form {
             Form::Markers { .. } => self.payload_masks.get(event.index()).copied().unwrap_or(0),
@@ -204,13 +205,13 @@ impl Decoder {
         }
     }
 
-    /// Where the payload after a header begins, in bits.
+    /// Returns the start of the payload after a header, in bits.
     pub(crate) fn payload(&self, packing: Packing, header: &Header, event: EventTypeId) -> u64 {
         8 * align_up(header.end / 8, self.payload_mask(packing, event))
     }
 
-    /// Where a record ends whose fields do, given the size that its header
-    /// tells.
+    /// Returns the end of a record in bits, given the end of its fields. The size in the
+    /// header, if there is one, has to agree.
     pub(crate) fn record_end(
         &self,
         header: &Header,
@@ -219,7 +220,7 @@ impl Decoder {
     ) -> Result<u64, DecodeError> {
         let Some(declared) = header.size else { return Ok(fields_end) };
         let found = (fields_end - payload) / 8;
-        // Facilities pad after a string, even where no field follows.
+        // // Facilities also pad after a string that is the last field.
         let padding = if self.version < Version::Markers(0) { 7 } else { 0 };
         match declared.checked_sub(found) {
             Some(more) if more <= padding => Ok(payload + 8 * declared),
@@ -227,7 +228,8 @@ impl Decoder {
         }
     }
 
-    /// The clock after an event: of a heartbeat that is in its payload.
+    /// Returns the clock value after an event. For a heartbeat event with the full clock,
+    /// the value is in its payload.
     pub(crate) fn clock_after(&self, header: &Header, window: Window<'_>, end: u64) -> u64 {
         let last = || {
             let first = (end / 8).checked_sub(8)?;
@@ -243,16 +245,17 @@ impl Decoder {
         }
     }
 
-    /// The clock at a heartbeat: it sets its own time, except in 2003.
+    /// Returns the clock value for the time of an event itself. A heartbeat event sets
+    /// its own time, except in 2003.
     pub(crate) fn own_clock(&self, header: &Header, after: u64) -> u64 {
         if self.version == Version::Of2003 { header.cycles } else { after }
     }
 
-    /// The time of an event of some id in a packet.
+    /// Returns the time of an event of a packet.
     pub(crate) fn timestamp(&self, packet: &Packet, id: u64, cycles: u64) -> Option<Timestamp> {
         match &self.times {
             Times::Clock(clock) => clock.timestamp(cycles),
-            // These two tell their own times.
+            // // These two events contain their own times.
             Times::Interpolated { .. } if id == block_2003::BLOCK_START => packet.begin,
             Times::Interpolated { .. } if id == block_2003::BLOCK_END => packet.end,
             Times::Interpolated { .. } => {
@@ -269,7 +272,7 @@ fn payload_masks(schema: &Schema) -> Box<[u8]> {
     payloads.map(|p| p.map_or(0, |class| mask(class.align))).collect()
 }
 
-/// How the events of a block with this header are packed.
+/// Returns the packing of the events of a block with this header.
 fn packing(trace: &TraceHeader, compact: bool, clock: TickClock) -> Packing {
     let version = trace.version;
     let arch = trace.alignment.min(trace.arch_size).checked_next_power_of_two().unwrap_or(1);

@@ -1,24 +1,24 @@
-//! Description files of facilities: from XML to types.
+//! Parsing of description files of facilities: from XML to types.
 
 use super::xml::{Tag, TagKind, tags};
 use crate::metadata::{Diagnostic, Span, limits};
 
-/// A group of events, described by one file.
+/// A group of events that one file describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facility {
     pub(super) name: String,
     pub(super) events: Vec<Event>,
-    /// Types with a name.
+    /// The named types.
     pub(super) types: Vec<(String, Type)>,
 }
 
-/// An event; its number is its place.
+/// An event of a facility; its number is its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) name: String,
     pub(super) fields: Vec<Field>,
-    /// In the format of 2003: the structure that its fields are in, by name.
-    pub(super) of_type: Option<String>,
+    /// The name of the structure type of its fields (format of 2003).
+    pub(super) struct_type: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub(super) enum Type {
     },
     String,
     Array(u64, Box<Type>),
-    /// Types of the length and of the elements.
+    /// A sequence: the types of the length and of the elements.
     Sequence(Box<Type>, Box<Type>),
-    /// A union is laid out like a structure.
+    /// A structure, or a union; both are laid out as structures.
     Struct {
         union: bool,
         fields: Vec<Field>,
@@ -47,14 +47,14 @@ pub(super) enum Type {
     Named(String),
 }
 
-/// A number, as C would declare it.
+/// A number, as declared in C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scalar {
     pub(super) kind: ScalarKind,
     pub(super) size: Size,
-    /// What checksums call it.
+    /// The name of the C type in checksums.
     pub(super) c_name: &'static str,
-    /// Big-endian, whatever the byte order of the trace.
+    /// `true` if the number is big-endian regardless of the byte order of the trace.
     pub(super) network: bool,
 }
 
@@ -77,11 +77,11 @@ pub(super) enum Size {
     SizeT,
 }
 
-/// The facilities that a text describes.
+/// Parses the facilities that a text describes.
 ///
 /// # Errors
 ///
-/// What is wrong, and where.
+/// Returns the first error of the text, with its position.
 pub(super) fn parse(text: &str) -> Result<Vec<Facility>, Diagnostic> {
     let mut parser = Parser { tags: tags(text).peekable(), end: text.len(), depth: 0 };
     let mut facilities = Vec::new();
@@ -116,14 +116,14 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
                     types.push((name, self.class(&next)?));
                     self.close("type")?;
                 }
-                _ => self.pass_over(&tag)?,
+                _ => self.skip_element(&tag)?,
             }
         }
         Ok(Facility { name, events, types })
     }
 
     fn event(&mut self, tag: &Tag<'_>) -> Result<Event, Diagnostic> {
-        let mut event = Event { name: name(tag)?, fields: Vec::new(), of_type: None };
+        let mut event = Event { name: name(tag)?, fields: Vec::new(), struct_type: None };
         if tag.kind == TagKind::Empty {
             return Ok(event);
         }
@@ -132,10 +132,10 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
                 "field" => event.fields.push(self.field(&tag)?),
                 "struct" if tag.kind == TagKind::Start => event.fields = self.fields("struct")?,
                 "typeref" => {
-                    event.of_type = Some(name(&tag)?);
+                    event.struct_type = Some(name(&tag)?);
                     self.close_unless_empty(&tag)?;
                 }
-                _ => self.pass_over(&tag)?,
+                _ => self.skip_element(&tag)?,
             }
         }
         Ok(event)
@@ -146,7 +146,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
         while let Some(tag) = self.member_of(of)? {
             match tag.name {
                 "field" => fields.push(self.field(&tag)?),
-                _ => self.pass_over(&tag)?,
+                _ => self.skip_element(&tag)?,
             }
         }
         Ok(fields)
@@ -157,7 +157,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
         let mut class = None;
         while let Some(tag) = self.member_of("field")? {
             match tag.name {
-                "description" => self.pass_over(&tag)?,
+                "description" => self.skip_element(&tag)?,
                 _ => class = Some(self.class(&tag)?),
             }
         }
@@ -165,7 +165,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
         Ok(Field { name, class })
     }
 
-    /// The type that begins with a tag.
+    /// Parses the type that starts with a tag.
     fn class(&mut self, tag: &Tag<'_>) -> Result<Type, Diagnostic> {
         if self.depth >= limits::DEPTH {
             return Err(error(tag.at, "types are nested too deeply"));
@@ -177,7 +177,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
     }
 
     fn class_within(&mut self, tag: &Tag<'_>) -> Result<Type, Diagnostic> {
-        // Start tags of arrays and sequences may look like whole elements.
+        // // Start tags of arrays and sequences may look like empty elements.
         let element = |parser: &mut Self| {
             let next = parser.next("the type of the elements")?;
             parser.class(&next)
@@ -223,7 +223,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
         let mut labels: Vec<(String, i64)> = Vec::new();
         while let Some(tag) = self.member_of("enum")? {
             if tag.name != "label" {
-                self.pass_over(&tag)?;
+                self.skip_element(&tag)?;
                 continue;
             }
             self.close_unless_empty(&tag)?;
@@ -244,7 +244,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
         self.tags.next().ok_or_else(|| error(end, format!("the text ends before {wanted}")))
     }
 
-    /// The next tag within an element; `None` if that ends.
+    /// Returns the next tag within an element, or `None` at the end of the element.
     fn member_of(&mut self, element: &str) -> Result<Option<Tag<'a>>, Diagnostic> {
         let tag = self.next(&format!("`</{element}>`"))?;
         match tag.kind {
@@ -270,8 +270,8 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
         if tag.kind == TagKind::Empty { Ok(()) } else { self.close(tag.name) }
     }
 
-    /// Leaves an element out, with all in it.
-    fn pass_over(&mut self, tag: &Tag<'_>) -> Result<(), Diagnostic> {
+    /// Skips an element with its content.
+    fn skip_element(&mut self, tag: &Tag<'_>) -> Result<(), Diagnostic> {
         if tag.kind == TagKind::Empty {
             return Ok(());
         }
@@ -293,7 +293,7 @@ fn number(tag: &Tag<'_>, attribute: &str) -> Result<u64, Diagnostic> {
 fn bytes(tag: &Tag<'_>) -> Result<Size, Diagnostic> {
     match number(tag, "size")? {
         size @ (1 | 2 | 4 | 8) => Ok(Size::Bytes(size as u8)),
-        size => Err(error(tag.at, format!("{size} bytes are no size of a number"))),
+        size => Err(error(tag.at, format!("invalid size of a number: {size} bytes"))),
     }
 }
 
@@ -326,7 +326,7 @@ fn scalar(tag: &Tag<'_>) -> Result<Scalar, Diagnostic> {
         "ssize_t" => (Signed, Size::SizeT, "ssize_t"),
         "off_t" => (Signed, Size::SizeT, "off_t"),
         "pointer" => (Pointer, Size::Pointer, "void *"),
-        name => return Err(error(tag.at, format!("`<{name}>` is no type"))),
+        name => return Err(error(tag.at, format!("unknown type `<{name}>`"))),
     };
     let network = tag.attribute("byte_order") == Some("network");
     Ok(Scalar { kind, size, c_name, network })
@@ -355,7 +355,7 @@ mod tests {
         let labels = vec![("L".to_owned(), 4), ("M".to_owned(), 5)];
         let a = &facility.events[0].fields;
         assert_eq!(a[1].class, Type::Enum { size: Size::Bytes(1), labels });
-        assert_eq!(facility.events[1].of_type.as_deref(), Some("later"));
+        assert_eq!(facility.events[1].struct_type.as_deref(), Some("later"));
         let c = &facility.events[2].fields;
         assert!(matches!(&c[0].class, Type::Array(3, _)));
         assert!(matches!(&c[1].class, Type::Sequence(_, element) if **element == Type::String));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_problem() {
         let message = |text: &str| parse(text).unwrap_err().message;
         assert_eq!(message("<facility name=x>"), "the text ends before `</facility>`");
         assert_eq!(message("<facility>"), "`<facility>` has no name");
@@ -375,8 +375,8 @@ mod tests {
             message(&format!("<facility name=x><event name=y><field name=z>{class}</field>"))
         };
         assert_eq!(field(""), "field `z` has no type");
-        assert_eq!(field("<uint_fixed size=3/>"), "3 bytes are no size of a number");
-        assert_eq!(field("<word/>"), "`<word>` is no type");
+        assert_eq!(field("<uint_fixed size=3/>"), "invalid size of a number: 3 bytes");
+        assert_eq!(field("<word/>"), "unknown type `<word>`");
         assert_eq!(field("<array/>"), "`<array>` needs a number as `size`");
         assert_eq!(field(&"<array size=1>".repeat(100)), "types are nested too deeply");
     }

@@ -1,35 +1,35 @@
-//! Numbers as LTTV's doubles held them, computed in integers.
+//! Double-precision arithmetic as in LTTV, computed with integers.
 //!
-//! LTTV turned clock ticks into nanoseconds in double precision, rounding after
-//! each step. Its times can only be told to the nanosecond by rounding at the
-//! same places: an exact quotient differs from them in many events.
+//! LTTV converted clock ticks to nanoseconds in double precision, rounding after each
+//! step. Only rounding at the same steps reproduces its times to the nanosecond; an exact
+//! quotient differs in many events.
 
-/// Significant bits of a double.
+/// The number of significant bits of a double.
 pub(super) const PRECISION: u32 = 53;
 
-/// `mantissa · 2^exponent`, rounded to 53 significant bits.
+/// A number `mantissa · 2^exponent`, rounded to 53 significant bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Double {
-    /// Below 2⁵³.
+    /// The significant bits, at most 2⁵³.
     mantissa: u64,
     exponent: i32,
 }
 
 impl Double {
-    /// The double nearest to a whole number.
+    /// Returns the double nearest to an integer.
     pub(super) fn new(value: u64) -> Self {
         Self::rounded(value.into(), 0, false)
     }
 
-    /// The double nearest to `value · 2^exponent`, or to a bit more if there is
-    /// a `rest` that did not fit.
-    fn rounded(value: u128, exponent: i32, rest: bool) -> Self {
+    /// Returns the double nearest to `value · 2^exponent`, or to a slightly greater
+    /// number if the sticky bit `sticky` is set.
+    fn rounded(value: u128, exponent: i32, sticky: bool) -> Self {
         let excess = (128 - value.leading_zeros()).saturating_sub(PRECISION);
         let mantissa = (value >> excess) as u64;
         let dropped = value & ((1 << excess) - 1);
         let up = excess > 0 && {
             let half = 1u128 << (excess - 1);
-            dropped > half || dropped == half && (rest || mantissa % 2 == 1)
+            dropped > half || dropped == half && (sticky || mantissa % 2 == 1)
         };
         Double { mantissa: mantissa + u64::from(up), exponent: exponent + excess as i32 }
     }
@@ -39,19 +39,19 @@ impl Double {
         Self::rounded(product, self.exponent + other.exponent, false)
     }
 
-    /// The quotient; by zero, of zero.
+    /// Returns the quotient; 0 if the divisor is zero.
     pub(super) fn over(self, other: Double) -> Self {
         if self.mantissa == 0 || other.mantissa == 0 {
             return Self::new(0);
         }
-        // Far more quotient bits than a double keeps.
+        // // The quotient has far more bits than a double keeps.
         let up = u128::from(self.mantissa).leading_zeros();
         let (value, by) = (u128::from(self.mantissa) << up, u128::from(other.mantissa));
         let exponent = self.exponent - up as i32 - other.exponent;
         Self::rounded(value / by, exponent, !value.is_multiple_of(by))
     }
 
-    /// The whole part, at most `u64::MAX`.
+    /// Returns the integer part, at most `u64::MAX`.
     pub(super) fn trunc(self) -> u64 {
         let mantissa = u128::from(self.mantissa);
         match u32::try_from(self.exponent) {

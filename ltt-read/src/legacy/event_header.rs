@@ -1,4 +1,4 @@
-//! Event headers: id and time of each event, in their various packings.
+//! Event headers: the id and time of each event, in their various packings.
 
 use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
@@ -9,53 +9,55 @@ use crate::layout::program::Window;
 use crate::schema;
 use crate::time::update_clock;
 
-/// Bits of the clock in an event header of 2.0 to 2.6.
+/// The width of the clock in an event header of 2.0 to 2.6, in bits.
 pub(super) const TSC_BITS: u32 = 27;
-/// Codes in place of an event id, for what follows the header's word.
+/// Codes in place of an event id, which define the data after the header's first word.
 pub(super) const ID_SIZE_TSC: u32 = 29;
 pub(super) const ID_SIZE: u32 = 30;
 pub(super) const ID: u32 = 31;
 
-/// How events of a tracefile begin.
+/// The form of event headers in a tracefile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// 2.0 to 2.6: an id of 5 bits, 27 bits of the clock, perhaps more. The
-    /// alignments, less 1, of the word and of the full clock.
+    /// 2.0 to 2.6: an id of 5 bits, 27 bits of the clock, and optional further data.
+    /// `word` and `tsc` are the alignments in bytes, minus 1, of the first word and of
+    /// the full clock.
     Markers { word: u8, tsc: u8 },
-    /// 0.7 to 1.0: clock (32 or 64 bits), id (16 bits), size. The alignment less 1.
+    /// 0.7 to 1.0: clock (32 or 64 bits), id (16 bits), size. `align` is the alignment in
+    /// bytes, minus 1.
     Heartbeat { wide_tsc: bool, align: u8, ids: Ids },
-    /// 1.0: a word of clock, id and data. The alignment less 1.
+    /// 1.0: one word of clock, id and data. `align` is the alignment in bytes, minus 1.
     Compact { bits: Compact, align: u8 },
-    /// 2003: id, clock.
+    /// 2003: id and clock.
     Of2003,
 }
 
-/// How the 16 bits of an id before 2.0 are stored.
+/// The encoding of the 16 bits of an id before 2.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ids {
-    /// As one number, in the byte order of the trace.
+    /// A number in the byte order of the trace.
     Marker,
-    /// As facility and event, a byte each. The id is `facility · 256 + event`.
+    /// A byte of facility and a byte of event. The id is `facility · 256 + event`.
     Facility,
 }
 
-/// What an event header says.
+/// A decoded event header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventHeader {
-    /// Where it begins, in bytes.
+    /// The start of the header, in bytes.
     pub(super) begin: u64,
-    /// Where it ends, before any padding.
+    /// The end of the header in bytes, before any padding.
     pub(super) end: u64,
     pub(super) id: u64,
-    /// The clock after it.
+    /// The clock value after the update.
     pub(super) cycles: u64,
-    /// Size of the payload in bytes, where it is told.
+    /// The size of the payload in bytes, if the header contains it.
     pub(super) size: Option<u64>,
 }
 
 impl EventHeader {
-    /// Reads the header that follows what ended at byte `pos`; `clock` is the
-    /// clock's value there.
+    /// Reads the header after a record that ended at byte `pos`. `clock` is the clock
+    /// value at that position.
     pub(super) fn read(
         form: Form,
         order: schema::ByteOrder,
@@ -71,7 +73,7 @@ impl EventHeader {
 }
 
 impl Form {
-    /// Where a header after byte `pos` begins.
+    /// Returns the start of a header after byte `pos`.
     pub(super) fn begin(self, pos: u64) -> u64 {
         match self {
             Form::Markers { word: align, .. }
@@ -82,13 +84,13 @@ impl Form {
     }
 }
 
-/// The next byte that fits an alignment, given less 1.
+/// Rounds a position up to an alignment, given as the alignment minus 1.
 pub(super) fn align_up(pos: u64, mask: u8) -> u64 {
     let mask = u64::from(mask);
     (pos + mask) & !mask
 }
 
-/// Reads integers one after the other, never beyond the window.
+/// A reader of consecutive integers that does not read beyond the window.
 struct Reader<'a> {
     window: Window<'a>,
     pos: u64,
@@ -160,7 +162,7 @@ fn read<O: ByteOrder>(
             let word = O::read_u32(r.take::<4>()?);
             let mask = |bits: u8| 1u64.checked_shl(bits.into()).map_or(u64::MAX, |b| b - 1);
             let word = u64::from(word);
-            // The bits cut off are no part of the comparison that finds a wrap.
+            // // The truncated bits take no part in the comparison that detects a wrap.
             let truncate = u32::from(bits.tsc_lsb_truncate.min(31));
             let before = clock >> truncate << truncate;
             let low = (word & mask(bits.tscbits)) << truncate;
@@ -190,7 +192,7 @@ mod tests {
         EventHeader::read(form, schema::ByteOrder::Little, window, pos, clock)
     }
 
-    /// Bytes of little-endian parts.
+    /// Concatenates the little-endian bytes of its parts.
     macro_rules! bytes {
         ($($part:expr),*) => {{
             let mut bytes = Vec::new();
@@ -207,7 +209,7 @@ mod tests {
 
         let compact = read(&bytes![word(7, 101)]);
         assert_eq!((compact.id, compact.cycles, compact.end), (7, clock + 1, 4));
-        // A smaller value has wrapped; the same one has not moved.
+        // // A smaller value has wrapped; an equal one leaves the clock unchanged.
         assert_eq!(read(&bytes![word(7, 99)]).cycles, 6 << TSC_BITS | 99);
         assert_eq!(read(&bytes![word(7, 100)]).cycles, clock);
 

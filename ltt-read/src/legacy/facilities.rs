@@ -1,5 +1,4 @@
-//! The facilities of a trace: which were loaded under which number, and what
-//! their descriptions say of them.
+//! The facilities of a trace: their numbers, and their descriptions.
 
 use hashbrown::HashMap;
 
@@ -17,27 +16,27 @@ use crate::value::Value;
 /// The facility that every trace has.
 pub(super) const CORE: &str = "core";
 
-/// Facilities that a trace may load.
+/// The maximum number of facilities that a trace may load.
 const MAX_LOADS: usize = 1 << 16;
 
-/// A facility that was loaded.
+/// A loaded facility.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Load {
+pub(super) struct LoadedFacility {
     pub(super) name: String,
-    /// Its fingerprint, if one was recorded.
+    /// The checksum of the facility, if one was recorded.
     pub(super) checksum: Option<u32>,
-    /// The id of its first event; those of the others follow.
+    /// The id of the first event; the other ids follow.
     pub(super) first_id: u64,
     pub(super) machine: Machine,
 }
 
-/// What descriptions say, with the files that they are in.
+/// The descriptions of facilities, with the paths of their files.
 #[derive(Debug, Default)]
 pub(super) struct Descriptions(Vec<(String, Facility)>);
 
 impl Descriptions {
-    /// Those among the files of a trace. One that cannot be understood is left
-    /// out with a warning.
+    /// Parses the descriptions among the files of a trace. Invalid ones are left out with
+    /// a warning.
     pub(super) fn read(files: &Files, warnings: &mut Vec<Diagnostic>) -> Self {
         let mut all = Vec::new();
         for (path, bytes) in files.descriptions() {
@@ -54,9 +53,9 @@ impl Descriptions {
         Descriptions(all)
     }
 
-    /// That of a facility: of several of its name the one with its fingerprint,
-    /// else the one for its architecture, else any.
-    fn of(&self, load: &Load, arch: &str, warnings: &mut Vec<Diagnostic>) -> Option<&Facility> {
+    /// Finds the description of a loaded facility. Among several with its name, prefers
+    /// one with the recorded checksum, then one for the architecture, then any.
+    fn find(&self, load: &LoadedFacility, arch: &str, warnings: &mut Vec<Diagnostic>) -> Option<&Facility> {
         let named: Vec<_> = self.0.iter().filter(|(_, f)| f.name == load.name).collect();
         let same = |f: &Facility| load.checksum.is_none_or(|sum| checksum(f) == sum);
         if let Some((_, exact)) = named.iter().find(|(_, f)| same(f)) {
@@ -68,9 +67,9 @@ impl Descriptions {
         match path {
             Some(path) => warn(
                 warnings,
-                format!("{path}: the description of facility `{name}` is not the recorded one"),
+                format!("{path}: description of facility `{name}` differs from the recorded one"),
             ),
-            None => warn(warnings, format!("there is no description of facility `{name}`")),
+            None => warn(warnings, format!("no description of facility `{name}`")),
         }
         found.map(|(_, facility)| facility)
     }
@@ -78,7 +77,7 @@ impl Descriptions {
     /// Adds the event types of facilities to a schema.
     pub(super) fn describe(
         &self,
-        loads: &[Load],
+        loads: &[LoadedFacility],
         version: Version,
         arch: &str,
         schema: &mut Schema,
@@ -87,7 +86,7 @@ impl Descriptions {
         let mut known = HashMap::new();
         for load in loads {
             let core;
-            let facility = match self.of(load, arch, warnings) {
+            let facility = match self.find(load, arch, warnings) {
                 Some(facility) => facility,
                 None if load.name == CORE => {
                     core = core_facility(version);
@@ -96,7 +95,8 @@ impl Descriptions {
                 None => continue,
             };
             for (event, id) in facility.events.iter().zip(load.first_id..) {
-                // Ids of two facilities may not overlap; the first one has them.
+                // // Ids of two facilities may not overlap; the first facility has
+                // precedence.
                 let of_another = version != Version::Of2003 && id - load.first_id > 0xff;
                 if of_another || known.insert(id, ()).is_some() {
                     continue;
@@ -115,7 +115,7 @@ impl Descriptions {
     }
 }
 
-/// The event types of the core facility alone, as far as the format fixes them.
+/// Adds the event types of the core facility that the format itself defines.
 pub(super) fn describe_core(version: Version, machine: &Machine, schema: &mut Schema) {
     let core = core_facility(version);
     let events = core.events.iter().zip(0..);
@@ -135,7 +135,7 @@ fn event_type(facility: &Facility, event: &Event, id: u64, machine: &Machine) ->
     })
 }
 
-/// The events that the reader has to know before it has read any description.
+/// Returns the events that the reader has to know before it reads descriptions.
 fn core_facility(version: Version) -> Facility {
     let uint = |name: &str, bytes| Field {
         name: name.to_owned(),
@@ -146,7 +146,7 @@ fn core_facility(version: Version) -> Facility {
             network: false,
         }),
     };
-    let event = |name: &str, fields| Event { name: name.to_owned(), fields, of_type: None };
+    let event = |name: &str, fields| Event { name: name.to_owned(), fields, struct_type: None };
     let name = || Field { name: "name".to_owned(), class: Type::String };
     let words = |words: &[&str]| words.iter().map(|word| uint(word, 4)).collect::<Vec<_>>();
     let with_name = |rest: &[&str]| [vec![name()], words(rest)].concat();
@@ -174,12 +174,12 @@ fn core_facility(version: Version) -> Facility {
     Facility { name: CORE.to_owned(), events, types: Vec::new() }
 }
 
-/// Reads which facilities a tracefile says were loaded.
+/// Reads the loaded facilities from the events of a tracefile.
 pub(super) fn read_loads(
     mut cursor: Cursor,
     version: Version,
     machine: &Machine,
-    loads: &mut Vec<Load>,
+    loads: &mut Vec<LoadedFacility>,
     warnings: &mut Vec<Diagnostic>,
 ) {
     loop {
@@ -200,7 +200,7 @@ pub(super) fn read_loads(
         let word = |field| event.field(field).and_then(|v| v.as_u64()).unwrap_or(0);
         let byte = |field| u8::try_from(word(field)).unwrap_or(0);
         let Some(Value::Str(name)) = event.field("name") else { continue };
-        let load = Load {
+        let load = LoadedFacility {
             name: name.to_str_lossy().into_owned(),
             checksum: Some(word("checksum") as u32),
             first_id: match version {
@@ -219,7 +219,7 @@ pub(super) fn read_loads(
                 },
             },
         };
-        // Every CPU may tell of it.
+        // // Every CPU may report the facility.
         if !loads.contains(&load) {
             loads.push(load);
         }

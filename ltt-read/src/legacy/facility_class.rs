@@ -1,4 +1,4 @@
-//! From the types of a facility to field classes.
+//! Conversion of the types of a facility to field classes.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::schema::{
     Length, Mapping, Member, Roles, Struct,
 };
 
-/// Sizes of C types in bytes and the alignment of payloads, as they were where
-/// a facility was recorded.
+/// The sizes of C types in bytes and the alignment of payloads on the machine on which a
+/// facility was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
     pub(super) order: ByteOrder,
@@ -19,18 +19,18 @@ pub(super) struct Machine {
     pub(super) long: u8,
     pub(super) pointer: u8,
     pub(super) size_t: u8,
-    /// 0: packed; otherwise the alignment in bytes.
+    /// The alignment in bytes, or 0 if payloads are packed.
     pub(super) alignment: u8,
 }
 
-/// Fields that one event may have: references to types multiply them.
+/// The maximum number of fields of an event; references to types multiply them.
 const MAX_FIELDS: usize = 1 << 16;
 
-/// The payload of an event; `None` if its types are nested too deeply, make up
-/// too many fields, or refer to one that there is not.
+/// Builds the payload class of an event. Returns `None` if its types are nested too
+/// deeply, have too many fields, or refer to an unknown type.
 pub(super) fn payload(facility: &Facility, event: &Event, machine: &Machine) -> Option<FieldClass> {
     let mut builder = Builder { facility, machine, fields: 0, after_string: false, depth: 0 };
-    let fields = match &event.of_type {
+    let fields = match &event.struct_type {
         None => &event.fields,
         Some(name) => match builder.named(name)? {
             Type::Struct { fields, .. } => fields,
@@ -44,7 +44,7 @@ struct Builder<'a> {
     facility: &'a Facility,
     machine: &'a Machine,
     fields: usize,
-    /// A string or sequence came before: what follows is aligned for a pointer.
+    /// `true` after a string or sequence; the next field is aligned for a pointer.
     after_string: bool,
     depth: usize,
 }
@@ -62,7 +62,7 @@ impl<'a> Builder<'a> {
         Some(FieldClass::new(FieldKind::Struct(Struct { members }), 8))
     }
 
-    /// Adds a field; a sequence is two, its length and its elements.
+    /// Adds a field. A sequence becomes two members, its length and its elements.
     fn member(&mut self, members: &mut Vec<Member>, name: &str, class: &Type) -> Option<()> {
         self.fields += 1;
         if self.fields > MAX_FIELDS || self.depth > limits::DEPTH {
@@ -81,9 +81,9 @@ impl<'a> Builder<'a> {
             Type::Sequence(length, element) => {
                 let mut length_class = self.class(length)?;
                 let element = self.class(element)?;
-                // It begins where its most demanding part may.
+                // // A sequence is aligned for its part with the greatest alignment.
                 length_class.align = length_class.align.max(element.align);
-                // As LTTng 2.x names them.
+                // // LTTng 2.x uses the same names.
                 let length_name = format!("_{name}_length");
                 let array = Array {
                     element: Arc::new(element),
@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
         Some(())
     }
 
-    /// The class of a field, with the alignment that it needs at its place.
+    /// Returns the class of a field, with the alignment that it needs at its position.
     fn class(&mut self, class: &Type) -> Option<FieldClass> {
         let before = std::mem::take(&mut self.after_string);
         let mut made = match class {
@@ -126,7 +126,7 @@ impl<'a> Builder<'a> {
                 self.depth -= 1;
                 class
             }
-            // In an array, where it has no place for its length.
+            // // In an array, a sequence needs a structure for its length.
             Type::Sequence(..) | Type::Named(_) => {
                 let mut members = Vec::new();
                 self.member(&mut members, "elements", class)?;
@@ -188,7 +188,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The alignment in bits of something of this many bytes.
+    /// Returns the alignment in bits of an object of this many bytes.
     fn align(&self, bytes: u8) -> u32 {
         match bytes.min(self.machine.alignment) {
             align if align.is_power_of_two() => 8 * u32::from(align),

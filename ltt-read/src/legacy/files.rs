@@ -1,5 +1,4 @@
-//! The files of a legacy trace, and how such a trace is told from other
-//! directories.
+//! The files of a legacy trace, and detection of such traces.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,39 +16,39 @@ use crate::findings::Findings;
 use crate::notice::NoticeKind;
 use crate::source::{Access, Source};
 
-/// The largest description that is read, in bytes.
+/// The maximum size of a description in bytes.
 const MAX_TEXT: u64 = 1 << 26;
 
-/// The directory that held channels of the tracer's own before 2.3.
+/// The directory of the tracer's own channels before 2.3.
 const CONTROL: &str = "control";
-/// Attributes of the machine, in the format of 2003.
+/// The description of the machine, in the format of 2003.
 pub(super) const SYSTEM: &str = "info/system.xml";
-/// Descriptions of facilities.
+/// The directory of the descriptions of facilities.
 const DESCRIPTIONS: &str = "eventdefs/";
 
-/// The channels that describe the others, in one version or the other.
+/// The channels that describe the other channels, in all versions.
 const CHANNELS: [&str; 3] = ["metadata", "control/metadata", "control/facilities"];
 
 /// A file with the name of a tracefile.
 #[derive(Debug, Clone)]
 pub(super) struct File {
-    /// Path from the trace's directory, with `/`.
+    /// The path in the trace's directory, with `/` as separator.
     pub(super) path: String,
     pub(super) name: Name,
     pub(super) source: Arc<Source>,
 }
 
-/// The files that make up a trace.
+/// The files of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    /// Sorted by channel and CPU.
+    /// The tracefiles, sorted by channel and CPU.
     pub(super) tracefiles: Vec<File>,
-    /// Descriptions of facilities, and of the machine: path and content.
+    /// The paths and contents of descriptions of facilities and of the machine.
     pub(super) texts: Vec<(String, Vec<u8>)>,
 }
 
 impl Files {
-    /// Those in a directory. Hidden ones are left out.
+    /// Finds the files in a directory. Hidden files are ignored.
     pub(super) fn in_directory(
         root: &Path,
         access: Access,
@@ -73,7 +72,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Those of these names and contents.
+    /// Creates the files from pairs of path and content.
     pub(super) fn in_memory(
         contents: impl IntoIterator<Item = (String, Vec<u8>)>,
     ) -> Result<Self, Error> {
@@ -89,7 +88,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Adds a file if its name is that of a tracefile and it is not empty.
+    /// Adds a file if it has the name of a tracefile and is not empty.
     fn add(
         &mut self,
         path: String,
@@ -107,20 +106,20 @@ impl Files {
         self.tracefiles.sort_by_key(key);
     }
 
-    /// The description of the machine, if this is a trace of 2003.
+    /// Returns the description of the machine if this is a trace of 2003.
     pub(super) fn system(&self) -> Option<&[u8]> {
         self.texts.iter().find(|(path, _)| path == SYSTEM).map(|(_, text)| text.as_slice())
     }
 
-    /// Descriptions of facilities: path and content.
+    /// Iterates over the paths and contents of the descriptions of facilities.
     pub(super) fn descriptions(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let descriptions = self.texts.iter().filter(|(path, _)| path.starts_with(DESCRIPTIONS));
         descriptions.map(|(path, text)| (path.as_str(), text.as_slice()))
     }
 }
 
-/// Whether a trace of this version has a channel of this name that describes
-/// the others.
+/// Returns `true` if a channel of this name describes the other channels in a trace of
+/// this version.
 pub(super) fn is_metadata(version: Version, channel: &str) -> bool {
     channel
         == match version {
@@ -134,7 +133,7 @@ fn is_text(path: &str) -> bool {
     path == SYSTEM || path.starts_with(DESCRIPTIONS) && path.ends_with(".xml")
 }
 
-/// The names of tracefiles in the format of 2003.
+/// Parses the name of a tracefile of the format of 2003.
 fn of_2003(path: &str) -> Option<Name> {
     let name = |channel: &str, cpu| Name {
         channel: channel.to_owned(),
@@ -149,17 +148,17 @@ fn of_2003(path: &str) -> Option<Name> {
     control.then(|| name(path, 0))
 }
 
-/// The files in a trace's directories.
+/// A recursive listing of a trace's directories.
 struct List<'a> {
     root: &'a Path,
-    /// Their paths from there, with `/`.
+    /// The paths of the files in the trace's directory, with `/` as separator.
     found: Vec<String>,
-    /// The directories that were listed, and how they were reached.
+    /// The listed directories, and the paths by which they were reached.
     listed: HashMap<FileId, PathBuf>,
 }
 
 impl List<'_> {
-    /// Adds those in one more directory, and in those below it.
+    /// Adds the files in a directory and in its subdirectories.
     fn add(&mut self, below: &str, depth: usize, findings: &mut Findings) -> Result<(), Error> {
         let dir = self.root.join(below);
         let io = |source| Error::Io { path: dir.clone(), source };
@@ -171,7 +170,8 @@ impl List<'_> {
         }
         self.listed.insert(id, dir.clone());
         let entries = findings.keep(entries(&dir))?.unwrap_or_default();
-        // What is really there comes first, so that links are the duplicates.
+        // // Real entries come before links, so that links are reported as the
+        // duplicates.
         let (links, real): (Vec<_>, Vec<_>) = entries.into_iter().partition(|it| it.is_link);
         for entry in real.into_iter().chain(links) {
             let name = entry.path.file_name().and_then(|name| name.to_str());
@@ -189,8 +189,8 @@ impl List<'_> {
     }
 }
 
-/// Whether a directory is a legacy trace: it has a file whose name and content
-/// are those of a metadata channel, or the files of 2003.
+/// Returns `true` if a directory is a legacy trace: it contains a file with the name and
+/// content of a metadata channel, or the files of a trace of 2003.
 pub(crate) fn is_trace(dir: &Path) -> bool {
     let control = dir.join(CONTROL);
     let of_2003 = || dir.join(SYSTEM).is_file() && dir.join("cpu").is_dir();
@@ -208,7 +208,7 @@ fn has_metadata(dir: &Path, prefix: &str) -> bool {
             && Name::parse(&name).is_some_and(|name| {
                 match first_version(&entry.path()) {
                     Ok(version) => version.is_some_and(|it| is_metadata(it, &name.channel)),
-                    // Opening the trace says what is wrong.
+                    // // Opening the trace reports the error.
                     Err(error) => {
                         let denied = error.kind() == ErrorKind::PermissionDenied;
                         denied && CHANNELS.contains(&&*name.channel)
@@ -218,12 +218,13 @@ fn has_metadata(dir: &Path, prefix: &str) -> bool {
     })
 }
 
-/// The version of the first block of a file; `None` if there is none.
+/// Returns the version of the first block of a file, or `None` if there is no valid
+/// block.
 fn first_version(path: &Path) -> std::io::Result<Option<Version>> {
     use std::io::Read;
 
     let mut bytes = Vec::new();
-    // Opening a pipe would wait for a writer.
+    // // Opening a pipe would block until a writer opens it.
     if !path.metadata()?.is_file() {
         return Ok(None);
     }

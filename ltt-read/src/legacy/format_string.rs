@@ -1,7 +1,7 @@
-//! Format strings of markers: what fields an event has, and how to print them.
+//! Format strings of markers: the fields of an event and their print formats.
 
-/// The format string of a marker, e.g. `ip #p%ld syscall_id #2u%u`: a list of
-/// names, each with a type in the trace (`#…`, optional) and a C type (`%…`).
+/// A parsed format string of a marker, for example `ip #p%ld syscall_id #2u%u`: a list of
+/// names, each with an optional type in the trace (`#…`) and a C type (`%…`).
 ///
 /// ```
 /// use ltt_read::legacy::MarkerFormat;
@@ -22,35 +22,35 @@ pub struct MarkerFormat {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MarkerField {
-    /// Its name; `field N`, counted from 1, if the format gives none.
+    /// The name; `field N`, counted from 1, for a field without a name.
     pub name: String,
-    /// What is in the payload.
+    /// The type in the payload.
     pub kind: MarkerKind,
-    /// Its size in the payload (without meaning for strings).
+    /// The size in the payload; without meaning for strings.
     pub size: MarkerSize,
-    /// Big-endian, whatever the byte order of the trace.
+    /// `true` if the field is big-endian regardless of the byte order of the trace.
     pub network: bool,
-    /// How it is printed.
+    /// The format in which the field is printed.
     pub print: PrintFormat,
 }
 
-/// What a field of a marker is.
+/// The type of a field of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkerKind {
     /// A signed integer.
     Signed,
     /// An unsigned integer.
     Unsigned,
-    /// One byte, a character.
+    /// A character of one byte.
     Character,
     /// An address.
     Pointer,
-    /// Text up to a null byte.
+    /// A null-terminated string.
     String,
 }
 
-/// The size of a field, as far as a format string tells: the traced machine's C
-/// types decide the rest.
+/// The size of a field as far as a format string defines it. The C types of the traced
+/// machine define the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkerSize {
     /// This many bytes.
@@ -65,23 +65,22 @@ pub enum MarkerSize {
     SizeT,
 }
 
-/// How `printf` would print a field.
+/// The `printf` format of a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrintFormat {
-    /// Text before the value.
+    /// The text before the value.
     pub prefix: String,
-    /// Flags of `printf`, as written: of `-`, `+`, space, `#`, `0`.
+    /// The flags of `printf` as written, from `-`, `+`, space, `#`, `0`.
     pub flags: String,
-    /// The conversion: one of `d i u o x X c p s`.
+    /// The conversion, usually one of `d i u o x X c p s`.
     pub conversion: char,
 }
 
 impl MarkerFormat {
-    /// Reads a format string. It never fails: what is no field is passed over,
-    /// as the kernel and LTTV, which had this parser in common, did. (In
-    /// `a #1%d` the `#1` lacks its conversion and takes the `%` for it, so there
-    /// is no field.)
+    /// Parses a format string. Parsing cannot fail: text that is not a field is ignored,
+    /// as by the parser that the kernel and LTTV shared. For example, `a #1%d` has no
+    /// field, since `#1` lacks its conversion and takes the `%` instead.
     pub fn parse(format: &str) -> Self {
         let mut parser = Parser { rest: format, ..Parser::default() };
         while let Some(c) = parser.next() {
@@ -96,18 +95,18 @@ impl MarkerFormat {
     }
 }
 
-/// Kind and size, as far as one of the two types tells them.
+/// The kind and size, as far as a type defines them.
 type Type = (Option<MarkerKind>, Option<MarkerSize>);
 
 #[derive(Default)]
 struct Parser<'a> {
     rest: &'a str,
     fields: Vec<MarkerField>,
-    /// The first word since the last field, once a space has ended it.
+    /// The first word after the last field, once a space has ended it.
     name: Option<String>,
-    /// What stands since the last space.
+    /// The text since the last space.
     word: String,
-    /// What a `#` said.
+    /// The type in the trace, from the last `#`.
     trace: Type,
     network: bool,
 }
@@ -134,7 +133,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The type in the trace.
+    /// Parses a type in the trace.
     fn trace_type(&mut self) {
         if self.next_if(|c| c == '#').is_some() {
             return self.literal('#');
@@ -147,7 +146,7 @@ impl Parser<'_> {
         self.trace = self.conversion(size).1;
     }
 
-    /// The C type: the end of a field.
+    /// Parses a C type, which ends a field.
     fn c_type(&mut self) {
         if self.next_if(|c| c == '%').is_some() {
             return self.literal('%');
@@ -156,7 +155,7 @@ impl Parser<'_> {
         while let Some(flag) = self.next_if(|c| "-+ #0".contains(c)) {
             flags.push(flag);
         }
-        // Width and precision say nothing about the payload.
+        // // Width and precision do not affect the payload.
         while self.next_if(|c| c.is_ascii_digit() || matches!(c, '.' | '*')).is_some() {}
         let size = self.length(false);
         let (conversion, (c_kind, c_size)) = self.conversion(size);
@@ -187,8 +186,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The conversion, which may be any character: one that is none is passed
-    /// over.
+    /// Parses a conversion. Any character is consumed; an unknown one has no type.
     fn conversion(&mut self, length: Option<MarkerSize>) -> (char, Type) {
         let conversion = self.next().unwrap_or('\0');
         let int = Some(length.unwrap_or(MarkerSize::Int));
@@ -270,7 +268,7 @@ mod tests {
         for format in ["", "   ", "irqstate #1%d", "a #", "a %", "a %q", "##", "%%", "a #n"] {
             assert_eq!(parse(format), [], "{format:?}");
         }
-        // A type without a conversion does not keep the fields after it away.
+        // // A type without a conversion does not affect the fields after it.
         assert_eq!(parse("a #1%d b %d"), [field("a", Signed, Int, 'd')]);
     }
 }

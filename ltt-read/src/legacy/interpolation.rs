@@ -1,11 +1,11 @@
-//! Times in a block of 2003: on a line between those of its two ends.
+//! Times of events in a block of 2003, interpolated between both ends of the block.
 
 use super::double::Double;
 use crate::time::Timestamp;
 
-/// The time of a tick count between two ends of a block, each given as ticks
-/// and time, with LTTV's rounding: ticks per nanosecond, then the ticks since
-/// the begin by that.
+/// Computes the time of a tick count by linear interpolation between two ends of a block,
+/// each given as ticks and time. Rounds like LTTV, which computed ticks per nanosecond
+/// and divided the ticks since the start by that.
 pub(super) fn interpolate(
     begin: (u64, Timestamp),
     end: (u64, Timestamp),

@@ -16,10 +16,10 @@ use crate::schema::{
 };
 use crate::value::Value;
 
-/// The channel that describes the others.
+/// The channel that describes the other channels.
 pub(super) const METADATA: &str = "metadata";
 
-/// Ids and format strings of the events that every trace has.
+/// Returns the ids, names and format strings of the events that every trace has.
 pub(super) fn core_events(version: Version) -> Vec<(u64, &'static str, &'static str)> {
     let (id, format) = match version.has_channels() {
         true => (
@@ -41,7 +41,7 @@ pub(super) fn core_events(version: Version) -> Vec<(u64, &'static str, &'static 
     events
 }
 
-/// Sizes of the C types of the code that a marker is in, in bytes, and its
+/// The sizes in bytes of the C types in the code that contains a marker, and its
 /// alignment value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sizes {
@@ -53,13 +53,13 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Those of a machine with pointers of this size.
+    /// Returns the sizes for a machine with pointers of this size in bytes.
     pub(super) fn of_machine(pointer: u8, alignment: u8) -> Self {
         Sizes { int: 4, long: pointer, pointer, size_t: pointer, alignment }
     }
 }
 
-/// A name, bound to an id.
+/// A marker name with its id.
 #[derive(Debug)]
 pub(super) struct Marker {
     pub(super) channel: String,
@@ -68,10 +68,10 @@ pub(super) struct Marker {
     sizes: Sizes,
 }
 
-/// What a metadata channel says.
+/// The contents of the metadata channel.
 #[derive(Debug, Default)]
 pub(super) struct Markers {
-    /// In the order in which they were announced.
+    /// The markers, in the order in which they were announced.
     pub(super) all: Vec<Marker>,
     by_id: HashMap<(String, u16), usize>,
     formats: HashMap<(String, String), String>,
@@ -116,14 +116,14 @@ impl Markers {
                 self.by_id.insert(key, self.all.len());
                 self.all.push(marker);
             }
-            // Every CPU may announce it.
+            // // Every CPU may announce the marker.
             Some(before) => {
                 if before.name != marker.name {
                     let (was, is) = (&before.name, &marker.name);
                     let id = marker.id;
                     warn(
                         warnings,
-                        format!("the event id {id} of marker `{was}` is given to `{is}`"),
+                        format!("event id {id} of marker `{was}` is reassigned to `{is}`"),
                     );
                 }
                 *before = marker;
@@ -142,13 +142,13 @@ impl Markers {
         }
     }
 
-    /// The format string of a marker; empty as long as none is known.
+    /// Returns the format string of a marker, or an empty string if it is unknown.
     fn format(&self, marker: &Marker) -> &str {
         let key = (marker.channel.clone(), marker.name.clone());
         self.formats.get(&key).map_or("", String::as_str)
     }
 
-    /// The event type of a marker.
+    /// Creates the event type of a marker.
     pub(super) fn event_type(
         &self,
         marker: &Marker,
@@ -168,7 +168,7 @@ fn text(event: &Event<'_>, field: &str) -> String {
     }
 }
 
-/// An event type with the fields of a format string.
+/// Creates an event type with the fields of a format string.
 pub(super) fn event_type(
     stream: StreamClassId,
     id: u64,
@@ -215,7 +215,7 @@ fn class(field: &MarkerField, sizes: &Sizes, version: Version, order: ByteOrder)
     };
     let signed = field.kind == MarkerKind::Signed;
     let integer = Integer { signed, base, ..Integer::default() };
-    // Sizes and alignments that are no powers of two cannot be recorded.
+    // // Alignments that are not powers of two cannot have been recorded.
     let align = match version.align(sizes.alignment, bytes) {
         align if align.is_power_of_two() => align,
         _ => 1,

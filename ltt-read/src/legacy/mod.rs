@@ -1,35 +1,35 @@
-//! The formats that LTTng 0.x recorded and LTTV read, before there was CTF:
-//! versions 0.7 to 2.6, and the facility format of 2003.
+//! The trace formats of LTTng 0.x and of LTT, from before CTF: versions 0.7 to 2.6, and
+//! the facility format of 2003.
 //!
-//! Such a trace is opened like any other, by [`Trace::open`](crate::Trace::open)
-//! or [`open_all`](crate::open_all); [`Schema::format`] is
-//! [`Format::Legacy`] then, and [`Schema::version`] says which:
+//! Such a trace is opened like any other, by [`Trace::open`](crate::Trace::open) or
+//! [`open_all`](crate::open_all). Its [`Schema::format`] is [`Format::Legacy`], and
+//! [`Schema::version`] is the version of the format:
 //!
-//! | version | recorded | what describes its events |
+//! | version | recorded | description of the events |
 //! |---|---|---|
 //! | 2.0 – 2.6 | 2008 – 2011 | markers: names and format strings, in a channel `metadata` |
-//! | 1.0 | 2007 – 2008 | the same, in `control/facilities` |
+//! | 1.0 | 2007 – 2008 | markers, in a channel `control/facilities` |
 //! | 0.7, 0.8 | 2006 – 2007 | facilities: XML files in `eventdefs` |
-//! | none, given as 0.0 | 2003 | XML files of an earlier kind, and `info/system.xml` |
+//! | none; 0.0 in the schema | 2003 | XML files of an earlier kind, and `info/system.xml` |
 //!
-//! Everything works as for CTF: event types, fields, cursors, indexes, merging.
-//! What differs:
+//! Event types, fields, cursors, indexes and merging work as for CTF, with these
+//! differences:
 //!
-//! * **Times** count from the zero of the traced machine's clock, about its
-//!   boot, as LTTV had them, to the nanosecond. (In traces of 2003 they count from
-//!   the Unix epoch.) The environment ([`Schema::env`]) has what the trace says
-//!   of its start: `start_tsc` is the clock's value at `start_time_sec` and
-//!   `start_time_usec` since the epoch.
-//! * **Event types**: a marker with several ids has an event type for each, all
-//!   of one name. From 2.3 on each channel is a stream class of that name;
-//!   before, there is one stream class. The event types of a facility have its
-//!   name as their [namespace](crate::schema::Identity::namespace).
-//! * **Format strings** of markers are kept ([`EventType::format`]), since they say
-//!   how LTTV printed fields; [`MarkerFormat`] takes them apart. Fields that are
-//!   characters are integers whose class [`is_character`].
-//! * **Losses** are told as [`NoticeKind::DiscardedEvents`] and, for whole
-//!   sub-buffers, [`NoticeKind::LostPackets`], by the counters in sub-buffer
-//!   headers (2.2 on); those of the first sub-buffer count from the trace's start.
+//! * **Times** count from the zero of the traced machine's clock, which is about the time
+//!   of its boot. They equal the times of LTTV to the nanosecond. In traces of 2003,
+//!   times count from the Unix epoch. The environment ([`Schema::env`]) contains the
+//!   recorded start of the trace: `start_tsc` is the clock's value at `start_time_sec`
+//!   and `start_time_usec` since the epoch.
+//! * **Event types**: a marker with several ids has an event type for each id, all with
+//!   the same name. Since version 2.3, each channel is a stream class with the channel's
+//!   name; before, there is one stream class. The event types of a facility have its name
+//!   as their [namespace](crate::schema::Identity::namespace).
+//! * **Format strings** of markers are kept in [`EventType::format`], since they define
+//!   how LTTV printed the fields; [`MarkerFormat`] parses them. Character fields are
+//!   integers for whose class [`is_character`] returns `true`.
+//! * **Losses** are reported as [`NoticeKind::DiscardedEvents`] and, for whole
+//!   sub-buffers, as [`NoticeKind::LostPackets`], from the counters in sub-buffer headers
+//!   (since 2.2). The counters of the first sub-buffer count from the start of the trace.
 //! * **CPU numbers** may have gaps: CPUs that were offline have no tracefile.
 //!
 //! [`EventType::format`]: crate::schema::EventType::format
@@ -70,10 +70,11 @@ pub(crate) use open::open;
 use crate::metadata::{Diagnostic, Span};
 use crate::schema::FieldClass;
 
-/// The attributes of integers that are characters.
+/// The user attributes of integers that are characters.
 const CHARACTER: &str = r#"{"lttng.org,0.x":{"character":true}}"#;
 
-/// Whether a field of a legacy trace is a character rather than a number.
+/// Returns `true` if a field class of a legacy trace is for characters rather than
+/// numbers.
 ///
 /// ```
 /// use ltt_read::legacy::is_character;
@@ -85,7 +86,7 @@ pub fn is_character(class: &FieldClass) -> bool {
     class.attributes.as_deref() == Some(CHARACTER)
 }
 
-/// Warnings that are kept.
+/// The maximum number of warnings that are kept.
 const MAX_WARNINGS: usize = 1024;
 
 fn warn(warnings: &mut Vec<Diagnostic>, message: String) {

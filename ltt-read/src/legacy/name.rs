@@ -2,20 +2,19 @@
 
 use crate::tracefile::UserProcess;
 
-/// What the path of a tracefile, relative to its trace, says.
+/// The parts of a tracefile's path, relative to its trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) channel: String,
     pub(super) cpu: u32,
-    /// The channel overwrote its oldest events.
+    /// `true` if the channel overwrote its oldest events (flight recorder).
     pub(super) flight: bool,
     pub(super) process: Option<UserProcess>,
 }
 
 impl Name {
-    /// Splits `CHANNEL_CPU`, with or without `flight-` before it, or
-    /// `A/B/NAME-TID.PGID.CREATION`. `None` for a file of any other name, which
-    /// is no tracefile.
+    /// Parses `CHANNEL_CPU`, with or without the prefix `flight-`, or
+    /// `A/B/NAME-TID.PGID.CREATION`. Returns `None` for other names.
     pub(super) fn parse(path: &str) -> Option<Self> {
         let Some((channel, cpu)) = path.rsplit_once('_') else {
             let (channel, process) = process(path)?;
@@ -31,8 +30,8 @@ impl Name {
     }
 }
 
-/// The parts of the name of a user-space tracefile: three numbers after the
-/// first `-` that follows the second `/` of its absolute name.
+/// Parses the name of a user-space tracefile: three numbers after the first `-` that
+/// follows the first `/`.
 fn process(path: &str) -> Option<(String, UserProcess)> {
     let second = path.find('/')?;
     let dash = second + path[second..].find('-')?;

@@ -1,4 +1,4 @@
-//! Opening a legacy trace: from files to a schema and tracefiles.
+//! Opening of a legacy trace: from files to a schema and tracefiles.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::block::{BlockHeader, TraceHeader};
 use super::clock::{Scale, TickClock};
 use super::decoder::{Decoder, FileKind};
-use super::facilities::{self, Descriptions, Load};
+use super::facilities::{self, Descriptions, LoadedFacility};
 use super::facility_class::Machine;
 use super::files::{File, Files, SYSTEM, is_metadata};
 use super::markers::{self, METADATA, Markers, Sizes};
@@ -37,13 +37,13 @@ pub(crate) fn open(
     assemble(root, Files::in_directory(root, access, once, findings)?)
 }
 
-/// A legacy trace whose files are in memory: path from the trace's directory, and
-/// content. For tests, and for traces that come from elsewhere than a file
-/// system.
+/// Opens a legacy trace whose files are in memory, given as pairs of the path in the
+/// trace's directory and the content. For tests, and for traces from other sources than
+/// the file system.
 ///
 /// # Errors
 ///
-/// As [`Trace::open`].
+/// Returns the errors of [`Trace::open`], except those of the file system.
 pub fn from_memory(
     files: impl IntoIterator<Item = (String, Vec<u8>)>,
 ) -> Result<Arc<Trace>, Error> {
@@ -56,7 +56,7 @@ fn assemble(root: &Path, files: Files) -> Result<Trace, Error> {
             .map_err(|source| Error::Metadata { path: root.join(SYSTEM), source })?;
         return of_2003(root, files, &system);
     }
-    let reason = "no sound sub-buffer in a channel of metadata";
+    let reason = "no metadata channel contains a valid sub-buffer";
     let Some(header) = first_header(&files) else {
         return Err(Error::NotATrace { path: root.to_owned(), reason });
     };
@@ -67,7 +67,8 @@ fn assemble(root: &Path, files: Files) -> Result<Trace, Error> {
     }
 }
 
-/// The first sound block header of a metadata channel: it counts for the trace.
+/// Returns the first valid block header of a metadata channel, which applies to the whole
+/// trace.
 fn first_header(files: &Files) -> Option<TraceHeader> {
     let headers = files.tracefiles.iter().filter_map(|file| {
         let header = BlockHeader::read(file.source.bytes()).ok()?.trace;
@@ -76,14 +77,14 @@ fn first_header(files: &Files) -> Option<TraceHeader> {
     headers.into_iter().next()
 }
 
-/// What is known of a trace once its first block was seen.
+/// A trace that is being opened, with the header of its first block.
 struct Opening<'a> {
     root: &'a Path,
     header: TraceHeader,
 }
 
 impl Opening<'_> {
-    /// A trace of markers.
+    /// Opens a trace of markers.
     fn markers(&self, files: Files) -> Result<Trace, Error> {
         let TraceHeader { version, order, arch_size, alignment, .. } = self.header;
         let sizes = Sizes::of_machine(arch_size, alignment);
@@ -97,7 +98,7 @@ impl Opening<'_> {
                 }
             }
         };
-        // First the channel that describes itself and the others.
+        // // First the channel that describes itself and the others.
         let mut schema = self.schema(&[METADATA.to_owned()]);
         core(&mut schema, StreamClassId(0));
         let described = files.tracefiles.iter();
@@ -120,7 +121,7 @@ impl Opening<'_> {
         } else {
             vec![String::new()]
         };
-        // Before 2.3 all channels are one.
+        // // Before 2.3, all channels share one stream class.
         let stream_of = |channel: &str| match version.has_channels() {
             true => channels.binary_search_by(|c| c.as_str().cmp(channel)).ok(),
             false => Some(0),
@@ -133,12 +134,13 @@ impl Opening<'_> {
         }
         core(&mut schema, StreamClassId(stream_of(METADATA).unwrap_or(0) as u32));
         let tracefiles = files.tracefiles.into_iter().filter(|file| {
-            // A file that is neither a block's nor of a known channel is none of
-            // the trace's; what is damaged must not go unreported.
+            // // A file without a valid block and outside of known channels does not
+            // belong to the trace. Damaged files of known channels stay, so that the
+            // damage is reported.
             let keep = self.is_sound(file)
                 || version.has_channels() && stream_of(&file.name.channel).is_some();
             if !keep {
-                warn(&mut warnings, format!("{}: this is no tracefile", file.path));
+                warn(&mut warnings, format!("{}: not a tracefile", file.path));
             }
             keep
         });
@@ -147,7 +149,7 @@ impl Opening<'_> {
         self.trace(schema, tracefiles, stream_of, warnings)
     }
 
-    /// A trace of facilities.
+    /// Opens a trace of facilities.
     fn facilities(&self, files: Files) -> Result<Trace, Error> {
         let TraceHeader { version, order, arch_size, alignment, .. } = self.header;
         let machine = Machine {
@@ -159,7 +161,7 @@ impl Opening<'_> {
             alignment,
         };
         let mut warnings = Vec::new();
-        // First the channel that tells which facilities there are.
+        // // First the channel whose events list the loaded facilities.
         let mut schema = self.schema(&[String::new()]);
         facilities::describe_core(version, &machine, &mut schema);
         let loading = files.tracefiles.iter();
@@ -175,7 +177,7 @@ impl Opening<'_> {
         let mut schema = self.schema(&[String::new()]);
         let arch = arch_name(self.header.arch_type);
         descriptions.describe(&loads, version, arch, &mut schema, &mut warnings);
-        // What says that the core facility is there is an event of it.
+        // // The descriptions may lack some core events.
         let mut core = self.schema(&[]);
         facilities::describe_core(version, &machine, &mut core);
         for event in core.event_types {
@@ -189,14 +191,15 @@ impl Opening<'_> {
         self.trace(schema, tracefiles, |_| 0, warnings)
     }
 
-    /// Whether a file begins as a tracefile of this trace does.
+    /// Returns `true` if a file starts with a block of this trace's version and byte
+    /// order.
     fn is_sound(&self, file: &File) -> bool {
         BlockHeader::read(file.source.bytes()).is_ok_and(|block| {
             (block.trace.version, block.trace.order) == (self.header.version, self.header.order)
         })
     }
 
-    /// A schema without event types, with a stream class for each channel.
+    /// Creates a schema without event types, with a stream class for each channel.
     fn schema(&self, channels: &[String]) -> Schema {
         let header = &self.header;
         let (major, minor) = header.version.numbers();
@@ -253,8 +256,8 @@ impl Opening<'_> {
         }
     }
 
-    /// The trace of a schema and files, of which `stream_of` tells the number of
-    /// the stream class.
+    /// Builds the trace from a schema and files. `stream_of` returns the index of a
+    /// file's stream class.
     fn trace(
         &self,
         schema: Schema,
@@ -274,7 +277,7 @@ impl Opening<'_> {
     }
 }
 
-/// The architecture of a number, as names of description files have it.
+/// Returns the name of an architecture number as in the names of description files.
 fn arch_name(number: u32) -> &'static str {
     match number {
         1 => "i386",
@@ -292,7 +295,7 @@ fn arch_name(number: u32) -> &'static str {
     }
 }
 
-/// A schema whose lengths are found.
+/// Resolves the lengths of a schema.
 fn resolved(root: &Path, mut schema: Schema) -> Result<Schema, Error> {
     match crate::metadata::resolve(&mut schema) {
         Ok(()) => Ok(schema),
@@ -322,11 +325,11 @@ fn of_2003(root: &Path, files: Files, system: &System) -> Result<Trace, Error> {
         build(root, schema, decoder, files.into_iter().map(|file| (kind, file)), warnings)
     };
     let mut warnings = Vec::new();
-    // Facilities but the core are loaded by events of that.
+    // // All facilities except the core facility are loaded by core events.
     let mut schema = empty.clone();
     facilities::describe_core(version, machine, &mut schema);
     let core =
-        Load { name: facilities::CORE.to_owned(), checksum: None, first_id: 0, machine: *machine };
+        LoadedFacility { name: facilities::CORE.to_owned(), checksum: None, first_id: 0, machine: *machine };
     let mut loads = vec![core];
     let loading = |file: &&File| file.path == "control/facilities";
     let loading: Vec<_> = files.tracefiles.iter().filter(loading).cloned().collect();
@@ -341,12 +344,12 @@ fn of_2003(root: &Path, files: Files, system: &System) -> Result<Trace, Error> {
     build(resolved(root, schema)?, files.tracefiles, warnings)
 }
 
-/// Whether an event type has this id in a stream class.
+/// Returns `true` if an event type has this stream class and id.
 fn is_type(event: &crate::schema::EventType, stream: StreamClassId, id: u64) -> bool {
     event.stream == stream && event.id == id
 }
 
-/// Puts a trace together.
+/// Builds a trace from its parts.
 pub(super) fn build(
     root: &Path,
     schema: Schema,

@@ -1,5 +1,5 @@
-//! The form that nearly all events of 2.0 to 2.6 have: a header of one word, maybe
-//! with a wider id behind it.
+//! The fast path for event headers of 2.0 to 2.6: one word, optionally followed by a wide
+//! id. Nearly all events have this form.
 
 use super::clock::TickClock;
 use super::event_header::{ID, ID_SIZE, ID_SIZE_TSC, TSC_BITS};
@@ -7,20 +7,20 @@ use crate::layout::header::QuickValues;
 use crate::layout::tables::IdTable;
 use crate::time::update_clock;
 
-/// All that is asked for each event of a block, in one place.
+/// The parameters of the fast path for the events of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quick {
-    /// Alignment of headers in bits, less 1.
+    /// The alignment of headers in bits, minus 1.
     pub(super) align_mask: u64,
     pub(super) big: bool,
     pub(super) clock: TickClock,
 }
 
 impl Quick {
-    /// The header after a record that ended at bit `pos`, if it has this form, is
-    /// of an event type that is known, and is followed by enough data to be read
-    /// at once; and, if only `PLAIN` ones are meant, if its time is found without a
-    /// call. Whether it is within the content is for the caller to see.
+    /// Reads the header after a record that ended at bit `pos`. Returns `None` if the
+    /// header is of another form, the event type is unknown, or fewer than 8 bytes of
+    /// data remain; with `PLAIN`, also if the time cannot be computed by the inlined fast
+    /// path. The caller has to check that the record is within the packet's content.
     #[inline(always)]
     pub(crate) fn read<const PLAIN: bool>(
         &self,
@@ -36,15 +36,15 @@ impl Quick {
         let mask = entry.align_mask();
         let payload = (begin + bits + mask) & !mask;
         let time = match PLAIN {
-            true => self.clock.far_from_rounding(cycles)?,
+            true => self.clock.fast_timestamp(cycles)?,
             false => self.clock.timestamp(cycles)?,
         };
         Some(QuickValues { begin, end: payload, entry, cycles, time })
     }
 }
 
-/// What the 8 bytes at the begin of a header say: id, clock and size of the header
-/// in bits. `None` for headers of a longer form.
+/// Decodes id, clock and header size in bits from the first 8 bytes of a header. Returns
+/// `None` for headers of a longer form.
 #[inline(always)]
 fn short(bytes: [u8; 8], big: bool, clock: u64) -> Option<(u64, u64, u64)> {
     let (word, wide_id) = if big {
@@ -58,7 +58,7 @@ fn short(bytes: [u8; 8], big: bool, clock: u64) -> Option<(u64, u64, u64)> {
     if matches!(code, ID_SIZE_TSC | ID_SIZE) {
         return None;
     }
-    // Which of both it is changes all the time: no branches.
+    // // Both cases alternate unpredictably, so this code has no branches.
     let is_wide = code == ID;
     let id = if is_wide { wide_id } else { code.into() };
     let bits = 32 + 16 * u64::from(is_wide);

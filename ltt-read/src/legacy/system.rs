@@ -5,30 +5,30 @@ use super::xml::tags;
 use crate::metadata::{Diagnostic, MetadataError, Span};
 use crate::schema::ByteOrder;
 
-/// What `system.xml` says.
+/// The contents of `system.xml`.
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) machine: Machine,
-    /// Size of all blocks in bytes.
+    /// The size of all blocks in bytes.
     pub(super) block_size: u64,
-    /// All its attributes.
+    /// All attributes of the element, by name.
     pub(super) attributes: Vec<(String, String)>,
 }
 
 impl System {
-    /// Reads the one element of the text.
+    /// Parses the `<system>` element of a text.
     pub(super) fn parse(text: &str) -> Result<Self, Box<MetadataError>> {
         let error = |at: usize, message: String| {
             let diagnostic = Diagnostic::error(Span::new(at, at), message);
             Box::new(MetadataError::new(text, vec![diagnostic]))
         };
         let tag = tags(text).find(|tag| tag.name == "system");
-        let tag = tag.ok_or_else(|| error(0, "there is no `<system>`".to_owned()))?;
+        let tag = tag.ok_or_else(|| error(0, "missing `<system>`".to_owned()))?;
         let attribute = |name: &str| {
             tag.attribute(name).ok_or_else(|| error(tag.at, format!("`<system>` lacks `{name}`")))
         };
         let wrong =
-            |name: &str, value: &str| error(tag.at, format!("`{value}` is no value of `{name}`"));
+            |name: &str, value: &str| error(tag.at, format!("invalid value of `{name}`: `{value}`"));
         let order = match attribute("endian")? {
             "LITTLE_ENDIAN" => ByteOrder::Little,
             "BIG_ENDIAN" => ByteOrder::Big,
@@ -60,16 +60,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_needed_and_what_lacks() {
+    fn required_attributes() {
         let system =
             "<system endian=\"BIG_ENDIAN\" arch_size=\"LP64\" ltt_block_size=\"1000\" x=y>";
         let parsed = System::parse(system).unwrap();
         assert_eq!((parsed.machine.order, parsed.machine.long), (ByteOrder::Big, 8));
         assert_eq!((parsed.block_size, parsed.attributes.len()), (1000, 4));
         let error = |text: &str| System::parse(text).unwrap_err().to_string();
-        assert_eq!(error(""), "1:1: there is no `<system>`");
+        assert_eq!(error(""), "1:1: missing `<system>`");
         assert_eq!(error("\n <system endian=BIG_ENDIAN>"), "2:2: `<system>` lacks `arch_size`");
         let size = system.replace("1000", "x");
-        assert_eq!(error(&size), "1:1: `x` is no value of `ltt_block_size`");
+        assert_eq!(error(&size), "1:1: invalid value of `ltt_block_size`: `x`");
     }
 }

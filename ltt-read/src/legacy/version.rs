@@ -1,11 +1,11 @@
-//! Versions of the format.
+//! Versions of the legacy format.
 
 use std::fmt;
 
-/// Version of a trace format.
+/// A version of the legacy format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Version {
-    /// The facility format of 2003, which has no number.
+    /// The facility format of 2003, which has no version number.
     Of2003,
     /// 0.7 and 0.8: facilities.
     Facilities(u8),
@@ -16,7 +16,8 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// The version of these numbers, if it can be read here.
+    /// Creates a version from its numbers, or returns `None` if the version is not
+    /// supported.
     pub(super) fn new(major: u8, minor: u8) -> Option<Self> {
         Some(match (major, minor) {
             (0, 7 | 8) => Version::Facilities(minor),
@@ -26,7 +27,7 @@ impl Version {
         })
     }
 
-    /// Major and minor number; 0.0 for the one that has none.
+    /// Returns the major and minor number; 0.0 for the format of 2003.
     pub(super) fn numbers(self) -> (u8, u8) {
         match self {
             Version::Of2003 => (0, 0),
@@ -36,18 +37,18 @@ impl Version {
         }
     }
 
-    /// Whether event ids count per channel, and metadata names channels.
+    /// Returns `true` if event ids count per channel, so that metadata names channels.
     pub(super) fn has_channels(self) -> bool {
         self >= Version::Markers(3)
     }
 
-    /// Whether events are described by format strings of markers.
+    /// Returns `true` if format strings of markers describe events.
     pub(super) fn has_markers(self) -> bool {
         self >= Version::OneZero
     }
 
-    /// The alignment in bytes of something of a size, by the rule of the
-    /// version and the alignment value of the trace.
+    /// Returns the alignment in bytes of an object of a size, by the rule of the version
+    /// and the alignment value of the trace.
     pub(super) fn align(self, alignment: u8, size: u8) -> u8 {
         match alignment {
             0 => 1,

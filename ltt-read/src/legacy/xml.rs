@@ -1,28 +1,28 @@
-//! Tags of description files: XML as LTTV wrote it, which no XML library would
-//! take (attributes without quotes, elements that end twice).
+//! Tags of description files: XML as LTTV wrote it, which XML libraries reject
+//! (attributes without quotes, elements that end twice).
 
-/// A tag.
+/// A tag of an XML text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     pub(super) attributes: Vec<(&'a str, &'a str)>,
     pub(super) kind: TagKind,
-    /// Where it begins, in bytes.
+    /// The offset of its `<` in the text, in bytes.
     pub(super) at: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagKind {
-    /// `<a>`
+    /// A start tag: `<a>`.
     Start,
-    /// `</a>`
+    /// An end tag: `</a>`.
     End,
-    /// `<a/>`
+    /// An empty element: `<a/>`.
     Empty,
 }
 
 impl<'a> Tag<'a> {
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<&'a str> {
         self.attributes.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
     }
@@ -32,8 +32,8 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// The tags of a text, in order. What stands between them is left out, and so
-/// are comments and declarations.
+/// Iterates over the tags of a text, in order. Text between tags, comments and
+/// declarations are ignored.
 pub(super) fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -55,7 +55,7 @@ pub(super) fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     })
 }
 
-/// The tag of what stands between `<` and `>`.
+/// Parses the text between `<` and `>`.
 fn tag(inner: &str, at: usize) -> Tag<'_> {
     let (inner, end) = match inner.strip_prefix('/') {
         Some(inner) => (inner, true),
@@ -92,7 +92,7 @@ fn tag(inner: &str, at: usize) -> Tag<'_> {
 mod tests {
     use super::*;
 
-    #[allow(clippy::type_complexity)] // used here only
+    #[allow(clippy::type_complexity)] // the type is used only here
     fn parse(text: &str) -> Vec<(TagKind, &str, Vec<(&str, &str)>)> {
         tags(text).map(|t| (t.kind, t.name, t.attributes)).collect()
     }

@@ -5,48 +5,48 @@ use std::sync::Arc;
 use super::Identity;
 use crate::uuid::Uuid;
 
-/// What the zero of a clock class (before its offset) means.
+/// The origin of a clock class: the meaning of time 0 before the clock's offset is added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClockOrigin {
-    /// 1970-01-01T00:00:00Z: timestamps are absolute.
+    /// 1970-01-01T00:00:00Z. Timestamps are absolute.
     UnixEpoch,
-    /// Nothing known: timestamps compare only with those of the same clock.
+    /// An unknown origin. Timestamps compare only with those of the same clock.
     Unknown,
-    /// A named origin of the producer (CTF 2).
+    /// An origin that the producer named (CTF 2).
     Custom(Identity),
 }
 
-/// A clock class: how cycles become nanoseconds.
+/// A clock class: the conversion of cycles to nanoseconds.
 ///
 /// `ns since origin = offset_seconds·10⁹ + (offset_cycles + cycles)·10⁹/frequency`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockClass {
-    /// Name (TSDL) or id (CTF 2) by which metadata refers to it.
+    /// The name (TSDL) or id (CTF 2) by which metadata refers to the clock.
     pub name: Arc<str>,
-    /// Name, namespace, uid (CTF 2).
+    /// The name, namespace and uid (CTF 2).
     pub identity: Identity,
-    /// UUID (TSDL, or a CTF 2 uid that is one).
+    /// The UUID (TSDL), or a CTF 2 uid that is a UUID.
     pub uuid: Option<Uuid>,
-    /// For people.
+    /// A description for people.
     pub description: Option<Arc<str>>,
-    /// Cycles per second, never 0. Default 1 GHz.
+    /// The frequency in Hz, never 0. The default is 1 GHz.
     pub frequency: u64,
-    /// Error in cycles: how far two readings can be apart.
+    /// The precision in cycles: the largest difference of two simultaneous readings.
     pub precision: Option<u64>,
-    /// Error in cycles against the true time (CTF 2).
+    /// The accuracy in cycles: the largest error against the true time (CTF 2).
     pub accuracy: Option<u64>,
-    /// Whole seconds from the origin to the clock's zero.
+    /// The offset from the origin to the clock's zero, in whole seconds.
     pub offset_seconds: i64,
-    /// Cycles to add to those seconds.
+    /// The offset to add to `offset_seconds`, in cycles.
     pub offset_cycles: i64,
-    /// What the offset counts from.
+    /// The origin from which the offset counts.
     pub origin: ClockOrigin,
-    /// User attributes.
+    /// The user attributes.
     pub attributes: super::Attributes,
 }
 
 impl ClockClass {
-    /// A 1 GHz clock class that counts from the Unix epoch.
+    /// Creates a 1 GHz clock class that counts from the Unix epoch.
     pub fn new(name: &str) -> Self {
         ClockClass {
             name: name.into(),

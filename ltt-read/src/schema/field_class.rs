@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Attributes, Dependency, SlotId};
 
-/// Byte order of a field.
+/// The byte order of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// Least significant byte first.
@@ -13,21 +13,21 @@ pub enum ByteOrder {
     Big,
 }
 
-/// Order of the bits of a fixed-length field within its bytes.
+/// The order of the bits of a fixed-length field within its bytes.
 ///
-/// CTF 2 calls the natural order of a byte order (`first-to-last` for little
-/// endian, `last-to-first` for big endian) the default. This type only says
-/// whether the field follows it.
+/// CTF 2 calls the natural bit order of a byte order the default: `first-to-last` for
+/// little endian, `last-to-first` for big endian. This type records only if a field
+/// follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BitOrder {
-    /// The natural order for the byte order.
+    /// The natural bit order of the byte order.
     #[default]
     Natural,
-    /// The value's bits are reversed.
+    /// The reverse of the natural bit order.
     Reversed,
 }
 
-/// How a person wants an integer to be shown.
+/// The base in which to show an integer to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DisplayBase {
     /// Base 2.
@@ -41,7 +41,7 @@ pub enum DisplayBase {
     Hexadecimal,
 }
 
-/// Character encoding of a string.
+/// The character encoding of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Encoding {
     /// UTF-8 (ASCII is a subset).
@@ -58,7 +58,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Size of a code unit in bytes: 1, 2 or 4.
+    /// Returns the size of a code unit in bytes: 1, 2 or 4.
     pub fn unit(self) -> u32 {
         match self {
             Encoding::Utf8 => 1,
@@ -68,34 +68,34 @@ impl Encoding {
     }
 }
 
-/// What the reader itself takes from an integer field (CTF 2 "roles"; in
-/// CTF 1.8 they follow from reserved names and clock mappings).
+/// The meaning of an integer field to the reader itself (a CTF 2 "role"). In CTF 1.8,
+/// roles follow from reserved names and from clock mappings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Role {
     /// Packet header: the magic number 0xC1FC1FC1.
     PacketMagic,
-    /// Packet header: id of the data stream class.
+    /// Packet header: the id of the data stream class.
     StreamClassId,
-    /// Packet header: id of the data stream within its class.
+    /// Packet header: the id of the data stream within its class.
     StreamId,
-    /// Packet context: size of the packet in bits, padding included.
+    /// Packet context: the size of the packet in bits, padding included.
     PacketTotalLength,
-    /// Packet context: size of the packet in bits, padding excluded.
+    /// Packet context: the size of the packet in bits, padding excluded.
     PacketContentLength,
-    /// Packet context or event header: updates the default clock.
+    /// Packet context or event header: a timestamp that updates the default clock.
     ClockTimestamp,
-    /// Packet context: clock value at the end of the packet.
+    /// Packet context: the clock value at the end of the packet.
     PacketEndTimestamp,
-    /// Packet context: running count of discarded event records.
+    /// Packet context: the running count of discarded event records.
     DiscardedEvents,
-    /// Packet context: sequence number of the packet.
+    /// Packet context: the sequence number of the packet.
     PacketSequence,
-    /// Event header: id of the event type.
+    /// Event header: the id of the event type.
     EventTypeId,
-    /// Packet header, on a blob or an array of bytes: the trace UUID
-    /// (CTF 1.8), the metadata stream UUID (CTF 2).
+    /// Packet header, on a blob or an array of bytes: the trace UUID (CTF 1.8) or the
+    /// metadata stream UUID (CTF 2).
     Uuid,
 }
 
@@ -104,65 +104,65 @@ pub enum Role {
 pub struct Roles(u16);
 
 impl Roles {
-    /// No role.
+    /// The empty set.
     pub const NONE: Roles = Roles(0);
 
-    /// Just this one.
+    /// Creates a set of one role.
     pub fn only(role: Role) -> Self {
         Roles(1 << role as u8)
     }
 
-    /// This set with one more.
+    /// Adds a role to the set.
     #[must_use]
     pub fn with(self, role: Role) -> Self {
         Roles(self.0 | 1 << role as u8)
     }
 
-    /// All roles of both sets.
+    /// Returns the roles that are in either set.
     #[must_use]
     pub fn union(self, other: Roles) -> Self {
         Roles(self.0 | other.0)
     }
 
-    /// Whether the set holds the role.
+    /// Returns `true` if the set contains the role.
     pub fn has(self, role: Role) -> bool {
         self.0 & (1 << role as u8) != 0
     }
 
-    /// Whether the set holds nothing.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 }
 
-/// A type of fields, with its alignment.
+/// A field class: a type of fields, with its alignment.
 ///
-/// Classes are shared by reference count: an alias that a thousand events use
-/// exists once.
+/// Classes are reference-counted, so a class that a thousand event types share exists
+/// once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldClass {
-    /// What it is.
+    /// The kind of the class, with its properties.
     pub kind: FieldKind,
-    /// Minimum alignment of the first bit from the start of the packet, in
-    /// bits; a power of two. For structures and arrays this already includes
-    /// the alignments of what they hold.
+    /// The minimum alignment of the first bit, in bits from the start of the packet; a
+    /// power of two. For structures and arrays, it includes the alignments of their
+    /// contents.
     pub align: u32,
-    /// User attributes (CTF 2).
+    /// The user attributes (CTF 2).
     pub attributes: Attributes,
 }
 
-/// The kinds of field classes, CTF 2's list; those of CTF 1.8 are a subset.
+/// The kinds of field classes, as in CTF 2. Those of CTF 1.8 are a subset.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FieldKind {
-    /// Bits without further meaning.
+    /// A bit array: bits without further meaning.
     BitArray(FixedLen),
-    /// Bits with named flags.
+    /// A bit map: bits with named flags.
     BitMap(FixedLen, Arc<[Flag]>),
-    /// False if all bits are zero, else true. The slot is set when an option
-    /// field depends on it.
+    /// A boolean: false if all bits are zero, otherwise true. The slot is set if an
+    /// option field depends on it.
     Bool(FixedLen, Option<SlotId>),
-    /// A fixed-length integer; with mappings it is an enumeration.
+    /// A fixed-length integer. With mappings, it is an enumeration.
     Integer(FixedLen, Integer),
     /// A variable-length integer (LEB128).
     VarInteger(Integer),
@@ -170,174 +170,174 @@ pub enum FieldKind {
     Float(FixedLen),
     /// A string.
     String(Str),
-    /// Bytes.
+    /// A blob: bytes without further meaning.
     Blob(Blob),
-    /// Elements of one class.
+    /// An array of elements of one class.
     Array(Array),
-    /// Named members.
+    /// A structure of named members.
     Struct(Struct),
     /// A field that may be absent.
     Option(OptionField),
-    /// One of several fields.
+    /// A choice of one of several fields.
     Variant(Variant),
 }
 
-/// Size and orders of a fixed-length field.
+/// The size and orders of a fixed-length field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FixedLen {
-    /// Length in bits, at least 1.
+    /// The length in bits, at least 1.
     pub bits: u32,
-    /// Byte order.
+    /// The order of the bytes.
     pub byte_order: ByteOrder,
-    /// Bit order.
+    /// The order of the bits.
     pub bit_order: BitOrder,
 }
 
-/// Properties of integers of any length.
+/// The properties of integers of any length.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Integer {
-    /// Whether negative values exist (two's complement).
+    /// `true` for signed integers, in two's complement.
     pub signed: bool,
-    /// How to show it.
+    /// The base in which to show the value to people.
     pub base: DisplayBase,
-    /// `Some` makes it an enumeration: labels and the ranges they stand for,
-    /// in declaration order.
+    /// The labels of an enumeration with their ranges, in declaration order. `None` for a
+    /// plain integer.
     pub mappings: Option<Arc<[Mapping]>>,
-    /// What the reader takes from it.
+    /// The roles of the field for the reader.
     pub roles: Roles,
-    /// The slot that its value is kept in, when another field depends on it.
+    /// The slot that stores the value for a dependent field, if there is one.
     pub slot: Option<SlotId>,
 }
 
-/// A set of integer ranges, both ends included. For signed classes the values
-/// are `i64`, for unsigned ones `u64`; `i128` holds both.
+/// A set of integer ranges, both ends included. Signed classes have values of `i64`,
+/// unsigned classes of `u64`; `i128` holds both.
 pub type RangeSet = Vec<(i128, i128)>;
 
 /// A label of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// Label.
+    /// The text of the label.
     pub label: Arc<str>,
-    /// Values that it names.
+    /// The values with this label.
     pub ranges: RangeSet,
 }
 
 /// A flag of a bit map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flag {
-    /// Name.
+    /// The name of the flag.
     pub name: Arc<str>,
-    /// Bit numbers, 0 = least significant.
+    /// The bits of the flag; bit 0 is the least significant.
     pub ranges: RangeSet,
 }
 
-/// The length of a string, blob (bytes) or array (elements).
+/// The length of a string (bytes), blob (bytes) or array (elements).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Length {
-    /// Always the same.
+    /// A constant length.
     Static(u64),
-    /// The value of an unsigned integer field that came before.
+    /// The value of an unsigned integer field that is decoded earlier.
     Dynamic(Dependency),
 }
 
 /// A string class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Str {
-    /// Encoding.
+    /// The character encoding.
     pub encoding: Encoding,
-    /// `None` = ends with a null code unit; otherwise its length in bytes,
-    /// of which a null code unit may end the text early.
+    /// The length in bytes; a null code unit may end the text early. `None` for a
+    /// null-terminated string.
     pub length: Option<Length>,
 }
 
 /// A blob class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blob {
-    /// Length in bytes.
+    /// The length in bytes.
     pub length: Length,
-    /// IANA media type (CTF 2), default `application/octet-stream`.
+    /// The IANA media type (CTF 2). The default is `application/octet-stream`.
     pub media_type: Option<Arc<str>>,
-    /// What the reader takes from it (only [`Role::Uuid`]).
+    /// The roles of the field for the reader; only [`Role::Uuid`] occurs.
     pub roles: Roles,
 }
 
 /// An array class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
-    /// Class of each element.
+    /// The class of each element.
     pub element: Arc<FieldClass>,
-    /// Number of elements.
+    /// The number of elements.
     pub length: Length,
-    /// What the reader takes from it (only [`Role::Uuid`], CTF 1.8).
+    /// The roles of the field for the reader; only [`Role::Uuid`] occurs (CTF 1.8).
     pub roles: Roles,
 }
 
 /// A structure class.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Struct {
-    /// Members in decoding order.
+    /// The members, in decoding order.
     pub members: Vec<Member>,
 }
 
 /// A member of a structure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
-    /// Name, unescaped (TSDL: without the one leading underscore).
+    /// The unescaped name. For TSDL, without the one leading underscore.
     pub name: Arc<str>,
-    /// Class.
+    /// The class of the member.
     pub class: Arc<FieldClass>,
-    /// User attributes (CTF 2).
+    /// The user attributes (CTF 2).
     pub attributes: Attributes,
 }
 
-/// What selects an option field.
+/// The condition under which an option field is present.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Selector {
-    /// Present when the boolean is true.
+    /// The selector is a boolean and `true`.
     Bool,
-    /// Present when the integer is in one of the ranges.
+    /// The selector is an integer in one of these ranges.
     Ranges(RangeSet),
 }
 
 /// A class of fields that may be absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OptionField {
-    /// Where the selector is.
+    /// The location of the selector.
     pub selector: Dependency,
-    /// When the field is there.
+    /// The condition under which the field is present.
     pub present: Selector,
-    /// Its class then.
+    /// The class of the field if it is present.
     pub class: Arc<FieldClass>,
 }
 
 /// A variant class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// Where the selector (an integer) is.
+    /// The location of the selector, which is an integer.
     pub selector: Dependency,
-    /// Options; at most one is selected.
+    /// The options, of which at most one is selected.
     pub options: Vec<VariantOption>,
 }
 
 /// An option of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VariantOption {
-    /// Name for people; may be absent in CTF 2.
+    /// The name for people; may be absent in CTF 2.
     pub name: Option<Arc<str>>,
-    /// CTF 1.8: the label of the selector's enumeration that chooses this
-    /// option. The ranges are copied from there when the selector is resolved.
+    /// The label of the selector's enumeration that selects this option (CTF 1.8). The
+    /// ranges are copied from there when the selector is resolved.
     pub label: Option<Arc<str>>,
-    /// Selector values that choose this option.
+    /// The selector values that select this option.
     pub ranges: RangeSet,
-    /// Class of the field when chosen.
+    /// The class of the field if the option is selected.
     pub class: Arc<FieldClass>,
-    /// User attributes (CTF 2).
+    /// The user attributes (CTF 2).
     pub attributes: Attributes,
 }
 
 impl FieldClass {
-    /// A class of this kind with an explicit minimum alignment in bits (a
-    /// power of two); the alignment that its contents demand is added.
+    /// Creates a class from its kind and an explicit minimum alignment in bits (a power
+    /// of two). The alignment is increased to that of the contents.
     pub fn new(kind: FieldKind, min_align: u32) -> Self {
         let natural = match &kind {
             FieldKind::Struct(s) => s.members.iter().map(|m| m.class.align).max().unwrap_or(1),
@@ -348,29 +348,32 @@ impl FieldClass {
         FieldClass { kind, align: natural.max(min_align), attributes: None }
     }
 
-    /// An unsigned, byte-aligned integer, shown in base 10.
+    /// Creates a class of unsigned integers, shown in base 10; byte-aligned if they are
+    /// whole bytes long.
     pub fn uint(bits: u32, byte_order: ByteOrder) -> Self {
         Self::integer(bits, byte_order, Integer::default())
     }
 
-    /// A signed, byte-aligned integer, shown in base 10.
+    /// Creates a class of signed integers, shown in base 10; byte-aligned if they are
+    /// whole bytes long.
     pub fn sint(bits: u32, byte_order: ByteOrder) -> Self {
         Self::integer(bits, byte_order, Integer { signed: true, ..Integer::default() })
     }
 
-    /// A fixed-length integer; byte-aligned if it is whole bytes long.
+    /// Creates a class of fixed-length integers; byte-aligned if they are whole bytes
+    /// long.
     pub fn integer(bits: u32, byte_order: ByteOrder, integer: Integer) -> Self {
         let fixed = FixedLen { bits, byte_order, bit_order: BitOrder::Natural };
         let align = if bits.is_multiple_of(8) { 8 } else { 1 };
         Self::new(FieldKind::Integer(fixed, integer), align)
     }
 
-    /// A null-terminated UTF-8 string.
+    /// Creates a class of null-terminated UTF-8 strings.
     pub fn string() -> Self {
         Self::new(FieldKind::String(Str { encoding: Encoding::Utf8, length: None }), 8)
     }
 
-    /// A structure of these members.
+    /// Creates a structure from the names and classes of its members.
     pub fn structure<'a>(members: impl IntoIterator<Item = (&'a str, FieldClass)>) -> Self {
         let members = members
             .into_iter()
@@ -383,7 +386,7 @@ impl FieldClass {
         Self::new(FieldKind::Struct(Struct { members }), 1)
     }
 
-    /// The members, if this is a structure.
+    /// Returns the members of a structure. Empty for other classes.
     pub fn members(&self) -> &[Member] {
         match &self.kind {
             FieldKind::Struct(s) => &s.members,
@@ -391,7 +394,7 @@ impl FieldClass {
         }
     }
 
-    /// The labels, if this is an enumeration.
+    /// Returns the labels of an enumeration, or `None` for other classes.
     pub fn mappings(&self) -> Option<&[Mapping]> {
         match &self.kind {
             FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => i.mappings.as_deref(),

@@ -1,54 +1,53 @@
-//! Where a length or a selector is found.
+//! The locations of lengths and selectors.
 
 use std::sync::Arc;
 
 use super::Scope;
 use crate::metadata::Span;
 
-/// Number of a value slot: the place where the decoder keeps the value of a
-/// length or selector field until the field that depends on it comes.
+/// The number of a value slot. The decoder keeps the value of a length or selector field
+/// in a slot until it decodes the field that depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotId(pub u16);
 
-/// From where the path of a [`Dependency`] starts.
+/// The start of the path of a [`Dependency`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LocationOrigin {
-    /// From the root structure of a scope.
+    /// The root structure of a scope.
     Scope(Scope),
-    /// From the structure that immediately contains the dependent field
-    /// (CTF 2 locations without `origin`); [`PathStep::Parent`] goes up.
+    /// The structure that immediately contains the dependent field (CTF 2 locations
+    /// without `origin`). [`PathStep::Parent`] leads to the structure around it.
     Parent,
-    /// From the innermost enclosing structure that has a member of the first
-    /// name, looking outwards (TSDL names without a scope prefix).
+    /// The innermost enclosing structure that has a member with the first name of the
+    /// path (TSDL names without a scope prefix).
     Enclosing,
 }
 
-/// One step of a path.
+/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum PathStep {
-    /// Into the member (or variant option) of this name.
+    /// Down to the member or variant option of this name.
     Name(Arc<str>),
     /// Up to the containing structure (CTF 2 `null`).
     Parent,
 }
 
-/// A reference from a dynamic field to the field that holds its length or
-/// selector.
+/// A reference from a dynamic field to the field that contains its length or selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
-    /// Start of the path.
+    /// The start of the path.
     pub origin: LocationOrigin,
-    /// Steps from there.
+    /// The steps from the start.
     pub path: Vec<PathStep>,
-    /// Place in the metadata text, for error messages.
+    /// The place in the metadata text, for error messages.
     pub span: Span,
-    /// The value slot that the referenced field is saved to. `None` until the
-    /// location is resolved.
+    /// The slot that stores the value of the referenced field. `None` until the location
+    /// is resolved.
     pub slot: Option<SlotId>,
 }
 
 impl Dependency {
-    /// A reference to a member of an enclosing structure, by name.
+    /// Creates a reference to a member of an enclosing structure, by name.
     pub fn sibling(name: &str) -> Self {
         Dependency {
             origin: LocationOrigin::Enclosing,
@@ -58,7 +57,7 @@ impl Dependency {
         }
     }
 
-    /// A reference from the root of a scope.
+    /// Creates a reference from the root of a scope.
     pub fn absolute<'a>(scope: Scope, path: impl IntoIterator<Item = &'a str>) -> Self {
         Dependency {
             origin: LocationOrigin::Scope(scope),

@@ -1,9 +1,9 @@
-//! The schema of a trace: what its metadata says, in one model for all formats.
+//! The schema of a trace: the content of its metadata, in one model for all formats.
 //!
-//! Both metadata languages (TSDL of CTF 1.8 and the JSON fragments of CTF 2)
-//! are translated to a [`Schema`]. It holds clock classes, stream classes and
-//! event types, each with trees of [`FieldClass`]es. A schema is plain data:
-//! the decoder compiles it to flat layouts, the trace writer prints it back.
+//! Both metadata languages (TSDL of CTF 1.8 and the JSON fragments of CTF 2) are
+//! translated to a [`Schema`]. It contains clock classes, stream classes and event types,
+//! each with trees of [`FieldClass`]es. A schema is plain data: the decoder compiles it
+//! to flat layouts, the trace writer prints it as metadata.
 
 mod clock;
 mod field_class;
@@ -23,31 +23,30 @@ use std::sync::Arc;
 
 use crate::uuid::Uuid;
 
-/// Index of an event type in [`Schema::event_types`]: dense, per trace.
-///
-/// Tables that hold something for each event type can be plain arrays.
+/// An index of an event type in [`Schema::event_types`]. Dense per trace, so a table with
+/// an entry for each event type can be a plain array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventTypeId(pub u32);
 
 impl EventTypeId {
-    /// The id as an index into a table.
+    /// Returns the id as an index into a table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Index of a stream class in [`Schema::stream_classes`].
+/// An index of a stream class in [`Schema::stream_classes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamClassId(pub u32);
 
 impl StreamClassId {
-    /// The id as an index into a table.
+    /// Returns the id as an index into a table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Which trace format a schema was read from.
+/// The trace format from which a schema was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -55,15 +54,15 @@ pub enum Format {
     Ctf1,
     /// Common Trace Format 2 (metadata as a JSON text sequence).
     Ctf2,
-    /// What LTTng 0.x recorded and LTTV read before there was CTF; see
-    /// [`legacy`](crate::legacy).
+    /// The formats of LTTng 0.x and LTT, from before CTF; see [`legacy`](crate::legacy).
     Legacy,
 }
 
-/// A value of the trace environment (`env` block, `environment` property).
+/// A value of the trace environment (`env` block of TSDL, `environment` property of CTF
+/// 2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnvValue {
-    /// An integer. Wide enough for every `i64` and `u64`.
+    /// An integer; `i128` holds every `i64` and `u64`.
     Int(i128),
     /// A string.
     Str(String),
@@ -78,64 +77,63 @@ impl std::fmt::Display for EnvValue {
     }
 }
 
-/// Name, namespace and unique id: what identifies a class beyond one trace
-/// (CTF 2, "identity"). CTF 1.8 only has names.
+/// The identity of a class beyond one trace: name, namespace and unique id (CTF 2). CTF
+/// 1.8 has only names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Namespace in which name and uid are meaningful.
+    /// The namespace in which name and uid are meaningful.
     pub namespace: Option<Arc<str>>,
-    /// Name, for people.
+    /// The name, for people.
     pub name: Option<Arc<str>>,
-    /// Unique id within the namespace.
+    /// The unique id within the namespace.
     pub uid: Option<Arc<str>>,
 }
 
-/// User attributes of CTF 2 classes, kept as the JSON text of the object.
+/// The user attributes of CTF 2 classes, as the JSON text of the object. `None` if there
+/// are none.
 ///
-/// The reader itself only looks at the attributes that Babeltrace and LTTng
-/// define for log level and model URI; applications can parse the rest.
+/// The reader interprets only the attributes for log level and model URI that Babeltrace
+/// and LTTng define; applications can parse the others.
 pub type Attributes = Option<Arc<str>>;
 
-/// Everything that the metadata of one trace declares.
+/// The declarations of the metadata of a trace.
 ///
-/// [`Trace::schema`](crate::Trace::schema) has the one of a trace,
-/// [`metadata::parse`](crate::metadata::parse) makes one of a text alone. Schemas
-/// made by hand are for the trace writer (feature `writer`): there, too, all
-/// fields are public.
+/// [`Trace::schema`](crate::Trace::schema) returns the schema of a trace,
+/// [`metadata::parse`](crate::metadata::parse) creates one from a text alone. The trace
+/// writer (feature `writer`) also accepts schemas that the program builds itself; all
+/// fields are public for that purpose.
 #[derive(Debug, Clone)]
 pub struct Schema {
-    /// The format that it came from.
+    /// The format from which the schema was read.
     pub format: Format,
-    /// Version of the format, as declared (`(1, 8)`, `(2, 0)`). Of the legacy
-    /// formats, that of 2003 has none and gets `(0, 0)`.
+    /// The declared version of the format: `(1, 8)`, `(2, 0)`. The legacy format of 2003
+    /// declares none and has `(0, 0)`.
     pub version: (u32, u32),
-    /// Trace identity (CTF 2; CTF 1.8 has only the UUID).
+    /// The identity of the trace (CTF 2). CTF 1.8 has only the UUID.
     pub identity: Identity,
-    /// Trace UUID. In CTF 2 this is the metadata stream UUID of the preamble.
+    /// The UUID of the trace. In CTF 2, the metadata stream UUID of the preamble.
     pub uuid: Option<Uuid>,
-    /// Byte order of fields that do not say otherwise.
+    /// The byte order of fields that declare none.
     pub native_byte_order: ByteOrder,
-    /// Environment entries in the order of their declaration.
+    /// The environment entries, in the order of declaration.
     pub env: Vec<(Arc<str>, EnvValue)>,
-    /// Clock classes.
+    /// The clock classes.
     pub clocks: Vec<ClockClass>,
-    /// Packet header, common to all streams of the trace.
+    /// The packet header, common to all streams of the trace.
     pub packet_header: Option<Arc<FieldClass>>,
-    /// Data stream classes.
+    /// The data stream classes.
     pub stream_classes: Vec<StreamClass>,
-    /// Event types of all streams; [`EventTypeId`] is the index here.
+    /// The event types of all streams, indexed by [`EventTypeId`].
     pub event_types: Vec<EventType>,
-    /// User attributes of the trace class.
+    /// The user attributes of the trace class.
     pub attributes: Attributes,
-    /// How many value slots the dependencies of the packet header use:
-    /// slots `0..trace_slots`. Set by [`crate::metadata`] when it resolves
-    /// locations.
+    /// The number of value slots for the dependencies of the packet header: slots
+    /// `0..trace_slots`. Set by [`crate::metadata`] when it resolves locations.
     pub trace_slots: u16,
 }
 
 impl Schema {
-    /// An empty schema of a format, to be filled by hand (see the writer) or
-    /// by a metadata parser.
+    /// Creates an empty schema of a format.
     pub fn new(format: Format) -> Self {
         Schema {
             format,
@@ -157,12 +155,12 @@ impl Schema {
         }
     }
 
-    /// The environment entry of this name.
+    /// Returns the environment entry of this name.
     pub fn env(&self, name: &str) -> Option<&EnvValue> {
         self.env.iter().find(|(k, _)| &**k == name).map(|(_, v)| v)
     }
 
-    /// The environment entry of this name, if it is a string.
+    /// Returns the environment entry of this name if it is a string.
     pub fn env_str(&self, name: &str) -> Option<&str> {
         match self.env(name) {
             Some(EnvValue::Str(s)) => Some(s),
@@ -170,7 +168,8 @@ impl Schema {
         }
     }
 
-    /// The environment entry of this name, if it is an integer.
+    /// Returns the environment entry of this name if it is an integer in the range of
+    /// `i64`.
     pub fn env_int(&self, name: &str) -> Option<i64> {
         match self.env(name) {
             Some(EnvValue::Int(i)) => i64::try_from(*i).ok(),
@@ -193,40 +192,40 @@ impl Schema {
         index
     }
 
-    /// The stream class of an event type.
+    /// Returns the stream class of an event type.
     ///
     /// # Panics
     ///
-    /// If the id is not of this schema.
+    /// Panics if the id is not an index of this schema's event types.
     pub fn stream_of(&self, id: EventTypeId) -> &StreamClass {
         &self.stream_classes[self.event_types[id.index()].stream.index()]
     }
 }
 
-/// A data stream class: what the tracefiles of one channel have in common.
+/// A data stream class: the common properties of the tracefiles of a channel.
 #[derive(Debug, Clone)]
 pub struct StreamClass {
-    /// Numeric id that packet headers refer to.
+    /// The numeric id to which packet headers refer.
     pub id: u64,
-    /// Name, namespace, uid (CTF 2).
+    /// The name, namespace and uid (CTF 2).
     pub identity: Identity,
-    /// Index of the default clock class in [`Schema::clocks`].
+    /// The index of the default clock class in [`Schema::clocks`].
     pub default_clock: Option<u32>,
-    /// Packet context structure.
+    /// The structure of the packet context.
     pub packet_context: Option<Arc<FieldClass>>,
-    /// Event record header structure.
+    /// The structure of the event record header.
     pub event_header: Option<Arc<FieldClass>>,
-    /// Event record common context structure.
+    /// The structure of the event record common context.
     pub common_context: Option<Arc<FieldClass>>,
-    /// User attributes.
+    /// The user attributes.
     pub attributes: Attributes,
-    /// Value slots used by packet context, event header and common context:
-    /// `trace_slots..stream_slots`. Set when locations are resolved.
+    /// The end of the range of value slots of packet context, event header and common
+    /// context: `trace_slots..stream_slots`. Set when locations are resolved.
     pub stream_slots: u16,
 }
 
 impl StreamClass {
-    /// A stream class with this id and nothing else.
+    /// Creates a stream class with an id and no fields.
     pub fn new(id: u64) -> Self {
         StreamClass {
             id,
@@ -244,33 +243,33 @@ impl StreamClass {
 /// An event type (CTF: event record class).
 #[derive(Debug, Clone)]
 pub struct EventType {
-    /// Numeric id that event headers refer to, unique in its stream class.
+    /// The numeric id to which event headers refer, unique in the stream class.
     pub id: u64,
-    /// The stream class that it belongs to.
+    /// The stream class of the event type.
     pub stream: StreamClassId,
-    /// Name, namespace, uid.
+    /// The name, namespace and uid.
     pub identity: Identity,
-    /// LTTng log level number (0 = emergency … 14 = debug).
+    /// The LTTng log level, from 0 (emergency) to 14 (debug).
     pub log_level: Option<i64>,
-    /// Eclipse Modeling Framework URI.
+    /// The Eclipse Modeling Framework URI.
     pub emf_uri: Option<Arc<str>>,
-    /// Event record specific context structure.
+    /// The structure of the event record specific context.
     pub specific_context: Option<Arc<FieldClass>>,
-    /// Payload structure.
+    /// The structure of the payload.
     pub payload: Option<Arc<FieldClass>>,
-    /// User attributes.
+    /// The user attributes.
     pub attributes: Attributes,
-    /// The format string of a marker (LTTng 0.x): what its payload was made
-    /// from, and how to print it (see
-    /// [`MarkerFormat`](crate::legacy::MarkerFormat)).
+    /// The format string of a marker (LTTng 0.x), from which the payload's class was
+    /// built and by which the payload is printed; see
+    /// [`MarkerFormat`](crate::legacy::MarkerFormat).
     pub format: Option<Arc<str>>,
-    /// Value slots used by specific context and payload:
+    /// The end of the range of value slots of specific context and payload:
     /// `stream_slots..event_slots`. Set when locations are resolved.
     pub event_slots: u16,
 }
 
 impl EventType {
-    /// An event type with an id and a name, without fields.
+    /// Creates an event type with an id and a name, without fields.
     pub fn new(stream: StreamClassId, id: u64, name: &str) -> Self {
         EventType {
             id,
@@ -286,7 +285,7 @@ impl EventType {
         }
     }
 
-    /// The name, or an empty string for an event type without one.
+    /// Returns the name, or an empty string for an event type without a name.
     pub fn name(&self) -> &str {
         self.identity.name.as_deref().unwrap_or("")
     }

@@ -1,26 +1,26 @@
-//! The six roots under which fields are found.
+//! Scopes: the six roots of the fields of an event.
 
-/// A root of the field tree of an event (CTF 1.8 "dynamic scope",
-/// CTF 2 field location origin), in decoding order.
+/// A root of the field tree of an event, in decoding order (CTF 1.8 "dynamic scope", CTF
+/// 2 field location origin).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Scope {
-    /// `trace.packet.header`
+    /// The packet header: `trace.packet.header`.
     #[default]
     PacketHeader,
-    /// `stream.packet.context`
+    /// The packet context: `stream.packet.context`.
     PacketContext,
-    /// `stream.event.header`
+    /// The event record header: `stream.event.header`.
     EventHeader,
-    /// `stream.event.context`
+    /// The event record common context: `stream.event.context`.
     CommonContext,
-    /// `event.context`
+    /// The event record specific context: `event.context`.
     SpecificContext,
-    /// `event.fields`
+    /// The event record payload: `event.fields`.
     Payload,
 }
 
 impl Scope {
-    /// All scopes in decoding order.
+    /// All scopes, in decoding order.
     pub const ALL: [Scope; 6] = [
         Scope::PacketHeader,
         Scope::PacketContext,
@@ -30,7 +30,7 @@ impl Scope {
         Scope::Payload,
     ];
 
-    /// The name that TSDL (CTF 1.8.3, section 7.3.2) gives it.
+    /// Returns the name of the scope in TSDL (CTF 1.8.3, section 7.3.2).
     pub fn tsdl_name(self) -> &'static str {
         match self {
             Scope::PacketHeader => "trace.packet.header",
@@ -42,7 +42,7 @@ impl Scope {
         }
     }
 
-    /// The `origin` value that CTF 2 gives it.
+    /// Returns the value of `origin` for the scope in CTF 2.
     pub fn ctf2_name(self) -> &'static str {
         match self {
             Scope::PacketHeader => "packet-header",

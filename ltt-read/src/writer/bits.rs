@@ -3,17 +3,17 @@
 use super::error::Problem;
 use crate::schema::{BitOrder, ByteOrder, FixedLen};
 
-/// Appends bits in either byte order; positions count from the start of the
-/// packet, as alignments do.
+/// A buffer that appends bits in either byte order. Positions count bits from the start
+/// of the packet, like alignments.
 #[derive(Debug, Default, Clone)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
     bits: u64,
-    /// Byte order of the field that the last, unfinished byte belongs to.
+    /// The byte order of the field in the last, unfinished byte.
     order: Option<ByteOrder>,
 }
 
-/// A state of a [`BitWriter`] to go back to.
+/// A state of a [`BitWriter`], for [`BitWriter::rollback`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Checkpoint {
     bits: u64,
@@ -60,19 +60,19 @@ impl BitWriter {
         self.bytes.resize(bits.div_ceil(8) as usize, 0);
     }
 
-    /// Zero bits up to a multiple of `align` (a power of two).
+    /// Appends zero bits up to a multiple of `align` (a power of two).
     pub(super) fn align(&mut self, align: u32) {
         self.grow_to(self.bits.next_multiple_of(u64::from(align.max(1))));
     }
 
-    /// Whole bytes; the position must be at a byte.
+    /// Appends whole bytes. The position has to be at the start of a byte.
     pub(super) fn put_bytes(&mut self, bytes: &[u8]) {
         debug_assert!(self.bits.is_multiple_of(8));
         self.bytes.extend_from_slice(bytes);
         self.bits += bytes.len() as u64 * 8;
     }
 
-    /// What another buffer holds; the position must be at a byte.
+    /// Appends the bits of another buffer. The position has to be at the start of a byte.
     pub(super) fn append(&mut self, other: &BitWriter) {
         debug_assert!(self.bits.is_multiple_of(8));
         self.bytes.extend_from_slice(&other.bytes);
@@ -80,7 +80,7 @@ impl BitWriter {
         self.order = other.order;
     }
 
-    /// The low bits of a value as a fixed-length field.
+    /// Appends the low bits of a value as a fixed-length field.
     pub(super) fn put(&mut self, value: u64, field: FixedLen) -> Result<(), Problem> {
         if field.bits > 64 {
             return Err(Problem::Size(field.bits));
@@ -95,7 +95,7 @@ impl BitWriter {
         Ok(())
     }
 
-    /// The same over bits that were written before.
+    /// Overwrites earlier bits with the low bits of a value as a fixed-length field.
     pub(super) fn overwrite(&mut self, at: u64, value: u64, field: FixedLen) {
         let value = match field.bit_order {
             BitOrder::Natural => value,
@@ -104,7 +104,8 @@ impl BitWriter {
         overlay(&mut self.bytes, at, value, field.bits, field.byte_order);
     }
 
-    /// A LEB128 integer of exactly `length` bytes; `value` is sign-extended.
+    /// Appends a LEB128 integer of exactly `length` bytes. Negative values are
+    /// sign-extended.
     pub(super) fn put_leb128(&mut self, value: i128, length: usize) {
         self.align(8);
         let at = self.bits;
@@ -112,7 +113,7 @@ impl BitWriter {
         self.overwrite_leb128(at, value, length);
     }
 
-    /// The same over bytes that were written before.
+    /// Overwrites earlier bytes with a LEB128 integer of exactly `length` bytes.
     pub(super) fn overwrite_leb128(&mut self, at: u64, mut value: i128, length: usize) {
         let start = (at / 8) as usize;
         for (i, byte) in self.bytes[start..start + length].iter_mut().enumerate() {
@@ -123,16 +124,15 @@ impl BitWriter {
     }
 }
 
-/// Bytes that LEB128 needs for a value.
+/// Returns the number of bytes of the shortest LEB128 encoding of a value.
 pub(super) fn leb128_length(value: i128, signed: bool) -> usize {
     let magnitude = if value < 0 { !value } else { value };
     let bits = 128 - magnitude.leading_zeros() + u32::from(signed);
     bits.div_ceil(7).max(1) as usize
 }
 
-/// Writes the low `bits` bits of `value` at bit `at`. Little endian counts the
-/// bits of a byte from its least significant one, big endian from its most
-/// significant one.
+/// Writes the low `bits` bits of `value` at bit `at`. Little endian numbers the bits of a
+/// byte from its least significant one, big endian from its most significant one.
 fn overlay(bytes: &mut [u8], mut at: u64, value: u64, bits: u32, order: ByteOrder) {
     if at.is_multiple_of(8) && bits.is_multiple_of(8) {
         let size = bits as usize / 8;
@@ -184,7 +184,7 @@ mod tests {
             (0b10110u32 | 0x5a5_a5a5 << 5).to_le_bytes()
         );
         assert_eq!(written(ByteOrder::Big, &fields), (0b10110u32 << 27 | 0x5a5_a5a5).to_be_bytes());
-        // 3 + 12 + 1 bits by hand: LE 001 | 0xabc<<3 | 1<<15; BE 1, 0xabc, 1.
+        // // 3 + 12 + 1 bits by hand: LE 001 | 0xabc<<3 | 1<<15; BE 1, 0xabc, 1.
         let fields = [(1, 3), (0xabc, 12), (1, 1)];
         assert_eq!(written(ByteOrder::Little, &fields), [0xe1, 0xd5]);
         assert_eq!(written(ByteOrder::Big, &fields), [0x35, 0x79]);

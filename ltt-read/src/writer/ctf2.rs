@@ -1,4 +1,4 @@
-//! Prints a schema as the JSON text sequence of CTF 2.
+//! Printing of a schema as the JSON text sequence of CTF 2.
 
 use super::error::WriteError;
 use super::fit::shallow;
@@ -33,7 +33,7 @@ const LOG_LEVELS: [&str; 15] = [
     "debug",
 ];
 
-/// The CTF 2 metadata of a schema: one fragment a line, each after its record
+/// Prints the CTF 2 metadata of a schema: one fragment per line, each after a record
 /// separator.
 pub(super) fn print(schema: &Schema) -> Printed<String> {
     let mut fragments = vec![preamble(schema), trace_class(schema)?];
@@ -146,7 +146,7 @@ fn event_class(schema: &Schema, event: &EventType) -> Printed<String> {
     Ok(fragment.end())
 }
 
-/// The user attributes, or else those that tell log level and model URI.
+/// Returns the user attributes, or else attributes for log level and model URI.
 fn event_attributes(event: &EventType) -> Printed<Option<String>> {
     if let Some(attributes) = &event.attributes {
         return Ok(Some(attributes.to_string()));
@@ -164,7 +164,7 @@ fn event_attributes(event: &EventType) -> Printed<Option<String>> {
     Ok((known != "{}").then(|| attributes.end()))
 }
 
-/// Property `KEY-field-class`.
+/// Adds the property `KEY-field-class`.
 fn scope(
     fragment: &mut Object,
     key: &str,
@@ -173,10 +173,10 @@ fn scope(
 ) -> Printed<()> {
     let Some(class) = class else { return Ok(()) };
     if !shallow(class) {
-        return Err(inexpressible(scope.ctf2_name(), "such deep nesting"));
+        return Err(inexpressible(scope.ctf2_name(), "nesting this deep"));
     }
     if !matches!(class.kind, FieldKind::Struct(_)) {
-        return Err(inexpressible(scope.ctf2_name(), "a scope that is no structure"));
+        return Err(inexpressible(scope.ctf2_name(), "a scope that is not a structure"));
     }
     fragment.raw(
         &format!("{key}-field-class"),
@@ -185,11 +185,11 @@ fn scope(
     Ok(())
 }
 
-/// Prints the field classes of one scope.
+/// A printer of the field classes of one scope.
 #[derive(Default)]
 struct Printer<'a> {
-    /// The structures around the current field, each with the member that
-    /// leads on.
+    /// The structures around the current field, each with the index of the member that
+    /// contains the field.
     frames: Vec<(&'a Struct, usize)>,
 }
 
@@ -299,7 +299,7 @@ impl<'a> Printer<'a> {
         Ok(json.end())
     }
 
-    /// A class of static or dynamic length.
+    /// Creates the object of a class of static or dynamic length.
     fn sized(&self, place: &str, kind: &str, length: &Length) -> Printed<Object> {
         let mut json;
         match length {
@@ -315,8 +315,8 @@ impl<'a> Printer<'a> {
         Ok(json)
     }
 
-    /// A location. One that names whatever encloses the field becomes a path
-    /// relative to the structure around it.
+    /// Prints a location. A location in any enclosing structure becomes a path relative
+    /// to the immediately enclosing one.
     fn location(&self, place: &str, location: &Dependency) -> Printed<String> {
         let mut json = Object::new();
         let mut ups = 0;
@@ -398,8 +398,8 @@ fn ranges(set: &RangeSet) -> String {
     array(set.iter().map(|(first, last)| format!("[{first},{last}]")))
 }
 
-/// Labels and their ranges; those of a label that comes again are joined,
-/// since property names are unique.
+/// Prints labels with their ranges. Ranges of equal labels are joined, since property
+/// names are unique.
 fn labelled_ranges<'a>(all: impl Iterator<Item = (&'a str, &'a RangeSet)>) -> String {
     let mut joined: Vec<(&str, RangeSet)> = Vec::new();
     let mut places = hashbrown::HashMap::new();

@@ -1,6 +1,8 @@
-//! What dynamic fields demand of the lengths and selectors that they depend
-//! on, and where those are. This reads locations by itself, not as the
-//! decoder does, so that each checks the other.
+//! The demands of dynamic fields on the lengths and selectors that they depend on, and
+//! the locations of these.
+//!
+//! This module resolves locations independently of the decoder, so that each tests the
+//! other.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,35 +17,35 @@ use crate::schema::{
 
 type Classes = [Option<Arc<FieldClass>>; 6];
 
-/// What a field demands of the length or selector that it depends on.
+/// The demand of a field on the length or selector that it depends on.
 #[derive(Debug)]
 pub(super) enum Demand<'a> {
-    /// To be this number.
+    /// The number has to be this length.
     Length(u64),
-    /// To be this boolean.
+    /// The boolean has to be this one.
     Bool(bool),
-    /// To be in the ranges.
+    /// The number has to be in these ranges.
     In(&'a RangeSet),
-    /// Not to be in the ranges.
+    /// The number must not be in these ranges.
     NotIn(&'a RangeSet),
-    /// To select this option.
+    /// The number has to select this option.
     Option(&'a VariantOption),
 }
 
-/// A demand and the length or selector that it concerns.
+/// A demand, and the length or selector that it concerns.
 #[derive(Debug)]
 pub(super) struct Demanded<'a> {
     pub(super) demand: Demand<'a>,
-    /// Scope of the length or selector.
+    /// The scope of the length or selector.
     pub(super) scope: Scope,
-    /// Parts that lead to it from the root of its scope.
+    /// The indices of the parts from the root of the scope to the length or selector.
     pub(super) path: Vec<usize>,
-    /// Its class.
+    /// The class of the length or selector.
     pub(super) class: &'a FieldClass,
     location: &'a Dependency,
     /// The scope of the dependent field.
     pub(super) user_scope: Scope,
-    /// Names that lead to the dependent field.
+    /// The names from the root of the scope to the dependent field.
     pub(super) user: Vec<String>,
 }
 
@@ -54,8 +56,8 @@ impl Demanded<'_> {
 }
 
 impl Demand<'_> {
-    /// The ranges of an option: its own, or for a hand-made CTF 1.8 schema
-    /// those of its label in the selector's enumeration.
+    /// Returns the ranges of an option: its own, or those of its label in the selector's
+    /// enumeration for a hand-made CTF 1.8 schema.
     fn option_ranges<'b>(option: &'b VariantOption, class: &'b FieldClass) -> &'b [(i128, i128)] {
         if !option.ranges.is_empty() {
             return &option.ranges;
@@ -65,7 +67,7 @@ impl Demand<'_> {
         mappings.iter().find(|m| Some(&m.label) == label).map_or(&[], |m| &m.ranges)
     }
 
-    /// Whether a number satisfies it.
+    /// Returns `true` if a number satisfies the demand.
     pub(super) fn allows(&self, number: i128, class: &FieldClass) -> bool {
         match self {
             Demand::Length(n) => i128::from(*n) == number,
@@ -76,7 +78,7 @@ impl Demand<'_> {
         }
     }
 
-    /// A number that satisfies it.
+    /// Returns a number that satisfies the demand.
     pub(super) fn choose(&self, class: &FieldClass) -> Option<i128> {
         match self {
             Demand::Length(n) => Some((*n).into()),
@@ -127,7 +129,7 @@ fn location_text(location: &Dependency) -> String {
     origin.into_iter().chain(steps).collect::<Vec<_>>().join(".")
 }
 
-/// All demands of one scope, in decoding order.
+/// Finds all demands of one scope, in decoding order.
 pub(super) fn demands_of<'a>(
     classes: &'a Classes,
     values: &[Value; 6],
@@ -144,19 +146,19 @@ struct Walk<'a, 'v> {
     classes: &'a Classes,
     values: &'v [Value; 6],
     scope: Scope,
-    /// Parts that lead to the field being looked at.
+    /// The indices of the parts from the root to the current field.
     path: Vec<usize>,
-    /// The structures around it.
+    /// The structures around the current field.
     frames: Vec<Frame<'a>>,
     found: Vec<Demanded<'a>>,
 }
 
-/// A structure that encloses the field being looked at.
+/// A structure around the current field.
 struct Frame<'a> {
     class: &'a Struct,
-    /// The member that leads on.
+    /// The index of the member that contains the current field.
     member: usize,
-    /// Length of the path to the structure.
+    /// The length of the path to the structure.
     depth: usize,
 }
 
@@ -230,9 +232,9 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// The place that a location means, seen from the current field.
+    /// Finds the field at a location, seen from the current field.
     fn locate(&self, location: &Dependency) -> Option<(Scope, Vec<usize>, &'a FieldClass)> {
-        // A step up cancels the step down before it; what remains goes up from
+        // // A step up cancels the previous step down. The remaining steps up start at
         // the structure around the field.
         let mut names: Vec<&str> = Vec::new();
         let mut ups = 0;
@@ -263,8 +265,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Goes down by member names, and through arrays, options and variants on
-    /// the way: to the element being written, the content, the chosen option.
+    /// Follows member names down from a structure. On the way, enters the current element
+    /// of arrays, the content of option fields and the selected option of variants.
     fn follow(
         &self,
         scope: Scope,
@@ -294,7 +296,7 @@ impl<'a> Walk<'a, '_> {
                             return None;
                         };
                         let chosen = v.options.get(*option)?;
-                        // TSDL paths name the option, those of CTF 2 do not.
+                        // // TSDL paths name the option, CTF 2 paths do not.
                         names.next_if(|n| Some(**n) == chosen.name.as_deref());
                         path.push(0);
                         class = &chosen.class;
@@ -306,7 +308,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The element of the array at `path` that is written just now: the one
+    /// Returns the index of the current element of the array at `path`: the element
     /// around the current field, or else the last one.
     fn element_on_the_way(&self, scope: Scope, path: &[usize]) -> Option<usize> {
         if scope == self.scope && self.path.starts_with(path) && self.path.len() > path.len() {

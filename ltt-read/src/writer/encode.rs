@@ -1,4 +1,4 @@
-//! Fitted values to bits.
+//! Encoding of fitted values to bits.
 
 use super::bits::{BitWriter, leb128_length};
 use super::error::{Misfit, Problem};
@@ -9,17 +9,17 @@ use crate::schema::{
     BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Length, Role, Roles, Str,
 };
 
-/// Roles whose values are known only when the packet ends.
+/// Roles whose values are known only at the end of the packet.
 const LATE: [Role; 4] = [
     Role::PacketTotalLength,
     Role::PacketContentLength,
     Role::PacketEndTimestamp,
     Role::DiscardedEvents,
 ];
-/// Bytes reserved for a variable-length integer that is known late.
+/// The bytes reserved for a variable-length integer that is known late.
 const LATE_LEB128: usize = 10;
 
-/// An integer field with a role, where it was written.
+/// The position of a written integer field that has roles.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     pub(super) roles: Roles,
@@ -34,7 +34,7 @@ enum Size {
 }
 
 impl Mark {
-    /// Bits by which the field updates a clock.
+    /// Returns the number of low clock bits that the field holds.
     pub(super) fn bits(&self) -> u32 {
         match self.size {
             Size::Fixed(f) => f.bits,
@@ -42,8 +42,8 @@ impl Mark {
         }
     }
 
-    /// Writes another value over the field, cut to its size; `base` is added
-    /// to the position.
+    /// Overwrites the field with another value, truncated to its size. `base` is added to
+    /// the position, in bits.
     pub(super) fn overwrite(&self, w: &mut BitWriter, base: u64, value: u64) {
         match self.size {
             Size::Fixed(f) => w.overwrite(base + self.at, value, f),
@@ -51,7 +51,7 @@ impl Mark {
         }
     }
 
-    /// The same, but cutting nothing.
+    /// Overwrites the field with another value, or returns an error if it does not fit.
     pub(super) fn overwrite_whole(&self, w: &mut BitWriter, value: u64) -> Result<(), Problem> {
         let bits = self.bits();
         if bits < 64 && value >> bits != 0 {
@@ -62,7 +62,7 @@ impl Mark {
     }
 }
 
-/// Appends a fitted value; integers with roles are noted in `marks`.
+/// Appends a fitted value. Integers with roles are added to `marks`.
 pub(super) fn encode(
     w: &mut BitWriter,
     class: &FieldClass,

@@ -1,145 +1,143 @@
-//! What can go wrong while writing.
+//! Errors of the writer.
 
 use std::io;
 
-/// A trace that cannot be written, and why.
+/// An error from writing a trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The operating system refused.
+    /// A file operation failed.
     #[error("{file}: {source}")]
     Io {
-        /// The file concerned.
+        /// The path or name of the file.
         file: String,
-        /// Why.
+        /// The error from the operating system or the output.
         source: io::Error,
     },
-    /// The metadata language has no words for a part of the schema.
+    /// The metadata language cannot express a part of the schema.
     #[error("{place}: {format} cannot express {what}")]
     Inexpressible {
-        /// Path of the part of the schema.
+        /// The path of the part of the schema.
         place: String,
         /// The metadata language.
         format: &'static str,
-        /// What it cannot express.
+        /// The construct that the language cannot express.
         what: String,
     },
-    /// A value does not suit its field class.
+    /// A value does not fit its field class.
     #[error("{place}: {problem}")]
     Value {
-        /// Path of the field, from its scope on.
+        /// The path of the field, starting with its scope.
         place: String,
-        /// What is wrong with it.
+        /// The problem of the value.
         problem: Problem,
     },
-    /// An index is outside the schema's tables, or an event type belongs to
-    /// another stream class.
-    #[error("no {what} of index {index} in this stream")]
+    /// An index is outside of the schema's tables, or an event type belongs to another
+    /// stream class.
+    #[error("no {what} with index {index} in this stream")]
     NotInStream {
-        /// The table.
+        /// The kind of object: event type or stream class.
         what: &'static str,
-        /// The index.
+        /// The index in the schema.
         index: u32,
     },
-    /// A reader could not tell which class was meant: the headers have no
-    /// field for the id, or none that is wide enough.
-    #[error("the headers cannot carry id {id} of this {what}")]
+    /// Readers could not identify the class: the headers have no field for the id, or
+    /// none that is wide enough.
+    #[error("headers cannot carry id {id} of this {what}")]
     NoRoomForId {
-        /// Event type or stream class.
+        /// The kind of object: event type or stream class.
         what: &'static str,
-        /// Its id.
+        /// The id of the event type or stream class.
         id: u64,
     },
-    /// A reader could not tell this timestamp: the clock fields are too narrow
-    /// for the distance to the one before.
-    #[error("the headers cannot carry timestamp {to} after {from}")]
+    /// Readers could not decode the timestamp: the clock fields are too narrow for the
+    /// distance from the previous timestamp, or the timestamp is before the previous one.
+    #[error("headers cannot carry timestamp {to} after {from}")]
     ClockGap {
-        /// Clock value before.
+        /// The previous clock value.
         from: u64,
-        /// Clock value wanted.
+        /// The clock value of the event or packet.
         to: u64,
     },
-    /// An event record alone exceeds the packet size limit.
+    /// A single event record exceeds the packet size limit.
     #[error("event record {event:?} does not fit in a packet of {limit} bytes")]
     TooLarge {
-        /// Name of the event type.
+        /// The name of the event type.
         event: String,
         /// The limit in bytes.
         limit: u64,
     },
-    /// An event record of no bits cannot be told from none.
-    #[error("event record {event:?} would take no space")]
+    /// An event record has no bits, so that readers could not find it.
+    #[error("event record {event:?} has no bits")]
     Empty {
-        /// Name of the event type.
+        /// The name of the event type.
         event: String,
     },
-    /// The packet has to end inside a byte, or shorter than its total length,
-    /// but no field of its context could tell a reader so.
-    #[error("the packet needs padding, but its context cannot tell where content ends")]
+    /// The packet has to end inside of a byte, or needs padding, but its context has no
+    /// fields for both the total and the content length.
+    #[error("packet needs padding, but its context has no fields for total and content length")]
     Unpaddable,
-    /// A second packet would begin, but no field could tell where the first
-    /// one ends.
-    #[error("the stream holds one packet only: no packet context field has its length")]
+    /// A second packet was started, but no field declares the length of the first one.
+    #[error("stream cannot have a second packet: no packet context field declares a length")]
     OnePacket,
 }
 
-/// What is wrong with a value.
+/// A problem with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// The value is of another kind than the field class.
     #[error("expected {expected}, found {found}")]
     Kind {
-        /// What the field class wants.
+        /// The kind that the field class expects.
         expected: &'static str,
-        /// What the value is.
+        /// The kind of the value.
         found: &'static str,
     },
-    /// The number is outside the range of the class.
+    /// The number is outside of the range of the class.
     #[error("{value} does not fit in {bits} {}bits", if *signed { "signed " } else { "" })]
     DoesNotFit {
         /// The number.
         value: i128,
-        /// Bits of the class.
+        /// The size of the class in bits.
         bits: u32,
-        /// Whether one of them is the sign.
+        /// `true` if the class is signed.
         signed: bool,
     },
-    /// Too many or too few members, elements or bytes.
+    /// The value has too many or too few members, elements or bytes.
     #[error("expected {expected}, found {found}")]
     Count {
-        /// Number that the class wants.
+        /// The number that the class expects.
         expected: u64,
-        /// Number that the value has.
+        /// The number that the value has.
         found: u64,
     },
     /// The structure class has no member, or the scope no class, of this name.
-    #[error("there is no {0:?}")]
+    #[error("no member {0:?}")]
     NoMember(String),
     /// The variant class has fewer options.
-    #[error("there is no option {0}")]
+    #[error("no option {0}")]
     NoOption(usize),
-    /// Text of a null-terminated string holds a null code unit, or part of one.
-    #[error("a null-terminated string cannot hold a null or partial code unit")]
+    /// The text of a null-terminated string contains a null code unit or a partial one.
+    #[error("null-terminated string contains a null or partial code unit")]
     NullInText,
-    /// A length or selector field says something else than the value that
-    /// depends on it.
+    /// An explicitly given length or selector contradicts the value that depends on it.
     #[error("{location} is {found}, but this value needs {wanted}")]
     Contradiction {
-        /// The length or selector field.
+        /// The path of the length or selector field.
         location: String,
-        /// What it holds.
+        /// The number in the field.
         found: i128,
-        /// What it should hold.
+        /// The number or ranges that the dependent value requires.
         wanted: String,
     },
-    /// The length or selector field was not found before the dependent one.
+    /// The length or selector field was not found before the field that depends on it.
     #[error("{0} does not lead to a length or selector")]
     Unresolved(String),
-    /// Byte order changes inside a byte.
-    #[error("the byte order cannot change inside a byte")]
+    /// The byte order changes inside of a byte.
+    #[error("byte order changes inside of a byte")]
     ByteOrderChange,
-    /// Fields of this size are not supported.
+    /// Fields of this size in bits are not supported.
     #[error("fields of {0} bits are not supported")]
     Size(u32),
     /// The field class is nested too deeply.
@@ -154,10 +152,10 @@ impl WriteError {
     }
 }
 
-/// A [`Problem`] on its way up to the root, collecting the path.
+/// A [`Problem`] with the path of its field, which is collected on the way to the root.
 #[derive(Debug)]
 pub(super) struct Misfit {
-    /// Path steps, innermost first.
+    /// The steps of the path, innermost first.
     steps: Vec<String>,
     problem: Problem,
 }
@@ -174,12 +172,12 @@ impl Misfit {
         self
     }
 
-    /// At an array element.
+    /// Adds the index of an array element to the path.
     pub(super) fn at(self, index: usize) -> Self {
         self.within(&index.to_string())
     }
 
-    /// The finished error, rooted at a scope.
+    /// Creates the error, with the path starting at a scope.
     pub(super) fn in_scope(mut self, scope: crate::schema::Scope) -> WriteError {
         self.steps.push(scope.ctf2_name().to_owned());
         self.steps.reverse();
@@ -188,7 +186,7 @@ impl Misfit {
 }
 
 impl WriteError {
-    /// The same error, its place within another.
+    /// Adds an outer part to the start of the error's place.
     pub(super) fn under(mut self, outer: &str) -> Self {
         if let WriteError::Inexpressible { place, .. } | WriteError::Value { place, .. } = &mut self
         {

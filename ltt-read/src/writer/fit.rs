@@ -1,5 +1,7 @@
-//! Fits values to field classes: after this they have the class's shape, with
-//! nothing named and no number out of range, but perhaps still automatic ones.
+//! Fitting of values to field classes.
+//!
+//! A fitted value has the shape of its class: members are in order and numbers in range.
+//! Automatic values may remain.
 
 use std::borrow::Cow;
 
@@ -7,16 +9,16 @@ use super::error::{Misfit, Problem};
 use super::value::Value;
 use crate::schema::{Encoding, FieldClass, FieldKind, Integer, Length, Str, Struct};
 
-/// Nesting that values may have; it bounds every recursion of the writer.
+/// The maximum nesting of classes and values; bounds every recursion of the writer.
 pub(super) const DEPTH: usize = 64;
-/// Greatest length of static-length strings, which are padded.
+/// The maximum length of static-length strings in bytes; shorter ones are padded.
 const LONGEST: u64 = 1 << 28;
-/// Elements that an automatic array may get.
+/// The maximum number of elements or bytes of an automatic array or blob.
 const AUTO_ELEMENTS: u64 = 1 << 16;
 
 type Fitted = Result<Value, Misfit>;
 
-/// Whether a class is nested at most [`DEPTH`] deep.
+/// Returns `true` if a class is nested at most [`DEPTH`] deep.
 pub(super) fn shallow(class: &FieldClass) -> bool {
     fn within(class: &FieldClass, depth: usize) -> bool {
         depth > 0
@@ -31,7 +33,7 @@ pub(super) fn shallow(class: &FieldClass) -> bool {
     within(class, DEPTH)
 }
 
-/// Gives a value the shape of its class.
+/// Converts a value to the shape of its class.
 pub(super) fn fit(class: &FieldClass, value: Value) -> Fitted {
     fit_at(class, value, 0)
 }
@@ -137,7 +139,7 @@ fn does_not_fit(value: i128, bits: u32, signed: bool) -> Misfit {
     Problem::DoesNotFit { value, bits, signed }.into()
 }
 
-/// The smallest and greatest number of an integer class.
+/// Returns the least and greatest number of an integer class.
 pub(super) fn range_of(signed: bool, bits: u32) -> (i128, i128) {
     let bits = bits.clamp(1, 64);
     match signed {
@@ -150,7 +152,7 @@ fn unsigned_fits(value: u64, bits: u32) -> Result<(), Misfit> {
     integer_of(value.into(), false, bits).map(drop)
 }
 
-/// A number as the value of an integer class.
+/// Converts a number to the value of an integer class.
 pub(super) fn integer_of(number: i128, signed: bool, bits: u32) -> Fitted {
     let (low, high) = range_of(signed, bits);
     if bits > 64 {
@@ -159,7 +161,7 @@ pub(super) fn integer_of(number: i128, signed: bool, bits: u32) -> Fitted {
     if !(low..=high).contains(&number) {
         return Err(does_not_fit(number, bits, signed));
     }
-    // In range, so neither conversion cuts anything.
+    // // The number is in range, so the casts are lossless.
     Ok(if signed { Value::Sint(number as i64) } else { Value::Uint(number as u64) })
 }
 
@@ -172,7 +174,7 @@ fn integer(value: Value, class: &Integer, bits: u32) -> Fitted {
     }
 }
 
-/// The members of a structure value in order.
+/// Returns the members of a structure value, in order.
 fn members(class: &Struct, value: Value) -> Result<Vec<Value>, Misfit> {
     match value {
         Value::Auto => Ok(vec![Value::Auto; class.members.len()]),
@@ -212,7 +214,7 @@ fn string(class: &Str, value: Value) -> Fitted {
     }
 }
 
-/// The bytes of a string value, without terminator or padding.
+/// Returns the bytes of a string value, without terminator or padding.
 pub(super) fn encoded(encoding: Encoding, value: &Value) -> Cow<'_, [u8]> {
     let text = match value {
         Value::Bytes(bytes) => return Cow::Borrowed(bytes),

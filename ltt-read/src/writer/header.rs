@@ -1,6 +1,8 @@
-//! Event headers: the first of their possible shapes that can carry the id
-//! and the timestamp. LTTng's compact and extended headers need no case of
-//! their own: they are two shapes of one variant.
+//! Event headers.
+//!
+//! The writer tries the possible shapes of a header in order and takes the first that can
+//! carry the event type id and the timestamp. The compact and extended headers of LTTng
+//! are two shapes of one variant and need no special case.
 
 use std::sync::Arc;
 
@@ -15,17 +17,17 @@ use crate::schema::{
     StreamClassId,
 };
 
-/// Shapes that are considered.
+/// The maximum number of shapes to try.
 const SHAPES: usize = 64;
 
-/// What an event header has to carry.
+/// The data that an event header has to carry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carried {
-    /// Id of the event type.
+    /// The id of the event type.
     pub(super) id: u64,
-    /// Clock value before.
+    /// The clock value before the event.
     pub(super) clock: u64,
-    /// Clock value of the event.
+    /// The clock value of the event.
     pub(super) timestamp: u64,
 }
 
@@ -34,17 +36,17 @@ pub(super) struct Carried {
 pub(super) struct Headers {
     class: Option<Arc<FieldClass>>,
     shapes: Vec<Value>,
-    /// Whether timestamps matter at all.
+    /// `true` if the stream has a clock, so that timestamps matter.
     clock: bool,
-    /// Whether the event header needs no id.
+    /// `true` if the stream has one event type only, so that the header needs no id.
     single: bool,
-    /// Whether headers can be encoded beforehand.
+    /// `true` if headers can be encoded in advance.
     templated: bool,
-    /// By event type; `None` until needed.
+    /// The templates by event type; `None` until they are needed.
     templates: Vec<Option<Vec<Template>>>,
 }
 
-/// An encoded header that lacks only its timestamp.
+/// An encoded header without its timestamp.
 #[derive(Debug)]
 struct Template {
     bits: BitWriter,
@@ -66,12 +68,12 @@ impl Headers {
         }
     }
 
-    /// Whether [`Headers::put`] can be used.
+    /// Returns `true` if [`Headers::put`] can be used.
     pub(super) fn templated(&self) -> bool {
         self.templated
     }
 
-    /// Appends the header of an event. Only if templated.
+    /// Appends the header of an event. Valid only if [`templated`](Headers::templated).
     pub(super) fn put(
         &mut self,
         w: &mut BitWriter,
@@ -121,8 +123,8 @@ impl Headers {
         Ok(templates)
     }
 
-    /// Sets the event header, and completes it and the given other scopes.
-    /// `header` is what the user wants of it.
+    /// Sets the event header and completes it and the other given scopes. `header` is the
+    /// value from the caller.
     pub(super) fn settle_any(
         &self,
         scopes: &mut Scopes,
@@ -182,8 +184,8 @@ impl Headers {
     }
 }
 
-/// Gives the id to the last field for it (readers let the last one win; those
-/// before may be selectors), and the timestamp to all fields for it.
+/// Sets the last automatic id field to the id, since readers use the last one and earlier
+/// ones may be selectors, and all automatic timestamp fields to the timestamp.
 fn fill(class: &FieldClass, header: &mut Value, carried: Carried) {
     let mut ids = 0;
     for_each_role(class, header, &mut |roles, _, _| {
@@ -205,8 +207,8 @@ fn fill(class: &FieldClass, header: &mut Value, carried: Carried) {
     });
 }
 
-/// All combinations of variant options and of presence that a class allows, in
-/// order; other fields are automatic.
+/// Returns all combinations of variant options and presence of option fields that a class
+/// allows, in order. Other fields are automatic.
 fn shapes(class: &FieldClass) -> Vec<Value> {
     match &class.kind {
         FieldKind::Struct(s) => {
@@ -234,9 +236,9 @@ fn shapes(class: &FieldClass) -> Vec<Value> {
     }
 }
 
-/// Whether the encoding depends neither on the position (inner alignments are
-/// at most the outer one) nor on values outside the header, and every
-/// timestamp has its fixed place.
+/// Returns `true` if the encoding depends neither on the position (inner alignments are
+/// at most the outer one) nor on values outside of the header, and if every timestamp has
+/// a fixed place.
 fn is_template(class: &FieldClass, align: u32) -> bool {
     let inside =
         |d: &Dependency| !matches!(d.origin, LocationOrigin::Scope(s) if s != Scope::EventHeader);
@@ -259,7 +261,7 @@ fn is_template(class: &FieldClass, align: u32) -> bool {
         }
 }
 
-/// Whether some length or selector under a class is in the event header.
+/// Returns `true` if a length or selector under a class is in the event header.
 pub(super) fn needs_header(class: &FieldClass) -> bool {
     let there = |d: &Dependency| d.origin == LocationOrigin::Scope(Scope::EventHeader);
     let length = |l: &Length| matches!(l, Length::Dynamic(d) if there(d));

@@ -4,37 +4,37 @@ use std::io::{self, Write};
 
 const MAGIC: u32 = 0xC1F1_DCC1;
 const VERSION: (u32, u32) = (1, 1);
-/// Bytes of an entry: nine fields of 64 bits.
+/// The size of an entry in bytes: nine fields of 64 bits.
 const ENTRY_BYTES: u32 = 72;
 
-/// What is known of a written packet.
+/// The properties of a written packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketInfo {
-    /// Bytes from the start of the stream.
+    /// The offset in bytes from the start of the stream.
     pub offset: u64,
-    /// Size in bits, padding included.
+    /// The size in bits, padding included.
     pub total_bits: u64,
-    /// Size in bits, padding excluded.
+    /// The size in bits, padding excluded.
     pub content_bits: u64,
-    /// Clock value at its begin.
+    /// The clock value at the start of the packet, in cycles.
     pub begin: u64,
-    /// Clock value at its end.
+    /// The clock value at the end of the packet, in cycles.
     pub end: u64,
-    /// Running count of discarded event records.
+    /// The running count of discarded event records.
     pub discarded: u64,
-    /// Id of the stream class.
+    /// The id of the stream class.
     pub stream_class: u64,
-    /// Id of the stream within its class.
+    /// The id of the stream within its class.
     pub stream: u64,
-    /// Sequence number.
+    /// The sequence number of the packet.
     pub sequence: u64,
 }
 
-/// Writes an index file of these packets.
+/// Writes an index file for these packets.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write_index(mut out: impl Write, packets: &[PacketInfo]) -> io::Result<()> {
     for word in [MAGIC, VERSION.0, VERSION.1, ENTRY_BYTES] {
         out.write_all(&word.to_be_bytes())?;

@@ -1,9 +1,9 @@
-//! Just enough JSON output: objects and arrays in the order of writing, which
-//! CTF 2 mappings and environments keep.
+//! A minimal JSON printer. Objects and arrays keep the order of writing, which matters
+//! for mappings and environments of CTF 2.
 
 use std::fmt::{Display, Write};
 
-/// A JSON string.
+/// Prints a JSON string.
 pub(super) fn string(text: &str) -> String {
     let mut json = String::from('"');
     for c in text.chars() {
@@ -22,7 +22,7 @@ pub(super) fn string(text: &str) -> String {
     json
 }
 
-/// A JSON array of what is JSON text already.
+/// Prints a JSON array of items that are JSON text.
 pub(super) fn array<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let mut json = String::from('[');
     for (i, item) in items.into_iter().enumerate() {
@@ -41,14 +41,14 @@ impl Object {
         Object(String::from("{"))
     }
 
-    /// An object of which property `type` comes first.
+    /// Creates an object with `type` as its first property.
     pub(super) fn of_type(name: &str) -> Self {
         let mut object = Object::new();
         object.text("type", name);
         object
     }
 
-    /// A property that is JSON text (or a number) already.
+    /// Adds a property whose value is a number or JSON text.
     pub(super) fn raw(&mut self, key: &str, value: impl Display) -> &mut Self {
         if self.0.len() > 1 {
             self.0.push(',');
@@ -57,12 +57,12 @@ impl Object {
         self
     }
 
-    /// A string property.
+    /// Adds a string property.
     pub(super) fn text(&mut self, key: &str, value: &str) -> &mut Self {
         self.raw(key, string(value))
     }
 
-    /// A string property, if there is one.
+    /// Adds a string property unless the value is `None`.
     pub(super) fn maybe_text(&mut self, key: &str, value: Option<&str>) -> &mut Self {
         if let Some(value) = value {
             self.text(key, value);
@@ -70,7 +70,7 @@ impl Object {
         self
     }
 
-    /// A property, if there is one.
+    /// Adds a property unless the value is `None`.
     pub(super) fn maybe_raw(&mut self, key: &str, value: Option<impl Display>) -> &mut Self {
         if let Some(value) = value {
             self.raw(key, value);
@@ -78,7 +78,7 @@ impl Object {
         self
     }
 
-    /// The finished text.
+    /// Returns the finished JSON text.
     pub(super) fn end(&mut self) -> String {
         self.0.push('}');
         std::mem::take(&mut self.0)

@@ -1,4 +1,4 @@
-//! Writing traces of format 2.6, as LTTng 0.x recorded them.
+//! Writing of traces of format 2.6, as LTTng 0.x recorded them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,11 +10,11 @@ use super::value::Value;
 use crate::legacy::{MarkerField, MarkerFormat, MarkerKind, MarkerSize};
 use crate::schema::ByteOrder;
 
-/// The channel that describes the others.
+/// The channel that describes the other channels.
 const METADATA: &str = "metadata";
 const MAGIC: u32 = 0x00d6_b7ed;
 const BLOCK_HEADER: usize = 68;
-/// Blocks are whole pages.
+/// The page size in bytes; blocks are whole pages.
 const PAGE: usize = 4096;
 const TSC_BITS: u32 = 27;
 /// Codes in place of an event id.
@@ -22,7 +22,7 @@ const ID_SIZE_TSC: u32 = 29;
 const ID_SIZE: u32 = 30;
 const ID: u32 = 31;
 
-/// Writes a trace of format 2.6: declare markers, write events, take the files.
+/// A writer of traces of format 2.6: declare markers, write events, and take the files.
 ///
 /// ```
 /// use ltt_read::legacy;
@@ -51,7 +51,7 @@ pub struct LegacyWriter {
     start: u64,
     channels: Vec<String>,
     markers: Vec<Marker>,
-    /// By the channel's number and CPU.
+    /// The files by channel number and CPU.
     files: BTreeMap<(usize, u32), TracefileWriter>,
 }
 
@@ -61,14 +61,14 @@ pub struct LegacyMarker(usize);
 
 #[derive(Debug, Clone)]
 struct Marker {
-    /// Its number.
+    /// The number of the channel.
     channel: usize,
     name: String,
     id: u16,
     fields: Arc<[MarkerField]>,
 }
 
-/// One file, with the block that is being filled.
+/// A file, with the block that is being filled.
 #[derive(Debug, Clone, Default)]
 struct TracefileWriter {
     done: Vec<u8>,
@@ -87,8 +87,8 @@ impl Default for LegacyWriter {
 }
 
 impl LegacyWriter {
-    /// A trace of a 32-bit, little-endian machine with a clock of 1 GHz: packed,
-    /// in blocks of at most 64 KiB, starting at tick 0.
+    /// Creates a writer for the trace of a 32-bit little-endian machine with a clock of 1
+    /// GHz, which starts at tick 0. Events are packed, in blocks of at most 64 KiB.
     pub fn new() -> Self {
         LegacyWriter {
             order: ByteOrder::Little,
@@ -104,42 +104,42 @@ impl LegacyWriter {
         }
     }
 
-    /// Of a machine with this byte order and pointers (and `long`s) of so many
-    /// bytes, 4 or 8. Alignment: 0 to pack everything, otherwise the largest in
-    /// bytes, a power of two.
+    /// Sets the byte order of the machine, and the size of its pointers and `long`s in
+    /// bytes (4 or 8). `alignment` is 0 for packed events, otherwise the largest
+    /// alignment in bytes, a power of two.
     #[must_use]
     pub fn machine(mut self, order: ByteOrder, pointer: u8, alignment: u8) -> Self {
         (self.order, self.arch_size, self.alignment) = (order, pointer, alignment);
         self
     }
 
-    /// With a clock of this frequency in Hz, and the trace's start in ticks.
+    /// Sets the frequency of the clock in Hz and the start of the trace in ticks.
     #[must_use]
     pub fn clock(mut self, frequency: u64, start: u64) -> Self {
         (self.frequency, self.start) = (frequency, start);
         self
     }
 
-    /// With blocks of at most this many bytes, unless one event needs more.
+    /// Sets the maximum size of blocks in bytes. A block of one event can be larger.
     #[must_use]
     pub fn block_size(mut self, bytes: usize) -> Self {
         self.block_size = bytes;
         self
     }
 
-    /// Writes the size of its payload with every event.
+    /// Writes the size of the payload with every event.
     #[must_use]
     pub fn with_sizes(mut self) -> Self {
         self.sizes = true;
         self
     }
 
-    /// Declares a marker: its channel, name and format string. The same name may
-    /// be declared again, and gets another id.
+    /// Declares a marker by channel, name and format string. A name that is declared
+    /// again gets another id.
     ///
     /// # Errors
     ///
-    /// [`WriteError::NoRoomForId`] if the channel has 65536 markers already.
+    /// Returns [`WriteError::NoRoomForId`] if the channel already has 65536 markers.
     pub fn marker(
         &mut self,
         channel: &str,
@@ -147,7 +147,7 @@ impl LegacyWriter {
         format: &str,
     ) -> Result<LegacyMarker, WriteError> {
         if self.markers.is_empty() && channel != METADATA {
-            // The channel that describes the others describes itself first.
+            // // The metadata channel first describes itself.
             let id = "channel %s name %s event_id %hu int #1u%zu long #1u%zu pointer #1u%zu \
                       size_t #1u%zu alignment #1u%u";
             self.marker(METADATA, "core_marker_id", id)?;
@@ -178,19 +178,19 @@ impl LegacyWriter {
         Ok(LegacyMarker(self.markers.len() - 1))
     }
 
-    /// Writes an event with the values of its fields, in order; numbers and
-    /// texts, and [`Value::Auto`] for 0 or no text. Times are in ticks, and may
-    /// not decrease within a channel of a CPU.
+    /// Writes an event with the values of all its fields, in order: numbers, texts, or
+    /// [`Value::Auto`] for 0 or an empty text. `tsc` is the time in ticks; it must not
+    /// decrease within a channel of a CPU.
     ///
     /// # Errors
     ///
-    /// [`WriteError::Value`] if a value does not fit its field, or their number
-    /// the marker; [`WriteError::ClockGap`] if the time is less than the one
-    /// before.
+    /// Returns [`WriteError::Value`] if a value does not fit its field, or if the number
+    /// of values is not that of the marker's fields. Returns [`WriteError::ClockGap`] if
+    /// the time is before that of the previous event.
     ///
     /// # Panics
     ///
-    /// If the marker is of another writer that has more.
+    /// Panics if the marker is from another writer and has no counterpart in this one.
     pub fn event(
         &mut self,
         cpu: u32,
@@ -222,8 +222,8 @@ impl LegacyWriter {
         Ok(())
     }
 
-    /// Says that a tracefile lost this many events, and whole blocks, before the
-    /// end of its current block.
+    /// Records that a tracefile lost this many events, and this many whole blocks, before
+    /// the end of its current block.
     pub fn lose(&mut self, channel: &str, cpu: u32, events: u32, blocks: u32) {
         let (start, channel) = (self.start, self.channel(channel));
         let file = self.files.entry((channel, cpu)).or_default();
@@ -234,7 +234,7 @@ impl LegacyWriter {
         file.corrupt = file.corrupt.wrapping_add(blocks);
     }
 
-    /// The files: path from the trace's directory, and content.
+    /// Returns the files: their paths in the trace's directory, and their contents.
     pub fn finish(mut self) -> Vec<(String, Vec<u8>)> {
         let files = std::mem::take(&mut self.files);
         let finish = |((channel, cpu), mut file): ((usize, u32), TracefileWriter)| {
@@ -244,11 +244,11 @@ impl LegacyWriter {
         files.into_iter().map(finish).collect()
     }
 
-    /// Writes the files to a directory, which is created if need be.
+    /// Writes the files to a directory, which is created if it does not exist.
     ///
     /// # Errors
     ///
-    /// [`WriteError::Io`].
+    /// Returns [`WriteError::Io`] if a file or the directory cannot be written.
     pub fn write_to(self, dir: impl AsRef<Path>) -> Result<(), WriteError> {
         let dir = dir.as_ref();
         fs::create_dir_all(dir).map_err(WriteError::io(dir.display().to_string()))?;
@@ -259,7 +259,7 @@ impl LegacyWriter {
         Ok(())
     }
 
-    /// The number of a channel.
+    /// Returns the number of a channel, adding the channel if it is new.
     fn channel(&mut self, name: &str) -> usize {
         let known = self.channels.iter().position(|c| c == name);
         known.unwrap_or_else(|| {
@@ -268,7 +268,8 @@ impl LegacyWriter {
         })
     }
 
-    /// Appends a field to a payload; gives its size if it is a number.
+    /// Appends a field to a payload. Returns the size of a number in bytes, and 1 for a
+    /// string.
     fn field(
         &self,
         payload: &mut Vec<u8>,
@@ -280,7 +281,9 @@ impl LegacyWriter {
                 Value::Auto => &[],
                 Value::Str(text) => text.as_bytes(),
                 Value::Bytes(bytes) => bytes,
-                _ => return Err(Problem::Kind { expected: "text", found: "something else" }),
+                other => {
+                    return Err(Problem::Kind { expected: "text", found: other.kind_name() });
+                }
             };
             if text.contains(&0) {
                 return Err(Problem::NullInText);
@@ -298,7 +301,9 @@ impl LegacyWriter {
             Value::Auto => 0,
             Value::Uint(value) => i128::from(*value),
             Value::Sint(value) => i128::from(*value),
-            _ => return Err(Problem::Kind { expected: "a number", found: "something else" }),
+            other => {
+                return Err(Problem::Kind { expected: "a number", found: other.kind_name() });
+            }
         };
         let signed = field.kind == MarkerKind::Signed;
         let bits = 8 * size as u32;
@@ -320,12 +325,12 @@ impl LegacyWriter {
         bytes.resize(bytes.len().next_multiple_of(align), 0);
     }
 
-    /// Appends an event to the block of a tracefile; `largest` is the size of
-    /// its largest number.
+    /// Appends an event to the block of a tracefile. `largest` is the size of its largest
+    /// number in bytes.
     fn record(&mut self, file: (usize, u32), id: u16, tsc: u64, payload: &[u8], largest: usize) {
         let key = file;
         let mut file = std::mem::take(self.files.entry(key).or_default());
-        // No header with its padding takes more.
+        // // An upper bound of the header size, with padding.
         let room = payload.len() + 48;
         if !file.block.is_empty() && file.block.len() + room > self.block_size {
             self.close_block(&mut file);
@@ -367,7 +372,7 @@ impl LegacyWriter {
         self.files.insert(key, file);
     }
 
-    /// Fills in the header of the current block, and pads it to whole pages.
+    /// Fills in the header of the current block and pads the block to whole pages.
     fn close_block(&self, file: &mut TracefileWriter) {
         if file.block.is_empty() {
             return;
@@ -405,7 +410,7 @@ impl TracefileWriter {
     }
 }
 
-/// Appends the low bytes of a number.
+/// Appends the low `size` bytes of a number.
 fn put(out: &mut Vec<u8>, order: ByteOrder, value: u64, size: usize) {
     match order {
         ByteOrder::Little => out.extend(&value.to_le_bytes()[..size]),

@@ -1,4 +1,4 @@
-//! Writing a trace to memory.
+//! Writing of a trace to memory.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use super::stream::StreamWriter;
 use crate::schema::{Schema, StreamClassId};
 use crate::{Error, Trace};
 
-/// Writes a trace that never touches a disk: what most tests of an analysis
-/// want.
+/// A writer of traces that stay in memory, for example for tests of an analysis.
 ///
 /// ```
 /// use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
@@ -40,17 +39,17 @@ pub struct MemoryTrace {
 }
 
 impl MemoryTrace {
-    /// A trace without tracefiles yet.
+    /// Creates a trace without tracefiles.
     pub fn new(schema: impl Into<Arc<Schema>>) -> Self {
         MemoryTrace { schema: schema.into(), files: Vec::new() }
     }
 
-    /// Begins a data stream of a class, under the name that its file would
-    /// have. It is part of the trace once it is [added](MemoryTrace::add).
+    /// Creates a data stream of a class, with the name that its file would have.
+    /// [`MemoryTrace::add`] makes it part of the trace.
     ///
     /// # Errors
     ///
-    /// If there is no such stream class.
+    /// Returns an error if there is no such stream class.
     pub fn stream(
         &self,
         class: StreamClassId,
@@ -59,37 +58,37 @@ impl MemoryTrace {
         StreamWriter::new(self.schema.clone(), class, name, Vec::new())
     }
 
-    /// Finishes a data stream and makes it a tracefile of the trace.
+    /// Finishes a data stream and adds it to the trace as a tracefile.
     ///
     /// # Errors
     ///
-    /// If its last packet cannot be finished.
+    /// Returns an error if the last packet of the stream cannot be finished.
     pub fn add(&mut self, stream: StreamWriter<Vec<u8>>) -> Result<(), WriteError> {
         let name = stream.name().to_owned();
         self.files.push((name, stream.finish()?));
         Ok(())
     }
 
-    /// Opens what was written, through its metadata as any other trace.
+    /// Opens the written trace. The metadata is printed and parsed, as for other traces.
     ///
     /// # Errors
     ///
-    /// [`MemoryTraceError::Write`] if the format of the schema has no words
-    /// for it; [`MemoryTraceError::Read`] if no reader can be made for it.
+    /// Returns [`MemoryTraceError::Write`] if the format of the schema cannot express it,
+    /// and [`MemoryTraceError::Read`] if the trace cannot be opened.
     pub fn open(self) -> Result<Arc<Trace>, MemoryTraceError> {
         let metadata = metadata_text(&self.schema)?;
         Ok(Trace::from_memory(metadata.as_bytes(), self.files)?)
     }
 }
 
-/// Why a trace in memory does not open.
+/// An error from opening a trace in memory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryTraceError {
-    /// Its metadata cannot be written.
+    /// The metadata cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// It cannot be read.
+    /// The trace cannot be opened.
     #[error(transparent)]
     Read(#[from] Error),
 }

@@ -5,19 +5,21 @@ use super::{ctf2, tsdl};
 use crate::schema::{ByteOrder, ClockClass, Format, Schema};
 use crate::uuid::Uuid;
 
-/// The magic number of metadata packets; CTF 2 keeps that of CTF 1.8.
+/// The magic number of metadata packets, in CTF 1.8 and CTF 2.
 const MAGIC: u32 = 0x75D1_1D57;
-/// Bytes of a metadata packet header of CTF 1.8.
+/// The size of a metadata packet header of CTF 1.8, in bytes.
 const HEADER: usize = 37;
-/// Bytes of that of CTF2-PMETA-1.0: it goes on with three reserved bytes and its size.
+/// The size of a metadata packet header of CTF2-PMETA-1.0, in bytes. After the fields of
+/// CTF 1.8, it has three reserved bytes and the header size.
 const HEADER_OF_CTF2: usize = 44;
 
-/// The metadata text of a schema: TSDL for CTF 1.8, a JSON text sequence for
-/// CTF 2.
+/// Prints the metadata text of a schema: TSDL for CTF 1.8, a JSON text sequence for CTF
+/// 2.
 ///
 /// # Errors
 ///
-/// [`WriteError::Inexpressible`] if the format has no words for something.
+/// Returns [`WriteError::Inexpressible`] if the format cannot express a part of the
+/// schema.
 pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
     match schema.format {
         Format::Ctf1 => tsdl::print(schema),
@@ -25,13 +27,13 @@ pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
         Format::Legacy => Err(WriteError::Inexpressible {
             place: "schema".to_owned(),
             format: "a metadata language",
-            what: "legacy formats: they have none".to_owned(),
+            what: "a legacy schema".to_owned(),
         }),
     }
 }
 
-/// Packs metadata text into packets of at most `packet_bytes` bytes each: those of
-/// CTF 1.8, or those of CTF2-PMETA-1.0 for a schema of CTF 2.
+/// Splits metadata text into packets of at most `packet_bytes` bytes each: packets of CTF
+/// 1.8, or of CTF2-PMETA-1.0 for a schema of CTF 2.
 pub fn packetized_metadata(schema: &Schema, text: &str, packet_bytes: usize) -> Vec<u8> {
     let (major, minor) = schema.version;
     let uuid = schema.uuid.unwrap_or(Uuid([0; 16]));
@@ -61,8 +63,9 @@ pub fn packetized_metadata(schema: &Schema, text: &str, packet_bytes: usize) -> 
     out
 }
 
-/// The offset of a clock in seconds and cycles. Neither format has negative
-/// cycles, nor CTF 2 a second of them.
+/// Returns the offset of a clock in seconds and cycles, normalized to cycles from 0 to
+/// less than a second. Neither format allows negative cycles, and CTF 2 no cycles of a
+/// second or more.
 pub(super) fn clock_offset(clock: &ClockClass) -> (i64, i64) {
     let (seconds, cycles) = (clock.offset_seconds, clock.offset_cycles);
     if u64::try_from(cycles).is_ok_and(|cycles| cycles < clock.frequency) {

@@ -1,11 +1,11 @@
-//! Writing traces: to test analyses without recordings, and to test readers.
+//! Writing traces: for tests of analyses without recordings, and for tests of readers.
 //!
-//! A trace is written from a [`Schema`](crate::schema::Schema), which can be
-//! read from another trace, built by hand, or taken from [`presets`], and from
-//! [`Value`]s. The metadata is printed in the schema's format, CTF 1.8 or
-//! CTF 2. What a reader needs to find its way (ids, sizes, timestamps, lengths,
-//! selectors) is filled in; what is given explicitly is checked against the
-//! rest, so that a written event is always consistent.
+//! A trace is written from a [`Schema`](crate::schema::Schema) and [`Value`]s. The schema
+//! can be read from another trace, built by hand, or taken from [`presets`]. The metadata
+//! is printed in the schema's format, CTF 1.8 or CTF 2. The writer fills in the fields by
+//! which readers decode (ids, sizes, timestamps, lengths, selectors) and checks
+//! explicitly given ones against the other values, so that written events are always
+//! consistent.
 //!
 //! ```
 //! use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
@@ -34,13 +34,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`LegacyWriter`] writes what LTTng 0.x recorded, from format strings.
+//! [`LegacyWriter`] writes traces of LTTng 0.x, from format strings.
 //!
-//! [`MemoryTrace`] does the same without files; [`metadata_text`] and
-//! [`StreamWriter::new`] are its parts.
+//! [`MemoryTrace`] writes CTF traces without files, [`metadata_text`] and
+//! [`StreamWriter::new`] their parts.
 //!
-//! Nothing here is shared with the reading side but the schema, so that a
-//! round trip through both proves something.
+//! The writer shares only the schema with the reader, so a round trip tests both.
 
 mod bits;
 mod ctf2;

@@ -1,4 +1,4 @@
-//! Schemas as LTTng 2.13 and later write them, to add event types to.
+//! Schemas like those of LTTng 2.13 and later, without event types.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::uuid::Uuid;
 const LE: ByteOrder = ByteOrder::Little;
 const UUID: Uuid = Uuid(*b"LTTV trace uuid.");
 
-/// A kernel trace: stream class 0 with compact event headers (5 bits of id, 27
-/// of time) and `cpu_id` in the packet context, no event contexts.
+/// Creates the schema of a kernel trace. Stream class 0 has compact event headers (5 bits
+/// of id, 27 bits of timestamp), `cpu_id` in the packet context, and no event contexts.
 pub fn lttng_kernel(format: Format) -> Schema {
     let mut schema = lttng(format, "kernel", "lttng-modules");
     schema.stream_classes.push(stream_class(compact_header()));
     schema
 }
 
-/// A user-space trace with per-user buffers: stream class 0 with large event
-/// headers (16 bits of id, 32 of time), `cpu_id` in the packet context, and
-/// `vpid` and `vtid` as common context.
+/// Creates the schema of a user-space trace with per-user buffers. Stream class 0 has
+/// large event headers (16 bits of id, 32 bits of timestamp), `cpu_id` in the packet
+/// context, and `vpid` and `vtid` as common context.
 pub fn lttng_ust(format: Format) -> Schema {
     let mut schema = lttng(format, "ust", "lttng-ust");
     let mut stream = stream_class(large_header());
@@ -32,28 +32,28 @@ pub fn lttng_ust(format: Format) -> Schema {
     schema
 }
 
-/// An array of bytes that holds text (TSDL: `char name[16]`).
+/// Creates a class of text in an array of bytes (TSDL: `char name[16]`).
 pub fn text_array(bytes: u64) -> FieldClass {
     text(Length::Static(bytes))
 }
 
-/// Text whose length in bytes is in a member before it.
+/// Creates a class of text with its length in bytes in an earlier member.
 pub fn text_sequence(length: &str) -> FieldClass {
     text(Length::Dynamic(Dependency::sibling(length)))
 }
 
-/// A sequence whose length is in a member before it.
+/// Creates a class of sequences with their length in an earlier member.
 pub fn sequence(length: &str, element: FieldClass) -> FieldClass {
     let length = Length::Dynamic(Dependency::sibling(length));
     array(length, element, Roles::NONE)
 }
 
-/// A double-precision floating-point number.
+/// Creates a class of double-precision floating-point numbers.
 pub fn double() -> FieldClass {
     FieldClass::new(FieldKind::Float(fixed(64)), 8)
 }
 
-/// An enumeration of unsigned numbers; each label stands for one range.
+/// Creates an enumeration of unsigned integers; each label stands for one range.
 pub fn enumeration<'a>(
     bits: u32,
     labels: impl IntoIterator<Item = (&'a str, u64, u64)>,
@@ -152,22 +152,22 @@ fn stream_class(header: FieldClass) -> StreamClass {
     }
 }
 
-/// Ids up to 30 in 5 bits, timestamps in 27 bits.
+/// Builds an event header with ids up to 30 in 5 bits and timestamps in 27 bits.
 fn compact_header() -> FieldClass {
     let labels = [("compact", 0, 30), ("extended", 31, 31)];
     let id = enumerated(5, 1, labels, Roles::only(Role::EventTypeId));
     header(id, with_role(27, 1, Role::ClockTimestamp), 30)
 }
 
-/// Ids up to 65534 in 16 bits, timestamps in 32 bits.
+/// Builds an event header with ids up to 65534 in 16 bits and timestamps in 32 bits.
 fn large_header() -> FieldClass {
     let labels = [("compact", 0, 65534), ("extended", 65535, 65535)];
     let id = enumerated(16, 8, labels, Roles::only(Role::EventTypeId));
     header(id, with_role(32, 8, Role::ClockTimestamp), 65534)
 }
 
-/// An event header of which the short form serves ids up to `last`; the next
-/// number announces the long form.
+/// Builds an event header whose short form holds ids up to `last`. The id `last + 1`
+/// announces the long form.
 fn header(id: FieldClass, short_timestamp: FieldClass, last: i128) -> FieldClass {
     let option = |name: &str, range, class| VariantOption {
         name: Some(name.into()),

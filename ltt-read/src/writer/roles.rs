@@ -1,4 +1,4 @@
-//! What the writer fills in by role, and the clock that a reader keeps.
+//! Values that the writer fills in by role, and the clock value that a reader keeps.
 
 use super::bits::leb128_length;
 use super::value::Value;
@@ -8,8 +8,8 @@ use crate::uuid::Uuid;
 /// The magic number of packet headers.
 pub(super) const PACKET_MAGIC: u64 = 0xC1FC_1FC1;
 
-/// The clock value after a field of `bits` bits updated it, as a reader
-/// computes it: the next value that ends in these bits.
+/// Returns the clock value after an update from a field of `bits` bits, as a reader
+/// computes it: the least value not before `before` that ends in these bits.
 pub(super) fn clock_after(before: u64, bits: u32, low: u64) -> u64 {
     if bits >= 64 {
         return low;
@@ -19,9 +19,9 @@ pub(super) fn clock_after(before: u64, bits: u32, low: u64) -> u64 {
     if same_epoch < before { same_epoch.wrapping_add(mask + 1) } else { same_epoch }
 }
 
-/// Calls `each` with every integer field that has roles, in decoding order;
-/// its length is `None` if variable. Variants and options are followed where
-/// the value leads.
+/// Calls a function for every integer field with roles, in decoding order. The function
+/// gets the length in bits, or `None` if it is variable. Of variants and options, only
+/// the content of the value is visited.
 pub(super) fn for_each_role(
     class: &FieldClass,
     value: &mut Value,
@@ -52,8 +52,8 @@ pub(super) fn for_each_role(
     }
 }
 
-/// Gives an automatic timestamp the bits of a clock value that its field has
-/// room for; those of variable length take what a reader needs to tell it.
+/// Sets an automatic timestamp to the low bits of a clock value. A field of variable
+/// length gets as many bytes as a reader needs to decode the clock value.
 pub(super) fn fill_timestamp(clock: u64, timestamp: u64, bits: Option<u32>, value: &mut Value) {
     let low_bits =
         |bits: u32| if bits >= 64 { timestamp } else { timestamp & ((1u64 << bits) - 1) };
@@ -70,7 +70,7 @@ pub(super) fn fill_timestamp(clock: u64, timestamp: u64, bits: Option<u32>, valu
     };
 }
 
-/// The clock value after a timestamp field.
+/// Returns the clock value after a timestamp field.
 pub(super) fn clock_after_field(clock: u64, bits: Option<u32>, value: &Value) -> u64 {
     let number = value.number().unwrap_or(0);
     let bits = bits.unwrap_or_else(|| match value {
@@ -80,8 +80,8 @@ pub(super) fn clock_after_field(clock: u64, bits: Option<u32>, value: &Value) ->
     clock_after(clock, bits, number as u64)
 }
 
-/// Puts the UUID in the members of a packet header that are for it, if their
-/// values are automatic.
+/// Sets the members of a packet header with the UUID role to the UUID, if their values
+/// are automatic or zero.
 pub(super) fn fill_uuid(class: &FieldClass, value: &mut Value, uuid: Uuid) {
     let (Value::Struct(values), members) = (value, class.members()) else { return };
     for (member, value) in members.iter().zip(values) {
@@ -104,7 +104,7 @@ pub(super) fn fill_uuid(class: &FieldClass, value: &mut Value, uuid: Uuid) {
     }
 }
 
-/// Whether some integer under a class has this role.
+/// Returns `true` if an integer field of a class has this role.
 pub(super) fn has_role(class: Option<&FieldClass>, role: Role) -> bool {
     class.is_some_and(|class| match &class.kind {
         FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => i.roles.has(role),
@@ -116,7 +116,7 @@ pub(super) fn has_role(class: Option<&FieldClass>, role: Role) -> bool {
     })
 }
 
-/// Which packet lengths the packet context of a stream class tells.
+/// The packet lengths that the packet context of a stream class declares.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lengths {
     pub(super) total: bool,

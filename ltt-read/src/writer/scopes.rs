@@ -1,5 +1,5 @@
-//! The values under the six roots, and the consistency of lengths and
-//! selectors with the fields that depend on them.
+//! The values of the six scopes, and the consistency of lengths and selectors with the
+//! fields that depend on them.
 
 use std::sync::Arc;
 
@@ -35,8 +35,8 @@ impl Scopes {
         Ok(())
     }
 
-    /// Settles all lengths and selectors of some scopes, then gives zero to
-    /// what is still automatic.
+    /// Sets all lengths and selectors of some scopes, then sets all remaining automatic
+    /// values to zero.
     pub(super) fn complete(&mut self, scopes: &[Scope]) -> Result<(), WriteError> {
         let classes = self.classes.clone();
         let mut demands = Vec::new();
@@ -44,7 +44,8 @@ impl Scopes {
             let found = demands_of(&classes, &self.values, scope);
             demands.extend(found.map_err(|e| e.in_scope(scope))?);
         }
-        // What only must not be in some ranges adapts to what the others chose.
+        // // Selectors that only have to avoid some ranges come last, since they adapt to
+        // the values of the others.
         demands.sort_by_key(|d| matches!(d.demand, Demand::NotIn(_)));
         for demanded in &demands {
             self.settle(demanded).map_err(|problem| {
@@ -61,8 +62,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// Gives one length or selector the demanded value, or checks that it has
-    /// it.
+    /// Sets a length or selector to the demanded value, or checks that it already has it.
     fn settle(&mut self, demanded: &Demanded<'_>) -> Result<(), Problem> {
         let Demanded { class, demand, .. } = demanded;
         let unresolved = || Problem::Unresolved(demanded.location_text());
@@ -83,7 +83,7 @@ impl Scopes {
     }
 }
 
-/// A number as the value of an integer or boolean class.
+/// Converts a number to the value of an integer or boolean class.
 fn number_for(class: &FieldClass, number: Option<i128>) -> Option<Value> {
     match &class.kind {
         FieldKind::Integer(f, i) => integer_of(number?, i.signed, f.bits).ok(),
@@ -93,7 +93,7 @@ fn number_for(class: &FieldClass, number: Option<i128>) -> Option<Value> {
     }
 }
 
-/// Zero for every automatic value that is left.
+/// Sets every remaining automatic value to zero.
 fn zero_automatic(class: &FieldClass, value: &mut Value) {
     match (&class.kind, value) {
         (_, value @ Value::Auto) => {

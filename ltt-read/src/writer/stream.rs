@@ -1,4 +1,4 @@
-//! Writing one data stream: packets of event records.
+//! Writing of a data stream: packets of event records.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use super::value::Value;
 use crate::schema::{EventType, EventTypeId, Role, Schema, Scope, StreamClass, StreamClassId};
 use crate::uuid::Uuid;
 
-/// Bytes after which a packet ends, unless told otherwise.
+/// The default limit of packet sizes in bytes.
 const PACKET_LIMIT: u64 = 1 << 20;
 
-/// An event record to be written.
+/// An event record to write.
 ///
 /// ```
 /// # use ltt_read::{schema::EventTypeId, writer::{Record, Value}};
@@ -33,23 +33,22 @@ const PACKET_LIMIT: u64 = 1 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Its type.
+    /// The event type.
     pub event_type: EventTypeId,
-    /// Clock value, in cycles.
+    /// The clock value in cycles.
     pub timestamp: u64,
-    /// The event header. Leave it automatic, unless it has members without a
-    /// role.
+    /// The event header. Leave it automatic unless it has members without a role.
     pub header: Value,
     /// The context that all event types of the stream class share.
     pub common_context: Value,
     /// The context of this event type.
     pub specific_context: Value,
-    /// The payload.
+    /// The payload of the event.
     pub payload: Value,
 }
 
 impl Record {
-    /// A record with nothing but automatic values.
+    /// Creates a record with automatic values only.
     pub fn new(event_type: EventTypeId, timestamp: u64) -> Self {
         Record {
             event_type,
@@ -62,11 +61,11 @@ impl Record {
     }
 }
 
-/// Writes one data stream to anything that takes bytes.
+/// A writer of one data stream to any output.
 ///
-/// Packets begin and end by themselves as events are written; call
-/// [`StreamWriter::finish`] at last. An event that is refused leaves the
-/// stream as it was.
+/// Packets start and end automatically as events are written. Call
+/// [`StreamWriter::finish`] at the end. An event that is refused leaves the stream
+/// unchanged.
 #[derive(Debug)]
 #[must_use = "a stream is complete only when finished"]
 pub struct StreamWriter<W> {
@@ -84,7 +83,8 @@ pub struct StreamWriter<W> {
     sequence: u64,
     lengths: Lengths,
     headers: Headers,
-    /// Event types of which a length or selector is in the event header.
+    /// For each event type, `true` if a length or selector of its fields is in the event
+    /// header.
     header_needed: Vec<bool>,
     offset: u64,
     packets: Vec<PacketInfo>,
@@ -94,24 +94,26 @@ pub struct StreamWriter<W> {
     scopes: Scopes,
 }
 
-/// The packet being written.
+/// The packet that is being written.
 #[derive(Debug, Clone, Copy)]
 struct Open {
+    /// The clock value at the start, in cycles.
     begin: u64,
-    /// Clock value that a reader has.
+    /// The clock value of a reader after the last event.
     clock: u64,
-    /// Greatest timestamp.
+    /// The greatest timestamp.
     end: u64,
     events: u64,
 }
 
 impl<W: Write> StreamWriter<W> {
-    /// A stream of a class of the schema. The name is that of its file, for
-    /// error messages.
+    /// Creates a stream of a class of the schema. The name is that of its file, for error
+    /// messages.
     ///
     /// # Errors
     ///
-    /// If there is no such class, or a reader could not tell it from others.
+    /// Returns an error if there is no such class, or if its fields are nested too
+    /// deeply.
     pub fn new(
         schema: Arc<Schema>,
         class: StreamClassId,
@@ -150,7 +152,7 @@ impl<W: Write> StreamWriter<W> {
         })
     }
 
-    /// Ends packets before they exceed this many bytes (1 MiB by default).
+    /// Sets the size in bytes that packets do not exceed (1 MiB by default).
     pub fn with_packet_limit(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
@@ -162,7 +164,7 @@ impl<W: Write> StreamWriter<W> {
         self
     }
 
-    /// Sets the id of the stream within its class (LTTng: the CPU).
+    /// Sets the id of the stream within its class. LTTng uses the CPU number.
     pub fn with_stream_id(mut self, id: u64) -> Self {
         self.stream_id = id;
         self
@@ -180,30 +182,30 @@ impl<W: Write> StreamWriter<W> {
         self
     }
 
-    /// Also writes a packet index to this file when finished.
+    /// Enables a packet index, written to this file by [`finish`](Self::finish).
     pub(super) fn with_index(mut self, path: PathBuf) -> Self {
         self.index = Some(path);
         self
     }
 
-    /// Name of the file, as given.
+    /// Returns the name given to [`StreamWriter::new`].
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Sets the running count of discarded event records, as the packet that
-    /// is open now, or else the next one, will tell it.
+    /// Sets the running count of discarded event records, written by the end of the open
+    /// packet or else of the next one.
     pub fn set_discarded(&mut self, count: u64) {
         self.discarded = count;
     }
 
-    /// Sets the sequence number of the next packet: a jump looks like lost
-    /// packets.
+    /// Sets the sequence number of the next packet. A jump looks like lost packets to
+    /// readers.
     pub fn set_packet_sequence(&mut self, number: u64) {
         self.sequence = number;
     }
 
-    /// The packets that have been ended.
+    /// Returns the finished packets.
     pub fn packets(&self) -> &[PacketInfo] {
         &self.packets
     }
@@ -226,9 +228,9 @@ impl<W: Write> StreamWriter<W> {
     ///
     /// # Errors
     ///
-    /// If a value does not suit its class, if lengths or selectors contradict
-    /// the fields that depend on them, if the headers cannot carry id or
-    /// timestamp, or if `out` fails.
+    /// Returns an error if a value does not fit its class, if a length or selector
+    /// contradicts the fields that depend on it, if the headers cannot carry the id or
+    /// timestamp, or if the output fails.
     pub fn record(&mut self, record: Record) -> Result<(), WriteError> {
         let Record { event_type, timestamp, header, .. } = record;
         let schema = self.schema.clone();
@@ -256,13 +258,13 @@ impl<W: Write> StreamWriter<W> {
         })
     }
 
-    /// Writes an event record of which contexts and payload are encoded
-    /// already: the fast way for generators. `align` is the alignment in bits
-    /// of the first of them, at least 8; nothing in `body` is checked.
+    /// Writes an event record with already encoded contexts and payload; the fast way for
+    /// generators of large traces. `align` is the alignment of `body` in bits; values
+    /// below 8 count as 8. The content of `body` is not checked.
     ///
     /// # Errors
     ///
-    /// As [`StreamWriter::record`].
+    /// See [`StreamWriter::record`].
     pub fn encoded_event(
         &mut self,
         event_type: EventTypeId,
@@ -288,12 +290,13 @@ impl<W: Write> StreamWriter<W> {
         })
     }
 
-    /// Begins a packet at a clock value before its first event. Without this
-    /// it begins at the first event.
+    /// Starts a packet at a clock value before its first event. Ends the open packet, if
+    /// there is one. Without this call, a packet starts at the time of its first event.
     ///
     /// # Errors
     ///
-    /// If the packet context cannot tell these values, or `out` fails.
+    /// Returns an error if the packet header and context cannot carry these values, or if
+    /// the output fails.
     pub fn begin_packet(&mut self, begin: u64) -> Result<(), WriteError> {
         if let Some(open) = self.open {
             self.end_packet(open.end)?;
@@ -315,11 +318,12 @@ impl<W: Write> StreamWriter<W> {
         Ok(())
     }
 
-    /// Ends the packet that is open, if one is, at a clock value.
+    /// Ends the open packet, if there is one, at a clock value.
     ///
     /// # Errors
     ///
-    /// If the packet context cannot tell these values, or `out` fails.
+    /// Returns an error if the packet context cannot carry these values, or if the output
+    /// fails.
     pub fn end_packet(&mut self, end: u64) -> Result<(), WriteError> {
         let Some(open) = self.open else { return Ok(()) };
         let content_bits = self.w.position();
@@ -343,7 +347,7 @@ impl<W: Write> StreamWriter<W> {
             } else if mark.roles.has(Role::PacketEndTimestamp) {
                 late(end)?;
             } else if mark.roles.has(Role::DiscardedEvents) {
-                // A counter may wrap.
+                // // Counters may wrap.
                 mark.overwrite(&mut self.w, 0, self.discarded);
             }
         }
@@ -368,11 +372,11 @@ impl<W: Write> StreamWriter<W> {
         Ok(())
     }
 
-    /// Ends the last packet and gives back what was written to.
+    /// Ends the last packet, writes the index if there is one, and returns the output.
     ///
     /// # Errors
     ///
-    /// As [`StreamWriter::end_packet`].
+    /// See [`StreamWriter::end_packet`].
     pub fn finish(mut self) -> Result<W, WriteError> {
         if let Some(open) = self.open {
             self.end_packet(open.end)?;
@@ -396,8 +400,7 @@ impl<W: Write> StreamWriter<W> {
         class.ok_or(WriteError::NotInStream { what: "event type", index: event_type.0 })
     }
 
-    /// Appends one record by `put`, in another packet if it does not fit in
-    /// this one.
+    /// Appends a record with `put`, in a new packet if it does not fit in the open one.
     fn append(
         &mut self,
         class: &EventType,
@@ -457,8 +460,8 @@ impl<W: Write> StreamWriter<W> {
         }
     }
 
-    /// Fills packet header and context by roles; returns the clock value that
-    /// a reader has after them.
+    /// Fills in packet header and context by role. Returns the clock value that a reader
+    /// has after them.
     fn fill_packet(
         &mut self,
         schema: &Schema,
@@ -508,7 +511,8 @@ impl<W: Write> StreamWriter<W> {
 const PACKET: [Scope; 2] = [Scope::PacketHeader, Scope::PacketContext];
 const BODY: [Scope; 3] = [Scope::CommonContext, Scope::SpecificContext, Scope::Payload];
 
-/// Refuses classes so deep that walking them could exhaust the stack.
+/// Returns an error if classes are nested so deeply that recursion over them could
+/// exhaust the stack.
 fn check_depths(
     schema: &Schema,
     stream: &StreamClass,

@@ -9,11 +9,10 @@ use super::metadata::{metadata_text, packetized_metadata};
 use super::stream::StreamWriter;
 use crate::schema::{Schema, StreamClassId};
 
-/// Bytes of a metadata packet.
+/// The size of a metadata packet in bytes.
 const METADATA_PACKET: usize = 4096;
 
-/// Writes a trace to a directory: metadata at once, then as many data streams
-/// as wanted.
+/// A writer of traces to directories: metadata first, then any number of data streams.
 #[derive(Debug, Clone)]
 pub struct TraceWriter {
     dir: PathBuf,
@@ -22,12 +21,13 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Creates the directory, if need be, and writes the metadata as plain
+    /// Creates the directory, if it does not exist, and writes the metadata as plain
     /// text.
     ///
     /// # Errors
     ///
-    /// If the format cannot express the schema, or a file cannot be written.
+    /// Returns an error if the format cannot express the schema, or if a file cannot be
+    /// written.
     pub fn create(
         dir: impl AsRef<Path>,
         schema: impl Into<Arc<Schema>>,
@@ -35,11 +35,12 @@ impl TraceWriter {
         Self::with_metadata(dir.as_ref(), schema.into(), |_, text| text.into_bytes())
     }
 
-    /// As [`TraceWriter::create`], with the metadata in packets.
+    /// Creates the directory, if it does not exist, and writes the metadata in packets.
     ///
     /// # Errors
     ///
-    /// The same.
+    /// Returns an error if the format cannot express the schema, or if a file cannot be
+    /// written.
     pub fn create_packetized(
         dir: impl AsRef<Path>,
         schema: impl Into<Arc<Schema>>,
@@ -61,24 +62,25 @@ impl TraceWriter {
         Ok(TraceWriter { dir: dir.to_owned(), schema, indexed: false })
     }
 
-    /// Also writes LTTng index files for the streams created from now on.
+    /// Enables LTTng index files for the streams that are created afterwards.
     #[must_use]
     pub fn with_index(mut self) -> Self {
         self.indexed = true;
         self
     }
 
-    /// The schema of the trace.
+    /// Returns the schema of the trace.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
-    /// Creates the file of a data stream. Streams are independent: several
-    /// threads may write one each.
+    /// Creates the file of a data stream. Streams are independent: several threads can
+    /// write one each.
     ///
     /// # Errors
     ///
-    /// If there is no such stream class, or the file cannot be created.
+    /// Returns an error if there is no such stream class, or if the file cannot be
+    /// created.
     pub fn stream(
         &self,
         class: StreamClassId,

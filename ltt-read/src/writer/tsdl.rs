@@ -1,4 +1,4 @@
-//! Prints a schema as TSDL, the metadata language of CTF 1.8.
+//! Printing of a schema as TSDL, the metadata language of CTF 1.8.
 
 use std::fmt::Write;
 
@@ -14,10 +14,10 @@ use crate::schema::{
 
 type Printed<T> = Result<T, WriteError>;
 
-/// The TSDL text of a schema.
+/// Prints the TSDL text of a schema.
 ///
-/// Member names that are TSDL keywords or begin with an underscore get one
-/// underscore more, which readers take away.
+/// Member names that are TSDL keywords or start with an underscore get an additional
+/// underscore, which readers remove.
 pub(super) fn print(schema: &Schema) -> Printed<String> {
     let mut text = String::from("/* CTF 1.8 */\n\n");
     trace(&mut text, schema)?;
@@ -42,12 +42,12 @@ fn refuse(place: &str, present: bool, what: &str) -> Printed<()> {
     if present { Err(inexpressible(place, what)) } else { Ok(()) }
 }
 
-/// CTF 1.8 has only names.
+/// Refuses identities with a namespace or uid: CTF 1.8 has only names.
 fn refuse_identity(place: &str, identity: &Identity) -> Printed<()> {
     refuse(place, identity.namespace.is_some() || identity.uid.is_some(), "namespaces and uids")
 }
 
-/// `key = value;`
+/// Prints an attribute: `key = value;`.
 macro_rules! attribute {
     ($text:expr, $key:literal, $($value:tt)*) => {{
         $text.push_str(concat!("\t", $key, " = "));
@@ -171,7 +171,7 @@ fn print_event(text: &mut String, schema: &Schema, event: &EventType) -> Printed
     Ok(())
 }
 
-/// `name := struct { … };`
+/// Prints the root structure of a scope: `name := struct { … };`.
 fn scope(
     text: &mut String,
     schema: &Schema,
@@ -182,24 +182,24 @@ fn scope(
 ) -> Printed<()> {
     let Some(class) = class else { return Ok(()) };
     if !matches!(class.kind, FieldKind::Struct(_)) {
-        return Err(inexpressible(scope.tsdl_name(), "a scope that is no structure"));
+        return Err(inexpressible(scope.tsdl_name(), "a scope that is not a structure"));
     }
-    refuse(scope.tsdl_name(), !shallow(class), "such deep nesting")?;
+    refuse(scope.tsdl_name(), !shallow(class), "nesting this deep")?;
     let printer = Printer { schema, clock, scope };
     let declared = printer.class(scope.tsdl_name(), "", class, 1)?;
     let _ = writeln!(text, "\t{name} := {};", declared.class);
     Ok(())
 }
 
-/// Prints the field classes of one scope.
+/// A printer of the field classes of one scope.
 struct Printer<'a> {
     schema: &'a Schema,
-    /// The clock that timestamps are of.
+    /// The clock of the timestamps.
     clock: Option<&'a ClockClass>,
     scope: Scope,
 }
 
-/// What stands before a member's name, and what behind it.
+/// The text of a declaration before and after the member's name.
 struct Declared {
     class: String,
     lengths: String,
@@ -212,8 +212,8 @@ impl From<String> for Declared {
 }
 
 impl Printer<'_> {
-    /// `place` is the path for error messages, `name` the member's name,
-    /// `depth` the indentation.
+    /// Prints a field class. `place` is the path for error messages, `name` the member's
+    /// name, `depth` the indentation.
     fn class(
         &self,
         place: &str,
@@ -252,7 +252,7 @@ impl Printer<'_> {
                 let named = self.scope == Scope::PacketHeader && name == "uuid";
                 refuse(place, uuid != named, "a UUID of another name, or none of this name")?;
                 let element = self.class(place, "", &array.element, depth)?;
-                // As in C, the outermost length comes first.
+                // // As in C, the outermost length comes first.
                 let lengths = self.length(place, &array.length)? + &element.lengths;
                 Declared { lengths, ..element }
             }
@@ -379,8 +379,8 @@ impl Printer<'_> {
             let name = option.name.as_deref().unwrap_or_default();
             let place = format!("{place}.{name}");
             refuse(&place, option.attributes.is_some(), "user attributes")?;
-            // The label in the selector's enumeration is the name as it stands
-            // here, of which readers drop a leading underscore.
+            // // Readers take this name as the label in the selector's enumeration, and
+            // drop a leading underscore from it as the name of the option.
             let label = identifier(&place, option.label.as_deref().unwrap_or(name))?;
             let same = label.strip_prefix('_').unwrap_or(label) == name;
             refuse(&place, !same, &format!("the name {name:?} for label {label:?}"))?;
@@ -398,7 +398,7 @@ impl Printer<'_> {
     }
 }
 
-/// The path of a length or selector as TSDL writes it.
+/// Prints the path of a length or selector.
 fn path(place: &str, location: &Dependency) -> Printed<String> {
     let mut names = Vec::new();
     match location.origin {

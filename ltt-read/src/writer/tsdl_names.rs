@@ -1,4 +1,4 @@
-//! Names in TSDL: which are keywords, which have a meaning.
+//! Names in TSDL: keywords, escaping, and names with a role.
 
 use super::error::WriteError;
 use super::tsdl::inexpressible;
@@ -42,7 +42,7 @@ fn is_identifier(name: &str) -> bool {
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A name that must stand as it is.
+/// Returns a name that cannot be escaped, or an error if TSDL does not allow it.
 pub(super) fn identifier<'a>(place: &str, name: &'a str) -> Result<&'a str, WriteError> {
     match is_identifier(name) && !KEYWORDS.contains(&name) {
         true => Ok(name),
@@ -50,7 +50,8 @@ pub(super) fn identifier<'a>(place: &str, name: &'a str) -> Result<&'a str, Writ
     }
 }
 
-/// A member name, with an underscore before it if it would else be misread.
+/// Returns a member name, with an additional underscore if readers would otherwise
+/// misread it.
 pub(super) fn escaped(place: &str, name: &str) -> Result<String, WriteError> {
     if KEYWORDS.contains(&name) || name.starts_with('_') {
         let name = format!("_{name}");
@@ -59,7 +60,7 @@ pub(super) fn escaped(place: &str, name: &str) -> Result<String, WriteError> {
     Ok(identifier(place, name)?.to_owned())
 }
 
-/// A string literal.
+/// Prints a string literal.
 pub(super) fn quoted(text: &str) -> String {
     let mut literal = String::from('"');
     for c in text.chars() {
@@ -69,7 +70,8 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => literal.push_str("\\n"),
             '\t' => literal.push_str("\\t"),
             '\r' => literal.push_str("\\r"),
-            // Three digits always: a digit that follows stays outside.
+            // // Always three digits, so that a following digit is not part of the
+            // escape.
             c if c.is_ascii_control() => literal.push_str(&format!("\\{:03o}", u32::from(c))),
             c => literal.push(c),
         }
@@ -78,7 +80,7 @@ pub(super) fn quoted(text: &str) -> String {
     literal
 }
 
-/// The role that a reader gives an integer of this name.
+/// Returns the role that readers assign to an integer of this name.
 fn role_of_name(scope: Scope, name: &str) -> Option<Role> {
     Some(match (scope, name) {
         (Scope::PacketHeader, "magic") => Role::PacketMagic,
@@ -96,8 +98,8 @@ fn role_of_name(scope: Scope, name: &str) -> Option<Role> {
     })
 }
 
-/// In TSDL roles follow from names; only timestamps can have any name, since
-/// their class says so.
+/// Checks that roles can be expressed. In TSDL, roles follow from names. Only timestamps
+/// can have any name, since their class declares the clock.
 pub(super) fn check_roles(
     place: &str,
     scope: Scope,
@@ -122,7 +124,7 @@ mod tests {
         assert_eq!(escaped("", "event").unwrap(), "_event");
         assert_eq!(escaped("", "_Bool").unwrap(), "__Bool");
         assert_eq!(escaped("", "_x").unwrap(), "__x");
-        // Escaped, this one would be a keyword.
+        // // With an underscore, this one would be a keyword.
         assert_eq!(escaped("", "Bool").unwrap(), "Bool");
         assert!(escaped("", "with space").is_err());
         assert!(escaped("", "").is_err());

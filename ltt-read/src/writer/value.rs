@@ -1,65 +1,64 @@
-//! Values of fields, before they are encoded.
+//! Values of fields, before encoding.
 
 use std::borrow::Cow;
 
 /// The value of a field.
 ///
-/// Integers need not match the signedness of their class, only its range, so
-/// `Value::from(3)` serves for all. Lengths, selectors and whatever a reader
-/// takes by role can be left as [`Value::Auto`].
+/// An integer has to be in the range of its class, but can differ in signedness, so
+/// `Value::from(3)` serves for all classes. Lengths, selectors and fields with a role can
+/// be left as [`Value::Auto`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// What the other values require: a length, a selector, an id, a size, a
-    /// timestamp; otherwise zero, or empty.
+    /// A value that follows from the others: a length, a selector, an id, a size, a
+    /// timestamp. Zero or empty for all other fields.
     #[default]
     Auto,
     /// An unsigned integer.
     Uint(u64),
     /// A signed integer.
     Sint(i64),
-    /// A variable-length unsigned integer that takes exactly this many bytes,
-    /// by padding.
+    /// An unsigned variable-length integer, padded to a number of bytes.
     Leb128 {
         /// The integer.
         value: u64,
-        /// Bytes to use, at most 10.
+        /// The encoded size in bytes, 1 to 10.
         bytes: u8,
     },
     /// A boolean.
     Bool(bool),
     /// The bits of a bit array or bit map.
     Bits(u64),
-    /// A floating-point number, rounded to the size of the field.
+    /// A floating-point number; it is rounded to the size of the field.
     Float(f64),
-    /// Text, to be encoded as the string class says. Static-length strings are
-    /// padded with null code units.
+    /// Text; it is encoded as the string class declares. Static-length strings are padded
+    /// with null code units.
     Str(String),
-    /// A blob, or the bytes of a string as they are.
+    /// The bytes of a blob, or of an already encoded string.
     Bytes(Vec<u8>),
-    /// Elements of an array.
+    /// The elements of an array.
     Array(Vec<Value>),
     /// All members of a structure, in order.
     Struct(Vec<Value>),
-    /// Some members of a structure by name; all others are `Auto`.
+    /// Some members of a structure, by name; all others are [`Value::Auto`].
     Fields(Vec<(Cow<'static, str>, Value)>),
-    /// The content of an option field.
+    /// The content of an option field; `None` for an absent one.
     Option(Option<Box<Value>>),
-    /// The content of a variant.
+    /// The selected option of a variant.
     Variant {
-        /// The option, counted from 0.
+        /// The index of the option, from 0.
         option: usize,
-        /// Its value.
+        /// The value of the option.
         value: Box<Value>,
     },
 }
 
 impl Value {
-    /// The members of a structure, in order.
+    /// Creates a structure from all its members, in order.
     pub fn structure(members: impl IntoIterator<Item = Value>) -> Self {
         Value::Struct(members.into_iter().collect())
     }
 
-    /// Members of a structure by name.
+    /// Creates a structure from some of its members, by name.
     pub fn fields<N, V>(members: impl IntoIterator<Item = (N, V)>) -> Self
     where
         N: Into<Cow<'static, str>>,
@@ -68,27 +67,28 @@ impl Value {
         Value::Fields(members.into_iter().map(|(n, v)| (n.into(), v.into())).collect())
     }
 
-    /// The elements of an array.
+    /// Creates an array from its elements.
     pub fn array<V: Into<Value>>(elements: impl IntoIterator<Item = V>) -> Self {
         Value::Array(elements.into_iter().map(Into::into).collect())
     }
 
-    /// An option of a variant, counted from 0.
+    /// Creates the content of a variant from the index of the option (from 0) and its
+    /// value.
     pub fn variant(option: usize, value: impl Into<Value>) -> Self {
         Value::Variant { option, value: Box::new(value.into()) }
     }
 
-    /// An option field that is there.
+    /// Creates the content of an option field that is present.
     pub fn present(value: impl Into<Value>) -> Self {
         Value::Option(Some(Box::new(value.into())))
     }
 
-    /// An option field that is not there.
+    /// Creates an option field that is absent.
     pub fn absent() -> Self {
         Value::Option(None)
     }
 
-    /// The number, if it is an integer, a boolean or bits.
+    /// Returns the number if the value is an integer, a boolean or bits.
     pub(super) fn number(&self) -> Option<i128> {
         match *self {
             Value::Uint(n) | Value::Bits(n) | Value::Leb128 { value: n, .. } => Some(n.into()),
@@ -98,7 +98,8 @@ impl Value {
         }
     }
 
-    /// A part: member, element, or (as part 0) content.
+    /// Returns a member or element by index, or as index 0 the content of an option or
+    /// variant.
     pub(super) fn part(&self, index: usize) -> Option<&Value> {
         match self {
             Value::Struct(parts) | Value::Array(parts) => parts.get(index),
@@ -108,7 +109,7 @@ impl Value {
         }
     }
 
-    /// As [`Value::part`], to be changed.
+    /// Returns a mutable reference to a member, element or content; see [`Value::part`].
     pub(super) fn part_mut(&mut self, index: usize) -> Option<&mut Value> {
         match self {
             Value::Struct(parts) | Value::Array(parts) => parts.get_mut(index),
@@ -118,7 +119,7 @@ impl Value {
         }
     }
 
-    /// What it is, for error messages.
+    /// Returns the kind of the value, for error messages.
     pub(super) fn kind_name(&self) -> &'static str {
         match self {
             Value::Auto => "an automatic value",
