@@ -1,61 +1,61 @@
-//! What can be wrong with metadata text, and where.
+//! Diagnostics of metadata text.
 
 use std::fmt;
 
 /// A range of bytes of the metadata text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Span {
-    /// First byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// Byte after the last.
+    /// The offset past the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The bytes `start..end`.
+    /// Creates the span `start..end`. Offsets are clamped to `u32::MAX`.
     pub fn new(start: usize, end: usize) -> Self {
         let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Span { start: clamp(start), end: clamp(end) }
     }
 }
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// The metadata is understood all the same.
+    /// The metadata can be used.
     Warning,
     /// The metadata cannot be used.
     Error,
 }
 
-/// One thing that is wrong in metadata text.
+/// A problem in metadata text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity of the problem.
     pub severity: Severity,
-    /// Where it is.
+    /// The position of the problem in the text.
     pub span: Span,
-    /// What is wrong, and what was expected instead.
+    /// The problem, and the expected input.
     pub message: String,
-    /// The constructs around the place, outermost first
-    /// ("in `event` block", "in member `len`").
+    /// The constructs around the position, outermost first (for example "in `event`
+    /// block", "in member `len`").
     pub context: Vec<Context>,
-    /// How to mend it, if there is a good guess.
+    /// A suggested fix, if there is a good guess.
     pub help: Option<String>,
 }
 
-/// A construct that surrounds the place of a [`Diagnostic`].
+/// A construct around the position of a [`Diagnostic`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// Where the construct begins.
+    /// The position of the construct.
     pub span: Span,
-    /// What it is.
+    /// The description of the construct.
     pub what: String,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// Creates an error at a position.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             severity: Severity::Error,
@@ -66,19 +66,19 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// Creates a warning at a position.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Self::error(span, message) }
     }
 
-    /// Adds the construct around those named so far.
+    /// Adds a construct around those that were added before.
     #[must_use]
     pub fn within(mut self, span: Span, what: impl Into<String>) -> Self {
         self.context.insert(0, Context { span, what: what.into() });
         self
     }
 
-    /// Adds a hint.
+    /// Adds a suggested fix.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -86,17 +86,17 @@ impl Diagnostic {
     }
 }
 
-/// Line and column, both counted from 1; columns count bytes.
+/// A line and column, both counted from 1. Columns count bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineColumn {
-    /// Line.
+    /// The line number, from 1.
     pub line: u32,
-    /// Column.
+    /// The column number in bytes, from 1.
     pub column: u32,
 }
 
 impl LineColumn {
-    /// The line and column of a byte of a text.
+    /// Computes the line and column of a byte offset in a text.
     pub fn of(text: &str, offset: u32) -> Self {
         let before = &text.as_bytes()[..text.len().min(offset as usize)];
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
@@ -107,18 +107,19 @@ impl LineColumn {
     }
 }
 
-/// Metadata that cannot be used, and why.
+/// An error from metadata that cannot be used.
 ///
-/// `Display` gives a line for each diagnostic: `LINE:COLUMN: MESSAGE` and the
-/// constructs around it, innermost first.
+/// `Display` prints a line for each diagnostic: `LINE:COLUMN: MESSAGE` and the constructs
+/// around the position, innermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataError {
-    /// Everything that was found, in text order; at least one is an error.
+    /// The diagnostics in text order. At least one is an error.
     pub diagnostics: Vec<Diagnostic>,
-    /// Line and column of each diagnostic.
+    /// The line and column of each diagnostic.
     pub places: Vec<LineColumn>,
-    /// The line of text at each diagnostic, without its line break.
+    /// The text of the line of each diagnostic, without its line break, at most 2000
+    /// characters.
     pub lines: Vec<String>,
 }
 
@@ -130,7 +131,7 @@ impl MetadataError {
     }
 }
 
-/// The line that holds a byte, cut to a width that a terminal can show.
+/// Returns the line that contains a byte, truncated to 2000 characters.
 fn line_at(text: &str, offset: u32) -> String {
     let offset = text.len().min(offset as usize);
     let bytes = text.as_bytes();

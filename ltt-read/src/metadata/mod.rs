@@ -1,9 +1,9 @@
 //! Metadata: from the bytes of a `metadata` file to a [`Schema`].
 //!
-//! [`parse`] sniffs the language (TSDL of CTF 1.8, JSON text sequence of
-//! CTF 2) and the packaging (plain or packetized), parses it, and resolves
-//! every length and selector to a value slot. What is wrong with the text is
-//! told as [`Diagnostic`]s with line and column.
+//! [`parse`] detects the language (TSDL of CTF 1.8, JSON text sequence of CTF 2) and the
+//! packaging (plain or packetized), parses the text, and resolves every length and
+//! selector to a value slot. Problems of the text are reported as [`Diagnostic`]s with
+//! line and column.
 
 mod ctf2;
 mod diagnostic;
@@ -21,21 +21,22 @@ use crate::schema::Schema;
 
 /// Limits that keep hostile metadata from exhausting memory or stack.
 pub(crate) mod limits {
-    /// Nesting depth of field classes, blocks and JSON values.
+    /// The maximum nesting of field classes, blocks and JSON values.
     pub(crate) const DEPTH: usize = 64;
-    /// Field classes reachable from all roots, shared ones counted each time.
+    /// The maximum number of field classes reachable from all roots; shared classes count
+    /// at each use.
     pub(crate) const NODES: usize = 8 << 20;
 }
 
-/// The result of [`parse`]: a schema and what was odd about its text.
+/// The result of [`parse`]: a schema and the warnings about its text.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// What the metadata declares, all locations resolved.
+    /// The declarations of the metadata, with all locations resolved.
     pub schema: Schema,
-    /// Oddities that did not prevent understanding, in text order.
+    /// The warnings, in text order.
     pub warnings: Vec<Diagnostic>,
-    /// The metadata text, unpacked from its packets; spans refer to it.
+    /// The metadata text, unpacked from its packets. Spans refer to this text.
     pub text: String,
 }
 
@@ -53,8 +54,8 @@ pub struct Parsed {
 ///
 /// # Errors
 ///
-/// A [`MetadataError`] with one or more diagnostics that name line, column
-/// and what was expected there.
+/// Returns a [`MetadataError`] with one or more diagnostics, each with line, column and
+/// the expected input.
 pub fn parse(bytes: &[u8]) -> Result<Parsed, MetadataError> {
     let text = packetized::unpack(bytes)?;
     let mut warnings = Vec::new();

@@ -1,7 +1,8 @@
-//! Finding the name that was probably meant.
+//! Suggestions for misspelt names.
 
-/// The candidate that differs from `wanted` by the fewest edits, if by so few
-/// that a typing slip is likely. Letter case does not count.
+/// Finds the candidate that differs from `wanted` by the fewest edits (Levenshtein
+/// distance), ignoring letter case. Returns `None` if all candidates differ by more edits
+/// than a typing error explains, or if `wanted` has more than 64 bytes.
 ///
 /// ```
 /// use ltt_read::metadata::nearest;
@@ -10,8 +11,8 @@
 /// assert_eq!(nearest("colour", ["next_tid", "prev_tid"]), None);
 /// ```
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Names longer than this are never typed by hand, and comparing them costs
-    // the product of their lengths.
+    // // People do not type names longer than this, and a comparison costs the product of
+    // both lengths.
     const LONGEST: usize = 64;
     if wanted.len() > LONGEST {
         return None;
@@ -26,7 +27,7 @@ pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) 
         .map(|(_, c)| c)
 }
 
-/// Levenshtein distance, letter case ignored.
+/// Computes the Levenshtein distance of two names, ignoring letter case.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.iter().enumerate() {
@@ -46,7 +47,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn slips_are_recognised_and_strangers_are_not() {
+    fn misspellings_are_found_and_other_names_are_not() {
         let names = ["byte-order", "alignment", "length", "roles"];
         assert_eq!(nearest("byte_order", names), Some("byte-order"));
         assert_eq!(nearest("Length", names), Some("length"));

@@ -1,11 +1,11 @@
 //! Packetized metadata (CTF 1.8.3 section 7.1, CTF 2 section "metadata stream").
 //!
-//! A metadata stream is plain text, or packets: a header, text, padding. The byte
-//! order of the magic number is that of all headers.
+//! A metadata stream is plain text or a sequence of packets, each with a header, text and
+//! padding. The byte order of the magic number applies to all headers.
 //!
-//! The header of CTF 1.8 has 37 bytes. For CTF 2 there are two forms: the same 37
-//! bytes with the version 2.0, as LTTng writes them, and that of CTF2-PMETA-1.0, which
-//! appends three reserved bytes and the size of the header in bits: 44 bytes at least.
+//! The header of CTF 1.8 has 37 bytes. CTF 2 has two forms: the same 37 bytes with
+//! version 2.0, as LTTng writes them, and the header of CTF2-PMETA-1.0, with three more
+//! reserved bytes and the size of the header in bits: at least 44 bytes.
 
 use super::{Diagnostic, MetadataError, Span};
 use crate::schema::ByteOrder;
@@ -13,25 +13,25 @@ use crate::uuid::Uuid;
 
 const MAGIC: u32 = 0x75d1_1d57;
 const HEADER_SIZE: usize = 37;
-/// The least size of a header of CTF2-PMETA-1.0.
+/// The minimum size of a header of CTF2-PMETA-1.0, in bytes.
 const LONG_HEADER_SIZE: usize = 44;
-/// Where such a header tells its size.
+/// The offset of the header size in a header of CTF2-PMETA-1.0.
 const LONG_HEADER_SIZE_AT: usize = 40;
 
-/// A packet header, as far as anyone needs to know.
+/// The used fields of a packet header.
 #[derive(Clone, Copy)]
 struct Header {
     uuid: Uuid,
     version: (u8, u8),
-    /// The header alone, in bytes.
+    /// The size of the header in bytes.
     size: usize,
-    /// Header and text, in bytes.
+    /// The size of header and text in bytes.
     content_size: usize,
-    /// Header, text and padding, in bytes.
+    /// The size of header, text and padding in bytes.
     packet_size: usize,
 }
 
-/// The text of a metadata file, taken out of its packets if it has any.
+/// Returns the text of a metadata file, unpacked if it is packetized.
 pub(super) fn unpack(bytes: &[u8]) -> Result<String, MetadataError> {
     if bytes.is_empty() {
         return Err(error("the metadata is empty".into()));
@@ -44,12 +44,12 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<String, MetadataError> {
         }
         None => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).to_vec(),
     };
-    // Comments and strings may hold anything; what is no UTF-8 elsewhere is
-    // refused by the parsers.
+    // // Comments and strings may contain invalid UTF-8; the parsers reject replacement
+    // characters elsewhere.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
     if let Some(at) = memchr::memchr(0, text.as_bytes()) {
-        let message = "a null character: this is no metadata text";
+        let message = "null character in metadata text";
         return Err(MetadataError::new(
             &text,
             vec![Diagnostic::error(Span::new(at, at + 1), message)],
@@ -65,7 +65,7 @@ fn error(message: String) -> MetadataError {
     MetadataError::new("", vec![Diagnostic::error(Span::default(), message)])
 }
 
-/// The byte order of packet headers, if the file is packetized.
+/// Returns the byte order of packet headers, or `None` if the file is not packetized.
 fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
     let magic = bytes.first_chunk()?;
     if u32::from_le_bytes(*magic) == MAGIC {
@@ -77,7 +77,7 @@ fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
     }
 }
 
-/// The texts of all packets. Errors come with packet number and offset.
+/// Concatenates the texts of all packets. Errors contain the packet number and offset.
 fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> Result<Vec<u8>, (usize, usize, String)> {
     let mut text = Vec::with_capacity(bytes.len());
     let mut first: Option<Header> = None;
@@ -103,7 +103,7 @@ fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> Result<Vec<u8>, (usize
             return Err(fail(format!("the file ends {missing} bytes before the end of the text")));
         };
         text.extend_from_slice(content);
-        // A file that ends in the padding of its last packet has lost nothing.
+        // // A file that ends within the padding of its last packet is complete.
         offset += header.packet_size.min(packet.len());
     }
     Ok(text)
@@ -170,8 +170,8 @@ fn header(packet: &[u8], byte_order: ByteOrder) -> Result<Header, String> {
     Ok(Header { uuid: Uuid(uuid), version: (major, minor), size, content_size, packet_size })
 }
 
-/// Whether a packet of CTF 2 metadata has the header of CTF2-PMETA-1.0. Text has no null
-/// characters, and the size of a header has some.
+/// Returns `true` if a packet of CTF 2 metadata has the header of CTF2-PMETA-1.0. Text
+/// contains no null characters, and the header size contains at least one.
 fn is_long(packet: &[u8], content_size: usize) -> bool {
     let more = packet.get(HEADER_SIZE..LONG_HEADER_SIZE);
     content_size >= LONG_HEADER_SIZE && more.is_some_and(|more| more.contains(&0))
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// A packet of CTF2-PMETA-1.0: `extra` bytes follow the fields of its header.
+    /// Builds a packet of CTF2-PMETA-1.0, with `extra` more header bytes.
     fn long_packet(byte_order: ByteOrder, text: &str, extra: usize, padding: usize) -> Vec<u8> {
         let u32 = |n: usize| match byte_order {
             ByteOrder::Little => (n as u32).to_le_bytes(),

@@ -1,15 +1,15 @@
-//! The user attributes that this reader understands: log level and model URI
-//! of an event record class, as Babeltrace and LTTng write them.
+//! The user attributes that this reader interprets: log level and model URI of an event
+//! record class, as Babeltrace and LTTng write them.
 
 use std::sync::Arc;
 
 use super::json::Node;
 use crate::metadata::Diagnostic;
 
-/// Namespaces under which the attributes are known.
+/// The namespaces that contain the attributes.
 const NAMESPACES: [&str; 2] = ["lttng.org,2009", "babeltrace.org,2020"];
 
-/// LTTng's log levels; the position of a name is its number.
+/// The log levels of LTTng. The index of a name is its number.
 const LOG_LEVELS: [&str; 15] = [
     "emergency",
     "alert",
@@ -28,8 +28,8 @@ const LOG_LEVELS: [&str; 15] = [
     "debug",
 ];
 
-/// The log level in the attributes of an event record class. A value that
-/// says nothing to us is worth a warning only: attributes are free-form.
+/// Returns the log level in the attributes of an event record class. An unknown value is
+/// only a warning, since attributes are free-form.
 pub(super) fn log_level(attributes: Node<'_>, warnings: &mut Vec<Diagnostic>) -> Option<i64> {
     let node = find(attributes, "log-level")?;
     let level = node.as_str().and_then(|name| {
@@ -43,7 +43,7 @@ pub(super) fn log_level(attributes: Node<'_>, warnings: &mut Vec<Diagnostic>) ->
     level.map(|n| n as i64)
 }
 
-/// The model URI in the attributes of an event record class.
+/// Returns the model URI in the attributes of an event record class.
 pub(super) fn emf_uri(attributes: Node<'_>) -> Option<Arc<str>> {
     find(attributes, "emf-uri")?.as_str().map(Into::into)
 }

@@ -16,28 +16,29 @@ use crate::schema::{
     Selector, Struct, Variant, VariantOption,
 };
 
-/// A field class and what is worth knowing of all that it holds.
+/// A field class with totals of its contents.
 #[derive(Clone)]
 pub(super) struct Built {
     pub(super) class: Arc<FieldClass>,
-    /// Levels of nesting, 1 for a scalar.
+    /// The nesting depth, 1 for a scalar.
     depth: usize,
-    /// Classes in it, shared ones counted at each use.
+    /// The number of classes in the tree, including itself. Shared classes count at each
+    /// use.
     parts: usize,
-    /// All roles in it.
+    /// The union of all roles in the tree.
     pub(super) roles: Roles,
 }
 
-/// Builds field classes, and keeps those that have names.
+/// A builder of field classes, with the table of aliases.
 #[derive(Default)]
 pub(super) struct Classes {
     aliases: HashMap<Arc<str>, Built>,
-    /// The first byte order that the metadata names.
+    /// The first byte order that the metadata declares.
     pub(super) byte_order: Option<ByteOrder>,
     pub(super) warnings: Vec<Diagnostic>,
 }
 
-/// Sums up the classes that a compound class holds.
+/// The totals of the classes in a compound class.
 struct Contents {
     depth: usize,
     parts: usize,
@@ -96,7 +97,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("variant", Kind::Variant),
 ];
 
-/// Names of properties, after those that every class has.
+/// Lists property names, after those that every class has.
 macro_rules! properties {
     ($($name:literal),*) => { &["type", "attributes", "extensions" $(, $name)*] };
 }
@@ -167,7 +168,7 @@ impl Classes {
         }
     }
 
-    /// Reads a property that holds the structure of a scope.
+    /// Reads a property that contains the structure of a scope.
     pub(super) fn root(&mut self, object: &Object<'_>, name: &str) -> Result<Option<Built>> {
         object.read(name, |node| {
             let built = self.class(node)?;
@@ -321,7 +322,7 @@ impl Classes {
         Ok(())
     }
 
-    /// Reads `roles`. Unknown ones are of no use to us, but do no harm.
+    /// Reads `roles`. Unknown roles are ignored with a warning.
     fn roles(&mut self, object: &Object<'_>, known: &[(&str, Role)]) -> Result<Roles> {
         let roles = object.read("roles", |node| {
             let mut roles = Roles::NONE;
@@ -382,7 +383,7 @@ impl Classes {
         let built = object.read_needed("field-class", |n| self.class(n))?;
         contents.add(&built);
         let selector = object.read_needed("selector-field-location", location)?;
-        // Whether the selector is signed is seen when it is resolved.
+        // // The signedness of the selector is checked when locations are resolved.
         let present = object.read("selector-field-ranges", |n| ranges(n, IntKind::Either))?;
         let present = present.map_or(Selector::Bool, Selector::Ranges);
         Ok(FieldKind::Option(OptionField { selector, present, class: built.class }))

@@ -1,18 +1,18 @@
-//! Properties that many objects have: attributes, extensions, identity.
+//! Properties of many objects: attributes, extensions, identity.
 
 use std::sync::Arc;
 
 use super::json::{Node, Object, Result};
 use crate::schema::Identity;
 
-/// Reads `attributes`: an object that is kept as JSON text.
+/// Reads `attributes`: an object, kept as JSON text.
 pub(super) fn attributes(node: Node<'_>) -> Result<Arc<str>> {
     node.entries().map(|_| node.text().into())
 }
 
-/// Fails if an object has `extensions`. Since they may change the meaning of
-/// anything, data under a declared extension must not be decoded without
-/// knowing it, and we know none.
+/// Returns an error if an object declares `extensions`. Extensions may change the meaning
+/// of any data, so data under an unknown extension must not be decoded. This reader
+/// supports none.
 pub(super) fn refuse_extensions(object: &Object<'_>) -> Result<()> {
     let read = object.read("extensions", |node| match node.entries()?.next() {
         Some(entry) => Err(node.error(format!("extension `{}` is not supported", entry.name))),

@@ -1,14 +1,13 @@
 //! Spellings of the drafts that preceded CTF 2.0.
 //!
-//! Traces of those times exist (Trace Compass ships some). What the drafts
-//! spelt differently has no other meaning in CTF 2.0, so it is understood
-//! everywhere, without a switch.
+//! Traces in these drafts exist; Trace Compass ships some. The spellings have no other
+//! meaning in CTF 2.0, so they are accepted everywhere without an option.
 
 use super::class::Kind;
 use super::json::{Node, Result};
 use crate::schema::{Dependency, LocationOrigin, PathStep, Scope};
 
-/// The present name of a property that was renamed.
+/// Returns the current name of a renamed property.
 pub(super) fn present_name(name: &str) -> Option<&'static str> {
     match name {
         "user-attributes" => Some("attributes"),
@@ -17,7 +16,7 @@ pub(super) fn present_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Enumerations had types of their own.
+/// The types of enumerations, which were separate field classes.
 pub(super) const KINDS: &[(&str, Kind)] = &[
     ("fixed-length-unsigned-enumeration", Kind::Integer { signed: false }),
     ("fixed-length-signed-enumeration", Kind::Integer { signed: true }),
@@ -25,7 +24,7 @@ pub(super) const KINDS: &[(&str, Kind)] = &[
     ("variable-length-signed-enumeration", Kind::VarInteger { signed: true }),
 ];
 
-/// Locations were arrays: maybe the name of a scope, then the path.
+/// Reads a location of the drafts: an array of an optional scope name and the path.
 pub(super) fn location(node: Node<'_>) -> Result<Dependency> {
     let mut names = Vec::new();
     for name in node.array()?.iter() {

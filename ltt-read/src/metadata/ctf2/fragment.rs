@@ -13,7 +13,7 @@ use crate::schema::{
 };
 use crate::uuid::Uuid;
 
-/// Kinds of fragments, by the value of their `type` property.
+/// The kinds of fragments, by the value of their `type` property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Preamble,
@@ -33,11 +33,11 @@ const KINDS: &[(&str, Kind)] = &[
     ("event-record-class", Kind::EventRecordClass),
 ];
 
-/// Reads fragments, one after the other, into a schema.
+/// A reader of fragments, which builds the schema one by one.
 pub(super) struct Reader {
     schema: Schema,
     classes: Classes,
-    /// Kind of the fragment that was read last.
+    /// The kind of the last fragment.
     kind: Option<Kind>,
     has_trace_class: bool,
     clocks: HashMap<String, u32>,
@@ -46,7 +46,7 @@ pub(super) struct Reader {
     packet_header_roles: Roles,
 }
 
-/// What later fragments need to know of a data stream class.
+/// The properties of a data stream class that later fragments use.
 struct Stream {
     index: StreamClassId,
     span: Span,
@@ -70,7 +70,8 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Whether the last fragment was one that no other depends on.
+    /// Returns `true` if the last fragment was an event record class, on which no other
+    /// fragment depends.
     pub(super) fn is_event_record_class(&self) -> bool {
         self.kind == Some(Kind::EventRecordClass)
     }
@@ -78,7 +79,7 @@ impl Reader {
     /// Reads a fragment.
     pub(super) fn fragment(&mut self, node: Node<'_>) -> Result<()> {
         let is_first = self.kind.is_none();
-        // What kind it is stays open while that is being found out.
+        // // Until the kind is known, treat the fragment as one on which others depend.
         self.kind = Some(Kind::Preamble);
         if !node.is_object() {
             return Err(node.unexpected("a fragment: an object"));
@@ -305,7 +306,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The schema, once all fragments have been read.
+    /// Returns the schema after all fragments have been read.
     pub(super) fn finish(
         mut self,
         end: Span,
@@ -381,7 +382,7 @@ fn clock_origin(node: Node<'_>) -> Result<ClockOrigin> {
     identity(&object).map(ClockOrigin::Custom)
 }
 
-/// Seconds and cycles from the origin.
+/// Reads the offset of a clock from its origin, in seconds and cycles.
 fn clock_offset(node: Node<'_>, frequency: u64) -> Result<(i64, i64)> {
     let object = node.object("a clock offset", &["seconds", "cycles"])?;
     let seconds = object.read("seconds", |n| n.int(IntKind::Signed))?.unwrap_or(0);
@@ -391,6 +392,6 @@ fn clock_offset(node: Node<'_>, frequency: u64) -> Result<(i64, i64)> {
         }
         _ => Err(n.unexpected(&format!("less than the frequency, {frequency}"))),
     })?;
-    // In range: `int` has checked.
+    // // `int` has checked the range.
     Ok((seconds as i64, cycles.unwrap_or(0)))
 }

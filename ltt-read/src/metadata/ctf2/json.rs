@@ -1,7 +1,7 @@
-//! JSON values that know where in the metadata text they stand.
+//! JSON values with their positions in the metadata text.
 //!
-//! Getters name the property and what was expected of it, so that code which
-//! reads fragments is free of error messages.
+//! Getters create the error messages, from the name of the property and the expected
+//! value, so that code that reads fragments contains few messages.
 
 use hashbrown::HashSet;
 use smallvec::SmallVec;
@@ -23,7 +23,7 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The outermost value of a tree; `None` if the tree is empty.
+    /// Returns the outermost value of a tree, or `None` if the tree is empty.
     pub(super) fn root(tree: &'a Tree, text: &'a str) -> Option<Self> {
         (!tree.values.is_empty()).then_some(Node { tree, text, index: 0 })
     }
@@ -32,12 +32,12 @@ impl<'a> Node<'a> {
         self.tree.values[self.index as usize]
     }
 
-    /// The value that follows in the text, after all that this one holds.
+    /// Returns the value after this one and its contents.
     fn after(self) -> Self {
         Node { index: self.value().next, ..self }
     }
 
-    /// The first value that this one holds.
+    /// Returns the first value in this one.
     fn first(self) -> Self {
         Node { index: self.index + 1, ..self }
     }
@@ -46,18 +46,18 @@ impl<'a> Node<'a> {
         Span { start: self.value().start, end: self.value().end }
     }
 
-    /// The JSON text of the value.
+    /// Returns the JSON text of the value.
     pub(super) fn text(self) -> &'a str {
         let Span { start, end } = self.span();
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// An error at this value.
+    /// Creates an error at this value.
     pub(super) fn error(self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(self.span(), message)
     }
 
-    /// "expected …, found …"
+    /// Creates an error "expected …, found …" at this value.
     pub(super) fn unexpected(self, expected: &str) -> Diagnostic {
         let found = match self.value().kind {
             Kind::Null | Kind::Bool(_) => self.text(),
@@ -83,7 +83,7 @@ impl<'a> Node<'a> {
         matches!(self.value().kind, Kind::Object(_))
     }
 
-    /// The text of a string value.
+    /// Returns the text of a string value.
     pub(super) fn as_str(self) -> Option<&'a str> {
         match self.value().kind {
             Kind::Plain => {
@@ -99,7 +99,7 @@ impl<'a> Node<'a> {
         self.as_str().ok_or_else(|| self.unexpected("a string"))
     }
 
-    /// One of several words, as what it stands for.
+    /// Reads one of several words. Returns the value that belongs to it.
     pub(super) fn word<T: Copy>(self, words: &[(&str, T)]) -> Result<T> {
         let word = self.str()?;
         if let Some((_, value)) = words.iter().find(|(w, _)| *w == word) {
@@ -119,7 +119,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// An integer that fits `u64`, `i64` or either.
+    /// Reads an integer that fits `u64`, `i64` or either.
     pub(super) fn int(self, kind: IntKind) -> Result<i128> {
         let (least, most, expected) = match kind {
             IntKind::Unsigned => (0, i128::from(u64::MAX), "an unsigned 64-bit integer"),
@@ -137,7 +137,7 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn uint(self) -> Result<u64> {
-        // In range: `int` has checked.
+        // // `int` has checked the range.
         self.int(IntKind::Unsigned).map(|v| v as u64)
     }
 
@@ -148,7 +148,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The properties of an object with free names, each name once.
+    /// Iterates over the properties of an object with arbitrary, unique names.
     pub(super) fn entries(self) -> Result<Entries<'a>> {
         let entries = self.properties("an object")?;
         let mut names = Names::default();
@@ -158,7 +158,7 @@ impl<'a> Node<'a> {
         Ok(entries)
     }
 
-    /// An object whose properties are known by name.
+    /// Reads an object with a fixed set of property names.
     pub(super) fn object(self, what: &str, known: &'static [&'static str]) -> Result<Object<'a>> {
         let mut values: SmallVec<[Option<Node<'a>>; 14]> = SmallVec::from_elem(None, known.len());
         for entry in self.properties(what)? {
@@ -179,7 +179,7 @@ impl<'a> Node<'a> {
         Ok(Object { node: self, known, values })
     }
 
-    /// A property of an object of any kind, for a first look.
+    /// Returns a property without checking the object.
     pub(super) fn peek(self, name: &str) -> Option<Node<'a>> {
         self.properties("").ok()?.find(|entry| entry.name == name).map(|entry| entry.value)
     }
@@ -211,7 +211,7 @@ impl Entry<'_> {
     }
 }
 
-/// The properties of an object that are still to come.
+/// The remaining properties of an object.
 #[derive(Clone)]
 pub(super) struct Entries<'a> {
     name: Node<'a>,
@@ -233,7 +233,7 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// Names that may each be used once.
+/// A set of names that must be unique.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     few: SmallVec<[&'a str; 16]>,
@@ -241,7 +241,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Adds a name; an error if it is there already.
+    /// Adds a name, or returns an error if the set already contains it.
     pub(super) fn add(&mut self, name: &'a str) -> std::result::Result<(), ()> {
         let mut is_new = !self.few.contains(&name);
         if self.few.len() < self.few.inline_size() {
@@ -253,7 +253,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Which integers are acceptable.
+/// The accepted range of an integer.
 #[derive(Clone, Copy)]
 pub(super) enum IntKind {
     Unsigned,
@@ -283,7 +283,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// An object with known properties.
+/// An object with a fixed set of property names.
 pub(super) struct Object<'a> {
     pub(super) node: Node<'a>,
     known: &'static [&'static str],
@@ -291,19 +291,19 @@ pub(super) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// A property, if it is there.
+    /// Returns a property, or `None` if it is missing.
     pub(super) fn get(&self, name: &str) -> Option<Node<'a>> {
         let i = self.known.iter().position(|k| *k == name);
         debug_assert!(i.is_some(), "`{name}` is read but not declared");
         self.values[i?]
     }
 
-    /// A property that must be there.
+    /// Returns a required property.
     pub(super) fn need(&self, name: &str) -> Result<Node<'a>> {
         self.get(name).ok_or_else(|| self.node.error(format!("missing property `{name}`")))
     }
 
-    /// What `read` makes of a property, if it is there; errors name it.
+    /// Reads an optional property with `read`. Errors contain the property's name.
     pub(super) fn read<T>(
         &self,
         name: &str,
@@ -312,7 +312,7 @@ impl<'a> Object<'a> {
         self.get(name).map(|node| within_property(node, name, read)).transpose()
     }
 
-    /// What `read` makes of a property that must be there; errors name it.
+    /// Reads a required property with `read`. Errors contain the property's name.
     pub(super) fn read_needed<T>(
         &self,
         name: &str,

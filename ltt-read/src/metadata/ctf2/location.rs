@@ -4,7 +4,7 @@ use super::draft;
 use super::json::{Node, Result};
 use crate::schema::{Dependency, LocationOrigin, PathStep, Scope};
 
-/// Reads a field location: where a length or selector is to be found.
+/// Reads a field location: the path to a length or selector.
 pub(super) fn location(node: Node<'_>) -> Result<Dependency> {
     if node.is_array() {
         return draft::location(node);

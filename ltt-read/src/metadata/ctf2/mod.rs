@@ -1,8 +1,8 @@
-//! Metadata of CTF 2 (CTF2-SPEC-2.0): a sequence of JSON objects, the
-//! fragments, each after a record separator (RFC 7464).
+//! Metadata of CTF 2 (CTF2-SPEC-2.0): a sequence of JSON objects, the fragments, each
+//! after a record separator (RFC 7464).
 //!
-//! [`fragment`] reads the fragments, [`class`] the field classes in them. Every
-//! JSON value knows its place in the text ([`syntax`], [`json`]), so every error has one.
+//! [`fragment`] reads the fragments, [`class`] the field classes in them. Every JSON
+//! value has its position in the text ([`syntax`], [`json`]), and so has every error.
 
 mod attributes;
 mod class;
@@ -26,11 +26,11 @@ use syntax::Tree;
 
 const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// More errors than anyone reads.
+/// The maximum number of errors.
 const MOST_ERRORS: usize = 50;
 
-/// Whether a text is a CTF 2 metadata stream. TSDL can begin with neither of
-/// these characters.
+/// Returns `true` if a text is a CTF 2 metadata stream, by its first character. TSDL
+/// cannot start with a record separator or a brace.
 pub(super) fn is_ctf2(text: &str) -> bool {
     text.trim_start().starts_with([char::from(RECORD_SEPARATOR), '{'])
 }
@@ -39,7 +39,7 @@ pub(super) fn is_ctf2(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Everything that is wrong up to the first fragment that others may need.
+/// Returns all errors up to the first invalid fragment on which others may depend.
 pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema, Vec<Diagnostic>> {
     let mut reader = Reader::default();
     let mut tree = Tree::default();
@@ -61,7 +61,7 @@ pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema
     if errors.is_empty() { reader.finish(end, warnings) } else { Err(errors) }
 }
 
-/// Where the fragments of a metadata stream are.
+/// Finds the ranges of the fragments in a metadata stream.
 fn split(text: &str) -> Result<impl Iterator<Item = Range<usize>>, Diagnostic> {
     let bytes = text.as_bytes();
     let before = memchr::memchr(RECORD_SEPARATOR, bytes).unwrap_or(bytes.len());

@@ -1,4 +1,4 @@
-//! Properties of field classes that hold no others.
+//! Properties of scalar field classes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::schema::{
     RangeSet, Roles, Str,
 };
 
-/// Size and orders of a fixed-length class of up to `most` bits.
+/// Reads the size and orders of a fixed-length class of up to `most` bits.
 pub(super) fn fixed(object: &Object<'_>, most: u32) -> Result<FixedLen> {
     let byte_order = object.read_needed("byte-order", |n| {
         n.word(&[("little-endian", ByteOrder::Little), ("big-endian", ByteOrder::Big)])
@@ -17,7 +17,8 @@ pub(super) fn fixed(object: &Object<'_>, most: u32) -> Result<FixedLen> {
         Ok(bits @ 1..) if bits <= most => Ok(bits),
         _ => Err(n.unexpected(&format!("1 to {most} bits (longer ones are not supported)"))),
     })?;
-    // Little-endian fields naturally begin with their least significant bit.
+    // // The natural bit order of little-endian fields starts with the least significant
+    // bit.
     let natural = match byte_order {
         ByteOrder::Little => "first-to-last",
         ByteOrder::Big => "last-to-first",
@@ -32,7 +33,7 @@ pub(super) fn fixed(object: &Object<'_>, most: u32) -> Result<FixedLen> {
     Ok(FixedLen { bits, byte_order, bit_order })
 }
 
-/// Display base and mappings of an integer class.
+/// Reads the display base and mappings of an integer class.
 pub(super) fn integer(object: &Object<'_>, signed: bool, roles: Roles) -> Result<Integer> {
     let base = object.read("preferred-display-base", |n| match n.uint()? {
         2 => Ok(DisplayBase::Binary),
@@ -49,7 +50,7 @@ pub(super) fn integer(object: &Object<'_>, signed: bool, roles: Roles) -> Result
     Ok(Integer { signed, base: base.unwrap_or_default(), mappings, roles, slot: None })
 }
 
-/// The flags of a bit map; there must be some.
+/// Reads the flags of a bit map. There has to be at least one.
 pub(super) fn flags(node: Node<'_>) -> Result<Arc<[Flag]>> {
     let flag = |name: &str, ranges| Flag { name: name.into(), ranges };
     let flags = named_ranges(node, IntKind::Unsigned, "flag", flag)?;
@@ -75,7 +76,7 @@ fn named_ranges<T>(
     Ok(list.into())
 }
 
-/// A set of at least one integer range.
+/// Reads a set of at least one integer range.
 pub(super) fn ranges(node: Node<'_>, kind: IntKind) -> Result<RangeSet> {
     let array = node.array()?;
     if array.len() == 0 {
@@ -95,7 +96,7 @@ fn range(node: Node<'_>, kind: IntKind) -> Result<(i128, i128)> {
     }
 }
 
-/// A string class of a given length.
+/// Reads a string class of a given length.
 pub(super) fn text(object: &Object<'_>, length: Option<Length>) -> Result<Str> {
     const ENCODINGS: &[(&str, Encoding)] = &[
         ("utf-8", Encoding::Utf8),
@@ -108,7 +109,7 @@ pub(super) fn text(object: &Object<'_>, length: Option<Length>) -> Result<Str> {
     Ok(Str { encoding, length })
 }
 
-/// A BLOB class of a given length, without roles.
+/// Reads a BLOB class of a given length, without roles.
 pub(super) fn blob(object: &Object<'_>, length: Length) -> Result<Blob> {
     let media_type = object.read("media-type", Node::str)?.map(Into::into);
     Ok(Blob { length, media_type, roles: Roles::NONE })

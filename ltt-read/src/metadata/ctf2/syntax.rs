@@ -1,32 +1,32 @@
-//! JSON text (RFC 8259) to a flat tree of values with their places.
+//! The JSON parser (RFC 8259): text to a flat tree of values with their positions.
 //!
-//! A general JSON library either drops the places of values or builds many
-//! small objects to keep them; metadata of a kernel trace has some hundred
-//! thousand values, and parsing them is most of the work of opening a trace.
-//! Here a fragment becomes one array in text order, reused for the next one.
+//! General JSON libraries either drop the positions of values or allocate many small
+//! objects to keep them. The metadata of a kernel trace has several hundred thousand
+//! values, and parsing them is most of the work of opening a trace. This parser turns a
+//! fragment into one array in text order, which is reused for the next fragment.
 
 use crate::metadata::{Diagnostic, Span, limits};
 
-/// Nesting depth of JSON values: a level of field classes takes up to three
-/// levels of JSON.
+/// The maximum nesting of JSON values. A level of field classes takes up to three levels
+/// of JSON.
 const DEPTH: usize = 4 * limits::DEPTH;
 
-/// What a JSON value is.
+/// The kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
     Bool(bool),
     /// A number without fraction and exponent.
     Integer,
-    /// Any other number.
+    /// A number with a fraction or an exponent.
     Real,
-    /// A string that stands in the text as it is.
+    /// A string without escapes.
     Plain,
-    /// A string with escapes: its index among [`Tree::unescaped`].
+    /// A string with escapes: the index in [`Tree::unescaped`].
     Escaped(u32),
-    /// An array of so many values.
+    /// An array of this many values.
     Array(u32),
-    /// An object of so many properties, each a string and a value.
+    /// An object of this many properties, each a string and a value.
     Object(u32),
 }
 
@@ -34,27 +34,27 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Value {
     pub(super) kind: Kind,
-    /// First byte in the text.
+    /// The offset of the first byte in the text.
     pub(super) start: u32,
-    /// Byte after the last.
+    /// The offset past the last byte.
     pub(super) end: u32,
-    /// Index of the value that follows after all that this one holds.
+    /// The index of the value after all contents of this one.
     pub(super) next: u32,
 }
 
-/// The values of one JSON text: each is followed by those that it holds.
+/// The values of a JSON text. Each is followed by its contents.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) values: Vec<Value>,
     pub(super) unescaped: Vec<String>,
 }
 
-/// Parses `text[start..end]` into a tree, replacing what was there. The tree
-/// stays empty if the text is blank.
+/// Parses `text[start..end]` into a tree, replacing its previous contents. The tree stays
+/// empty if the text is blank.
 ///
 /// # Errors
 ///
-/// When that part is not one JSON value.
+/// Returns an error if the range is not one JSON value.
 pub(super) fn parse(
     text: &str,
     start: usize,
@@ -81,7 +81,7 @@ pub(super) fn parse(
 
 struct Parser<'t> {
     text: &'t str,
-    /// The text up to the end of the part to parse.
+    /// The text up to the end of the range to parse.
     bytes: &'t [u8],
     at: usize,
     tree: &'t mut Tree,
@@ -100,7 +100,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An error at the next character, which is not as expected.
+    /// Creates an error for an unexpected next character.
     fn expected(&self, what: &str) -> Diagnostic {
         let found = match self.text.get(self.at..self.bytes.len()).and_then(|t| t.chars().next()) {
             Some(c) => format!("{c:?}"),
@@ -117,7 +117,7 @@ impl Parser<'_> {
         self.tree.values.len() - 1
     }
 
-    /// Completes a value that ends here.
+    /// Completes a value that ends at the current position.
     fn close(&mut self, index: usize, kind: Kind) {
         let next = self.tree.values.len() as u32;
         let value = &mut self.tree.values[index];
@@ -262,7 +262,8 @@ impl Parser<'_> {
                 self.at += 1;
             }
             if let Some(unescaped) = &mut unescaped {
-                // Both ends are next to ASCII characters.
+                // // Both ends are next to ASCII characters, and so on character
+                // boundaries.
                 unescaped.push_str(self.text.get(from..self.at).unwrap_or_default());
             }
             match self.peek() {
@@ -288,7 +289,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads an escape sequence, from its backslash on.
+    /// Parses an escape sequence, starting at its backslash.
     fn escape(&mut self) -> Result<char, Diagnostic> {
         self.at += 1;
         let c = match self.peek() {
@@ -305,7 +306,7 @@ impl Parser<'_> {
         Ok(c)
     }
 
-    /// Reads `uXXXX`, or a pair of them that stands for one character.
+    /// Parses `uXXXX`, or a surrogate pair of two such escapes.
     fn unicode_escape(&mut self) -> Result<char, Diagnostic> {
         let first = self.code_unit()?;
         let mut units = [first, 0];
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn values_know_their_places_and_what_they_hold() {
+    fn values_have_positions_and_contents() {
         let text = r#"{"a": [1, 2.5], "b\n": "x"}"#;
         let tree = parsed(text).unwrap();
         let seen: Vec<_> = tree

@@ -1,4 +1,4 @@
-//! Writes slot numbers into the class trees.
+//! Writing of slot numbers into the class trees.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use super::{Level, Link, Plan, rank};
 use crate::metadata::{Diagnostic, Span};
 use crate::schema::{FieldClass, FieldKind, Length, Schema, SlotId};
 
-/// Members and options that may be copied because a class that is used in many
-/// places needs different slots in each.
+/// The maximum number of members and options that are copied because a shared class needs
+/// different slots at different uses.
 const MOST_COPIES: usize = 2 << 20;
 
-/// Root classes that may be changed, in decoding order.
+/// Mutable root classes, in decoding order.
 type RootsMut<'a> = [Option<&'a mut Arc<FieldClass>>; 6];
 
 /// Numbers the slots and sets them in targets and dependent fields.
@@ -56,8 +56,8 @@ struct Editor {
 }
 
 impl Editor {
-    /// Sets the slots in all targets and dependent fields of a level. `slots`
-    /// are those of the targets of the outer levels and then of this one.
+    /// Sets the slots in all targets and dependent fields of a level. `slots` are those
+    /// of the outer levels and then of this level.
     fn set(
         &mut self,
         level: &Level,
@@ -109,7 +109,7 @@ impl Editor {
         Ok(())
     }
 
-    /// The class at a place, made this use site's own.
+    /// Returns the class at a place, copying shared classes on the way.
     fn descend<'a>(
         &mut self,
         root: Option<&'a mut Arc<FieldClass>>,

@@ -1,4 +1,4 @@
-//! Whether the fields that were found can serve as a length or selector.
+//! Checks of fields that serve as a length or selector.
 
 use hashbrown::HashMap;
 
@@ -6,14 +6,14 @@ use super::Place;
 use super::locate::Locator;
 use crate::schema::{FieldClass, FieldKind, Integer, Mapping, RangeSet, Selector, Variant};
 
-/// What a dependent field needs of its target.
+/// The use that a dependent field makes of its target.
 #[derive(Clone, Copy)]
 pub(super) enum Use<'s> {
-    /// A number of bytes or elements.
+    /// The target is a number of bytes or elements.
     Length,
-    /// The choice of a variant's option.
+    /// The target selects the option of a variant.
     Variant(&'s Variant),
-    /// Whether an optional field is there.
+    /// The target determines if an optional field is present.
     Option(&'s Selector),
 }
 
@@ -26,8 +26,8 @@ impl Use<'_> {
     }
 }
 
-/// Checks the targets of one dependency. For a variant whose options are
-/// chosen by label, gives the ranges for each option.
+/// Checks the targets of one dependency. For a variant whose options are selected by
+/// label, returns the ranges of each option.
 pub(super) fn check(
     targets: &[(Place, &FieldClass)],
     needed: Use<'_>,
@@ -80,8 +80,8 @@ fn integer(class: &FieldClass) -> Option<&Integer> {
     }
 }
 
-/// Ranges must be within what the selector can hold, else a decoder that
-/// compares 64-bit values would misread them.
+/// Checks that ranges are within the values of the selector, since the decoder compares
+/// 64-bit values.
 fn check_ranges(ranges: &RangeSet, signed: bool) -> Result<(), String> {
     let (sign, least, most) = match signed {
         true => ("signed", i128::from(i64::MIN), i128::from(i64::MAX)),
@@ -95,11 +95,11 @@ fn check_ranges(ranges: &RangeSet, signed: bool) -> Result<(), String> {
     }
 }
 
-/// The ranges of the mappings that choose each option.
+/// Returns the ranges of the mappings that select each option.
 ///
-/// Producers disagree whether the underscore that keeps an identifier from
-/// being a reserved word belongs to the label, so it is ignored when only that
-/// makes names match.
+/// Producers disagree about the underscore that escapes reserved words: some include it
+/// in the label, others do not. Labels that differ only in this underscore match if there
+/// is no exact match.
 fn ranges_by_label(
     variant: &Variant,
     mappings: &[Mapping],
@@ -137,7 +137,7 @@ fn ranges_by_label(
     Ok(sets)
 }
 
-/// A field class in words.
+/// Describes the kind of a field class.
 pub(super) fn kind(class: &FieldClass) -> &'static str {
     match &class.kind {
         FieldKind::BitArray(_) => "a bit array",

@@ -1,4 +1,4 @@
-//! Follows a location from the field that needs it to the fields it names.
+//! Following of locations from dependent fields to their targets.
 
 use hashbrown::HashMap;
 
@@ -10,46 +10,46 @@ use crate::schema::{
     Dependency, FieldClass, FieldKind, Format, LocationOrigin, Member, PathStep, Scope, Struct,
 };
 
-/// A class around the dependent field, and which of its children leads there.
+/// A class around the dependent field, with the index of the child that contains the
+/// field.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'s> {
     pub(super) class: &'s FieldClass,
     pub(super) child: u32,
 }
 
-/// Where the dependent field is.
+/// The position of the dependent field.
 #[derive(Default)]
 pub(super) struct Site<'s> {
-    /// Root classes in decoding order.
+    /// The root classes, in decoding order.
     pub(super) roots: [Option<&'s FieldClass>; 6],
-    /// Root under which the dependent field is.
+    /// The root that contains the dependent field.
     pub(super) scope: Scope,
-    /// Classes around it, from that root inwards.
+    /// The classes around the dependent field, from the root inwards.
     pub(super) frames: Vec<Frame<'s>>,
 }
 
-/// The fields that a location names: one, or several of which only one is
-/// decoded because they are in different options of a variant.
+/// The fields that a location names. Several fields are in different options of a
+/// variant, so that only one of them is decoded.
 pub(super) struct Found<'s> {
     pub(super) scope: Scope,
     pub(super) targets: Vec<(Place, &'s FieldClass)>,
 }
 
-/// Follows locations, within a budget of steps for the whole schema.
+/// A resolver of locations, with a budget of steps for the whole schema.
 pub(super) struct Locator<'s> {
     format: Format,
     budget: usize,
     indexes: HashMap<usize, HashMap<&'s str, u32>>,
 }
 
-/// Structures of up to so many members are searched one by one.
+/// The number of members from which a structure is searched by index.
 const INDEX_FROM: usize = 16;
 
-/// Steps to take from the budget for keeping a place: it costs more memory
-/// than visiting it costs time.
+/// The steps that storing a place costs: it takes more memory than visiting takes time.
 pub(super) const PLACE: usize = 16;
 
-/// One walk along a path.
+/// A walk along a path.
 struct Walk<'s, 'a> {
     frames: &'a [Frame<'s>],
     place: Place,
@@ -61,7 +61,7 @@ impl<'s> Locator<'s> {
         Locator { format, budget: limits::NODES, indexes: HashMap::new() }
     }
 
-    /// Takes steps from the budget; an error once it is used up.
+    /// Takes steps from the budget, or returns an error if the budget is used up.
     pub(super) fn spend(&mut self, steps: usize, span: Span) -> Result<(), Diagnostic> {
         if self.try_spend(steps) {
             return Ok(());
@@ -70,7 +70,7 @@ impl<'s> Locator<'s> {
         Err(Diagnostic::error(span, message))
     }
 
-    /// Takes steps from the budget; `false` once it is used up.
+    /// Takes steps from the budget. Returns `false` if the budget is used up.
     pub(super) fn try_spend(&mut self, steps: usize) -> bool {
         self.budget = self.budget.saturating_sub(steps);
         self.budget > 0
@@ -92,7 +92,7 @@ impl<'s> Locator<'s> {
             LocationOrigin::Scope(scope) => scope,
             LocationOrigin::Parent | LocationOrigin::Enclosing => site.scope,
         };
-        // Depth of the frame to start from, if that is around the dependent field.
+        // // The depth of the first frame, if it is around the dependent field.
         let (start, depth) = match dependency.origin {
             LocationOrigin::Scope(_) if ups > 0 => {
                 return Err("leads out of its root structure".into());
@@ -131,8 +131,8 @@ impl<'s> Locator<'s> {
         Ok(Found { scope, targets: walk.targets })
     }
 
-    /// The innermost enclosing structure that has a member of this name before
-    /// the one that holds the dependent field.
+    /// Finds the innermost enclosing structure with a member of this name before the
+    /// member that contains the dependent field.
     fn enclosing(&mut self, site: &Site<'s>, name: &str) -> Result<(usize, Frame<'s>), String> {
         let mut later = false;
         for (depth, frame) in structs_outwards(&site.frames) {
@@ -154,8 +154,8 @@ impl<'s> Locator<'s> {
         }))
     }
 
-    /// Follows the rest of a path from `class`. `depth` is its place among the
-    /// frames, if it is around the dependent field.
+    /// Follows the remaining names of a path from `class`. `depth` is the index of
+    /// `class` among the frames if it is around the dependent field.
     fn follow(
         &mut self,
         walk: &mut Walk<'s, '_>,
@@ -203,7 +203,8 @@ impl<'s> Locator<'s> {
             FieldKind::Variant(v) => match here {
                 Some(frame) => {
                     let option = &v.options[frame.child as usize];
-                    // CTF 1.8 producers may name the option on the way.
+                    // // CTF 1.8 producers may include the name of the option in the
+                    // path.
                     let named = option.label.is_some()
                         && names.first().is_some_and(|&n| option.name.as_deref() == Some(n))
                         && names.first().is_some_and(|n| !self.has_member(&option.class, n));
@@ -243,7 +244,7 @@ impl<'s> Locator<'s> {
         depth: Option<usize>,
         names: &[&str],
     ) -> Result<(), String> {
-        // Hand-built schemas may be deeper than any that was visited yet.
+        // // Hand-built schemas may be deeper than any class visited so far.
         if walk.place.len() >= limits::DEPTH {
             return Err(format!("leads more than {} levels deep", limits::DEPTH));
         }
@@ -257,20 +258,20 @@ impl<'s> Locator<'s> {
         matches!(&class.kind, FieldKind::Struct(s) if self.find(s, name).is_some())
     }
 
-    /// The index of a member, in constant time for large structures.
+    /// Returns the index of a member; in constant time for large structures.
     fn find(&mut self, s: &'s Struct, name: &str) -> Option<u32> {
         if s.members.len() < INDEX_FROM {
             return s.members.iter().position(|m| &*m.name == name).map(|i| i as u32);
         }
-        // The schema is borrowed for as long as the index lives, so an address
-        // stands for one structure.
+        // // The schema is borrowed for the lifetime of the index, so an address
+        // identifies a structure.
         let index = self.indexes.entry(s as *const Struct as usize).or_insert_with(|| {
             s.members.iter().enumerate().rev().map(|(i, m)| (&*m.name, i as u32)).collect()
         });
         index.get(name).copied()
     }
 
-    /// A location in the notation of the format.
+    /// Prints a location in the notation of the format.
     pub(super) fn show(&self, dependency: &Dependency) -> String {
         let scope = match dependency.origin {
             LocationOrigin::Scope(scope) => Some(scope_name(scope, self.format)),
@@ -299,14 +300,14 @@ impl<'s> Locator<'s> {
     }
 }
 
-/// The structures among the frames, innermost first.
+/// Iterates over the structures among the frames, innermost first.
 fn structs_outwards<'s>(frames: &[Frame<'s>]) -> impl Iterator<Item = (usize, Frame<'s>)> {
     let is_struct = |f: &Frame<'s>| matches!(f.class.kind, FieldKind::Struct(_));
     frames.iter().copied().enumerate().rev().filter(move |(_, f)| is_struct(f))
 }
 
-/// Lets every step up cancel the name before it. What is left is a number of
-/// steps up, then names.
+/// Normalizes a path: every step up cancels the previous name. Returns the number of
+/// remaining steps up, and the names after them.
 fn normalise(path: &[PathStep]) -> (usize, Vec<&str>) {
     let mut ups = 0;
     let mut names = Vec::with_capacity(path.len());
@@ -323,10 +324,10 @@ fn normalise(path: &[PathStep]) -> (usize, Vec<&str>) {
     (ups, names)
 }
 
-/// How many names a message lists.
+/// The maximum number of names in a message.
 const SHOWN: usize = 8;
 
-/// "; did you mean …?" or "; members there: …".
+/// Describes possible members: "; did you mean …?" or " (members there: …)".
 fn list_members<'s>(
     wanted: &str,
     members: impl IntoIterator<Item = &'s Member>,

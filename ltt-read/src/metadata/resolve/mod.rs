@@ -1,11 +1,11 @@
-//! Resolves locations: finds the field that each length and each selector is
-//! taken from, and gives it a value slot.
+//! Resolution of locations: finds the field that contains each length and each selector,
+//! and assigns a value slot to it.
 //!
-//! First all roots are walked without touching them and every dependency is
-//! linked to its targets ([`locate`]). Only then are slots numbered, outer
-//! scopes first, because an event's payload may need a field of the packet
-//! context. At last the numbers are written into the class trees ([`apply`]),
-//! which copies the shared classes along the way.
+//! Resolution has three steps. First, all roots are walked without changes, and every
+//! dependency is linked to its targets ([`locate`]). Then slots are numbered, outer
+//! scopes first, because the payload of an event may depend on a field of the packet
+//! context. Finally, the numbers are written into the class trees ([`apply`]), which
+//! copies shared classes where needed.
 
 mod apply;
 mod check;
@@ -30,29 +30,29 @@ use locate::{Frame, Locator, PLACE, Site};
 ///
 /// # Errors
 ///
-/// One diagnostic for each dependency that cannot be met.
+/// Returns a diagnostic for each dependency that cannot be resolved.
 pub(crate) fn resolve(schema: &mut Schema) -> Result<(), Vec<Diagnostic>> {
     let plan = Planner::new(schema).plan()?;
     apply::apply(&plan, schema).map_err(|d| vec![d])
 }
 
-/// Where a class stands below its root: the index of the member or option to
-/// enter at each level (0 for an array's element and an option's content).
+/// The path of a class below its root: the index of the member or option to enter at each
+/// level (0 for the element of an array and the content of an option).
 type Place = SmallVec<[u32; 8]>;
 
-/// A dependent field and the target that it was linked to.
+/// A dependent field and the target that it is linked to.
 struct Link {
     scope: Scope,
     place: Place,
     span: Span,
     target_scope: Scope,
     target: u32,
-    /// For a CTF 1.8 variant: the ranges that choose each option.
+    /// For a CTF 1.8 variant: the ranges that select each option.
     ranges: Option<Vec<RangeSet>>,
 }
 
-/// The fields of one level (trace, stream class, event type) that others
-/// depend on. Targets in one group share a slot.
+/// The fields of one level (trace, stream class, event type) on which others depend, in a
+/// union-find structure. Targets in one group share a slot.
 #[derive(Default)]
 struct Targets {
     ids: HashMap<(Scope, Place), u32>,
@@ -60,7 +60,8 @@ struct Targets {
 }
 
 impl Targets {
-    /// Adds the alternative targets of one dependency as one group.
+    /// Adds the alternative targets of one dependency as one group. Returns the id of the
+    /// group.
     fn add(&mut self, scope: Scope, places: impl IntoIterator<Item = Place>) -> u32 {
         let mut group = None;
         for place in places {
@@ -71,7 +72,7 @@ impl Targets {
             }
             let id = self.root(id);
             let first = *group.get_or_insert(id);
-            // The least id is the root: it is numbered first.
+            // // The least id is the root, so that it is numbered first.
             let (low, high) = (first.min(id), first.max(id));
             self.parents[high as usize] = low;
             group = Some(low);
@@ -88,14 +89,14 @@ impl Targets {
         id
     }
 
-    /// The slot of each target, from `first` on, and the number after the
-    /// last; `None` if there are too many.
+    /// Returns the slot of each target, starting at `first`, and the number past the last
+    /// slot. Returns `None` if there are too many.
     fn number(&self, first: u16) -> Option<(Vec<SlotId>, u16)> {
         let mut next = first;
         let mut slots: Vec<SlotId> = Vec::with_capacity(self.parents.len());
         for &parent in &self.parents {
-            // A parent that is not the target itself came before it, and has
-            // the slot of the whole group.
+            // // A target with another parent shares the slot of its group, whose root
+            // has a lower id.
             let slot = match slots.get(parent as usize) {
                 Some(&slot) => slot,
                 None => {
@@ -110,7 +111,7 @@ impl Targets {
     }
 }
 
-/// What was found out about one level.
+/// The targets and links of one level.
 #[derive(Default)]
 struct Level {
     targets: Targets,
@@ -124,7 +125,7 @@ struct Plan {
     events: Vec<Level>,
 }
 
-/// What a root belongs to, for messages.
+/// The owner of a root, for messages.
 #[derive(Clone, Copy)]
 enum Owner<'s> {
     Trace,
@@ -132,20 +133,20 @@ enum Owner<'s> {
     Event(&'s EventType),
 }
 
-/// Walks the roots and links what depends to what it depends on.
+/// The state of the walk over all roots, which links dependent fields to their targets.
 struct Planner<'s> {
     schema: &'s Schema,
     locator: Locator<'s>,
     site: Site<'s>,
     owner: Owner<'s>,
-    /// Links of the root that is being walked.
+    /// The links of the current root.
     links: Vec<Unregistered>,
     errors: Vec<Diagnostic>,
-    /// Set when going on makes no sense.
+    /// `true` once a limit is reached.
     exhausted: bool,
 }
 
-/// More diagnostics than anyone reads.
+/// The maximum number of diagnostics.
 const MOST_ERRORS: usize = 50;
 
 impl<'s> Planner<'s> {
@@ -202,7 +203,7 @@ impl<'s> Planner<'s> {
         }
     }
 
-    /// Links all that depends under one root.
+    /// Links all dependent fields under one root.
     fn root(&mut self, scope: Scope, owner: Owner<'s>) -> Vec<Unregistered> {
         self.owner = owner;
         self.site.scope = scope;
@@ -216,7 +217,7 @@ impl<'s> Planner<'s> {
         std::mem::take(&mut self.links)
     }
 
-    /// Visits a class and what it holds. Fails only when a limit is reached.
+    /// Visits a class and its contents. Returns an error only if a limit is reached.
     fn visit(&mut self, class: &'s FieldClass) -> Result<(), Diagnostic> {
         if self.exhausted {
             return Ok(());
@@ -277,7 +278,7 @@ impl<'s> Planner<'s> {
         }
     }
 
-    /// Links the class that is being visited to what it depends on.
+    /// Links the current class to its targets.
     fn link(&mut self, dependency: &'s Dependency, needed: Use<'s>) -> Result<(), Diagnostic> {
         let found = self.locator.locate(&self.site, dependency, needed).and_then(|found| {
             let ranges = check::check(&found.targets, needed, &mut self.locator)?;
@@ -307,7 +308,7 @@ impl<'s> Planner<'s> {
     }
 }
 
-/// A link whose targets have no number yet.
+/// A link whose targets have no ids yet.
 struct Unregistered {
     scope: Scope,
     place: Place,
@@ -318,8 +319,7 @@ struct Unregistered {
 }
 
 impl Unregistered {
-    /// Enters the targets in the table of their level, and the link in that
-    /// of the innermost one.
+    /// Adds the targets to their level, and the link to the level of the dependent field.
     fn register(self, trace: &mut Level, stream: Option<&mut Level>, event: Option<&mut Level>) {
         let Unregistered { scope, place, span, target_scope, targets, ranges } = self;
         let mut levels = [Some(trace), stream, event];
@@ -330,7 +330,8 @@ impl Unregistered {
     }
 }
 
-/// 0 for scopes of the trace, 1 of a stream class, 2 of an event type.
+/// Returns 0 for scopes of the trace, 1 for those of a stream class, 2 for those of an
+/// event type.
 fn rank(scope: Scope) -> usize {
     match scope {
         Scope::PacketHeader => 0,
@@ -354,7 +355,8 @@ fn roots<'s>(
     ]
 }
 
-/// "in `event.fields` of event `sched_switch`", in the words of the format.
+/// Describes a root in the terms of the format, for example "in `event.fields` of event
+/// `sched_switch`".
 fn in_root(scope: Scope, owner: Owner<'_>, format: Format) -> String {
     let name = scope_name(scope, format);
     let ctf1 = format != Format::Ctf2;

@@ -1,4 +1,4 @@
-//! Locations in schemas that are built by hand.
+//! Tests of locations in schemas that are built by hand.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn st<const N: usize>(members: [(&'static str, FieldClass); N]) -> FieldClass {
     FieldClass::structure(members)
 }
 
-/// A string whose length in bytes is at a location.
+/// Creates a string with its length in bytes at a location.
 fn text(at: Dependency) -> FieldClass {
     let length = Some(Length::Dynamic(at));
     FieldClass::new(FieldKind::String(Str { encoding: Default::default(), length }), 8)
@@ -65,7 +65,7 @@ fn enumeration(mappings: &[(&str, i128, i128)]) -> FieldClass {
     FieldClass::integer(8, LE, Integer { mappings, ..Integer::default() })
 }
 
-/// A CTF 2 location relative to the enclosing structure; "" goes up.
+/// Creates a CTF 2 location relative to the enclosing structure; "" is a step up.
 fn relative<const N: usize>(path: [&str; N]) -> Dependency {
     let step = |n: &&str| match *n {
         "" => PathStep::Parent,
@@ -105,7 +105,7 @@ fn refused(payload: FieldClass, expected: &str) -> Vec<Diagnostic> {
     errors
 }
 
-/// The slots of all targets, then of all dependent fields, in walking order.
+/// Returns the slots of all targets, then of all dependent fields, in walking order.
 fn slots(class: &FieldClass) -> (Vec<u16>, Vec<u16>) {
     fn walk(class: &FieldClass, out: &mut (Vec<u16>, Vec<u16>)) {
         let mut user = |d: &Dependency| out.1.push(d.slot.expect("unresolved").0);
@@ -199,13 +199,13 @@ fn names_are_looked_up_outwards() {
         payload_slots(st([("n", u8_()), ("in", array(Length::Static(3), inner))])),
         (vec![0], vec![0])
     );
-    // The nearest one wins; the far one keeps no slot.
+    // // The nearest one is used; the outer one gets no slot.
     let inner = st([("n", u8_()), ("s", text(near("n")))]);
     let schema = resolved(st([("n", u8_()), ("in", inner)]));
     let payload = schema.event_types[0].payload.as_ref().unwrap();
     let FieldKind::Integer(_, far) = &payload.members()[0].class.kind else { panic!() };
     assert_eq!(far.slot, None);
-    // A later member of the same name does not hide an earlier outer one.
+    // // A later member of the same name does not hide an earlier outer one.
     let inner = st([("s", text(near("n"))), ("n", u8_())]);
     assert_eq!(payload_slots(st([("n", u8_()), ("in", inner)])), (vec![0], vec![0]));
 }
@@ -246,7 +246,7 @@ fn a_target_inside_a_variant_must_be_in_every_option() {
 
 #[test]
 fn alternatives_that_overlap_share_one_slot() {
-    // Within the first option its own `n` is used, after the variant either.
+    // // The first option uses its own `n`, the field after the variant uses either.
     let first = st([("n", u8_()), ("s", text(at(Scope::Payload, ["v", "n"])))]);
     let second = st([("n", u8_())]);
     let v = variant(near("tag"), [(vec![(0, 0)], first), (vec![(1, 1)], second)]);
@@ -351,7 +351,7 @@ fn hostile_schemas_end_in_errors() {
     }
     refused(Arc::unwrap_or_clone(wide), "parts");
 
-    // 70000 lengths need more slots than there are.
+    // // 70000 lengths exceed the number of slots.
     let counted = st([("n", u8_()), ("s", text(near("n")))]);
     let names: Vec<String> = (0..70_000).map(|i| i.to_string()).collect();
     let members = names.iter().map(|n| (n.as_str(), counted.clone()));

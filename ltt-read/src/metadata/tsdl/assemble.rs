@@ -1,4 +1,4 @@
-//! From what the blocks declare to a schema.
+//! Building of a schema from the declarations of the blocks.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::schema::{
 };
 
 impl Parser<'_> {
-    /// Puts the schema together; errors are left in `errors`.
+    /// Builds the schema. Errors are added to `errors`.
     pub(super) fn assemble(&mut self) -> Schema {
         let mut schema = Schema::new(Format::Ctf1);
         schema.native_byte_order = self.native;
@@ -34,7 +34,7 @@ impl Parser<'_> {
         schema.clocks = clocks;
         self.check_clock_maps(&clock_names);
         if streams.is_empty() && !events.is_empty() {
-            // The only stream class need not be declared.
+            // // A single stream class does not have to be declared.
             streams.push(StreamBlock::default());
         }
         let mut by_id = HashMap::new();
@@ -98,8 +98,8 @@ impl Parser<'_> {
         stream
     }
 
-    /// The clock of a stream class without mapped fields that has fields
-    /// named like timestamps: the only one of the trace.
+    /// Returns the clock of a stream class without mapped fields but with fields that are
+    /// named like timestamps: the only clock of the trace.
     fn implicit_clock(
         &mut self,
         header: Option<&(Arc<FieldClass>, Span)>,
@@ -114,7 +114,7 @@ impl Parser<'_> {
             .or(has(context, "timestamp_end"))?;
         match clocks.as_slice() {
             [] => {
-                // Nothing is known of it but that it ticks.
+                // // The clock is undeclared; only its values are known.
                 let clock =
                     ClockClass { origin: ClockOrigin::Unknown, ..ClockClass::new("default") };
                 clocks.push(clock);

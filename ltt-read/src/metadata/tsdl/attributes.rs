@@ -1,4 +1,4 @@
-//! Attributes: `name = value;` in blocks.
+//! Attributes of blocks: `name = value;`.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::metadata::Span;
 use crate::schema::ByteOrder;
 use crate::uuid::Uuid;
 
-/// Names with dots between them.
+/// Names separated by dots.
 pub(super) type Path<'a> = SmallVec<[&'a str; 4]>;
 
 /// The left side of an attribute.
@@ -38,7 +38,7 @@ pub(super) enum ValueKind<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Takes names (reserved or not) with dots between them.
+    /// Parses names (reserved or not) separated by dots.
     pub(super) fn path(&mut self, what: &str) -> Result<(Path<'a>, Span)> {
         let start = self.token.span;
         let mut path = Path::new();
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the left side of an attribute, which must be new in its block.
+    /// Parses the left side of an attribute. The name has to be new in its block.
     pub(super) fn attribute_name(&mut self, seen: &mut Names<'a>) -> Result<Name<'a>> {
         let (path, span) = self.path("an attribute name")?;
         if !seen.insert(self.slice(span)) {
@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
         Ok(Name { path, span })
     }
 
-    /// Takes `= value ;`.
+    /// Parses `= value ;`.
     pub(super) fn attribute_value(&mut self) -> Result<Value<'a>> {
         self.expect(TokenKind::Assign, "`=`")?;
         let value = self.value()?;
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
         Ok(Value { kind, span: self.since(start) })
     }
 
-    /// Takes an integer or character constant with its signs.
+    /// Parses an integer or character constant with its signs.
     pub(super) fn constant(&mut self, what: &str) -> Result<(i128, Span)> {
         let start = self.token.span;
         let mut negative = false;
@@ -115,13 +115,13 @@ impl<'a> Parser<'a> {
         Ok((if negative { -value } else { value }, self.since(start)))
     }
 
-    /// Warns of an attribute that nobody knows.
+    /// Warns of an unknown attribute.
     pub(super) fn unknown_attribute(&mut self, name: &Name<'a>, of: &str) {
         let message = format!("`{}` is no attribute of {of}: ignored", name.path.join("."));
         self.warn(name.span, message);
     }
 
-    /// `le`, `be`, `network` or `native`.
+    /// Parses `le`, `be`, `network` or `native`.
     pub(super) fn byte_order(&self, value: &Value<'a>) -> Result<ByteOrder> {
         match value.word() {
             Some("native") => Ok(self.native),
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The error that this value is not what it has to be.
+    /// Creates the error of a value that is not as expected.
     pub(super) fn unsuitable(&self, what: &str) -> Box<Error> {
         let found = match &self.kind {
             ValueKind::Integer(i) => format!("`{i}`"),
@@ -145,7 +145,7 @@ impl<'a> Value<'a> {
         Error::new(self.span, format!("expected {what}, found {found}"))
     }
 
-    /// An identifier without dots.
+    /// Returns an identifier without dots.
     pub(super) fn word(&self) -> Option<&'a str> {
         match &self.kind {
             ValueKind::Path(path) if path.len() == 1 => Some(path[0]),
@@ -153,7 +153,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A string, or an identifier taken as one.
+    /// Returns a string, or an identifier as a string.
     pub(super) fn text(&self, what: &str) -> Result<Cow<'a, str>> {
         match &self.kind {
             ValueKind::String(s) => Ok(s.clone()),
@@ -162,7 +162,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A string, nothing else.
+    /// Returns a string, but not an identifier.
     pub(super) fn string(&self, what: &str) -> Result<&str> {
         match &self.kind {
             ValueKind::String(s) => Ok(s),
@@ -183,7 +183,7 @@ impl<'a> Value<'a> {
         self.integer().and_then(|i| i64::try_from(i).ok()).ok_or_else(|| self.unsuitable(what))
     }
 
-    /// An alignment in bits: a power of two.
+    /// Returns an alignment in bits: a power of two.
     pub(super) fn alignment(&self) -> Result<u32> {
         let what = "an alignment in bits: a power of two";
         let align = self.unsigned(what)?;

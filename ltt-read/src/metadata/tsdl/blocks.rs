@@ -1,4 +1,4 @@
-//! Blocks: what may stand at the outermost level.
+//! Blocks, the statements of the outermost level.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::metadata::{Span, limits};
 use crate::schema::{ClockClass, ClockOrigin, EnvValue, FieldClass, FieldKind, Identity};
 use crate::uuid::Uuid;
 
-/// What the blocks declare, not yet put together.
+/// The declarations of the blocks.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
     pub(super) trace: Option<TraceBlock>,
     pub(super) env: Vec<(Arc<str>, EnvValue)>,
-    /// Indexes of `env`.
+    /// The indices in `env`, by name.
     pub(super) env_entries: HashMap<Arc<str>, usize>,
     pub(super) clocks: Vec<ClockClass>,
-    /// Indexes of `clocks`.
+    /// The indices in `clocks`, by name.
     pub(super) clock_names: HashMap<Arc<str>, usize>,
     pub(super) streams: Vec<StreamBlock>,
     pub(super) events: Vec<EventBlock>,
-    /// Classes reachable from all roots so far.
+    /// The number of classes reachable from all roots so far.
     nodes: usize,
 }
 
@@ -59,11 +59,11 @@ pub(super) struct EventBlock {
     pub(super) fields: Option<Arc<FieldClass>>,
 }
 
-/// The root structure of a scope and the place of its type.
+/// The root structure of a scope, with the position of its type.
 pub(super) type Root = Option<(Arc<FieldClass>, Span)>;
 
 impl<'a> Parser<'a> {
-    /// Parses one block or declaration with its `;`.
+    /// Parses a block or declaration with its `;`.
     pub(super) fn top_level(&mut self) -> Result<()> {
         let span = self.token.span;
         let TokenKind::Keyword(keyword) = self.token.kind else {
@@ -95,8 +95,8 @@ impl<'a> Parser<'a> {
         self.semicolon()
     }
 
-    /// Parses the statements of a block and its `}`. Attributes go to
-    /// `attribute`, which takes what comes after their names.
+    /// Parses the statements of a block and its `}`. `attribute` is called after each
+    /// attribute name to parse the rest.
     fn statements(
         &mut self,
         mut attribute: impl FnMut(&mut Self, &Name<'a>) -> Result<()>,
@@ -123,7 +123,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `typealias …;`, `typedef …;`, `struct NAME { … };` and the like.
+    /// Parses a type declaration: `typealias …;`, `typedef …;`, `struct NAME { … };` and
+    /// similar.
     fn type_declaration(&mut self) -> Result<()> {
         if let TokenKind::Keyword(Keyword::Typealias | Keyword::Typedef) = self.token.kind {
             return self.type_alias();
@@ -131,14 +132,14 @@ impl<'a> Parser<'a> {
         let start = self.token.span;
         self.whole_type("a type")?;
         match self.token.kind {
-            // Forgotten in texts that other readers accept.
+            // // Some producers omit the semicolon, and other readers accept that.
             TokenKind::Keyword(_) => self.warn(self.since(start), "expected `;` after this type"),
             _ => self.semicolon()?,
         }
         Ok(())
     }
 
-    /// Takes `:= TYPE;` of a scope's root structure.
+    /// Parses `:= TYPE;` of a scope's root structure.
     fn root(&mut self, name: &Name<'a>, what: &'static str) -> Result<Root> {
         self.root_type().within(name.span, what).map(Some)
     }
@@ -287,15 +288,15 @@ impl<'a> Parser<'a> {
         if self.declared.clock_names.insert(clock.name.clone(), index).is_some() {
             return Err(Error::new(keyword, format!("a second clock `{}`", clock.name)));
         }
-        // Whole seconds move to the other part when the cycles would not fit.
+        // // Whole seconds move to the other part if the cycles would not fit.
         if cycles > i64::MAX as u64 {
             let seconds = i64::try_from(cycles / clock.frequency).unwrap_or(i64::MAX);
             clock.offset_seconds = clock.offset_seconds.saturating_add(seconds);
             cycles %= clock.frequency;
         }
         clock.offset_cycles = i64::try_from(cycles).unwrap_or(i64::MAX);
-        // LTTng's clocks count from the epoch though they do not say so;
-        // an offset makes no sense otherwise.
+        // // LTTng's clocks count from the epoch without declaring it, and an offset
+        // makes no sense otherwise.
         if clock.offset_cycles != 0 || clock.offset_seconds != 0 {
             clock.origin = ClockOrigin::UnixEpoch;
         }
@@ -368,7 +369,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Call sites say nothing about the contents of the trace.
+    /// Parses a `callsite` block, which does not affect the contents of the trace.
     fn callsite(&mut self, _: Span) -> Result<()> {
         self.statements(|parser, name| {
             parser.known_value(name, &["name", "func", "file", "line", "ip"], "`callsite`")?;
@@ -376,8 +377,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Takes the value of an attribute; of one that is not among `known` with
-    /// a warning and without result.
+    /// Parses the value of an attribute. An attribute that is not among `known` is
+    /// skipped with a warning.
     fn known_value(
         &mut self,
         name: &Name<'a>,
@@ -397,7 +398,7 @@ impl<'a> Parser<'a> {
         Ok(None)
     }
 
-    /// Takes `:= TYPE;`.
+    /// Parses `:= TYPE;`.
     fn unknown_type(&mut self) -> Result<()> {
         self.expect(TokenKind::TypeAssign, "`:=`")?;
         self.whole_type("a type")?;

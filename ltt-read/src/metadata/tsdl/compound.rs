@@ -1,4 +1,4 @@
-//! `struct` and `variant` types and their members.
+//! Types `struct` and `variant`, and their members.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use super::token::{Keyword, Token, TokenKind};
 use crate::metadata::{Span, limits};
 use crate::schema::{FieldClass, FieldKind, Member, Struct, Variant, VariantOption};
 
-/// The members of a struct or options of a variant as written, with sums over
-/// their trees.
+/// The members of a struct or options of a variant as written, with totals of their
+/// trees.
 struct Body<'a> {
     entries: SmallVec<[(&'a str, Arc<FieldClass>); 8]>,
-    /// Whether names are told apart by their leading underscores.
+    /// `true` if names differ only in their leading underscores.
     keep_underscores: bool,
     nodes: u32,
     depth: u32,
 }
 
 impl<'a> Parser<'a> {
-    /// Parses what follows the keyword `struct`.
+    /// Parses the rest of a `struct` type, after its keyword.
     pub(super) fn structure(&mut self, keyword: Span) -> Result<Type> {
         let name = match self.token.kind {
             TokenKind::Identifier => Some(self.advance()),
@@ -51,7 +51,7 @@ impl<'a> Parser<'a> {
         Ok(ty)
     }
 
-    /// Takes `align(N)` if it is there.
+    /// Parses an optional `align(N)`.
     fn min_align(&mut self) -> Result<u32> {
         if !self.accept(TokenKind::Keyword(Keyword::Align)) {
             return Ok(1);
@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| Error::new(span, format!("expected {what}, found `{align}`")))
     }
 
-    /// Parses what follows the keyword `variant`.
+    /// Parses the rest of a `variant` type, after its keyword.
     pub(super) fn variant(&mut self, keyword: Span) -> Result<Type> {
         let name = match self.token.kind {
             TokenKind::Identifier => Some(self.advance()),
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         }
         let mut options = Vec::with_capacity(body.entries.len());
         for (label, class) in body.entries {
-            // Labels of the tag's enumeration are matched as they are written.
+            // // Labels of the tag's enumeration are compared as written.
             let shown = if body.keep_underscores { label } else { unescape(label) };
             options.push(VariantOption {
                 name: Some(self.intern(shown)),
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
         Ok(ty)
     }
 
-    /// A variant by its name, with a tag if it has none yet.
+    /// Returns a variant by its name, with a tag if it has none yet.
     fn variant_reference(&mut self, name: Token, tag: Option<Tag>) -> Result<Type> {
         let known = self.find_type(Namespace::Variant, self.slice(name.span), name.span)?;
         let Some(tag) = tag else { return Ok(known) };
@@ -151,7 +151,8 @@ impl<'a> Parser<'a> {
         }
         self.scopes.leave();
         self.nesting -= 1;
-        // `x` and `_x` are one name for people, but two for the producer.
+        // // `x` and `_x` are equal after unescaping, but different names for the
+        // producer.
         body.keep_underscores = body.entries.iter().any(|(name, _)| {
             name.strip_prefix('_')
                 .is_some_and(|rest| !rest.starts_with('_') && names.contains(rest))
@@ -162,7 +163,7 @@ impl<'a> Parser<'a> {
         Ok(body)
     }
 
-    /// Takes `name[…], name[…];` of members or options.
+    /// Parses `name[…], name[…];` of members or options.
     fn entries(
         &mut self,
         ty: Type,

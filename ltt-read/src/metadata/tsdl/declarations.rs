@@ -1,4 +1,4 @@
-//! Names of types, aliases, arrays and the locations of lengths and tags.
+//! Names of types, aliases, arrays, and locations of lengths and tags.
 
 use std::borrow::Cow;
 
@@ -15,11 +15,11 @@ use crate::schema::{
     Roles, Scope, Str,
 };
 
-/// The tag of a variant: where its selector is.
+/// The tag of a variant: the location of its selector.
 pub(super) struct Tag(Dependency);
 
 impl Tag {
-    /// Stands in for the tag that a variant still lacks.
+    /// Creates a placeholder for a variant without a tag.
     pub(super) fn none() -> Dependency {
         Dependency {
             origin: LocationOrigin::Enclosing,
@@ -43,7 +43,7 @@ impl Tag {
 }
 
 impl<'a> Parser<'a> {
-    /// Parses `typealias` or `typedef`, which comes next, up to the `;`.
+    /// Parses a `typealias` or `typedef`, including its `;`.
     pub(super) fn type_alias(&mut self) -> Result<()> {
         let keyword = self.advance();
         match keyword.kind {
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `typealias TYPE := NAME;`
+    /// Parses `TYPE := NAME;` of a `typealias`.
     fn typealias(&mut self) -> Result<()> {
         let start = self.token.span;
         let ty = self.whole_type("a type")?;
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         self.semicolon()
     }
 
-    /// `typedef TYPE NAME[…], …;`
+    /// Parses `TYPE NAME[…], …;` of a `typedef`.
     fn typedef(&mut self) -> Result<()> {
         let (ty, name) = self.declaration("type")?;
         let Some(mut name) = name else { return Err(self.unexpected("a name for the type")) };
@@ -114,8 +114,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Parses a type that its keyword starts; whether it has a name of its
-    /// own comes with it.
+    /// Parses a type that starts with a keyword. Also returns `true` if the type has a
+    /// name of its own.
     fn explicit_type(&mut self) -> Option<Result<(Type, bool)>> {
         let TokenKind::Keyword(keyword) = self.token.kind else { return None };
         let parse = match keyword {
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         Some(parse(self, span).map(|ty| (ty, named)))
     }
 
-    /// Parses a type with nothing behind it that could be a name.
+    /// Parses a type without a following name.
     pub(super) fn whole_type(&mut self, what: &str) -> Result<Type> {
         if let Some(ty) = self.explicit_type() {
             return Ok(ty?.0);
@@ -145,8 +145,8 @@ impl<'a> Parser<'a> {
         self.find_type(Namespace::Alias, &self.join(&words), self.since(start))
     }
 
-    /// Parses `TYPE NAME`. The name may lack behind a struct, variant or enum
-    /// that has its own.
+    /// Parses `TYPE NAME`. The name may be missing after a struct, variant or enum with a
+    /// name of its own.
     pub(super) fn declaration(&mut self, what: &str) -> Result<(Type, Option<Token>)> {
         let start = self.token.span;
         self.accept(TokenKind::Keyword(Keyword::Const));
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the array lengths behind a field's name.
+    /// Parses the array lengths after a field's name.
     pub(super) fn array_suffix(&mut self, ty: Type, name: Span) -> Result<Type> {
         if ty.lacks_tag {
             return Err(Error::new(name, "the variant of this field has no tag")
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
         self.array_suffix_or_alias(ty, name)
     }
 
-    /// Takes array lengths, if any: the last one is that of the innermost
+    /// Parses array lengths, if there are any. The last one is that of the innermost
     /// array.
     fn array_suffix_or_alias(&mut self, mut ty: Type, name: Span) -> Result<Type> {
         if self.token.kind != TokenKind::LeftBracket {
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes `[length]`.
+    /// Parses `[length]`.
     fn length(&mut self) -> Result<Length> {
         let what = "a length: a constant, a field or `env.KEY`";
         self.expect(TokenKind::LeftBracket, "`[`")?;
@@ -247,7 +247,7 @@ impl<'a> Parser<'a> {
         Ok(length)
     }
 
-    /// The length that an environment entry holds.
+    /// Returns the length in an environment entry.
     fn env_length(&self, path: &Path<'a>, span: Span) -> Result<u64> {
         let [_, key] = path.as_slice() else {
             return Err(Error::new(span, "expected `env.KEY`, KEY being an environment entry"));
@@ -269,7 +269,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes `<tag>`.
+    /// Parses `<tag>`.
     pub(super) fn tag(&mut self) -> Result<Tag> {
         self.expect(TokenKind::Less, "`<`")?;
         let (path, span) = self.path("the tag field of the variant")?;
@@ -278,7 +278,7 @@ impl<'a> Parser<'a> {
         Ok(Tag(tag))
     }
 
-    /// The location that a path names.
+    /// Converts a path to a location.
     fn dependency(&mut self, path: &Path<'a>, span: Span) -> Result<Dependency> {
         let (origin, names) = match path.as_slice() {
             ["trace", "packet", "header", names @ ..] => (Some(Scope::PacketHeader), names),
@@ -293,7 +293,7 @@ impl<'a> Parser<'a> {
             return Err(Error::new(span, "expected the name of a field after this scope"));
         }
         if let Some(word) = names.iter().find(|name| Keyword::of(name.as_bytes()).is_some()) {
-            // Names are slices of the text.
+            // // Names are slices of the text.
             let start = word.as_ptr() as usize - self.text.as_ptr() as usize;
             let message = format!("expected the name of a field, found the keyword `{word}`");
             return Err(Error::new(Span::new(start, start + word.len()), message));
@@ -304,7 +304,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a word is part of C's type names.
+/// Returns `true` if a word is part of C's type names.
 fn is_c_type(word: &str) -> bool {
     matches!(
         word,

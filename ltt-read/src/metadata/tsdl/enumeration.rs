@@ -1,4 +1,4 @@
-//! `enum` types.
+//! Types `enum`.
 
 use hashbrown::HashMap;
 
@@ -12,7 +12,7 @@ use crate::metadata::Span;
 use crate::schema::{FieldClass, FieldKind, FixedLen, Integer, Mapping};
 
 impl<'a> Parser<'a> {
-    /// Parses what follows the keyword `enum`.
+    /// Parses the rest of an `enum` type, after its keyword.
     pub(super) fn enumeration(&mut self, keyword: Span) -> Result<Type> {
         let name = match self.token.kind {
             TokenKind::Identifier => Some(self.advance()),
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         let integer = Integer { mappings: Some(mappings.into()), ..integer.clone() };
         let class = FieldClass::new(FieldKind::Integer(*fixed, integer), container.class.align);
         let ty = Type::leaf(class);
-        // Its values are readings of the container's clock.
+        // // The values are timestamps of the container's clock.
         if let Some(map) = self.clock_maps.get(&address(&container.class)) {
             let (clock, span) = (map.clock, map.span);
             self.map_to_clock(&ty, clock, span);
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
             let written = self.range(next, start)?;
             next = written.1 + 1;
             let range = self.fit(written, fixed, signed)?;
-            // A label may come again: it stands for all its ranges.
+            // // A repeated label stands for all its ranges.
             let index = *by_label.entry(label.clone()).or_insert(mappings.len());
             match mappings.get_mut(index) {
                 Some(mapping) => mapping.ranges.push(range),
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes `= a` or `= a ... b`, or nothing for the one value `next`.
+    /// Parses `= a` or `= a ... b`, or nothing for the single value `next`.
     fn range(&mut self, next: i128, label: Span) -> Result<(i128, i128, Span)> {
         if !self.accept(TokenKind::Assign) {
             return Ok((next, next, label));
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A range as values of the container.
+    /// Converts a range to values of the container.
     fn fit(
         &mut self,
         (low, high, span): (i128, i128, Span),
@@ -127,8 +127,8 @@ impl<'a> Parser<'a> {
             return Err(Error::new(span, "this value needs more than 64 bits"));
         }
         if !signed && low < 0 {
-            // Producers write -1 for all ones: two's complement of 64 bits,
-            // as other readers have it.
+            // // Producers write -1 for all ones: two's complement of 64 bits, as in
+            // other readers.
             self.warn(span, "a negative value in an enumeration of unsigned integers");
             let wrap = |value: i128| i128::from(value as u64);
             return match high < 0 {

@@ -1,13 +1,13 @@
-//! Errors on their way up through the parser.
+//! Errors of the parser.
 
 use super::token::{Bad, TokenKind};
 use crate::metadata::{Diagnostic, Span};
 
-/// An error, boxed so that results stay small.
+/// An error, boxed to keep results small.
 #[derive(Debug)]
 pub(super) struct Error {
     pub(super) diagnostic: Diagnostic,
-    /// It may only be there because an earlier declaration was lost.
+    /// `true` if a lost earlier declaration may have caused the error.
     pub(super) consequence: bool,
 }
 
@@ -24,7 +24,7 @@ impl Error {
     }
 }
 
-/// Names the construct around an error.
+/// Adds the construct around an error.
 pub(super) trait Within {
     fn within(self, span: Span, what: &str) -> Self;
 }
@@ -38,7 +38,7 @@ impl<T> Within for Result<T> {
     }
 }
 
-/// "found …" for a token: its text, or what is wrong with it.
+/// Describes a found token: its text, or its problem.
 pub(super) fn found(kind: TokenKind, text: &str) -> String {
     let shown: String = text.chars().take(40).collect();
     match kind {

@@ -1,11 +1,11 @@
-//! From text to tokens, on demand and without copying.
+//! The lexer: from text to tokens, on demand and without copying.
 
 use memchr::{memchr, memmem};
 
 use super::token::{Bad, Keyword, Token, TokenKind};
 use crate::metadata::Span;
 
-/// Reads tokens off a text.
+/// A lexer of TSDL text.
 #[derive(Debug, Clone)]
 pub(super) struct Lexer<'a> {
     text: &'a str,
@@ -17,12 +17,12 @@ impl<'a> Lexer<'a> {
         Lexer { text, position: 0 }
     }
 
-    /// Goes on at another byte.
+    /// Continues at another byte offset.
     pub(super) fn seek(&mut self, position: usize) {
         self.position = position;
     }
 
-    /// The next token; [`TokenKind::End`] again and again at the end.
+    /// Returns the next token. Returns [`TokenKind::End`] repeatedly at the end.
     pub(super) fn next(&mut self) -> Token {
         let bytes = self.text.as_bytes();
         let first = loop {
@@ -44,7 +44,7 @@ impl<'a> Lexer<'a> {
         self.mark(first, start)
     }
 
-    /// The token at `start` that is neither word nor number.
+    /// Returns the token at `start`, which is neither a word nor a number.
     fn mark(&mut self, first: u8, start: usize) -> Token {
         let bytes = self.text.as_bytes();
         let next = bytes.get(start + 1).copied();
@@ -86,7 +86,7 @@ impl<'a> Lexer<'a> {
         Token { kind, span: Span::new(start, self.position) }
     }
 
-    /// Passes the comment that may begin here.
+    /// Skips a comment, if there is one at the current position.
     #[cold]
     fn comment(&mut self) -> Comment {
         let rest = &self.text.as_bytes()[self.position..];
@@ -111,7 +111,7 @@ impl<'a> Lexer<'a> {
         self.token(kind, start, word.len())
     }
 
-    /// The letters and digits from `start` on.
+    /// Returns the letters, digits and underscores from `start` on.
     #[inline(always)]
     fn word_at(&self, start: usize) -> &'a [u8] {
         let rest = &self.text.as_bytes()[start..];
@@ -143,8 +143,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The base of a number and the length of its prefix and digits together.
-/// Digits that the base lacks are not part of it.
+/// Returns the base of a number and the length of its prefix and digits. Digits that the
+/// base does not have are not included.
 pub(super) fn digits(number: &[u8]) -> (u32, usize) {
     let (base, prefix) = match number {
         [b'0', b'x' | b'X', ..] => (16, 2),
@@ -156,8 +156,8 @@ pub(super) fn digits(number: &[u8]) -> (u32, usize) {
     (base, if count == 0 { 0 } else { prefix + count })
 }
 
-/// Length of the rest of a `//` comment; a backslash before the line break
-/// continues it.
+/// Returns the length of the rest of a `//` comment. A backslash before the line break
+/// continues the comment.
 fn line_comment(body: &[u8]) -> usize {
     let mut at = 0;
     while let Some(n) = memchr(b'\n', &body[at..]) {
@@ -170,13 +170,13 @@ fn line_comment(body: &[u8]) -> usize {
     body.len()
 }
 
-/// What stands where a comment may begin.
+/// The result of skipping a comment.
 enum Comment {
-    /// One that has been passed.
+    /// A comment was skipped.
     Passed,
-    /// None.
+    /// There is no comment.
     None,
-    /// One without an end.
+    /// The comment has no end.
     Open(Token),
 }
 
@@ -188,7 +188,8 @@ fn is_word_byte(c: u8) -> bool {
     WORD_BYTES[usize::from(c)]
 }
 
-/// Letters, digits and `_`: a table, as most bytes of a text are asked.
+/// The letters, digits and `_` of ASCII, as a table, since most bytes of a text are
+/// tested.
 const WORD_BYTES: [bool; 256] = {
     let mut are_word_bytes = [false; 256];
     let mut c = 0;

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use super::lexer::digits;
 
-/// The value of an integer literal, `None` if it needs more than 64 bits.
+/// Parses an integer literal. Returns `None` if the value needs more than 64 bits.
 pub(super) fn integer(text: &str) -> Option<u64> {
     let (base, len) = digits(text.as_bytes());
     let prefix = if matches!(base, 2 | 16) { 2 } else { 0 };
     u64::from_str_radix(&text[prefix..len], base).ok()
 }
 
-/// The text that a string literal (with its quotes) stands for. A null
-/// character, however written, ends it as in C. Unlike in C, an escape has at
-/// most three digits, hexadecimal ones too: `\x0231` is `#` and `1`.
+/// Parses a string literal, given with its quotes. As in C, a null character ends the
+/// text. Unlike in C, all escapes have at most three digits, including hexadecimal ones:
+/// `\x0231` is `#` and `1`.
 pub(super) fn string(literal: &str) -> Cow<'_, str> {
     let body = &literal[1..literal.len() - 1];
     if memchr::memchr(b'\\', body.as_bytes()).is_none() {
@@ -24,12 +24,13 @@ pub(super) fn string(literal: &str) -> Cow<'_, str> {
         text.truncate(end);
     }
     Cow::Owned(String::from_utf8(text).unwrap_or_else(|e| {
-        // Escapes can spell bytes that are no UTF-8.
+        // // Escapes can spell bytes that are not UTF-8.
         String::from_utf8_lossy(e.as_bytes()).into_owned()
     }))
 }
 
-/// The value of a character literal (with its quotes), if it is one character.
+/// Parses a character literal, given with its quotes. Returns `None` unless it is one
+/// byte.
 pub(super) fn character(literal: &str) -> Option<u8> {
     match *unescape(&literal[1..literal.len() - 1]) {
         [c] => Some(c),
@@ -68,7 +69,7 @@ fn unescape(body: &str) -> Vec<u8> {
     out
 }
 
-/// The byte that up to three digits spell.
+/// Parses the byte of an escape with up to three digits.
 fn numeric(bytes: &[u8], at: &mut usize, base: u32) -> u8 {
     let mut value = 0u32;
     let end = *at + 3;

@@ -1,11 +1,11 @@
-//! TSDL, the metadata language of CTF 1.8: text to [`Schema`].
+//! TSDL, the metadata language of CTF 1.8: from text to [`Schema`].
 //!
-//! [`lexer`] makes tokens; the [`parser`] works on them in one pass with one
-//! token of look-ahead and builds field classes at once: [`blocks`] calls
-//! [`declarations`], which calls [`compound`], [`enumeration`] and
-//! [`scalars`]. [`assemble`] puts what the blocks declared together, with the
-//! [`roles`] that follow from names and clock mappings. Locations of lengths
-//! and tags stay paths; they are resolved with those of CTF 2.
+//! The [`lexer`] produces tokens. The [`parser`] works on them in one pass with one token
+//! of look-ahead and builds field classes immediately: [`blocks`] calls [`declarations`],
+//! which calls [`compound`], [`enumeration`] and [`scalars`]. [`assemble`] builds the
+//! schema from the declarations of the blocks, with the [`roles`] that follow from names
+//! and clock mappings. Locations of lengths and tags stay paths; they are resolved
+//! together with those of CTF 2.
 
 mod assemble;
 mod attributes;
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema
     let native = parser::native_byte_order(text).unwrap_or(ByteOrder::Little);
     let mut parser = Parser::new(text, native);
     parser.run();
-    // What is missing can only be told if all that is there was understood.
+    // // After syntax errors, missing declarations cannot be reported reliably.
     let schema = parser.errors.is_empty().then(|| parser.assemble());
     warnings.append(&mut parser.warnings);
     warnings.sort_by_key(|w| w.span.start);

@@ -1,4 +1,4 @@
-//! The parser's state, its view of the tokens, and recovery from errors.
+//! The state of the parser, its access to tokens, and recovery from errors.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,51 +14,50 @@ use super::token::{Keyword, Token, TokenKind};
 use crate::metadata::{Diagnostic, Span, limits};
 use crate::schema::{ByteOrder, FieldClass};
 
-/// After so many errors the parser gives up: more would help nobody.
+/// The number of errors after which the parser stops.
 const MAX_ERRORS: usize = 20;
-/// So many warnings are kept.
+/// The maximum number of warnings that are kept.
 const MAX_WARNINGS: usize = 500;
 
-/// An integer class's reference to a clock class.
+/// A reference of an integer class to a clock class.
 #[derive(Debug)]
 pub(super) struct ClockMap<'a> {
-    /// The class; held so that its address stays its own.
+    /// The class; kept alive so that its address stays unique.
     pub(super) _class: Arc<FieldClass>,
     pub(super) clock: &'a str,
     pub(super) span: Span,
 }
 
-/// Parses TSDL text into what its blocks declare.
+/// A parser of TSDL text into the declarations of its blocks.
 ///
-/// The grammar is spread over sibling modules by subject; all of it works on
-/// this state.
+/// The grammar is spread over sibling modules by subject, all of which use this state.
 #[derive(Debug)]
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     lexer: Lexer<'a>,
-    /// The token that comes next.
+    /// The next token.
     pub(super) token: Token,
-    /// End of the token before.
+    /// The end of the previous token.
     previous_end: u32,
-    /// Open braces before `token`.
+    /// The number of open braces before `token`.
     open_braces: u32,
-    /// Struct, variant and array types that are being parsed around here.
+    /// The number of struct, variant and array types around the current position.
     pub(super) nesting: usize,
-    /// Structs among them.
+    /// The number of structs among them.
     pub(super) open_structs: usize,
     pub(super) native: ByteOrder,
     pub(super) scopes: Scopes<'a>,
     names: HashMap<&'a str, Arc<str>>,
-    /// Integer types by the text of their block. Most types of a large
-    /// metadata text are spelled out in place, in few different ways.
+    /// The integer types by the text of their block. Large metadata repeats few different
+    /// integer types many times.
     pub(super) integers: HashMap<&'a str, Type>,
-    /// Classes that are mapped to clocks, by address.
+    /// The mappings of classes to clocks, by the address of the class.
     pub(super) clock_maps: HashMap<usize, ClockMap<'a>>,
     pub(super) plain_string: Type,
     pub(super) declared: Declared,
     pub(super) errors: Vec<Diagnostic>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// Whether an error hid a declaration that others may refer to.
+    /// `true` if an error hid a declaration to which others may refer.
     declaration_lost: bool,
 }
 
@@ -86,7 +85,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses everything; errors are left in `errors`.
+    /// Parses the whole text. Errors are added to `errors`.
     pub(super) fn run(&mut self) {
         while self.token.kind != TokenKind::End && self.errors.len() < MAX_ERRORS {
             let start = self.token.span.start;
@@ -97,7 +96,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Keeps an error.
+    /// Adds an error, unless a lost declaration explains it.
     pub(super) fn record(&mut self, error: Error) {
         let follows = error.consequence && self.declaration_lost;
         if !follows && self.errors.len() < MAX_ERRORS {
@@ -105,7 +104,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes to where the next block seems to start, past `start` in any case.
+    /// Skips to the probable start of the next block, at least past `start`.
     fn recover(&mut self, start: u32) {
         self.declaration_lost = true;
         self.scopes.leave_all();
@@ -127,7 +126,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether the next token, a keyword, begins a block or an alias.
+    /// Returns `true` if the next token, a keyword, starts a block or a type alias.
     fn starts_block(&self, keyword: Keyword) -> bool {
         use Keyword::{Callsite, Clock, Env, Event, Stream, Trace, Typealias, Typedef};
         match keyword {
@@ -152,7 +151,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// Continues behind a `}` whose `{` is the next token.
+    /// Continues after the `}` that matches the next token, a `{`.
     pub(super) fn skip_block(&mut self, end: usize) {
         self.lexer.seek(end);
         self.previous_end = Span::new(end, end).end;
@@ -168,7 +167,7 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// Takes the next token, which must be of this kind.
+    /// Takes the next token, or returns an error if it is not of this kind.
     pub(super) fn expect(&mut self, kind: TokenKind, what: &str) -> Result<Token> {
         match self.token.kind == kind {
             true => Ok(self.advance()),
@@ -176,14 +175,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the `;` behind a statement, and any further ones.
+    /// Takes the `;` after a statement, and any further ones.
     pub(super) fn semicolon(&mut self) -> Result<()> {
         self.expect(TokenKind::Semicolon, "`;`")?;
         while self.accept(TokenKind::Semicolon) {}
         Ok(())
     }
 
-    /// Takes an identifier. Reserved words get an error that says so.
+    /// Takes an identifier, or returns an error, which explains reserved words.
     pub(super) fn identifier(&mut self, what: &str) -> Result<Token> {
         match self.token.kind {
             TokenKind::Identifier => Ok(self.advance()),
@@ -191,7 +190,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The error that the next token is no identifier.
+    /// Creates the error of a next token that should be an identifier.
     pub(super) fn no_identifier(&self, what: &str) -> Box<Error> {
         let error = self.unexpected(what);
         match self.token.kind {
@@ -201,30 +200,30 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The error that the next token is not what it has to be.
+    /// Creates the error of an unexpected next token.
     pub(super) fn unexpected(&self, what: &str) -> Box<Error> {
         let found = found(self.token.kind, self.slice(self.token.span));
         Error::new(self.token.span, format!("expected {what}, found {found}"))
     }
 
-    /// Keeps a warning.
+    /// Adds a warning.
     pub(super) fn warn(&mut self, span: Span, message: impl Into<String>) {
         if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(Diagnostic::warning(span, message));
         }
     }
 
-    /// The text of a span that this parser made.
+    /// Returns the text of a span.
     pub(super) fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// From the start of a span to the last token taken.
+    /// Returns the span from the start of `start` to the last taken token.
     pub(super) fn since(&self, start: Span) -> Span {
         Span { start: start.start, end: self.previous_end.max(start.end) }
     }
 
-    /// Goes one level deeper, if that is allowed.
+    /// Enters one level of nesting, or returns an error if it is too deep.
     pub(super) fn descend(&mut self, span: Span) -> Result<()> {
         self.nesting += 1;
         self.check_depth(self.nesting, span)
@@ -240,13 +239,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The one shared copy of a name.
+    /// Returns the shared copy of a name.
     pub(super) fn intern(&mut self, name: &'a str) -> Arc<str> {
         self.names.entry(name).or_insert_with(|| name.into()).clone()
     }
 
-    /// Collects the words of a type name (`unsigned long`, `void *`) for as
-    /// long as they go on.
+    /// Takes all words of a type name (`unsigned long`, `void *`).
     pub(super) fn words(&mut self) -> Words {
         let mut words = Words::new();
         while matches!(
@@ -261,7 +259,7 @@ impl<'a> Parser<'a> {
         words
     }
 
-    /// Words as one name: with single blanks between them.
+    /// Joins words to one name, with single spaces.
     pub(super) fn join(&self, words: &[Token]) -> Cow<'a, str> {
         match words {
             [word] => Cow::Borrowed(self.slice(word.span)),
@@ -275,13 +273,13 @@ impl<'a> Parser<'a> {
 
 pub(super) type Words = smallvec::SmallVec<[Token; 4]>;
 
-/// The name of a member as people see it: one leading underscore only keeps
-/// it from clashing with reserved words.
+/// Removes the leading underscore of a member's name, which only escapes reserved words.
 pub(super) fn unescape(name: &str) -> &str {
     name.strip_prefix('_').unwrap_or(name)
 }
 
-/// The byte order that the `trace` block, which may come late, declares.
+/// Finds the byte order that the `trace` block declares. The block may come late in the
+/// text.
 pub(super) fn native_byte_order(text: &str) -> Option<ByteOrder> {
     let mut lexer = Lexer::new(text);
     let word = |t: Token| &text[t.span.start as usize..t.span.end as usize];
@@ -311,7 +309,7 @@ pub(super) fn native_byte_order(text: &str) -> Option<ByteOrder> {
     }
 }
 
-/// The byte order of a word, `native` aside.
+/// Returns the byte order of a word other than `native`.
 pub(super) fn byte_order(word: &str) -> Option<ByteOrder> {
     match word {
         "le" => Some(ByteOrder::Little),

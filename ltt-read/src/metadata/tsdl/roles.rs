@@ -1,5 +1,4 @@
-//! Roles of fields: in CTF 1.8 they follow from reserved names and from
-//! mappings to clocks.
+//! Roles of fields, which follow from reserved names and from clock mappings in CTF 1.8.
 
 use std::sync::Arc;
 
@@ -13,27 +12,26 @@ use super::token::TokenKind;
 use crate::metadata::Span;
 use crate::schema::{Array, FieldClass, FieldKind, Integer, Length, Member, Role, Struct, Variant};
 
-/// Rebuilds the trees of a root structure with the roles of their integers:
-/// those that are mapped to the stream's clock update it, those of known names
-/// have the roles of these names.
+/// A rebuilder of root structures that adds roles to integers. Integers that are mapped
+/// to the stream's clock update it; integers with reserved names have the roles of these
+/// names.
 pub(super) struct Rebuild<'p, 'a> {
     maps: &'p HashMap<usize, ClockMap<'a>>,
-    /// Name of the stream's default clock.
+    /// The name of the stream's default clock.
     clock: Option<&'p str>,
     by_name: fn(&str) -> Option<Role>,
-    /// Compound classes that were rebuilt, by address: what is shared stays
-    /// shared.
+    /// The rebuilt compound classes by address, so that shared classes stay shared.
     done: HashMap<usize, Arc<FieldClass>>,
 }
 
 impl<'p, 'a> Rebuild<'p, 'a> {
-    /// For a packet context.
+    /// Creates a rebuilder for a packet context.
     pub(super) fn context(maps: &'p HashMap<usize, ClockMap<'a>>, clock: Option<&'p str>) -> Self {
         Rebuild { maps, clock, by_name: |_| None, done: HashMap::new() }
     }
 
-    /// For an event header: event ids at any depth, and readings of the clock
-    /// by name where there are none that are mapped.
+    /// Creates a rebuilder for an event header. Event ids are recognized at any depth,
+    /// and with `by_name`, timestamps too.
     pub(super) fn header(
         maps: &'p HashMap<usize, ClockMap<'a>>,
         clock: Option<&'p str>,
@@ -49,7 +47,7 @@ impl<'p, 'a> Rebuild<'p, 'a> {
         Rebuild { by_name, ..Self::context(maps, clock) }
     }
 
-    /// The tree with its roles; the same one if it has none.
+    /// Returns the tree with its roles, or the same tree if it has none.
     pub(super) fn tree(&mut self, class: &Arc<FieldClass>) -> Arc<FieldClass> {
         let kind = match &class.kind {
             FieldKind::Integer(..) => {
@@ -74,7 +72,7 @@ impl<'p, 'a> Rebuild<'p, 'a> {
         rebuilt
     }
 
-    /// A compound class with changed parts; `None` if nothing changes.
+    /// Returns a compound class with changed parts, or `None` if there are no changes.
     fn compound(&mut self, kind: &FieldKind) -> Option<FieldKind> {
         let mut changed = false;
         let kind = match kind {
@@ -105,7 +103,7 @@ impl<'p, 'a> Rebuild<'p, 'a> {
     }
 }
 
-/// The clock that the first mapped field of a tree is mapped to.
+/// Returns the clock of the first mapped field of a tree.
 pub(super) fn first_clock<'a>(
     class: &Arc<FieldClass>,
     maps: &HashMap<usize, ClockMap<'a>>,
@@ -121,7 +119,7 @@ pub(super) fn first_clock<'a>(
     }
 }
 
-/// Whether a structure has an unsigned integer member of this name, at any
+/// Returns `true` if a structure has an unsigned integer member of this name, at any
 /// depth.
 pub(super) fn has_integer(class: &Arc<FieldClass>, name: &str) -> bool {
     let is = |n: &str, class: &Arc<FieldClass>| {
@@ -139,7 +137,7 @@ fn is_unsigned(class: &FieldClass) -> bool {
 }
 
 impl Parser<'_> {
-    /// Returns the packet header with roles. A magic number that is not an unsigned
+    /// Returns the packet header with roles. A `magic` member that is not an unsigned
     /// integer of 32 bits is an error.
     pub(super) fn packet_header(&mut self, root: &(Arc<FieldClass>, Span)) -> Arc<FieldClass> {
         let is_magic = |class: &FieldClass| {
@@ -164,8 +162,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns where a structure type that is spelled out at a place has the name of a
-    /// member.
+    /// Returns the position of a member's name in a structure type that is written out at
+    /// a position.
     fn member_span(&self, root: Span, name: &str) -> Option<Span> {
         let mut lexer = Lexer::new(self.text.get(..root.end as usize)?);
         lexer.seek(root.start as usize);
@@ -184,7 +182,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The packet context with roles.
+    /// Returns the packet context with roles.
     pub(super) fn packet_context(
         &mut self,
         root: &(Arc<FieldClass>, Span),
@@ -208,9 +206,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Rebuilds the members of a root structure for which `change` has an
-    /// answer. The answer `Some(None)`: the name is reserved, but the class
-    /// does not suit it.
+    /// Rebuilds the members of a root structure for which `change` returns `Some`.
+    /// `Some(None)` means that the name is reserved, but the class is unsuitable.
     fn members_with_roles(
         &mut self,
         (root, span): &(Arc<FieldClass>, Span),
@@ -236,7 +233,7 @@ impl Parser<'_> {
     }
 }
 
-/// A class as array of 16 bytes with the UUID's role, if it is one.
+/// Adds the UUID role to an array of 16 bytes. Returns `None` for other classes.
 fn uuid_array(class: &FieldClass) -> Option<Arc<FieldClass>> {
     match &class.kind {
         FieldKind::Array(array @ Array { length: Length::Static(16), element, .. })
@@ -250,7 +247,7 @@ fn uuid_array(class: &FieldClass) -> Option<Arc<FieldClass>> {
     }
 }
 
-/// An unsigned integer class with one more role.
+/// Adds a role to an unsigned integer class. Returns `None` for other classes.
 fn with_role(class: &Arc<FieldClass>, role: Role) -> Option<Arc<FieldClass>> {
     match &class.kind {
         FieldKind::Integer(fixed, integer) if !integer.signed => {

@@ -1,4 +1,4 @@
-//! `integer`, `floating_point` and `string` types.
+//! Types `integer`, `floating_point` and `string`.
 
 use memchr::memchr;
 
@@ -12,7 +12,7 @@ use crate::schema::{
     BitOrder, ByteOrder, DisplayBase, Encoding, FieldClass, FieldKind, FixedLen, Integer, Str,
 };
 
-/// What the block of an `integer` says.
+/// The attributes of an `integer` block.
 #[derive(Default)]
 struct IntegerBlock<'a> {
     size: Option<u32>,
@@ -25,10 +25,10 @@ struct IntegerBlock<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Parses what follows the keyword `integer` at `keyword`.
+    /// Parses the rest of an `integer` type, after its keyword.
     pub(super) fn integer(&mut self, keyword: Span) -> Result<Type> {
-        // Equal text is an equal type: whatever an integer block refers to
-        // (native byte order, clocks by name) is the same in all scopes.
+        // // Equal text is an equal type: all references of an integer block (native byte
+        // order, clocks by name) have the same meaning in all scopes.
         let open = self.token.span.end as usize;
         let key = match self.token.kind {
             TokenKind::LeftBrace => memchr(b'}', &self.text.as_bytes()[open..])
@@ -85,13 +85,13 @@ impl<'a> Parser<'a> {
         Ok(ty)
     }
 
-    /// Notes that values of a type are readings of a clock.
+    /// Records that values of a type are timestamps of a clock.
     pub(super) fn map_to_clock(&mut self, ty: &Type, clock: &'a str, span: Span) {
         let key = address(&ty.class);
         self.clock_maps.insert(key, ClockMap { _class: ty.class.clone(), clock, span });
     }
 
-    /// Parses what follows the keyword `floating_point`.
+    /// Parses the rest of a `floating_point` type, after its keyword.
     pub(super) fn floating_point(&mut self, keyword: Span) -> Result<Type> {
         self.floating_point_block(keyword).within(keyword, "in `floating_point` block")
     }
@@ -128,14 +128,14 @@ impl<'a> Parser<'a> {
         Ok(Type::leaf(FieldClass::new(FieldKind::Float(fixed), align)))
     }
 
-    /// Parses what follows the keyword `string`.
+    /// Parses the rest of a `string` type, after its keyword.
     pub(super) fn string(&mut self, keyword: Span) -> Result<Type> {
         if self.token.kind != TokenKind::LeftBrace {
             return Ok(self.plain_string.clone());
         }
         self.attribute_block(|parser, name, value| {
             match name.path.as_slice() {
-                // All that CTF 1.8 has is UTF-8 and its subset.
+                // // CTF 1.8 has only UTF-8 and its subset ASCII.
                 ["encoding"] => drop(encoding(value)?),
                 _ => parser.unknown_attribute(name, "`string`"),
             }
@@ -168,18 +168,19 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The key of a class in [`Parser::clock_maps`].
+/// Returns the key of a class in [`Parser::clock_maps`].
 pub(super) fn address(class: &std::sync::Arc<FieldClass>) -> usize {
     std::sync::Arc::as_ptr(class).addr()
 }
 
-/// The string type without attributes.
+/// Creates the string type without attributes.
 pub(super) fn plain_string() -> Type {
     let string = Str { encoding: Encoding::Utf8, length: None };
     Type::leaf(FieldClass::new(FieldKind::String(string), 8))
 }
 
-/// Whole bytes are byte-aligned, other sizes are packed.
+/// Returns the default alignment in bits: whole bytes are byte-aligned, other sizes are
+/// packed.
 fn default_alignment(bits: u32) -> u32 {
     if bits.is_multiple_of(8) { 8 } else { 1 }
 }
@@ -211,7 +212,7 @@ fn base(value: &Value<'_>) -> Result<DisplayBase> {
     base.ok_or_else(|| value.unsuitable(what))
 }
 
-/// The clock that a `map` attribute names.
+/// Parses the name of the clock in a `map` attribute.
 fn clock<'a>(value: &Value<'a>) -> Result<&'a str> {
     match &value.kind {
         ValueKind::Path(path) => match path.as_slice() {

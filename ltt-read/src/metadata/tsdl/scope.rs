@@ -1,4 +1,4 @@
-//! Lexical scopes: where names of types are looked up.
+//! Lexical scopes, in which names of types are declared and looked up.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,30 +8,30 @@ use smallvec::SmallVec;
 
 use crate::schema::FieldClass;
 
-/// A type as the parser knows it.
+/// A type in the parser.
 #[derive(Debug, Clone)]
 pub(super) struct Type {
     pub(super) class: Arc<FieldClass>,
-    /// Whether arrays of it are strings: an 8-bit, byte-aligned integer with
-    /// an encoding.
+    /// `true` if arrays of the type are strings: the type is an 8-bit, byte-aligned
+    /// integer with an encoding.
     pub(super) is_character: bool,
-    /// Whether it is a variant that still needs a tag.
+    /// `true` for a variant that still needs a tag.
     pub(super) lacks_tag: bool,
-    /// Classes in the tree below and including this one, shared ones counted
-    /// each time.
+    /// The number of classes in the tree of the type, including itself. Shared classes
+    /// count at each use.
     pub(super) nodes: u32,
-    /// Depth of that tree.
+    /// The depth of the tree of the type.
     pub(super) depth: u32,
 }
 
 impl Type {
-    /// A type that holds no other.
+    /// Creates a type that contains no others.
     pub(super) fn leaf(class: FieldClass) -> Self {
         Type { class: Arc::new(class), is_character: false, lacks_tag: false, nodes: 1, depth: 1 }
     }
 }
 
-/// The four name spaces of types.
+/// The four namespaces of types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Namespace {
     Alias,
@@ -41,7 +41,7 @@ pub(super) enum Namespace {
 }
 
 impl Namespace {
-    /// How people call a type of this name space.
+    /// Returns the description of a type of this namespace.
     pub(super) fn what(self) -> &'static str {
         match self {
             Namespace::Alias => "type alias",
@@ -52,16 +52,15 @@ impl Namespace {
     }
 }
 
-/// The types that a scope declares, by name space.
+/// The types that a scope declares, by namespace.
 type Scope<'a> = Box<[HashMap<Cow<'a, str>, Type>; 4]>;
 
-/// The scopes around the place that is being parsed, innermost last. Most of
-/// them declare nothing.
+/// The scopes around the current position, innermost last. Most of them declare no types.
 #[derive(Debug)]
 pub(super) struct Scopes<'a>(Vec<Option<Scope<'a>>>);
 
 impl<'a> Scopes<'a> {
-    /// Just the outermost scope.
+    /// Creates the outermost scope.
     pub(super) fn new() -> Self {
         Scopes(vec![None])
     }
@@ -74,34 +73,35 @@ impl<'a> Scopes<'a> {
         self.0.pop();
     }
 
-    /// Leaves all but the outermost scope.
+    /// Leaves all scopes except the outermost one.
     pub(super) fn leave_all(&mut self) {
         self.0.truncate(1);
     }
 
-    /// Declares a name in the innermost scope; false if it is taken there.
+    /// Declares a name in the innermost scope. Returns `false` if the name is already
+    /// declared there.
     pub(super) fn declare(&mut self, space: Namespace, name: Cow<'a, str>, ty: Type) -> bool {
         let Some(scope) = self.0.last_mut() else { return false };
         let scope = scope.get_or_insert_default();
         scope[space as usize].try_insert(name, ty).is_ok()
     }
 
-    /// The type of this name that is declared nearest.
+    /// Finds the type of a name in the innermost scope that declares it.
     pub(super) fn find(&self, space: Namespace, name: &str) -> Option<&Type> {
         self.0.iter().rev().flatten().find_map(|scope| scope[space as usize].get(name))
     }
 }
 
-/// A set of names that is small most of the time.
+/// A set of names that is usually small.
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
     few: SmallVec<[&'a str; 16]>,
-    /// All of them, once they are too many for a list.
+    /// All names, once they are too many for a list.
     many: Option<HashSet<&'a str>>,
 }
 
 impl<'a> Names<'a> {
-    /// Adds a name; false if it was there.
+    /// Adds a name. Returns `false` if the set already contains it.
     pub(super) fn insert(&mut self, name: &'a str) -> bool {
         if let Some(many) = &mut self.many {
             return many.insert(name);

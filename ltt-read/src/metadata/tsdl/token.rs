@@ -2,7 +2,7 @@
 
 use crate::metadata::Span;
 
-/// What a token is; its text is found by its span.
+/// The kind of a token. Its text is found by its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     Identifier,
@@ -28,12 +28,12 @@ pub(super) enum TokenKind {
     Plus,
     Minus,
     Star,
-    /// Something that is no token; the parser complains when it gets there.
+    /// An invalid token; reported when the parser reaches it.
     Bad(Bad),
     End,
 }
 
-/// Why there is no token.
+/// The problem of an invalid token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bad {
     Character,
@@ -43,8 +43,8 @@ pub(super) enum Bad {
     NumberSuffix,
 }
 
-/// Reserved words. C's own type words (`int`, `unsigned`, …) are not among
-/// them: producers alias them like any other name.
+/// Reserved words. The type words of C (`int`, `unsigned`, …) are not among them, since
+/// producers alias them like other names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keyword {
     Align,
@@ -66,7 +66,7 @@ pub(super) enum Keyword {
 }
 
 impl Keyword {
-    /// The keyword that a word is, if it is one.
+    /// Returns the keyword with this spelling.
     pub(super) fn of(word: &[u8]) -> Option<Keyword> {
         Some(match word {
             b"align" => Keyword::Align,
@@ -90,7 +90,7 @@ impl Keyword {
     }
 }
 
-/// A token and where it is.
+/// A token with its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -98,7 +98,8 @@ pub(super) struct Token {
 }
 
 impl TokenKind {
-    /// Whether it is spelled like a name: an identifier or a reserved word.
+    /// Returns `true` if the token is spelled like a name: an identifier or a reserved
+    /// word.
     pub(super) fn is_word(self) -> bool {
         matches!(self, TokenKind::Identifier | TokenKind::Keyword(_))
     }
