@@ -328,7 +328,9 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     /// Builds the plan of an id, given the hooks registered for it in particular.
     fn plan(&self, for_id: &Registrations<D>) -> Plan<D> {
         let mut registered: Vec<_> = self.for_all_ids.values().chain(for_id.values()).collect();
-        registered.sort_by_key(|registration| self.infos[registration.slot as usize].as_ref().map(Info::order));
+        registered.sort_by_key(|registration| {
+            self.infos[registration.slot as usize].as_ref().map(Info::order)
+        });
         let runs = registered.chunk_by(|a, b| a.slot + 1 == b.slot && a.data == b.data);
         let run = |registered: &[&Registration<D>]| {
             let (first, last) = (registered.first()?, registered.last()?);

@@ -66,7 +66,7 @@ pub(crate) type NoHeader = (DecodeError, u64);
 impl BlockHeader {
     /// Reads the block header at the start of `bytes`, of any version since 0.7.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, NoHeader> {
-        // // The magic number has two possible offsets.
+        // The magic number has two possible offsets.
         let magic = |at: usize| {
             let word = LittleEndian::read_u32(bytes.get(at..at + 4)?);
             (word == MAGIC || word == MAGIC.swap_bytes()).then_some(word == MAGIC)
@@ -162,7 +162,7 @@ fn first_of_2_0<O: ByteOrder>(b: &[u8]) -> usize {
 fn heartbeat<O: ByteOrder>(b: &[u8], order: schema::ByteOrder) -> Result<BlockHeader, NoHeader> {
     need(b, 62)?;
     let version = version(b[57], b[58], 57)?;
-    // // The number of bytes between alignment and frequency scale, and the offset of the
+    // The number of bytes between alignment and frequency scale, and the offset of the
     // latter.
     let (compact, scale_at) = match version {
         Version::OneZero => (3, 65),

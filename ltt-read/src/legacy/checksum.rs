@@ -7,7 +7,7 @@ const MAX_TYPES: u32 = 1 << 16;
 
 /// Computes the checksum of a facility.
 pub(super) fn checksum(facility: &Facility) -> u32 {
-    // // Only the CRC of the name is inverted before and after.
+    // Only the CRC of the name is inverted before and after.
     let name = !update(!0, facility.name.as_bytes());
     let mut sum = Checksum { facility, crc: name, budget: MAX_TYPES };
     for event in &facility.events {

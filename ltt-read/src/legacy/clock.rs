@@ -47,7 +47,7 @@ impl TickClock {
     }
 
     fn new(ticks: Ticks, base: (u64, u64)) -> Self {
-        // // With this limit, sums cannot overflow.
+        // With this limit, sums cannot overflow.
         let limit = if base.1 < 1 << 62 { ticks.limit / 4 } else { 0 };
         TickClock { ticks, base, limit }
     }
@@ -103,7 +103,7 @@ impl Ticks {
         let plain = matches!(scale, Scale::Multiplies(1) | Scale::Divides(1));
         let (mut reciprocal, mut shift) = (0, 0);
         if plain && FAST_FREQUENCIES.contains(&frequency) {
-            // // 1 MHz needs a shift of 10 bits, and tick counts have 11 free bits.
+            // 1 MHz needs a shift of 10 bits, and tick counts have 11 free bits.
             let quotient =
                 |shift: u32| (u128::from(NS_PER_S) << 64 >> shift) / u128::from(frequency);
             shift = (0..=10).find(|shift| quotient(*shift) >> 64 == 0).unwrap_or(0);
@@ -156,7 +156,7 @@ impl Ticks {
     /// count below the limit.
     fn divide(&self, ticks: u64) -> (u64, u64) {
         let (ns, _) = self.estimate(ticks);
-        // // The estimate is at most 1 too small, so 64 bits suffice for the remainder.
+        // The estimate is at most 1 too small, so 64 bits suffice for the remainder.
         let rest = ticks.wrapping_mul(NS_PER_S).wrapping_sub(ns.wrapping_mul(self.frequency));
         if rest < self.frequency { (ns, rest) } else { (ns + 1, rest - self.frequency) }
     }
@@ -165,14 +165,14 @@ impl Ticks {
     /// below the limit.
     fn to_ns_by_division(&self, ticks: u64) -> u64 {
         let (mut ns, rest) = self.divide(ticks);
-        // // The amount that rounding to a double adds to the product.
+        // The amount that rounding to a double adds to the product.
         let product = u128::from(ticks) * u128::from(NS_PER_S);
         let excess = (128 - product.leading_zeros()).saturating_sub(PRECISION);
         let low = product as u64 & ((1 << excess) - 1);
         let half = (1 << excess) >> 1;
         let odd = (product as u64 >> excess) & 1;
         let up = excess > 0 && low + odd > half;
-        // // The amount is less than the frequency.
+        // The amount is less than the frequency.
         let added = (u64::from(up) << excess) as i64 - low as i64;
         let frequency = self.frequency as i64;
         let mut rest = rest as i64 + added;
@@ -181,7 +181,7 @@ impl Ticks {
         } else if rest < 0 {
             (ns, rest) = (ns.saturating_sub(1), rest + frequency);
         }
-        // // A quotient at most half a unit in the last place below a whole number is
+        // A quotient at most half a unit in the last place below a whole number is
         // rounded to that number.
         let fraction_bits = (ns | 1).leading_zeros() - (64 - PRECISION);
         let near = ((frequency - rest) as u64) <= self.frequency >> (fraction_bits + 1).min(63);
@@ -227,7 +227,10 @@ mod tests {
                 let time = clock.timestamp(t).map(Timestamp::ns);
                 assert_eq!(time, i64::try_from(hard).ok(), "{t} at {frequency}");
             }
-            assert!(quick > 10_000 || !FAST_FREQUENCIES.contains(&frequency), "{quick} at {frequency}");
+            assert!(
+                quick > 10_000 || !FAST_FREQUENCIES.contains(&frequency),
+                "{quick} at {frequency}"
+            );
         }
     }
 

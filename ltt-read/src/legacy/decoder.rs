@@ -32,9 +32,7 @@ enum Times {
     Clock(TickClock),
     /// By interpolation between both ends of each block; all blocks have this size in
     /// bytes.
-    Interpolated {
-        block_size: u64,
-    },
+    Interpolated { block_size: u64 },
 }
 
 /// The properties of a tracefile that only its name contains.
@@ -153,7 +151,7 @@ impl Decoder {
             end: clock.timestamp(header.end),
             discarded: lost,
             discarded_bits: 32,
-            // // Lost blocks leave a gap in the sequence numbers of the recorded ones.
+            // Lost blocks leave a gap in the sequence numbers of the recorded ones.
             sequence: blocks,
             sequence_bits: 32,
             clock: header.begin,
@@ -220,7 +218,7 @@ impl Decoder {
     ) -> Result<u64, DecodeError> {
         let Some(declared) = header.size else { return Ok(fields_end) };
         let found = (fields_end - payload) / 8;
-        // // Facilities also pad after a string that is the last field.
+        // Facilities also pad after a string that is the last field.
         let padding = if self.version < Version::Markers(0) { 7 } else { 0 };
         match declared.checked_sub(found) {
             Some(more) if more <= padding => Ok(payload + 8 * declared),
@@ -255,7 +253,7 @@ impl Decoder {
     pub(crate) fn timestamp(&self, packet: &Packet, id: u64, cycles: u64) -> Option<Timestamp> {
         match &self.times {
             Times::Clock(clock) => clock.timestamp(cycles),
-            // // These two events contain their own times.
+            // These two events contain their own times.
             Times::Interpolated { .. } if id == block_2003::BLOCK_START => packet.begin,
             Times::Interpolated { .. } if id == block_2003::BLOCK_END => packet.end,
             Times::Interpolated { .. } => {

@@ -177,7 +177,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
     }
 
     fn class_within(&mut self, tag: &Tag<'_>) -> Result<Type, Diagnostic> {
-        // // Start tags of arrays and sequences may look like empty elements.
+        // Start tags of arrays and sequences may look like empty elements.
         let element = |parser: &mut Self| {
             let next = parser.next("the type of the elements")?;
             parser.class(&next)

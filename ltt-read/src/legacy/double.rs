@@ -44,7 +44,7 @@ impl Double {
         if self.mantissa == 0 || other.mantissa == 0 {
             return Self::new(0);
         }
-        // // The quotient has far more bits than a double keeps.
+        // The quotient has far more bits than a double keeps.
         let up = u128::from(self.mantissa).leading_zeros();
         let (value, by) = (u128::from(self.mantissa) << up, u128::from(other.mantissa));
         let exponent = self.exponent - up as i32 - other.exponent;

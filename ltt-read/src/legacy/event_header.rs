@@ -162,7 +162,7 @@ fn read<O: ByteOrder>(
             let word = O::read_u32(r.take::<4>()?);
             let mask = |bits: u8| 1u64.checked_shl(bits.into()).map_or(u64::MAX, |b| b - 1);
             let word = u64::from(word);
-            // // The truncated bits take no part in the comparison that detects a wrap.
+            // The truncated bits take no part in the comparison that detects a wrap.
             let truncate = u32::from(bits.tsc_lsb_truncate.min(31));
             let before = clock >> truncate << truncate;
             let low = (word & mask(bits.tscbits)) << truncate;
@@ -209,7 +209,7 @@ mod tests {
 
         let compact = read(&bytes![word(7, 101)]);
         assert_eq!((compact.id, compact.cycles, compact.end), (7, clock + 1, 4));
-        // // A smaller value has wrapped; an equal one leaves the clock unchanged.
+        // A smaller value has wrapped; an equal one leaves the clock unchanged.
         assert_eq!(read(&bytes![word(7, 99)]).cycles, 6 << TSC_BITS | 99);
         assert_eq!(read(&bytes![word(7, 100)]).cycles, clock);
 

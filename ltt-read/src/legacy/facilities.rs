@@ -55,7 +55,12 @@ impl Descriptions {
 
     /// Finds the description of a loaded facility. Among several with its name, prefers
     /// one with the recorded checksum, then one for the architecture, then any.
-    fn find(&self, load: &LoadedFacility, arch: &str, warnings: &mut Vec<Diagnostic>) -> Option<&Facility> {
+    fn find(
+        &self,
+        load: &LoadedFacility,
+        arch: &str,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Option<&Facility> {
         let named: Vec<_> = self.0.iter().filter(|(_, f)| f.name == load.name).collect();
         let same = |f: &Facility| load.checksum.is_none_or(|sum| checksum(f) == sum);
         if let Some((_, exact)) = named.iter().find(|(_, f)| same(f)) {
@@ -95,7 +100,7 @@ impl Descriptions {
                 None => continue,
             };
             for (event, id) in facility.events.iter().zip(load.first_id..) {
-                // // Ids of two facilities may not overlap; the first facility has
+                // Ids of two facilities may not overlap; the first facility has
                 // precedence.
                 let of_another = version != Version::Of2003 && id - load.first_id > 0xff;
                 if of_another || known.insert(id, ()).is_some() {
@@ -219,7 +224,7 @@ pub(super) fn read_loads(
                 },
             },
         };
-        // // Every CPU may report the facility.
+        // Every CPU may report the facility.
         if !loads.contains(&load) {
             loads.push(load);
         }

@@ -81,9 +81,9 @@ impl<'a> Builder<'a> {
             Type::Sequence(length, element) => {
                 let mut length_class = self.class(length)?;
                 let element = self.class(element)?;
-                // // A sequence is aligned for its part with the greatest alignment.
+                // A sequence is aligned for its part with the greatest alignment.
                 length_class.align = length_class.align.max(element.align);
-                // // LTTng 2.x uses the same names.
+                // LTTng 2.x uses the same names.
                 let length_name = format!("_{name}_length");
                 let array = Array {
                     element: Arc::new(element),
@@ -126,7 +126,7 @@ impl<'a> Builder<'a> {
                 self.depth -= 1;
                 class
             }
-            // // In an array, a sequence needs a structure for its length.
+            // In an array, a sequence needs a structure for its length.
             Type::Sequence(..) | Type::Named(_) => {
                 let mut members = Vec::new();
                 self.member(&mut members, "elements", class)?;

@@ -170,7 +170,7 @@ impl List<'_> {
         }
         self.listed.insert(id, dir.clone());
         let entries = findings.keep(entries(&dir))?.unwrap_or_default();
-        // // Real entries come before links, so that links are reported as the
+        // Real entries come before links, so that links are reported as the
         // duplicates.
         let (links, real): (Vec<_>, Vec<_>) = entries.into_iter().partition(|it| it.is_link);
         for entry in real.into_iter().chain(links) {
@@ -208,7 +208,7 @@ fn has_metadata(dir: &Path, prefix: &str) -> bool {
             && Name::parse(&name).is_some_and(|name| {
                 match first_version(&entry.path()) {
                     Ok(version) => version.is_some_and(|it| is_metadata(it, &name.channel)),
-                    // // Opening the trace reports the error.
+                    // Opening the trace reports the error.
                     Err(error) => {
                         let denied = error.kind() == ErrorKind::PermissionDenied;
                         denied && CHANNELS.contains(&&*name.channel)
@@ -224,7 +224,7 @@ fn first_version(path: &Path) -> std::io::Result<Option<Version>> {
     use std::io::Read;
 
     let mut bytes = Vec::new();
-    // // Opening a pipe would block until a writer opens it.
+    // Opening a pipe would block until a writer opens it.
     if !path.metadata()?.is_file() {
         return Ok(None);
     }

@@ -155,7 +155,7 @@ impl Parser<'_> {
         while let Some(flag) = self.next_if(|c| "-+ #0".contains(c)) {
             flags.push(flag);
         }
-        // // Width and precision do not affect the payload.
+        // Width and precision do not affect the payload.
         while self.next_if(|c| c.is_ascii_digit() || matches!(c, '.' | '*')).is_some() {}
         let size = self.length(false);
         let (conversion, (c_kind, c_size)) = self.conversion(size);
@@ -268,7 +268,7 @@ mod tests {
         for format in ["", "   ", "irqstate #1%d", "a #", "a %", "a %q", "##", "%%", "a #n"] {
             assert_eq!(parse(format), [], "{format:?}");
         }
-        // // A type without a conversion does not affect the fields after it.
+        // A type without a conversion does not affect the fields after it.
         assert_eq!(parse("a #1%d b %d"), [field("a", Signed, Int, 'd')]);
     }
 }

@@ -116,7 +116,7 @@ impl Markers {
                 self.by_id.insert(key, self.all.len());
                 self.all.push(marker);
             }
-            // // Every CPU may announce the marker.
+            // Every CPU may announce the marker.
             Some(before) => {
                 if before.name != marker.name {
                     let (was, is) = (&before.name, &marker.name);
@@ -215,7 +215,7 @@ fn class(field: &MarkerField, sizes: &Sizes, version: Version, order: ByteOrder)
     };
     let signed = field.kind == MarkerKind::Signed;
     let integer = Integer { signed, base, ..Integer::default() };
-    // // Alignments that are not powers of two cannot have been recorded.
+    // Alignments that are not powers of two cannot have been recorded.
     let align = match version.align(sizes.alignment, bytes) {
         align if align.is_power_of_two() => align,
         _ => 1,

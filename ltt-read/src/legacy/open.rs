@@ -98,7 +98,7 @@ impl Opening<'_> {
                 }
             }
         };
-        // // First the channel that describes itself and the others.
+        // First the channel that describes itself and the others.
         let mut schema = self.schema(&[METADATA.to_owned()]);
         core(&mut schema, StreamClassId(0));
         let described = files.tracefiles.iter();
@@ -121,7 +121,7 @@ impl Opening<'_> {
         } else {
             vec![String::new()]
         };
-        // // Before 2.3, all channels share one stream class.
+        // Before 2.3, all channels share one stream class.
         let stream_of = |channel: &str| match version.has_channels() {
             true => channels.binary_search_by(|c| c.as_str().cmp(channel)).ok(),
             false => Some(0),
@@ -134,7 +134,7 @@ impl Opening<'_> {
         }
         core(&mut schema, StreamClassId(stream_of(METADATA).unwrap_or(0) as u32));
         let tracefiles = files.tracefiles.into_iter().filter(|file| {
-            // // A file without a valid block and outside of known channels does not
+            // A file without a valid block and outside of known channels does not
             // belong to the trace. Damaged files of known channels stay, so that the
             // damage is reported.
             let keep = self.is_sound(file)
@@ -161,7 +161,7 @@ impl Opening<'_> {
             alignment,
         };
         let mut warnings = Vec::new();
-        // // First the channel whose events list the loaded facilities.
+        // First the channel whose events list the loaded facilities.
         let mut schema = self.schema(&[String::new()]);
         facilities::describe_core(version, &machine, &mut schema);
         let loading = files.tracefiles.iter();
@@ -177,7 +177,7 @@ impl Opening<'_> {
         let mut schema = self.schema(&[String::new()]);
         let arch = arch_name(self.header.arch_type);
         descriptions.describe(&loads, version, arch, &mut schema, &mut warnings);
-        // // The descriptions may lack some core events.
+        // The descriptions may lack some core events.
         let mut core = self.schema(&[]);
         facilities::describe_core(version, &machine, &mut core);
         for event in core.event_types {
@@ -325,11 +325,15 @@ fn of_2003(root: &Path, files: Files, system: &System) -> Result<Trace, Error> {
         build(root, schema, decoder, files.into_iter().map(|file| (kind, file)), warnings)
     };
     let mut warnings = Vec::new();
-    // // All facilities except the core facility are loaded by core events.
+    // All facilities except the core facility are loaded by core events.
     let mut schema = empty.clone();
     facilities::describe_core(version, machine, &mut schema);
-    let core =
-        LoadedFacility { name: facilities::CORE.to_owned(), checksum: None, first_id: 0, machine: *machine };
+    let core = LoadedFacility {
+        name: facilities::CORE.to_owned(),
+        checksum: None,
+        first_id: 0,
+        machine: *machine,
+    };
     let mut loads = vec![core];
     let loading = |file: &&File| file.path == "control/facilities";
     let loading: Vec<_> = files.tracefiles.iter().filter(loading).cloned().collect();

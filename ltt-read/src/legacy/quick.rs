@@ -58,7 +58,7 @@ fn short(bytes: [u8; 8], big: bool, clock: u64) -> Option<(u64, u64, u64)> {
     if matches!(code, ID_SIZE_TSC | ID_SIZE) {
         return None;
     }
-    // // Both cases alternate unpredictably, so this code has no branches.
+    // Both cases alternate unpredictably, so this code has no branches.
     let is_wide = code == ID;
     let id = if is_wide { wide_id } else { code.into() };
     let bits = 32 + 16 * u64::from(is_wide);

@@ -27,8 +27,9 @@ impl System {
         let attribute = |name: &str| {
             tag.attribute(name).ok_or_else(|| error(tag.at, format!("`<system>` lacks `{name}`")))
         };
-        let wrong =
-            |name: &str, value: &str| error(tag.at, format!("invalid value of `{name}`: `{value}`"));
+        let wrong = |name: &str, value: &str| {
+            error(tag.at, format!("invalid value of `{name}`: `{value}`"))
+        };
         let order = match attribute("endian")? {
             "LITTLE_ENDIAN" => ByteOrder::Little,
             "BIG_ENDIAN" => ByteOrder::Big,

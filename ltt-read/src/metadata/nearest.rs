@@ -11,7 +11,7 @@
 /// assert_eq!(nearest("colour", ["next_tid", "prev_tid"]), None);
 /// ```
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // // People do not type names longer than this, and a comparison costs the product of
+    // People do not type names longer than this, and a comparison costs the product of
     // both lengths.
     const LONGEST: usize = 64;
     if wanted.len() > LONGEST {

@@ -44,7 +44,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<String, MetadataError> {
         }
         None => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).to_vec(),
     };
-    // // Comments and strings may contain invalid UTF-8; the parsers reject replacement
+    // Comments and strings may contain invalid UTF-8; the parsers reject replacement
     // characters elsewhere.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
@@ -103,7 +103,7 @@ fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> Result<Vec<u8>, (usize
             return Err(fail(format!("the file ends {missing} bytes before the end of the text")));
         };
         text.extend_from_slice(content);
-        // // A file that ends within the padding of its last packet is complete.
+        // A file that ends within the padding of its last packet is complete.
         offset += header.packet_size.min(packet.len());
     }
     Ok(text)

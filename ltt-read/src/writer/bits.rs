@@ -184,7 +184,7 @@ mod tests {
             (0b10110u32 | 0x5a5_a5a5 << 5).to_le_bytes()
         );
         assert_eq!(written(ByteOrder::Big, &fields), (0b10110u32 << 27 | 0x5a5_a5a5).to_be_bytes());
-        // // 3 + 12 + 1 bits by hand: LE 001 | 0xabc<<3 | 1<<15; BE 1, 0xabc, 1.
+        // 3 + 12 + 1 bits by hand: LE 001 | 0xabc<<3 | 1<<15; BE 1, 0xabc, 1.
         let fields = [(1, 3), (0xabc, 12), (1, 1)];
         assert_eq!(written(ByteOrder::Little, &fields), [0xe1, 0xd5]);
         assert_eq!(written(ByteOrder::Big, &fields), [0x35, 0x79]);

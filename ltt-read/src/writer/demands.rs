@@ -234,7 +234,7 @@ impl<'a> Walk<'a, '_> {
 
     /// Finds the field at a location, seen from the current field.
     fn locate(&self, location: &Dependency) -> Option<(Scope, Vec<usize>, &'a FieldClass)> {
-        // // A step up cancels the previous step down. The remaining steps up start at
+        // A step up cancels the previous step down. The remaining steps up start at
         // the structure around the field.
         let mut names: Vec<&str> = Vec::new();
         let mut ups = 0;
@@ -296,7 +296,7 @@ impl<'a> Walk<'a, '_> {
                             return None;
                         };
                         let chosen = v.options.get(*option)?;
-                        // // TSDL paths name the option, CTF 2 paths do not.
+                        // TSDL paths name the option, CTF 2 paths do not.
                         names.next_if(|n| Some(**n) == chosen.name.as_deref());
                         path.push(0);
                         class = &chosen.class;

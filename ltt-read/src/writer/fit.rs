@@ -161,7 +161,7 @@ pub(super) fn integer_of(number: i128, signed: bool, bits: u32) -> Fitted {
     if !(low..=high).contains(&number) {
         return Err(does_not_fit(number, bits, signed));
     }
-    // // The number is in range, so the casts are lossless.
+    // The number is in range, so the casts are lossless.
     Ok(if signed { Value::Sint(number as i64) } else { Value::Uint(number as u64) })
 }
 

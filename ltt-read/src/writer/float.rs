@@ -7,14 +7,14 @@ pub(super) fn to_f16_bits(number: f64) -> u16 {
     let exponent = (bits >> 52 & 0x7ff) as i32 - 1023;
     let fraction = bits & ((1 << 52) - 1);
     if exponent == 1024 {
-        // // The top bit keeps the result a NaN, whatever the payload.
+        // The top bit keeps the result a NaN, whatever the payload.
         let payload = if fraction == 0 { 0 } else { 0x200 | (fraction >> 42) as u16 };
         return sign | 0x7c00 | payload;
     }
     if exponent < -25 {
         return sign;
     }
-    // // Normal numbers keep 10 of 52 fraction bits, subnormal ones fewer.
+    // Normal numbers keep 10 of 52 fraction bits, subnormal ones fewer.
     let significand = fraction | 1 << 52;
     let (biased, dropped) =
         if exponent < -14 { (0, 42 + (-14 - exponent) as u32) } else { (exponent + 15, 42) };
@@ -22,7 +22,7 @@ pub(super) fn to_f16_bits(number: f64) -> u16 {
     let rest = significand & ((1 << dropped) - 1);
     let half = 1u64 << (dropped - 1);
     let up = rest > half || (rest == half && kept & 1 == 1);
-    // // The implicit bit of `kept` adds one to the exponent of normal numbers, and so
+    // The implicit bit of `kept` adds one to the exponent of normal numbers, and so
     // does a carry out of the fraction.
     let base = if biased > 0 { (biased as u64 - 1) << 10 } else { 0 };
     let result = base + kept + u64::from(up);
@@ -38,7 +38,7 @@ pub(super) fn to_f128_bits(number: f64) -> u128 {
     let (exponent, fraction) = match (exponent, fraction) {
         (0, 0) => (0, 0),
         (0, f) => {
-            // // Subnormal numbers become normal: shift their first 1 bit to the implicit
+            // Subnormal numbers become normal: shift their first 1 bit to the implicit
             // bit.
             let shift = f.leading_zeros() - 11;
             (16383 - 1022 - u128::from(shift), u128::from(f << shift) & ((1 << 52) - 1))
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(to_f128_bits(-1.5), 0xbfff << 112 | 1 << 111);
         assert_eq!(to_f128_bits(f64::INFINITY), 0x7fff << 112);
         assert_eq!(to_f128_bits(0.0), 0);
-        // // 2^-1074, the least subnormal number.
+        // 2^-1074, the least subnormal number.
         assert_eq!(to_f128_bits(f64::from_bits(1)), (16383 - 1074) << 112);
     }
 }

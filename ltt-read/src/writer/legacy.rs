@@ -147,7 +147,7 @@ impl LegacyWriter {
         format: &str,
     ) -> Result<LegacyMarker, WriteError> {
         if self.markers.is_empty() && channel != METADATA {
-            // // The metadata channel first describes itself.
+            // The metadata channel first describes itself.
             let id = "channel %s name %s event_id %hu int #1u%zu long #1u%zu pointer #1u%zu \
                       size_t #1u%zu alignment #1u%u";
             self.marker(METADATA, "core_marker_id", id)?;
@@ -330,7 +330,7 @@ impl LegacyWriter {
     fn record(&mut self, file: (usize, u32), id: u16, tsc: u64, payload: &[u8], largest: usize) {
         let key = file;
         let mut file = std::mem::take(self.files.entry(key).or_default());
-        // // An upper bound of the header size, with padding.
+        // An upper bound of the header size, with padding.
         let room = payload.len() + 48;
         if !file.block.is_empty() && file.block.len() + room > self.block_size {
             self.close_block(&mut file);

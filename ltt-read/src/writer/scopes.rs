@@ -44,7 +44,7 @@ impl Scopes {
             let found = demands_of(&classes, &self.values, scope);
             demands.extend(found.map_err(|e| e.in_scope(scope))?);
         }
-        // // Selectors that only have to avoid some ranges come last, since they adapt to
+        // Selectors that only have to avoid some ranges come last, since they adapt to
         // the values of the others.
         demands.sort_by_key(|d| matches!(d.demand, Demand::NotIn(_)));
         for demanded in &demands {

@@ -347,7 +347,7 @@ impl<W: Write> StreamWriter<W> {
             } else if mark.roles.has(Role::PacketEndTimestamp) {
                 late(end)?;
             } else if mark.roles.has(Role::DiscardedEvents) {
-                // // Counters may wrap.
+                // Counters may wrap.
                 mark.overwrite(&mut self.w, 0, self.discarded);
             }
         }

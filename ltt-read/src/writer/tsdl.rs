@@ -252,7 +252,7 @@ impl Printer<'_> {
                 let named = self.scope == Scope::PacketHeader && name == "uuid";
                 refuse(place, uuid != named, "a UUID of another name, or none of this name")?;
                 let element = self.class(place, "", &array.element, depth)?;
-                // // As in C, the outermost length comes first.
+                // As in C, the outermost length comes first.
                 let lengths = self.length(place, &array.length)? + &element.lengths;
                 Declared { lengths, ..element }
             }
@@ -379,7 +379,7 @@ impl Printer<'_> {
             let name = option.name.as_deref().unwrap_or_default();
             let place = format!("{place}.{name}");
             refuse(&place, option.attributes.is_some(), "user attributes")?;
-            // // Readers take this name as the label in the selector's enumeration, and
+            // Readers take this name as the label in the selector's enumeration, and
             // drop a leading underscore from it as the name of the option.
             let label = identifier(&place, option.label.as_deref().unwrap_or(name))?;
             let same = label.strip_prefix('_').unwrap_or(label) == name;

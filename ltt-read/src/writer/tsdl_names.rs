@@ -70,7 +70,7 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => literal.push_str("\\n"),
             '\t' => literal.push_str("\\t"),
             '\r' => literal.push_str("\\r"),
-            // // Always three digits, so that a following digit is not part of the
+            // Always three digits, so that a following digit is not part of the
             // escape.
             c if c.is_ascii_control() => literal.push_str(&format!("\\{:03o}", u32::from(c))),
             c => literal.push(c),
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(escaped("", "event").unwrap(), "_event");
         assert_eq!(escaped("", "_Bool").unwrap(), "__Bool");
         assert_eq!(escaped("", "_x").unwrap(), "__x");
-        // // With an underscore, this one would be a keyword.
+        // With an underscore, this one would be a keyword.
         assert_eq!(escaped("", "Bool").unwrap(), "Bool");
         assert!(escaped("", "with space").is_err());
         assert!(escaped("", "").is_err());

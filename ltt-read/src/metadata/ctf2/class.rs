@@ -155,15 +155,16 @@ impl Classes {
         let object = fragment.object("a field class alias", known)?;
         refuse_extensions(&object)?;
         object.read("attributes", attributes)?;
-        let name = object.read_needed("name", Node::str)?;
+        let name = object.read_required("name", Node::str)?;
         let built = object
-            .read_needed("field-class", |n| self.class(n))
+            .read_required("field-class", |n| self.class(n))
             .map_err(|d| d.within(fragment.span(), format!("in field class alias `{name}`")))?;
         match self.aliases.insert(name.into(), built) {
             None => Ok(()),
             Some(_) => {
-                let name_node = object.need("name")?;
-                Err(name_node.error(format!("field class alias `{name}` is already defined")))
+                let name_node = object.required("name")?;
+                Err(name_node
+                    .error(format!("field class alias `{name}` is already defined")))
             }
         }
     }
@@ -183,7 +184,7 @@ impl Classes {
     pub(super) fn class(&mut self, node: Node<'_>) -> Result<Built> {
         if let Some(name) = node.as_str() {
             return self.alias(name).ok_or_else(|| {
-                let error = node.error(format!("there is no field class alias `{name}` so far"));
+                let error = node.error(format!("no earlier field class alias `{name}`"));
                 let mut known: Vec<&str> = self.aliases.keys().map(|k| &**k).collect();
                 known.sort_unstable();
                 match nearest(name, known) {
@@ -229,13 +230,13 @@ impl Classes {
             Kind::BitArray => FieldKind::BitArray(self.fixed(&object, 64)?),
             Kind::BitMap => {
                 let fixed = self.fixed(&object, 64)?;
-                FieldKind::BitMap(fixed, object.read_needed("flags", flags)?)
+                FieldKind::BitMap(fixed, object.read_required("flags", flags)?)
             }
             Kind::Bool => FieldKind::Bool(self.fixed(&object, 64)?, None),
             Kind::Float => {
                 let fixed = self.fixed(&object, 128)?;
                 if !matches!(fixed.bits, 16 | 32 | 64 | 128) {
-                    let error = object.need("length")?.unexpected("16, 32, 64 or 128 bits");
+                    let error = object.required("length")?.unexpected("16, 32, 64 or 128 bits");
                     return Err(error);
                 }
                 FieldKind::Float(fixed)
@@ -316,7 +317,7 @@ impl Classes {
     fn blob_roles(&mut self, object: &Object<'_>, blob: &mut Blob) -> Result<()> {
         blob.roles = self.roles(object, &[("metadata-stream-uuid", Role::Uuid)])?;
         if !blob.roles.is_empty() && blob.length != Length::Static(16) {
-            let length = object.need("length")?;
+            let length = object.required("length")?;
             return Err(length.unexpected("16, the size of a UUID (role `metadata-stream-uuid`)"));
         }
         Ok(())
@@ -348,7 +349,7 @@ impl Classes {
         length: Length,
         contents: &mut Contents,
     ) -> Result<FieldKind> {
-        let element = object.read_needed("element-field-class", |n| self.class(n))?;
+        let element = object.read_required("element-field-class", |n| self.class(n))?;
         contents.add(&element);
         Ok(FieldKind::Array(Array { element: element.class, length, roles: Roles::NONE }))
     }
@@ -365,10 +366,10 @@ impl Classes {
             let known = &["name", "field-class", "attributes", "extensions"];
             let object = member.object("a structure member class", known)?;
             refuse_extensions(&object)?;
-            let name = object.read_needed("name", Node::str)?;
-            names.add(name).map_err(|()| already(&object, name, "member"))?;
+            let name = object.read_required("name", Node::str)?;
+            names.add(name).map_err(|()| duplicate_name(&object, name, "member"))?;
             let within = |d: Diagnostic| d.within(member.span(), format!("in member `{name}`"));
-            let built = object.read_needed("field-class", |n| self.class(n)).map_err(within)?;
+            let built = object.read_required("field-class", |n| self.class(n)).map_err(within)?;
             contents.add(&built);
             members.push(Member {
                 name: name.into(),
@@ -380,18 +381,18 @@ impl Classes {
     }
 
     fn optional(&mut self, object: &Object<'_>, contents: &mut Contents) -> Result<FieldKind> {
-        let built = object.read_needed("field-class", |n| self.class(n))?;
+        let built = object.read_required("field-class", |n| self.class(n))?;
         contents.add(&built);
-        let selector = object.read_needed("selector-field-location", location)?;
-        // // The signedness of the selector is checked when locations are resolved.
+        let selector = object.read_required("selector-field-location", location)?;
+        // The signedness of the selector is checked when locations are resolved.
         let present = object.read("selector-field-ranges", |n| ranges(n, IntKind::Either))?;
         let present = present.map_or(Selector::Bool, Selector::Ranges);
         Ok(FieldKind::Option(OptionField { selector, present, class: built.class }))
     }
 
     fn variant(&mut self, object: &Object<'_>, contents: &mut Contents) -> Result<FieldKind> {
-        let selector = object.read_needed("selector-field-location", location)?;
-        let node = object.need("options")?;
+        let selector = object.read_required("selector-field-location", location)?;
+        let node = object.required("options")?;
         let array = node.array().map_err(|d| d.within(node.span(), "in property `options`"))?;
         if array.len() == 0 {
             return Err(node.error("expected at least one option"));
@@ -405,7 +406,7 @@ impl Classes {
             refuse_extensions(&object)?;
             let name = object.read("name", Node::str)?;
             if let Some(name) = name {
-                names.add(name).map_err(|()| already(&object, name, "option"))?;
+                names.add(name).map_err(|()| duplicate_name(&object, name, "option"))?;
             }
             let within = |d: Diagnostic| {
                 let what = match name {
@@ -415,9 +416,9 @@ impl Classes {
                 d.within(option.span(), what)
             };
             let ranges = object
-                .read_needed("selector-field-ranges", |n| ranges(n, IntKind::Either))
+                .read_required("selector-field-ranges", |n| ranges(n, IntKind::Either))
                 .map_err(within)?;
-            let built = object.read_needed("field-class", |n| self.class(n)).map_err(within)?;
+            let built = object.read_required("field-class", |n| self.class(n)).map_err(within)?;
             contents.add(&built);
             options.push(VariantOption {
                 name: name.map(Into::into),
@@ -431,17 +432,17 @@ impl Classes {
     }
 }
 
-fn already(object: &Object<'_>, name: &str, what: &str) -> Diagnostic {
+fn duplicate_name(object: &Object<'_>, name: &str, what: &str) -> Diagnostic {
     let node = object.get("name").unwrap_or(object.node);
-    node.error(format!("there is another {what} `{name}`"))
+    node.error(format!("duplicate {what} `{name}`"))
 }
 
 fn static_length(object: &Object<'_>) -> Result<Length> {
-    object.read_needed("length", Node::uint).map(Length::Static)
+    object.read_required("length", Node::uint).map(Length::Static)
 }
 
 fn dynamic_length(object: &Object<'_>) -> Result<Length> {
-    object.read_needed("length-field-location", location).map(Length::Dynamic)
+    object.read_required("length-field-location", location).map(Length::Dynamic)
 }
 
 fn alignment_of(node: Node<'_>) -> Result<u32> {

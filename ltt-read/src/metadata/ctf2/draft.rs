@@ -8,7 +8,7 @@ use super::json::{Node, Result};
 use crate::schema::{Dependency, LocationOrigin, PathStep, Scope};
 
 /// Returns the current name of a renamed property.
-pub(super) fn present_name(name: &str) -> Option<&'static str> {
+pub(super) fn current_name(name: &str) -> Option<&'static str> {
     match name {
         "user-attributes" => Some("attributes"),
         "default-clock-class-name" => Some("default-clock-class-id"),

@@ -79,7 +79,7 @@ impl Reader {
     /// Reads a fragment.
     pub(super) fn fragment(&mut self, node: Node<'_>) -> Result<()> {
         let is_first = self.kind.is_none();
-        // // Until the kind is known, treat the fragment as one on which others depend.
+        // Until the kind is known, treat the fragment as one on which others depend.
         self.kind = Some(Kind::Preamble);
         if !node.is_object() {
             return Err(node.unexpected("a fragment: an object"));
@@ -89,7 +89,7 @@ impl Reader {
         let kind = type_name.word(KINDS)?;
         match kind {
             Kind::Preamble if !is_first => {
-                return Err(node.error("there is one preamble, and it is the first fragment"));
+                return Err(node.error("duplicate preamble: only the first fragment is a preamble"));
             }
             Kind::Preamble => {}
             _ if is_first => {
@@ -120,7 +120,7 @@ impl Reader {
     fn preamble(&mut self, node: Node<'_>) -> Result<()> {
         let known = &["type", "version", "uuid", "attributes", "extensions"];
         let object = node.object("the preamble", known)?;
-        object.read_needed("version", |n| match n.uint()? {
+        object.read_required("version", |n| match n.uint()? {
             2 => Ok(()),
             _ => Err(n.unexpected("version 2")),
         })?;
@@ -145,7 +145,7 @@ impl Reader {
         let object = node.object("a trace class", known)?;
         refuse_extensions(&object)?;
         if std::mem::replace(&mut self.has_trace_class, true) {
-            return Err(node.error("there is another trace class before"));
+            return Err(node.error("duplicate trace class"));
         }
         self.schema.identity = identity(&object)?;
         self.schema.uuid = self.schema.uuid.or(object.read("uuid", uuid)?);
@@ -181,17 +181,17 @@ impl Reader {
         refuse_extensions(&object)?;
         // Drafts refer to clock classes by name.
         let is_draft = object.get("id").is_none() && object.get("name").is_some();
-        let id = object.read_needed(if is_draft { "name" } else { "id" }, Node::str)?;
+        let id = object.read_required(if is_draft { "name" } else { "id" }, Node::str)?;
         let index = self.schema.clocks.len() as u32;
         if self.clocks.insert(id.into(), index).is_some() {
-            let message = format!("there is another clock class with the id `{id}`");
+            let message = format!("duplicate clock class id `{id}`");
             return Err(object.get("id").unwrap_or(node).error(message));
         }
         let mut clock = ClockClass::new(id);
         clock.identity = identity(&object)?;
         clock.uuid = clock.identity.uid.as_deref().and_then(|uid| uid.parse().ok());
         clock.uuid = clock.uuid.or(object.read("uuid", uuid)?);
-        clock.frequency = object.read_needed("frequency", |n| match n.uint()? {
+        clock.frequency = object.read_required("frequency", |n| match n.uint()? {
             0 => Err(n.unexpected("a frequency above 0")),
             hertz => Ok(hertz),
         })?;
@@ -226,7 +226,7 @@ impl Reader {
         refuse_extensions(&object)?;
         let mut class = StreamClass::new(object.read("id", Node::uint)?.unwrap_or(0));
         if self.streams.contains_key(&class.id) {
-            let message = format!("there is another data stream class with the id {}", class.id);
+            let message = format!("duplicate data stream class id {}", class.id);
             return Err(object.get("id").unwrap_or(node).error(message));
         }
         class.identity = identity(&object)?;
@@ -238,8 +238,7 @@ impl Reader {
                 clock.map(Some).ok_or_else(|| {
                     let ids: Vec<&str> =
                         self.schema.clocks.iter().map(|c| &*c.name).take(8).collect();
-                    let error =
-                        n.error(format!("there is no clock class with the id `{id}` so far"));
+                    let error = n.error(format!("no earlier clock class has the id `{id}`"));
                     match ids.is_empty() {
                         true => error,
                         false => error.with_help(format!("known ids: {}", ids.join(", "))),
@@ -281,13 +280,12 @@ impl Reader {
         let stream_id = object.read("data-stream-class-id", Node::uint)?.unwrap_or(0);
         let Some(stream) = self.streams.get_mut(&stream_id) else {
             let place = object.get("data-stream-class-id").unwrap_or(node);
-            let message = format!("there is no data stream class with the id {stream_id} so far");
+            let message = format!("no earlier data stream class has the id {stream_id}");
             return Err(place.error(message));
         };
         if !self.events.insert((stream_id, id)) {
-            let message = format!(
-                "data stream class {stream_id} has another event record class with the id {id}"
-            );
+            let message =
+                format!("duplicate event record class id {id} in data stream class {stream_id}");
             return Err(object.get("id").unwrap_or(node).error(message));
         }
         stream.event_types += 1;
@@ -314,27 +312,26 @@ impl Reader {
     ) -> std::result::Result<Schema, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         if self.kind.is_none() {
-            errors.push(Diagnostic::error(end, "there is no preamble fragment"));
+            errors.push(Diagnostic::error(end, "missing preamble fragment"));
         }
         if self.streams.is_empty() {
-            errors.push(Diagnostic::error(end, "there is no `data-stream-class` fragment"));
+            errors.push(Diagnostic::error(end, "missing `data-stream-class` fragment"));
         }
         if self.streams.len() > 1 && !self.packet_header_roles.has(Role::StreamClassId) {
             let message = "there are several data stream classes, but no packet header field \
-                           with the role `data-stream-class-id` to tell them apart";
+                           with the role `data-stream-class-id`";
             errors.push(Diagnostic::error(end, message));
         }
         for stream in self.streams.values() {
             if stream.event_types > 1 && !stream.header_roles.has(Role::EventTypeId) {
                 let message = "this data stream class has several event record classes, but no \
-                               event record header field with the role `event-record-class-id` \
-                               to tell them apart";
+                               event record header field with the role `event-record-class-id`";
                 errors.push(Diagnostic::error(stream.span, message));
             }
         }
         if !errors.is_empty() {
             errors.sort_by_key(|e: &Diagnostic| e.span.start);
-            errors.truncate(super::MOST_ERRORS);
+            errors.truncate(super::MAX_ERRORS);
             return Err(errors);
         }
         if let Some(order) = self.classes.byte_order {
@@ -377,8 +374,8 @@ fn clock_origin(node: Node<'_>) -> Result<ClockOrigin> {
         return node.word(&[("unix-epoch", ())]).map(|()| ClockOrigin::UnixEpoch);
     }
     let object = node.object("a clock origin", &["namespace", "name", "uid"])?;
-    object.need("name")?;
-    object.need("uid")?;
+    object.required("name")?;
+    object.required("uid")?;
     identity(&object).map(ClockOrigin::Custom)
 }
 
@@ -392,6 +389,6 @@ fn clock_offset(node: Node<'_>, frequency: u64) -> Result<(i64, i64)> {
         }
         _ => Err(n.unexpected(&format!("less than the frequency, {frequency}"))),
     })?;
-    // // `int` has checked the range.
+    // `int` has checked the range.
     Ok((seconds as i64, cycles.unwrap_or(0)))
 }

@@ -6,7 +6,7 @@
 use hashbrown::HashSet;
 use smallvec::SmallVec;
 
-use super::draft::present_name;
+use super::draft::current_name;
 use super::syntax::{Kind, Tree, Value};
 use crate::metadata::nearest::nearest;
 use crate::metadata::{Diagnostic, Span};
@@ -137,7 +137,7 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn uint(self) -> Result<u64> {
-        // // `int` has checked the range.
+        // `int` has checked the range.
         self.int(IntKind::Unsigned).map(|v| v as u64)
     }
 
@@ -153,7 +153,7 @@ impl<'a> Node<'a> {
         let entries = self.properties("an object")?;
         let mut names = Names::default();
         for entry in entries.clone() {
-            names.add(entry.name).map_err(|()| entry.twice())?;
+            names.add(entry.name).map_err(|()| entry.duplicate())?;
         }
         Ok(entries)
     }
@@ -164,7 +164,7 @@ impl<'a> Node<'a> {
         for entry in self.properties(what)? {
             let name = entry.name;
             let position = |name: &str| known.iter().position(|k| *k == name);
-            let index = position(name).or_else(|| position(present_name(name)?));
+            let index = position(name).or_else(|| position(current_name(name)?));
             let Some(i) = index else {
                 let error = entry.name_error(format!("{what} has no property `{name}`"));
                 return Err(match nearest(name, known.iter().copied()) {
@@ -173,7 +173,7 @@ impl<'a> Node<'a> {
                 });
             };
             if values[i].replace(entry.value).is_some() {
-                return Err(entry.twice());
+                return Err(entry.duplicate());
             }
         }
         Ok(Object { node: self, known, values })
@@ -206,8 +206,8 @@ impl Entry<'_> {
         Diagnostic::error(self.name_span, message)
     }
 
-    fn twice(&self) -> Diagnostic {
-        self.name_error(format!("property `{}` is there twice", self.name))
+    fn duplicate(&self) -> Diagnostic {
+        self.name_error(format!("duplicate property `{}`", self.name))
     }
 }
 
@@ -299,7 +299,7 @@ impl<'a> Object<'a> {
     }
 
     /// Returns a required property.
-    pub(super) fn need(&self, name: &str) -> Result<Node<'a>> {
+    pub(super) fn required(&self, name: &str) -> Result<Node<'a>> {
         self.get(name).ok_or_else(|| self.node.error(format!("missing property `{name}`")))
     }
 
@@ -313,12 +313,12 @@ impl<'a> Object<'a> {
     }
 
     /// Reads a required property with `read`. Errors contain the property's name.
-    pub(super) fn read_needed<T>(
+    pub(super) fn read_required<T>(
         &self,
         name: &str,
         read: impl FnOnce(Node<'a>) -> Result<T>,
     ) -> Result<T> {
-        within_property(self.need(name)?, name, read)
+        within_property(self.required(name)?, name, read)
     }
 }
 

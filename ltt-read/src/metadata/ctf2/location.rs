@@ -11,7 +11,7 @@ pub(super) fn location(node: Node<'_>) -> Result<Dependency> {
     }
     let object = node.object("a field location", &["origin", "path"])?;
     let origin = object.read("origin", |n| n.word(&Scope::ALL.map(|s| (s.ctf2_name(), s))))?;
-    let path = object.need("path")?;
+    let path = object.required("path")?;
     let steps = object.read("path", |path| {
         let array = path.array()?;
         let mut steps = Vec::with_capacity(array.len());

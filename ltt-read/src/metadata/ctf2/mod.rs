@@ -27,7 +27,7 @@ use syntax::Tree;
 const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// The maximum number of errors.
-const MOST_ERRORS: usize = 50;
+const MAX_ERRORS: usize = 50;
 
 /// Returns `true` if a text is a CTF 2 metadata stream, by its first character. TSDL
 /// cannot start with a record separator or a brace.
@@ -52,7 +52,7 @@ pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema
         let Some(node) = Node::root(&tree, text) else { continue };
         if let Err(error) = reader.fragment(node) {
             errors.push(error);
-            if !reader.is_event_record_class() || errors.len() >= MOST_ERRORS {
+            if !reader.is_event_record_class() || errors.len() >= MAX_ERRORS {
                 break;
             }
         }

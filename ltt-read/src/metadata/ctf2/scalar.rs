@@ -10,14 +10,14 @@ use crate::schema::{
 
 /// Reads the size and orders of a fixed-length class of up to `most` bits.
 pub(super) fn fixed(object: &Object<'_>, most: u32) -> Result<FixedLen> {
-    let byte_order = object.read_needed("byte-order", |n| {
+    let byte_order = object.read_required("byte-order", |n| {
         n.word(&[("little-endian", ByteOrder::Little), ("big-endian", ByteOrder::Big)])
     })?;
-    let bits = object.read_needed("length", |n| match u32::try_from(n.uint()?) {
+    let bits = object.read_required("length", |n| match u32::try_from(n.uint()?) {
         Ok(bits @ 1..) if bits <= most => Ok(bits),
         _ => Err(n.unexpected(&format!("1 to {most} bits (longer ones are not supported)"))),
     })?;
-    // // The natural bit order of little-endian fields starts with the least significant
+    // The natural bit order of little-endian fields starts with the least significant
     // bit.
     let natural = match byte_order {
         ByteOrder::Little => "first-to-last",

@@ -87,7 +87,7 @@ struct Parser<'t> {
     tree: &'t mut Tree,
 }
 
-type Result_ = Result<(), Diagnostic>;
+type ParseResult = Result<(), Diagnostic>;
 
 impl Parser<'_> {
     fn peek(&self) -> Option<u8> {
@@ -124,7 +124,7 @@ impl Parser<'_> {
         *value = Value { kind, end: self.at as u32, next, ..*value };
     }
 
-    fn value(&mut self, depth: usize) -> Result_ {
+    fn value(&mut self, depth: usize) -> ParseResult {
         match self.peek() {
             Some(b'"') => self.string(),
             Some(b'{') => self.object(depth + 1),
@@ -137,7 +137,7 @@ impl Parser<'_> {
         }
     }
 
-    fn word(&mut self, word: &str, kind: Kind) -> Result_ {
+    fn word(&mut self, word: &str, kind: Kind) -> ParseResult {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
             return Err(self.expected("a value"));
         }
@@ -147,7 +147,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn deeper(&self, depth: usize) -> Result_ {
+    fn check_depth(&self, depth: usize) -> ParseResult {
         match depth <= DEPTH {
             true => Ok(()),
             false => {
@@ -157,8 +157,8 @@ impl Parser<'_> {
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result_ {
-        self.deeper(depth)?;
+    fn array(&mut self, depth: usize) -> ParseResult {
+        self.check_depth(depth)?;
         let index = self.open();
         let mut count = 0;
         self.at += 1;
@@ -181,8 +181,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn object(&mut self, depth: usize) -> Result_ {
-        self.deeper(depth)?;
+    fn object(&mut self, depth: usize) -> ParseResult {
+        self.check_depth(depth)?;
         let index = self.open();
         let mut count = 0;
         self.at += 1;
@@ -215,7 +215,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result_ {
+    fn number(&mut self) -> ParseResult {
         let index = self.open();
         let mut kind = Kind::Integer;
         if self.peek() == Some(b'-') {
@@ -242,7 +242,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result_ {
+    fn digits(&mut self) -> ParseResult {
         if !self.peek().is_some_and(|c| c.is_ascii_digit()) {
             return Err(self.expected("a digit"));
         }
@@ -252,7 +252,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result_ {
+    fn string(&mut self) -> ParseResult {
         let index = self.open();
         self.at += 1;
         let mut unescaped: Option<String> = None;
@@ -262,7 +262,7 @@ impl Parser<'_> {
                 self.at += 1;
             }
             if let Some(unescaped) = &mut unescaped {
-                // // Both ends are next to ASCII characters, and so on character
+                // Both ends are next to ASCII characters, and so on character
                 // boundaries.
                 unescaped.push_str(self.text.get(from..self.at).unwrap_or_default());
             }

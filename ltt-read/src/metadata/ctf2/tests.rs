@@ -1,4 +1,4 @@
-//! What fragments mean, and what is said about wrong ones.
+//! Tests of fragments, and of the errors of invalid ones.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn schema(fragments: &[&str]) -> (Schema, Vec<Diagnostic>) {
     }
 }
 
-/// The error of a text, and the part of the text where it is.
+/// Returns the error of a text and the part of the text at its span.
 fn error(fragments: &[&str]) -> (Diagnostic, String) {
     let text = text(fragments);
     let error = parse(&text, &mut Vec::new()).unwrap_err().remove(0);
@@ -33,7 +33,7 @@ fn error(fragments: &[&str]) -> (Diagnostic, String) {
     (error, place)
 }
 
-/// The class of the one payload member.
+/// Returns the class of the only payload member.
 fn class(json: &str) -> FieldClass {
     let (mut schema, warnings) = schema(&[PREAMBLE, STREAM, &event_of(json)]);
     assert_eq!(warnings, []);
@@ -56,7 +56,7 @@ fn class_error(json: &str, place: &str, message: &str) {
 }
 
 #[test]
-fn languages_are_told_apart() {
+fn languages_are_detected() {
     assert!(is_ctf2("\u{1e}{}"));
     assert!(is_ctf2(" \n\u{1e}{}"));
     assert!(is_ctf2("{\"type\""), "so that the error tells of the missing separator");
@@ -248,7 +248,7 @@ fn unknown_roles_and_log_levels_are_warnings() {
 }
 
 #[test]
-fn spellings_of_drafts_are_understood() {
+fn spellings_of_drafts_are_accepted() {
     let (schema, _) = schema(&[
         PREAMBLE,
         r#"{"type": "trace-class", "uuid": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]}"#,
@@ -274,10 +274,10 @@ fn spellings_of_drafts_are_understood() {
 }
 
 #[test]
-fn errors_in_classes_are_at_the_culprit() {
+fn errors_in_classes_point_at_their_cause() {
     class_error("23", "23", "expected a field class");
     class_error("{}", "{}", "missing property `type`");
-    class_error(r#""nope""#, "\"nope\"", "no field class alias `nope`");
+    class_error(r#""nope""#, "\"nope\"", "no earlier field class alias `nope`");
     class_error(r#"{"type": "structur"}"#, "\"structur\"", "found \"structur\"");
     let (e, _) = error(&[PREAMBLE, STREAM, &event_of(r#"{"type": "structur"}"#)]);
     assert_eq!(e.help.as_deref(), Some("did you mean `structure`?"));
@@ -302,7 +302,11 @@ fn errors_in_classes_are_at_the_culprit() {
     class_error(&uint(r#", "length": 65"#), "65", "1 to 64 bits");
     class_error(&uint(r#", "length": 8.0"#), "8.0", "unsigned 64-bit integer, found 8.0");
     class_error(&uint(r#", "length": 18446744073709551616"#), "18446744073709551616", "64-bit");
-    class_error(&uint(r#", "length": 8, "length": 8"#), "\"length\"", "there twice");
+    class_error(
+        &uint(r#", "length": 8, "length": 8"#),
+        "\"length\"",
+        "duplicate property `length`",
+    );
     class_error(&uint(r#", "length": 8, "role": []"#), "\"role\"", "has no property `role`");
     class_error(&uint(r#", "length": 8, "alignment": 12"#), "12", "power of two");
     class_error(&uint(r#", "length": 8, "mappings": {"x": [[2, 1]]}"#), "[2, 1]", "2 is greater");
@@ -312,34 +316,44 @@ fn errors_in_classes_are_at_the_culprit() {
     class_error(float, "33", "16, 32, 64 or 128");
     let twice = r#"{"type": "structure", "member-classes": [
         {"name": "a", "field-class": "x"}, {"name": "a", "field-class": "x"}]}"#;
-    class_error(&twice.replace("\"x\"", r#"{"type": "structure"}"#), "\"a\"", "another member `a`");
+    class_error(
+        &twice.replace("\"x\"", r#"{"type": "structure"}"#),
+        "\"a\"",
+        "duplicate member `a`",
+    );
 }
 
 #[test]
-fn errors_in_fragments_are_at_the_culprit() {
+fn errors_in_fragments_point_at_their_cause() {
     let check = |fragments: &[&str], message: &str| {
         let (e, _) = error(fragments);
         assert!(e.message.contains(message), "{:?} lacks {message:?}", e.message);
     };
-    check(&[], "no preamble");
+    check(&[], "missing preamble");
     check(&[STREAM], "must be the preamble");
-    check(&[PREAMBLE], "no `data-stream-class`");
-    check(&[PREAMBLE, PREAMBLE], "one preamble");
+    check(&[PREAMBLE], "missing `data-stream-class`");
+    check(&[PREAMBLE, PREAMBLE], "duplicate preamble");
     check(&[r#"{"type": "preamble", "version": 3}"#], "expected version 2, found 3");
     check(&[r#"{"type": "preamble", "version": 2, "extensions": {"x": {}}}"#], "extension `x`");
-    check(&[PREAMBLE, STREAM, STREAM], "another data stream class with the id 0");
+    check(&[PREAMBLE, STREAM, STREAM], "duplicate data stream class id 0");
     check(
         &[PREAMBLE, r#"{"type": "data-stream-class", "default-clock-class-id": "c"}"#],
-        "no clock class",
+        "no earlier clock class",
     );
-    check(&[PREAMBLE, r#"{"type": "event-record-class"}"#], "no data stream class with the id 0");
+    check(
+        &[PREAMBLE, r#"{"type": "event-record-class"}"#],
+        "no earlier data stream class has the id 0",
+    );
     let event = r#"{"type": "event-record-class"}"#;
-    check(&[PREAMBLE, STREAM, event, event], "another event record class with the id 0");
+    check(&[PREAMBLE, STREAM, event, event], "duplicate event record class id 0");
     check(
         &[PREAMBLE, STREAM, event, r#"{"type": "event-record-class", "id": 1}"#],
-        "tell them apart",
+        "with the role `event-record-class-id`",
     );
-    check(&[PREAMBLE, STREAM, r#"{"type": "data-stream-class", "id": 1}"#], "tell them apart");
+    check(
+        &[PREAMBLE, STREAM, r#"{"type": "data-stream-class", "id": 1}"#],
+        "with the role `data-stream-class-id`",
+    );
     check(&[PREAMBLE, r#"{"type": "clock-class", "id": "c", "frequency": 0}"#], "above 0");
     check(&[PREAMBLE, r#"{"type": "data-stream"}"#], "found \"data-stream\"");
     check(&[PREAMBLE, "[1, 2"], "not JSON");
@@ -355,8 +369,8 @@ fn every_bad_event_record_class_is_reported() {
 }
 
 #[test]
-fn aliases_cannot_blow_up() {
-    // Each alias nests the one before, or holds it ten times.
+fn sizes_of_aliases_are_limited() {
+    // Each alias contains the previous one, once or ten times.
     let nest = |i: usize, times: usize| {
         let member =
             |m: usize| format!(r#"{{"name": "m{m}", "field-class": "a{}"}}"#, i.wrapping_sub(1));

@@ -8,14 +8,14 @@ use crate::schema::{FieldClass, FieldKind, Length, Schema, SlotId};
 
 /// The maximum number of members and options that are copied because a shared class needs
 /// different slots at different uses.
-const MOST_COPIES: usize = 2 << 20;
+const MAX_COPIES: usize = 2 << 20;
 
 /// Mutable root classes, in decoding order.
 type RootsMut<'a> = [Option<&'a mut Arc<FieldClass>>; 6];
 
 /// Numbers the slots and sets them in targets and dependent fields.
 pub(super) fn apply(plan: &Plan, schema: &mut Schema) -> Result<(), Diagnostic> {
-    let mut editor = Editor { copies: MOST_COPIES };
+    let mut editor = Editor { copies: MAX_COPIES };
     let (trace, next) = number(&plan.trace, 0)?;
     schema.trace_slots = next;
     let roots = [schema.packet_header.as_mut(), None, None, None, None, None];
@@ -145,7 +145,7 @@ impl Editor {
             };
             self.copies = self.copies.checked_sub(parts).ok_or_else(|| {
                 let what = "field classes with lengths or selectors are reused too often";
-                Diagnostic::error(span, format!("{what} (limit: {MOST_COPIES} members)"))
+                Diagnostic::error(span, format!("{what} (limit: {MAX_COPIES} members)"))
             })?;
         }
         Ok(Arc::make_mut(class))

@@ -47,7 +47,7 @@ pub(super) struct Locator<'s> {
 const INDEX_FROM: usize = 16;
 
 /// The steps that storing a place costs: it takes more memory than visiting takes time.
-pub(super) const PLACE: usize = 16;
+pub(super) const PLACE_COST: usize = 16;
 
 /// A walk along a path.
 struct Walk<'s, 'a> {
@@ -92,7 +92,7 @@ impl<'s> Locator<'s> {
             LocationOrigin::Scope(scope) => scope,
             LocationOrigin::Parent | LocationOrigin::Enclosing => site.scope,
         };
-        // // The depth of the first frame, if it is around the dependent field.
+        // The depth of the first frame, if it is around the dependent field.
         let (start, depth) = match dependency.origin {
             LocationOrigin::Scope(_) if ups > 0 => {
                 return Err("leads out of its root structure".into());
@@ -144,11 +144,11 @@ impl<'s> Locator<'s> {
             }
         }
         if later {
-            return Err(format!("`{name}` is not decoded before the field that needs it"));
+            return Err(format!("`{name}` is not decoded before the dependent field"));
         }
         let before = structs_outwards(&site.frames)
             .flat_map(|(_, f)| &f.class.members()[..f.child as usize])
-            .take(SHOWN * 4);
+            .take(MAX_LISTED * 4);
         Err(format!("no enclosing structure has a member `{name}` before this field{}", {
             list_members(name, before, "before it")
         }))
@@ -164,11 +164,11 @@ impl<'s> Locator<'s> {
         names: &[&str],
     ) -> Result<(), String> {
         if !self.try_spend(1) {
-            return Err("too many fields come into question".into());
+            return Err("too many candidate fields".into());
         }
         let here = depth.and_then(|d| walk.frames.get(d));
         if depth.is_some() && here.is_none() {
-            return Err("leads to the very field that needs it".into());
+            return Err("leads to the dependent field itself".into());
         }
         let inner = depth.map(|d| d + 1);
         match &class.kind {
@@ -182,7 +182,7 @@ impl<'s> Locator<'s> {
                 };
                 let inner = match here {
                     Some(frame) if index > frame.child => {
-                        return Err(format!("`{name}` is decoded after the field that needs it"));
+                        return Err(format!("`{name}` is decoded after the dependent field"));
                     }
                     Some(frame) if index == frame.child => inner,
                     _ => None,
@@ -192,9 +192,7 @@ impl<'s> Locator<'s> {
             FieldKind::Array(a) => match here {
                 Some(_) => self.enter(walk, 0, &a.element, inner, names),
                 None if names.is_empty() => Err("leads to an array".into()),
-                None => {
-                    Err("leads into an array that does not hold the field that needs it".into())
-                }
+                None => Err("leads into an array that does not hold the dependent field".into()),
             },
             FieldKind::Option(o) => match here {
                 Some(_) => self.enter(walk, 0, &o.class, inner, names),
@@ -203,7 +201,7 @@ impl<'s> Locator<'s> {
             FieldKind::Variant(v) => match here {
                 Some(frame) => {
                     let option = &v.options[frame.child as usize];
-                    // // CTF 1.8 producers may include the name of the option in the
+                    // CTF 1.8 producers may include the name of the option in the
                     // path.
                     let named = option.label.is_some()
                         && names.first().is_some_and(|&n| option.name.as_deref() == Some(n))
@@ -229,7 +227,7 @@ impl<'s> Locator<'s> {
                 }
                 None => {
                     walk.targets.push((walk.place.clone(), class));
-                    self.try_spend(PLACE);
+                    self.try_spend(PLACE_COST);
                     Ok(())
                 }
             },
@@ -244,7 +242,7 @@ impl<'s> Locator<'s> {
         depth: Option<usize>,
         names: &[&str],
     ) -> Result<(), String> {
-        // // Hand-built schemas may be deeper than any class visited so far.
+        // Hand-built schemas may be deeper than any class visited so far.
         if walk.place.len() >= limits::DEPTH {
             return Err(format!("leads more than {} levels deep", limits::DEPTH));
         }
@@ -263,7 +261,7 @@ impl<'s> Locator<'s> {
         if s.members.len() < INDEX_FROM {
             return s.members.iter().position(|m| &*m.name == name).map(|i| i as u32);
         }
-        // // The schema is borrowed for the lifetime of the index, so an address
+        // The schema is borrowed for the lifetime of the index, so an address
         // identifies a structure.
         let index = self.indexes.entry(s as *const Struct as usize).or_insert_with(|| {
             s.members.iter().enumerate().rev().map(|(i, m)| (&*m.name, i as u32)).collect()
@@ -325,7 +323,7 @@ fn normalise(path: &[PathStep]) -> (usize, Vec<&str>) {
 }
 
 /// The maximum number of names in a message.
-const SHOWN: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Describes possible members: "; did you mean …?" or " (members there: …)".
 fn list_members<'s>(
@@ -340,7 +338,7 @@ fn list_members<'s>(
     if let Some(name) = nearest(wanted, names.iter().copied()) {
         return format!("; did you mean `{name}`?");
     }
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|n| format!("`{n}`")).collect();
-    let more = if names.len() > SHOWN { ", …" } else { "" };
+    let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|n| format!("`{n}`")).collect();
+    let more = if names.len() > MAX_LISTED { ", …" } else { "" };
     format!(" (members {where_}: {}{more})", shown.join(", "))
 }

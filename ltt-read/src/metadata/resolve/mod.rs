@@ -24,7 +24,7 @@ use crate::schema::{
     StreamClass,
 };
 use check::Use;
-use locate::{Frame, Locator, PLACE, Site};
+use locate::{Frame, Locator, PLACE_COST, Site};
 
 /// Resolves every length and selector of a schema to a value slot.
 ///
@@ -72,7 +72,7 @@ impl Targets {
             }
             let id = self.root(id);
             let first = *group.get_or_insert(id);
-            // // The least id is the root, so that it is numbered first.
+            // The least id is the root, so that it is numbered first.
             let (low, high) = (first.min(id), first.max(id));
             self.parents[high as usize] = low;
             group = Some(low);
@@ -95,7 +95,7 @@ impl Targets {
         let mut next = first;
         let mut slots: Vec<SlotId> = Vec::with_capacity(self.parents.len());
         for &parent in &self.parents {
-            // // A target with another parent shares the slot of its group, whose root
+            // A target with another parent shares the slot of its group, whose root
             // has a lower id.
             let slot = match slots.get(parent as usize) {
                 Some(&slot) => slot,
@@ -140,14 +140,14 @@ struct Planner<'s> {
     site: Site<'s>,
     owner: Owner<'s>,
     /// The links of the current root.
-    links: Vec<Unregistered>,
+    links: Vec<PendingLink>,
     errors: Vec<Diagnostic>,
     /// `true` once a limit is reached.
     exhausted: bool,
 }
 
 /// The maximum number of diagnostics.
-const MOST_ERRORS: usize = 50;
+const MAX_ERRORS: usize = 50;
 
 impl<'s> Planner<'s> {
     fn new(schema: &'s Schema) -> Self {
@@ -204,7 +204,7 @@ impl<'s> Planner<'s> {
     }
 
     /// Links all dependent fields under one root.
-    fn root(&mut self, scope: Scope, owner: Owner<'s>) -> Vec<Unregistered> {
+    fn root(&mut self, scope: Scope, owner: Owner<'s>) -> Vec<PendingLink> {
         self.owner = owner;
         self.site.scope = scope;
         self.site.frames.clear();
@@ -285,7 +285,7 @@ impl<'s> Planner<'s> {
             Ok((found, ranges))
         });
         match found {
-            Ok((found, ranges)) => self.links.push(Unregistered {
+            Ok((found, ranges)) => self.links.push(PendingLink {
                 scope: self.site.scope,
                 place: self.site.frames.iter().map(|f| f.child).collect(),
                 span: dependency.span,
@@ -301,15 +301,15 @@ impl<'s> Planner<'s> {
                 self.errors.push(
                     Diagnostic::error(dependency.span, message).within(dependency.span, around),
                 );
-                self.exhausted |= self.errors.len() >= MOST_ERRORS;
+                self.exhausted |= self.errors.len() >= MAX_ERRORS;
             }
         }
-        self.locator.spend(PLACE, dependency.span)
+        self.locator.spend(PLACE_COST, dependency.span)
     }
 }
 
 /// A link whose targets have no ids yet.
-struct Unregistered {
+struct PendingLink {
     scope: Scope,
     place: Place,
     span: Span,
@@ -318,10 +318,10 @@ struct Unregistered {
     ranges: Option<Vec<RangeSet>>,
 }
 
-impl Unregistered {
+impl PendingLink {
     /// Adds the targets to their level, and the link to the level of the dependent field.
     fn register(self, trace: &mut Level, stream: Option<&mut Level>, event: Option<&mut Level>) {
-        let Unregistered { scope, place, span, target_scope, targets, ranges } = self;
+        let PendingLink { scope, place, span, target_scope, targets, ranges } = self;
         let mut levels = [Some(trace), stream, event];
         let Some(home) = &mut levels[rank(target_scope)] else { return };
         let target = home.targets.add(target_scope, targets);

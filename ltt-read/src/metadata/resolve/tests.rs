@@ -143,7 +143,7 @@ fn payload_slots(payload: FieldClass) -> (Vec<u16>, Vec<u16>) {
 }
 
 #[test]
-fn one_slot_for_all_users_of_a_length() {
+fn all_fields_with_one_length_share_a_slot() {
     let payload = st([("n", u8_()), ("a", text(near("n"))), ("b", text(near("n")))]);
     let schema = resolved(payload);
     assert_eq!(schema.event_types[0].event_slots, 1);
@@ -199,13 +199,13 @@ fn names_are_looked_up_outwards() {
         payload_slots(st([("n", u8_()), ("in", array(Length::Static(3), inner))])),
         (vec![0], vec![0])
     );
-    // // The nearest one is used; the outer one gets no slot.
+    // The nearest one is used; the outer one gets no slot.
     let inner = st([("n", u8_()), ("s", text(near("n")))]);
     let schema = resolved(st([("n", u8_()), ("in", inner)]));
     let payload = schema.event_types[0].payload.as_ref().unwrap();
     let FieldKind::Integer(_, far) = &payload.members()[0].class.kind else { panic!() };
     assert_eq!(far.slot, None);
-    // // A later member of the same name does not hide an earlier outer one.
+    // A later member of the same name does not hide an earlier outer one.
     let inner = st([("s", text(near("n"))), ("n", u8_())]);
     assert_eq!(payload_slots(st([("n", u8_()), ("in", inner)])), (vec![0], vec![0]));
 }
@@ -246,7 +246,7 @@ fn a_target_inside_a_variant_must_be_in_every_option() {
 
 #[test]
 fn alternatives_that_overlap_share_one_slot() {
-    // // The first option uses its own `n`, the field after the variant uses either.
+    // The first option uses its own `n`, the field after the variant uses either.
     let first = st([("n", u8_()), ("s", text(at(Scope::Payload, ["v", "n"])))]);
     let second = st([("n", u8_())]);
     let v = variant(near("tag"), [(vec![(0, 0)], first), (vec![(1, 1)], second)]);
@@ -279,13 +279,13 @@ fn optional_fields_are_reached_only_from_inside() {
 }
 
 #[test]
-fn what_comes_later_or_is_the_user_itself_is_refused() {
+fn later_fields_and_the_dependent_field_are_refused() {
     refused(st([("s", text(near("n"))), ("n", u8_())]), "not decoded before");
     refused(st([("s", text(relative(["n"]))), ("n", u8_())]), "decoded after");
-    refused(st([("s", text(relative(["s"])))]), "the very field");
+    refused(st([("s", text(relative(["s"])))]), "the dependent field itself");
     refused(st([("s", text(near("s")))]), "not decoded before");
     let a = array(Length::Dynamic(at(Scope::Payload, ["a"])), u8_());
-    refused(st([("a", a)]), "the very field");
+    refused(st([("a", a)]), "the dependent field itself");
     let mut schema = schema_of(st([("n", u8_())]));
     let context = st([("s", text(at(Scope::Payload, ["n"])))]);
     schema.event_types[0].specific_context = Some(Arc::new(context));
@@ -298,7 +298,7 @@ fn what_comes_later_or_is_the_user_itself_is_refused() {
 }
 
 #[test]
-fn targets_must_suit_their_users() {
+fn targets_have_to_suit_dependent_fields() {
     refused(st([("n", FieldClass::sint(8, LE)), ("s", text(near("n")))]), "a signed integer");
     refused(st([("n", st([])), ("s", text(near("n")))]), "leads to a structure");
     let o = option(near("n"), Selector::Bool, u8_());
@@ -351,7 +351,7 @@ fn hostile_schemas_end_in_errors() {
     }
     refused(Arc::unwrap_or_clone(wide), "parts");
 
-    // // 70000 lengths exceed the number of slots.
+    // 70000 lengths exceed the number of slots.
     let counted = st([("n", u8_()), ("s", text(near("n")))]);
     let names: Vec<String> = (0..70_000).map(|i| i.to_string()).collect();
     let members = names.iter().map(|n| (n.as_str(), counted.clone()));

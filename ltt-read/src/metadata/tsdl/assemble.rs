@@ -26,7 +26,7 @@ impl Parser<'_> {
                 schema.packet_header = trace.packet_header.map(|root| self.packet_header(&root));
             }
             None => self.record(
-                *Error::new(Span::default(), "there is no `trace` block")
+                *Error::new(Span::default(), "missing `trace` block")
                     .help("CTF 1.8 metadata declares version and byte order in a `trace` block"),
             ),
         }
@@ -34,14 +34,14 @@ impl Parser<'_> {
         schema.clocks = clocks;
         self.check_clock_maps(&clock_names);
         if streams.is_empty() && !events.is_empty() {
-            // // A single stream class does not have to be declared.
+            // A single stream class does not have to be declared.
             streams.push(StreamBlock::default());
         }
         let mut by_id = HashMap::new();
         for stream in &streams {
             let class = self.stream_class(stream, &mut schema.clocks, &mut clock_names);
             if by_id.insert(class.id, schema.stream_classes.len()).is_some() {
-                let message = format!("a second `stream` block with id {}", class.id);
+                let message = format!("duplicate `stream` block with id {}", class.id);
                 self.record(*Error::new(stream.span, message));
             }
             schema.stream_classes.push(class);
@@ -60,7 +60,7 @@ impl Parser<'_> {
         unknown.sort_unstable_by_key(|(span, _)| span.start);
         unknown.dedup();
         for (span, clock) in unknown.into_iter().take(5) {
-            self.record(*Error::new(span, format!("there is no clock `{clock}`")));
+            self.record(*Error::new(span, format!("unknown clock `{clock}`")));
         }
     }
 
@@ -114,7 +114,7 @@ impl Parser<'_> {
             .or(has(context, "timestamp_end"))?;
         match clocks.as_slice() {
             [] => {
-                // // The clock is undeclared; only its values are known.
+                // The clock is undeclared; only its values are known.
                 let clock =
                     ClockClass { origin: ClockOrigin::Unknown, ..ClockClass::new("default") };
                 clocks.push(clock);
@@ -122,7 +122,7 @@ impl Parser<'_> {
             }
             [clock] => Some(clock.name.to_string()),
             _ => {
-                self.warn(span, "timestamps here are mapped to none of the clocks: ignored");
+                self.warn(span, "timestamps are not mapped to any of the clocks: ignored");
                 None
             }
         }
@@ -143,12 +143,12 @@ impl Parser<'_> {
         for event in events {
             let (stream_id, span) = event.stream.unwrap_or((only, event.span));
             let Some(&index) = by_id.get(&stream_id) else {
-                self.record(*Error::new(span, format!("there is no stream with id {stream_id}")));
+                self.record(*Error::new(span, format!("unknown stream with id {stream_id}")));
                 continue;
             };
             let id = event.id.unwrap_or(0);
             if !ids.insert((index, id)) {
-                let message = format!("a second event with id {id} in stream {stream_id}");
+                let message = format!("duplicate event id {id} in stream {stream_id}");
                 self.record(*Error::new(event.span, message));
             }
             schema.event_types.push(EventType {

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         let (path, span) = self.path("an attribute name")?;
         if !seen.insert(self.slice(span)) {
             let name = path.join(".");
-            return Err(Error::new(span, format!("attribute `{name}` is given twice")));
+            return Err(Error::new(span, format!("duplicate attribute `{name}`")));
         }
         Ok(Name { path, span })
     }
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
 
     /// Warns of an unknown attribute.
     pub(super) fn unknown_attribute(&mut self, name: &Name<'a>, of: &str) {
-        let message = format!("`{}` is no attribute of {of}: ignored", name.path.join("."));
+        let message = format!("unknown attribute `{}` of {of}: ignored", name.path.join("."));
         self.warn(name.span, message);
     }
 

@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         let start = self.token.span;
         self.whole_type("a type")?;
         match self.token.kind {
-            // // Some producers omit the semicolon, and other readers accept that.
+            // Some producers omit the semicolon, and other readers accept that.
             TokenKind::Keyword(_) => self.warn(self.since(start), "expected `;` after this type"),
             _ => self.semicolon()?,
         }
@@ -162,7 +162,7 @@ impl<'a> Parser<'a> {
 
     fn trace(&mut self, keyword: Span) -> Result<()> {
         if self.declared.trace.is_some() {
-            return Err(Error::new(keyword, "a second `trace` block"));
+            return Err(Error::new(keyword, "duplicate `trace` block"));
         }
         let mut trace = TraceBlock::default();
         let (mut major, mut minor, mut has_byte_order) = (false, false, false);
@@ -236,7 +236,7 @@ impl<'a> Parser<'a> {
         match self.declared.env_entries.get(name) {
             Some(&index) => {
                 self.declared.env[index].1 = value;
-                self.warn(span, format!("a second entry `{name}`: the last one counts"));
+                self.warn(span, format!("duplicate entry `{name}`: the last value is used"));
             }
             None => {
                 let name: Arc<str> = name.into();
@@ -286,16 +286,16 @@ impl<'a> Parser<'a> {
         }
         let index = self.declared.clocks.len();
         if self.declared.clock_names.insert(clock.name.clone(), index).is_some() {
-            return Err(Error::new(keyword, format!("a second clock `{}`", clock.name)));
+            return Err(Error::new(keyword, format!("duplicate clock `{}`", clock.name)));
         }
-        // // Whole seconds move to the other part if the cycles would not fit.
+        // Whole seconds move to the other part if the cycles would not fit.
         if cycles > i64::MAX as u64 {
             let seconds = i64::try_from(cycles / clock.frequency).unwrap_or(i64::MAX);
             clock.offset_seconds = clock.offset_seconds.saturating_add(seconds);
             cycles %= clock.frequency;
         }
         clock.offset_cycles = i64::try_from(cycles).unwrap_or(i64::MAX);
-        // // LTTng's clocks count from the epoch without declaring it, and an offset
+        // LTTng's clocks count from the epoch without declaring it, and an offset
         // makes no sense otherwise.
         if clock.offset_cycles != 0 || clock.offset_seconds != 0 {
             clock.origin = ClockOrigin::UnixEpoch;

@@ -85,11 +85,8 @@ impl<'a> Parser<'a> {
         if let (Some(tag), Some(_), 0) = (&tag, name, self.open_structs)
             && tag.is_relative()
         {
-            return Err(Error::new(
-                tag.span(),
-                "there is no field around here that could be a tag",
-            )
-            .help("give the tag where the variant is used: `variant NAME <TAG> FIELD;`"));
+            return Err(Error::new(tag.span(), "no enclosing structure contains the tag field")
+                .help("give the tag where the variant is used: `variant NAME <TAG> FIELD;`"));
         }
         let body = self.body(keyword, "option").within(keyword, "in `variant`")?;
         if body.entries.is_empty() {
@@ -97,7 +94,7 @@ impl<'a> Parser<'a> {
         }
         let mut options = Vec::with_capacity(body.entries.len());
         for (label, class) in body.entries {
-            // // Labels of the tag's enumeration are compared as written.
+            // Labels of the tag's enumeration are compared as written.
             let shown = if body.keep_underscores { label } else { unescape(label) };
             options.push(VariantOption {
                 name: Some(self.intern(shown)),
@@ -124,7 +121,7 @@ impl<'a> Parser<'a> {
                 let ty = variant_type(variant.options.clone(), Some(tag));
                 Ok(Type { nodes: known.nodes, depth: known.depth, ..ty })
             }
-            _ => Err(Error::new(tag.span(), "this variant has a tag already")),
+            _ => Err(Error::new(tag.span(), "variant already has a tag")),
         }
     }
 
@@ -151,14 +148,17 @@ impl<'a> Parser<'a> {
         }
         self.scopes.leave();
         self.nesting -= 1;
-        // // `x` and `_x` are equal after unescaping, but different names for the
+        // `x` and `_x` are equal after unescaping, but different names for the
         // producer.
         body.keep_underscores = body.entries.iter().any(|(name, _)| {
             name.strip_prefix('_')
                 .is_some_and(|rest| !rest.starts_with('_') && names.contains(rest))
         });
         if body.keep_underscores {
-            self.warn(keyword, "names that differ in a leading underscore only: all are kept");
+            self.warn(
+                keyword,
+                "names differ only in a leading underscore: all underscores are kept",
+            );
         }
         Ok(body)
     }
@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
         loop {
             let text = self.slice(name.span);
             if !names.insert(text) {
-                let message = format!("a second {what} `{text}`");
+                let message = format!("duplicate {what} `{text}`");
                 return Err(Error::new(name.span, message));
             }
             let field = self.array_suffix(ty.clone(), name.span)?;

@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         let start = self.token.span;
         let words = self.words();
         if words.is_empty() || self.token.kind.is_word() {
-            return Err(self.no_identifier("a name for the type"));
+            return Err(self.expected_identifier("a name for the type"));
         }
         let name = self.join(&words);
         self.declare(Namespace::Alias, name, self.since(start), &ty)?;
@@ -76,8 +76,8 @@ impl<'a> Parser<'a> {
         let Some(mut name) = name else { return Err(self.unexpected("a name for the type")) };
         loop {
             if is_c_type(self.slice(name.span)) {
-                return Err(Error::new(name.span, "expected a name that is no type of C")
-                    .help("`typealias` can give a type of C another meaning"));
+                return Err(Error::new(name.span, "expected a name that is not a C type")
+                    .help("use `typealias` to redefine a C type"));
             }
             let ty = self.array_suffix_or_alias(ty.clone(), name.span)?;
             self.declare(Namespace::Alias, self.slice(name.span).into(), name.span, &ty)?;
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
         match self.scopes.declare(space, name.clone(), ty.clone()) {
             true => Ok(()),
             false => {
-                let message = format!("a second {} `{name}` in this scope", space.what());
+                let message = format!("duplicate {} `{name}` in this scope", space.what());
                 Err(Error::new(span, message))
             }
         }
@@ -108,7 +108,7 @@ impl<'a> Parser<'a> {
     pub(super) fn find_type(&self, space: Namespace, name: &str, span: Span) -> Result<Type> {
         self.scopes.find(space, name).cloned().ok_or_else(|| {
             let what = space.what();
-            let mut error = Error::new(span, format!("there is no {what} `{name}` in this scope"));
+            let mut error = Error::new(span, format!("unknown {what} `{name}` in this scope"));
             error.consequence = true;
             error
         })
@@ -154,13 +154,13 @@ impl<'a> Parser<'a> {
             let (ty, named) = ty?;
             if self.token.kind == TokenKind::Semicolon {
                 if !named {
-                    self.warn(start, format!("this type has no name and is no {what}: ignored"));
+                    self.warn(start, format!("type without a name or a {what} name: ignored"));
                 }
                 return Ok((ty, None));
             }
             return match self.token.kind {
                 TokenKind::Identifier => Ok((ty, Some(self.advance()))),
-                _ => Err(self.no_identifier(&format!("a {what} name"))),
+                _ => Err(self.expected_identifier(&format!("a {what} name"))),
             };
         }
         let mut words = self.words();
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
                 Ok((ty, Some(name)))
             }
             Some(_) if matches!(self.token.kind, TokenKind::Keyword(_)) => {
-                Err(self.no_identifier(&format!("a {what} name")))
+                Err(self.expected_identifier(&format!("a {what} name")))
             }
             Some(word) => {
                 let found = self.slice(word.span);
@@ -238,9 +238,8 @@ impl<'a> Parser<'a> {
             }
         } else {
             let (length, span) = self.constant(what)?;
-            let length = u64::try_from(length).map_err(|_| {
-                Error::new(span, format!("a length cannot be negative, as `{length}` is"))
-            })?;
+            let length = u64::try_from(length)
+                .map_err(|_| Error::new(span, format!("negative length `{length}`")))?;
             Length::Static(length)
         };
         self.expect(TokenKind::RightBracket, "`]`")?;
@@ -255,13 +254,14 @@ impl<'a> Parser<'a> {
         let entry = self.declared.env_entries.get(*key);
         match entry.map(|index| &self.declared.env[*index].1) {
             Some(EnvValue::Int(length)) => u64::try_from(*length).map_err(|_| {
-                Error::new(span, format!("environment entry `{key}` is {length}, no length"))
+                Error::new(span, format!("environment entry `{key}` is {length}, not a length"))
             }),
-            Some(_) => {
-                Err(Error::new(span, format!("environment entry `{key}` is a string, no length")))
-            }
+            Some(_) => Err(Error::new(
+                span,
+                format!("environment entry `{key}` is a string, not a length"),
+            )),
             None => {
-                let message = format!("there is no environment entry `{key}` before this");
+                let message = format!("no earlier environment entry `{key}`");
                 let mut error = Error::new(span, message);
                 error.consequence = true;
                 Err(error)
@@ -293,7 +293,7 @@ impl<'a> Parser<'a> {
             return Err(Error::new(span, "expected the name of a field after this scope"));
         }
         if let Some(word) = names.iter().find(|name| Keyword::of(name.as_bytes()).is_some()) {
-            // // Names are slices of the text.
+            // Names are slices of the text.
             let start = word.as_ptr() as usize - self.text.as_ptr() as usize;
             let message = format!("expected the name of a field, found the keyword `{word}`");
             return Err(Error::new(Span::new(start, start + word.len()), message));

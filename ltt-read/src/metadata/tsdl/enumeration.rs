@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         let integer = Integer { mappings: Some(mappings.into()), ..integer.clone() };
         let class = FieldClass::new(FieldKind::Integer(*fixed, integer), container.class.align);
         let ty = Type::leaf(class);
-        // // The values are timestamps of the container's clock.
+        // The values are timestamps of the container's clock.
         if let Some(map) = self.clock_maps.get(&address(&container.class)) {
             let (clock, span) = (map.clock, map.span);
             self.map_to_clock(&ty, clock, span);
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
             let written = self.range(next, start)?;
             next = written.1 + 1;
             let range = self.fit(written, fixed, signed)?;
-            // // A repeated label stands for all its ranges.
+            // A repeated label stands for all its ranges.
             let index = *by_label.entry(label.clone()).or_insert(mappings.len());
             match mappings.get_mut(index) {
                 Some(mapping) => mapping.ranges.push(range),
@@ -127,19 +127,22 @@ impl<'a> Parser<'a> {
             return Err(Error::new(span, "this value needs more than 64 bits"));
         }
         if !signed && low < 0 {
-            // // Producers write -1 for all ones: two's complement of 64 bits, as in
+            // Producers write -1 for all ones: two's complement of 64 bits, as in
             // other readers.
-            self.warn(span, "a negative value in an enumeration of unsigned integers");
+            self.warn(span, "negative value in an enumeration of unsigned integers");
             let wrap = |value: i128| i128::from(value as u64);
             return match high < 0 {
                 true => Ok((wrap(low), wrap(high))),
-                false => Err(Error::new(span, "a range from negative to positive, unsigned")),
+                false => Err(Error::new(
+                    span,
+                    "range from negative to positive in an enumeration of unsigned integers",
+                )),
             };
         }
         let bits = if signed { fixed.bits - 1 } else { fixed.bits };
         let limit = 1i128 << bits;
         if high >= limit || low < -limit {
-            self.warn(span, format!("no integer of {} bits has this value", fixed.bits));
+            self.warn(span, format!("value does not fit in {} bits", fixed.bits));
         }
         Ok((low, high))
     }

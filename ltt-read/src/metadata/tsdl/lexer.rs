@@ -29,9 +29,9 @@ impl<'a> Lexer<'a> {
             match bytes.get(self.position) {
                 Some(c) if is_blank(*c) => self.position += 1,
                 Some(b'/') => match self.comment() {
-                    Comment::Passed => {}
+                    Comment::Skipped => {}
                     Comment::None => break b'/',
-                    Comment::Open(bad) => return bad,
+                    Comment::Unterminated(bad) => return bad,
                 },
                 Some(c) => break *c,
                 None => return self.token(TokenKind::End, self.position, 0),
@@ -41,11 +41,11 @@ impl<'a> Lexer<'a> {
         if is_word_byte(first) {
             return if first.is_ascii_digit() { self.number(start) } else { self.word(start) };
         }
-        self.mark(first, start)
+        self.punctuation(first, start)
     }
 
     /// Returns the token at `start`, which is neither a word nor a number.
-    fn mark(&mut self, first: u8, start: usize) -> Token {
+    fn punctuation(&mut self, first: u8, start: usize) -> Token {
         let bytes = self.text.as_bytes();
         let next = bytes.get(start + 1).copied();
         use TokenKind::{
@@ -95,14 +95,14 @@ impl<'a> Lexer<'a> {
                 Some(n) => n + 4,
                 None => {
                     let bad = TokenKind::Bad(Bad::UnterminatedComment);
-                    return Comment::Open(self.token(bad, self.position, rest.len()));
+                    return Comment::Unterminated(self.token(bad, self.position, rest.len()));
                 }
             },
             [b'/', b'/', body @ ..] => line_comment(body) + 2,
             _ => return Comment::None,
         };
         self.position += len;
-        Comment::Passed
+        Comment::Skipped
     }
 
     fn word(&mut self, start: usize) -> Token {
@@ -173,11 +173,11 @@ fn line_comment(body: &[u8]) -> usize {
 /// The result of skipping a comment.
 enum Comment {
     /// A comment was skipped.
-    Passed,
+    Skipped,
     /// There is no comment.
     None,
     /// The comment has no end.
-    Open(Token),
+    Unterminated(Token),
 }
 
 fn is_blank(c: u8) -> bool {

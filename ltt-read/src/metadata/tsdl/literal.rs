@@ -24,7 +24,7 @@ pub(super) fn string(literal: &str) -> Cow<'_, str> {
         text.truncate(end);
     }
     Cow::Owned(String::from_utf8(text).unwrap_or_else(|e| {
-        // // Escapes can spell bytes that are not UTF-8.
+        // Escapes can spell bytes that are not UTF-8.
         String::from_utf8_lossy(e.as_bytes()).into_owned()
     }))
 }

@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema
     let native = parser::native_byte_order(text).unwrap_or(ByteOrder::Little);
     let mut parser = Parser::new(text, native);
     parser.run();
-    // // After syntax errors, missing declarations cannot be reported reliably.
+    // After syntax errors, missing declarations cannot be reported reliably.
     let schema = parser.errors.is_empty().then(|| parser.assemble());
     warnings.append(&mut parser.warnings);
     warnings.sort_by_key(|w| w.span.start);

@@ -186,12 +186,12 @@ impl<'a> Parser<'a> {
     pub(super) fn identifier(&mut self, what: &str) -> Result<Token> {
         match self.token.kind {
             TokenKind::Identifier => Ok(self.advance()),
-            _ => Err(self.no_identifier(what)),
+            _ => Err(self.expected_identifier(what)),
         }
     }
 
     /// Creates the error of a next token that should be an identifier.
-    pub(super) fn no_identifier(&self, what: &str) -> Box<Error> {
+    pub(super) fn expected_identifier(&self, what: &str) -> Box<Error> {
         let error = self.unexpected(what);
         match self.token.kind {
             TokenKind::Keyword(_) => error

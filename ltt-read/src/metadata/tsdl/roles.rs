@@ -219,7 +219,7 @@ impl Parser<'_> {
                 Some(Some(class)) => class,
                 Some(None) => {
                     let message = format!(
-                        "member `{}` has a reserved name, but not the type that goes with it",
+                        "member `{}` has a reserved name, but not the required type",
                         member.name
                     );
                     self.warn(*span, message);

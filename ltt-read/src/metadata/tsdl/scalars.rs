@@ -27,7 +27,7 @@ struct IntegerBlock<'a> {
 impl<'a> Parser<'a> {
     /// Parses the rest of an `integer` type, after its keyword.
     pub(super) fn integer(&mut self, keyword: Span) -> Result<Type> {
-        // // Equal text is an equal type: all references of an integer block (native byte
+        // Equal text is an equal type: all references of an integer block (native byte
         // order, clocks by name) have the same meaning in all scopes.
         let open = self.token.span.end as usize;
         let key = match self.token.kind {
@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
         }
         self.attribute_block(|parser, name, value| {
             match name.path.as_slice() {
-                // // CTF 1.8 has only UTF-8 and its subset ASCII.
+                // CTF 1.8 has only UTF-8 and its subset ASCII.
                 ["encoding"] => drop(encoding(value)?),
                 _ => parser.unknown_attribute(name, "`string`"),
             }

@@ -67,7 +67,7 @@ fn events_find_their_streams() {
 }
 
 #[test]
-fn streams_that_need_no_block_or_id() {
+fn a_single_stream_needs_no_block_or_id() {
     let event = "event { name = e; fields := struct { string s; }; };";
     assert_eq!(schema(&format!("{TRACE}{event}")).stream_classes[0].id, 0);
     let only = schema(&format!("{TRACE}stream {{ id = 5; }}; {event}"));
@@ -76,7 +76,7 @@ fn streams_that_need_no_block_or_id() {
 }
 
 #[test]
-fn unknown_attributes_are_warned_of() {
+fn unknown_attributes_cause_warnings() {
     let (_, warnings) = accept(
         r#"trace { major = 1; minor = 8; byte_order = le; x = "y"; };
         clock { name = c; x = 1; }; stream { x.y = 1; };
@@ -86,12 +86,12 @@ fn unknown_attributes_are_warned_of() {
     assert_eq!(
         warnings,
         [
-            "`x` is no attribute of `trace`: ignored",
-            "`x` is no attribute of `clock`: ignored",
-            "`x.y` is no attribute of `stream`: ignored",
-            "`z` is no attribute of `event`: ignored",
-            "`x` is no attribute of `integer`: ignored",
-            "`x` is no attribute of `string`: ignored",
+            "unknown attribute `x` of `trace`: ignored",
+            "unknown attribute `x` of `clock`: ignored",
+            "unknown attribute `x.y` of `stream`: ignored",
+            "unknown attribute `z` of `event`: ignored",
+            "unknown attribute `x` of `integer`: ignored",
+            "unknown attribute `x` of `string`: ignored",
         ]
     );
 }

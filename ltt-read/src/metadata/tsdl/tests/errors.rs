@@ -1,7 +1,7 @@
 use super::*;
 
-/// Each text after a good `trace` block on line 1, with line and column of its
-/// first error and a part of the message.
+/// Texts to put after a valid `trace` block on line 1, with line, column and part of the message
+/// of the first error.
 const BAD: &[(&str, u32, u32, &str)] = &[
     // Syntax.
     ("}", 2, 1, "expected a block"),
@@ -24,14 +24,14 @@ const BAD: &[(&str, u32, u32, &str)] = &[
     ("typealias string := ;", 2, 21, "expected a name for the type"),
     ("typealias string a;", 2, 18, "expected `:=`, found `a`"),
     ("typealias string := event;", 2, 21, "expected a name for the type, found `event`"),
-    ("typealias string := a; typealias string := a;", 2, 44, "a second type alias `a`"),
-    ("typealias u8 := a;", 2, 11, "there is no type alias `u8`"),
-    ("typedef string int;", 2, 16, "no type of C"),
-    ("struct a { string x; }; struct a { string x; };", 2, 32, "a second struct `a`"),
-    ("struct a { struct a x; };", 2, 19, "there is no struct `a`"),
+    ("typealias string := a; typealias string := a;", 2, 44, "duplicate type alias `a`"),
+    ("typealias u8 := a;", 2, 11, "unknown type alias `u8`"),
+    ("typedef string int;", 2, 16, "not a C type"),
+    ("struct a { string x; }; struct a { string x; };", 2, 32, "duplicate struct `a`"),
+    ("struct a { struct a x; };", 2, 19, "unknown struct `a`"),
     ("struct a { string trace; };", 2, 19, "expected a member name, found `trace`"),
     ("struct a { x };", 2, 12, "expected a type and a member name, found only `x`"),
-    ("struct a { string x; string x; };", 2, 29, "a second member `x`"),
+    ("struct a { string x; string x; };", 2, 29, "duplicate member `x`"),
     ("struct a { string x; } align(3);", 2, 30, "a power of two"),
     ("struct a { string x; } align(-8);", 2, 30, "a power of two"),
     ("struct a { string x; } align(X);", 2, 30, "a power of two"),
@@ -40,14 +40,14 @@ const BAD: &[(&str, u32, u32, &str)] = &[
     ("typealias integer { size = 0; } := a;", 2, 28, "1 to 64 bits"),
     ("typealias integer { size = 65; } := a;", 2, 28, "1 to 64 bits"),
     ("typealias integer { size = \"8\"; } := a;", 2, 28, "a size in bits, found the string"),
-    ("typealias integer { size = 8; size = 8; } := a;", 2, 31, "`size` is given twice"),
+    ("typealias integer { size = 8; size = 8; } := a;", 2, 31, "duplicate attribute `size`"),
     ("typealias integer { size = 8; align = 0; } := a;", 2, 39, "a power of two, found `0`"),
     ("typealias integer { size = 8; signed = 2; } := a;", 2, 40, "`true` or `false`"),
     ("typealias integer { size = 8; base = 9; } := a;", 2, 38, "a base"),
     ("typealias integer { size = 8; encoding = 2; } := a;", 2, 42, "the encoding"),
     ("typealias integer { size = 8; byte_order = x; } := a;", 2, 44, "`native`, found `x`"),
     ("typealias integer { size = 8; map = clock.value; } := a;", 2, 37, "`clock.NAME.value`"),
-    ("typealias integer { size = 8; map = clock.c.value; } := a;", 2, 37, "no clock `c`"),
+    ("typealias integer { size = 8; map = clock.c.value; } := a;", 2, 37, "unknown clock `c`"),
     ("typealias floating_point { mant_dig = 24; } := a;", 2, 11, "needs an `exp_dig`"),
     ("typealias floating_point { exp_dig = 8; } := a;", 2, 11, "needs a `mant_dig`"),
     ("typealias floating_point { exp_dig = 8; mant_dig = 25; } := a;", 2, 11, "no floating-point"),
@@ -73,37 +73,37 @@ const BAD: &[(&str, u32, u32, &str)] = &[
     ("struct a { variant v <variant> { string x; } v; };", 2, 23, "found the keyword `variant`"),
     ("struct a { variant <b.event.c> { string x; } v; };", 2, 23, "found the keyword `event`"),
     ("struct a { string x[y.string]; };", 2, 23, "found the keyword `string`"),
-    ("struct a { variant <t> { string x; string x; } v; };", 2, 43, "a second option `x`"),
+    ("struct a { variant <t> { string x; string x; } v; };", 2, 43, "duplicate option `x`"),
     ("variant a { string x; }; struct b { variant a v; };", 2, 47, "has no tag"),
-    ("variant a <t> { string x; };", 2, 12, "no field around here"),
+    ("variant a <t> { string x; };", 2, 12, "no enclosing structure contains the tag"),
     ("struct a { variant <event.fields> { string x; } v; };", 2, 21, "the name of a field"),
     ("struct a { string x[]; };", 2, 21, "expected a length"),
-    ("struct a { string x[-1]; };", 2, 21, "cannot be negative"),
+    ("struct a { string x[-1]; };", 2, 21, "negative length `-1`"),
     ("struct a { string x[env]; };", 2, 21, "expected `env.KEY`"),
-    ("struct a { string x[env.k]; };", 2, 21, "no environment entry `k`"),
-    ("env { k = \"v\"; }; struct a { string x[env.k]; };", 2, 39, "is a string, no length"),
-    ("env { k = -1; }; struct a { string x[env.k]; };", 2, 38, "is -1, no length"),
+    ("struct a { string x[env.k]; };", 2, 21, "no earlier environment entry `k`"),
+    ("env { k = \"v\"; }; struct a { string x[env.k]; };", 2, 39, "is a string, not a length"),
+    ("env { k = -1; }; struct a { string x[env.k]; };", 2, 38, "is -1, not a length"),
     // Blocks.
-    ("trace { };", 2, 1, "a second `trace` block"),
+    ("trace { };", 2, 1, "duplicate `trace` block"),
     ("clock { };", 2, 1, "needs the attribute `name`"),
     ("clock { name = a; freq = 0; };", 2, 26, "more than 0"),
     ("clock { name = a; uuid = \"x\"; };", 2, 26, "a string with a UUID"),
     ("clock { name = a; offset = -1; };", 2, 28, "a number of cycles"),
-    ("clock { name = a; }; clock { name = a; };", 2, 22, "a second clock `a`"),
-    ("stream { }; stream { id = 0; };", 2, 13, "a second `stream` block with id 0"),
+    ("clock { name = a; }; clock { name = a; };", 2, 22, "duplicate clock `a`"),
+    ("stream { }; stream { id = 0; };", 2, 13, "duplicate `stream` block with id 0"),
     ("stream { event.header := string; };", 2, 26, "expected a structure type"),
     ("event { fields := struct { string s; }; };", 2, 1, "needs the attribute `name`"),
     ("event { name = 3; };", 2, 16, "the name of the event"),
     ("event { name = a; id = -1; };", 2, 24, "the id of the event"),
     ("event { name = a; loglevel = \"x\"; };", 2, 30, "a log level"),
     ("event { name = a; fields = struct { }; };", 2, 26, "expected `:=`"),
-    ("event { name = a; stream_id = 2; };", 2, 31, "no stream with id 2"),
+    ("event { name = a; stream_id = 2; };", 2, 31, "unknown stream with id 2"),
     (
         "event { name = a; fields := struct { string s; }; };\nevent { name = b; id = 0;\n\
          fields := struct { string s; }; };",
         3,
         1,
-        "a second event with id 0",
+        "duplicate event id 0",
     ),
 ];
 
@@ -121,7 +121,7 @@ fn places_and_messages() {
 #[test]
 fn the_trace_block() {
     for (text, message) in [
-        ("stream { };", "there is no `trace` block"),
+        ("stream { };", "missing `trace` block"),
         ("trace { minor = 8; byte_order = le; };", "needs the attribute `major`"),
         ("trace { major = 1; byte_order = le; };", "needs the attribute `minor`"),
         ("trace { major = 1; minor = 8; };", "needs the attribute `byte_order`"),
@@ -143,12 +143,12 @@ fn several_errors_in_one_run() {
          event {{ name = 2; }};"
     );
     let lines: Vec<_> = errors_of(&text).iter().map(|e| e.0).collect();
-    // That `bad` and `s` are unknown may follow from the error before.
+    // The unknown `bad` and `s` may be consequences of the previous errors.
     assert_eq!(lines, [2, 4, 6]);
 }
 
 #[test]
-fn errors_name_what_is_around_them() {
+fn errors_contain_the_constructs_around_them() {
     let text = format!("{TRACE}event {{ fields := struct {{ enum : string {{ A }} x; }}; }};");
     let context: Vec<_> = refuse(&text)[0].context.iter().map(|c| c.what.clone()).collect();
     assert_eq!(context, ["in `event` block", "in `fields`", "in `struct`", "in `enum`"]);

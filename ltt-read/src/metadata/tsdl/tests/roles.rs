@@ -1,7 +1,7 @@
 use super::*;
 use crate::schema::{FieldKind, Role, Roles};
 
-/// What LTTng writes, abridged.
+/// Abridged metadata of LTTng.
 const LTTNG: &str = r#"
 typealias integer { size = 8; } := uint8_t;
 typealias integer { size = 32; } := uint32_t;
@@ -31,7 +31,7 @@ stream { id = 0; event.header := struct event_header_compact;
 event { name = "e"; stream_id = 0; fields := struct { clock64_t _t; }; };
 "#;
 
-/// The integers of a tree that have roles.
+/// Returns the integers of a tree that have roles.
 fn roles(class: &FieldClass) -> Vec<(String, Roles)> {
     fn visit(class: &FieldClass, path: &str, found: &mut Vec<(String, Roles)>) {
         match &class.kind {
@@ -140,7 +140,7 @@ fn enumerations_keep_the_clock_of_their_container() {
 }
 
 #[test]
-fn a_magic_number_that_is_no_unsigned_integer_of_32_bits_is_an_error() {
+fn a_magic_number_has_to_be_an_unsigned_integer_of_32_bits() {
     for class in ["string", "integer { size = 16; }", "integer { size = 32; signed = true; }"] {
         let text = format!(
             "trace {{ major = 1; minor = 8; byte_order = le;\n packet.header := struct {{
@@ -150,7 +150,7 @@ fn a_magic_number_that_is_no_unsigned_integer_of_32_bits_is_an_error() {
         let column = 15 + class.len() as u32;
         let message = "the packet's `magic` must be an unsigned integer of 32 bits".to_owned();
         assert_eq!(errors_of(&text), [(4, column, message.clone())]);
-        // Of a type that is declared elsewhere, the place where it is used.
+        // For a type that is declared elsewhere, the span is that of its use.
         let text = format!(
             "struct header {{ {class} magic; }};\ntrace {{ major = 1; minor = 8; byte_order = le;
              packet.header := struct header; }};"

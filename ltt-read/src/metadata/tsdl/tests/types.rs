@@ -98,7 +98,7 @@ fn enumerations() {
     let max = i128::from(u64::MAX);
     assert_eq!(class.mappings().unwrap()[0].ranges, [(max, max)]);
     assert_eq!(class.mappings().unwrap()[1].ranges, [(0, 0)]);
-    assert_eq!(warnings, ["a negative value in an enumeration of unsigned integers"]);
+    assert_eq!(warnings, ["negative value in an enumeration of unsigned integers"]);
 }
 
 #[test]
