@@ -62,11 +62,11 @@ pub struct HooksById<F: ?Sized, D = ()> {
 pub enum Reach<D = ()> {
     /// Every id. The hook is in the main list.
     All(D),
-    /// These ids, as part of the main list: called before hooks in [`Reach::Ids`] of the
-    /// same priority.
+    /// Particular ids, as part of the main list. The hook is called before hooks in
+    /// [`Reach::Ids`] of the same priority.
     Main(Vec<(usize, D)>),
-    /// These ids: called after hooks in [`Reach::All`] and [`Reach::Main`] of the same
-    /// priority.
+    /// Particular ids. The hook is called after hooks in [`Reach::All`] and [`Reach::Main`]
+    /// of the same priority.
     Ids(Vec<(usize, D)>),
 }
 
@@ -426,8 +426,8 @@ impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
         HooksFound { number: self.plans.number(id) }
     }
 
-    /// Returns `true` if any hooks were found. Faster than [`HooksAt::is_empty`], with
-    /// the same result.
+    /// Returns `true` if any hooks were found. Equivalent to testing
+    /// [`HooksAt::is_empty`], but faster.
     #[inline(always)]
     pub fn is_heard(&self, found: HooksFound) -> bool {
         self.has_common_hooks || found.number != COMMON

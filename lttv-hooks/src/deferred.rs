@@ -6,7 +6,7 @@ use crate::id::HookId;
 use crate::list::HookList;
 use crate::priority::{Priority, PriorityConflict};
 
-/// Changes to a list of hooks, to be applied later. A hook that wants to change its own
+/// Changes to a list of hooks, to be applied later. A hook that changes its own
 /// list records the change in its call data; the caller applies all changes before the
 /// next call.
 ///

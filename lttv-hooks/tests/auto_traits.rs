@@ -1,4 +1,4 @@
-//! Promises that only the type system can keep: it is the build that fails.
+//! Compile-time checks of auto traits.
 
 use std::fmt::Debug;
 
@@ -8,9 +8,9 @@ use lttv_hooks::{
 
 fn shared<T: Send + Sync + Debug>() {}
 
-/// Lists are as free as the hooks in them.
+/// Lists have the auto traits of their hooks.
 #[test]
-fn lists_of_hooks_that_may_cross_threads_may_too() {
+fn lists_are_send_and_sync_if_their_hooks_are() {
     shared::<HookList<dyn Fn(&u32) + Send + Sync>>();
     shared::<HooksById<dyn Fn(&u32) + Send + Sync, u8>>();
     shared::<Deferred<dyn Fn(&u32) + Send + Sync>>();

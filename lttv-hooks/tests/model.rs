@@ -1,4 +1,4 @@
-//! Lists of hooks against a naive model, under random changes.
+//! Comparison of lists of hooks with a naive model, under random changes.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -8,14 +8,14 @@ use proptest::prelude::*;
 
 const IDS: usize = 6;
 
-/// Call data: who was called, by what datum; and who shall say stop.
+/// Call data: the called hooks with their data, and the hooks that return `Break`.
 #[derive(Default)]
 struct Calls {
     called: Vec<(usize, usize)>,
     stoppers: Vec<usize>,
 }
 
-/// A hook as the model has it.
+/// A hook of the model.
 #[derive(Debug, Clone)]
 struct Model {
     name: usize,
@@ -43,16 +43,16 @@ enum Step {
         priority: Priority,
         reach: Reach<usize>,
     },
-    /// One of those that were added before, by its number.
+    /// Adds a previously added hook again, by its number.
     AddAgain {
-        which: usize,
+        number: usize,
         priority: Option<Priority>,
     },
     Remove {
-        which: usize,
+        number: usize,
     },
     SetReach {
-        which: usize,
+        number: usize,
         reach: Reach<usize>,
     },
     Call {
@@ -77,9 +77,9 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => (priority(), reach()).prop_map(|(priority, reach)| Step::Add { priority, reach }),
         1 => (0..20usize, prop::option::weighted(0.2, priority()))
-            .prop_map(|(which, priority)| Step::AddAgain { which, priority }),
-        2 => (0..20usize).prop_map(|which| Step::Remove { which }),
-        1 => (0..20usize, reach()).prop_map(|(which, reach)| Step::SetReach { which, reach }),
+            .prop_map(|(number, priority)| Step::AddAgain { number, priority }),
+        2 => (0..20usize).prop_map(|number| Step::Remove { number }),
+        1 => (0..20usize, reach()).prop_map(|(number, reach)| Step::SetReach { number, reach }),
         3 => prop::collection::vec(0..20usize, 0..2).prop_map(|stoppers| Step::Call { stoppers }),
     ]
 }
@@ -97,7 +97,7 @@ fn by_id_hook(name: usize) -> Box<ByIdHook> {
     })
 }
 
-/// What the model calls for an id, in order.
+/// Returns the calls of the model for an id, in order.
 fn expected(model: &[Model], id: usize) -> Vec<(usize, usize)> {
     let mut hooks: Vec<_> = model.iter().filter(|hook| hook.datum(id).is_some()).collect();
     hooks.sort_by_key(|hook| (hook.priority, hook.by_id()));
@@ -111,7 +111,7 @@ proptest! {
     fn by_id(steps in prop::collection::vec(step(), 1..60)) {
         let mut hooks: HooksById<ByIdHook, usize> = HooksById::new();
         let mut ids: Vec<HookId> = Vec::new();
-        // In the order in which they were added.
+        // In the order in which hooks were added.
         let mut model: Vec<Model> = Vec::new();
         for step in steps {
             match step {
@@ -120,14 +120,14 @@ proptest! {
                     ids.push(hooks.add(priority, reach.clone(), by_id_hook(name)));
                     model.push(Model { name, priority, references: 1, reach });
                 }
-                Step::AddAgain { which, priority } => {
-                    let Some(id) = ids.get(which) else { continue };
-                    let there = model.iter_mut().find(|hook| hook.name == which);
+                Step::AddAgain { number, priority } => {
+                    let Some(id) = ids.get(number) else { continue };
+                    let there = model.iter_mut().find(|hook| hook.name == number);
                     let wanted = priority.unwrap_or_else(|| {
                         there.as_ref().map_or(Priority::DEFAULT, |hook| hook.priority)
                     });
-                    let reach = Reach::All(which);
-                    let added = hooks.add_as(*id, wanted, reach.clone(), by_id_hook(which));
+                    let reach = Reach::All(number);
+                    let added = hooks.add_as(*id, wanted, reach.clone(), by_id_hook(number));
                     match there {
                         Some(hook) if hook.priority == wanted => hook.references += 1,
                         Some(_) => {
@@ -135,15 +135,15 @@ proptest! {
                             continue;
                         }
                         None => model.push(Model {
-                            name: which, priority: wanted, references: 1, reach,
+                            name: number, priority: wanted, references: 1, reach,
                         }),
                     }
                     prop_assert!(added.is_ok());
                 }
-                Step::Remove { which } => {
-                    let Some(id) = ids.get(which) else { continue };
+                Step::Remove { number } => {
+                    let Some(id) = ids.get(number) else { continue };
                     let removed = hooks.remove(*id).hook().is_some();
-                    let at = model.iter().position(|hook| hook.name == which);
+                    let at = model.iter().position(|hook| hook.name == number);
                     let last = at.is_some_and(|at| model[at].references == 1);
                     prop_assert_eq!(removed, last);
                     match at {
@@ -152,9 +152,9 @@ proptest! {
                         None => {}
                     }
                 }
-                Step::SetReach { which, reach } => {
-                    let Some(id) = ids.get(which) else { continue };
-                    let there = model.iter_mut().find(|hook| hook.name == which);
+                Step::SetReach { number, reach } => {
+                    let Some(id) = ids.get(number) else { continue };
+                    let there = model.iter_mut().find(|hook| hook.name == number);
                     prop_assert_eq!(hooks.set_reach(*id, reach.clone()), there.is_some());
                     if let Some(hook) = there {
                         hook.reach = reach;
@@ -189,8 +189,8 @@ proptest! {
         }
     }
 
-    /// Two lists called as one are what they are when merged, and when removed
-    /// from each other again.
+    /// Compares two lists that are called as one, then appended, then removed from each
+    /// other again.
     #[test]
     fn lists(
         main in prop::collection::vec((0..8usize, priority()), 0..8),

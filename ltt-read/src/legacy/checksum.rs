@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_real_facility() {
+    fn checksum_of_a_real_facility() {
         let text = "<facility name=\"process\">
             <event name=\"schedchange\"><field name=\"out\"><int/></field>
               <field name=\"in\"><int/></field><field name=\"out_state\"><long/></field></event>
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_refer_to_each_other_end() {
+    fn recursive_types_terminate() {
         let text = "<facility name=x><event name=e><field name=f><typeref name=t/></field></event>
             <type name=t><struct><field name=a><typeref name=t/></field>
               <field name=b><typeref name=t/></field></struct></type></facility>";

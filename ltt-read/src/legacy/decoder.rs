@@ -28,9 +28,9 @@ pub(crate) struct Decoder {
 /// The conversion of ticks to times.
 #[derive(Debug)]
 enum Times {
-    /// By the frequency of the clock.
+    /// A conversion by the frequency of the clock.
     Clock(TickClock),
-    /// By interpolation between both ends of each block; all blocks have this size in
+    /// An interpolation between both ends of each block. All blocks have this size in
     /// bytes.
     Interpolated { block_size: u64 },
 }
@@ -253,7 +253,7 @@ impl Decoder {
     pub(crate) fn timestamp(&self, packet: &Packet, id: u64, cycles: u64) -> Option<Timestamp> {
         match &self.times {
             Times::Clock(clock) => clock.timestamp(cycles),
-            // These two events contain their own times.
+            // The events at both ends of a block contain their own times.
             Times::Interpolated { .. } if id == block_2003::BLOCK_START => packet.begin,
             Times::Interpolated { .. } if id == block_2003::BLOCK_END => packet.end,
             Times::Interpolated { .. } => {

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_headers_are_errors() {
+    fn truncated_headers_are_errors() {
         let forms = [
             MARKERS,
             Form::Heartbeat { wide_tsc: true, align: 0, ids: Ids::Marker },

@@ -140,7 +140,7 @@ fn event_type(facility: &Facility, event: &Event, id: u64, machine: &Machine) ->
     })
 }
 
-/// Returns the events that the reader has to know before it reads descriptions.
+/// Returns the events that the reader needs before it reads descriptions.
 fn core_facility(version: Version) -> Facility {
     let uint = |name: &str, bytes| Field {
         name: name.to_owned(),

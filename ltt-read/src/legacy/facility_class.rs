@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_string_is_aligned_for_a_pointer() {
+    fn fields_after_a_string_are_aligned_for_a_pointer() {
         let fields = [
             field("a", "<char/>"),
             field("s", "<string/>"),

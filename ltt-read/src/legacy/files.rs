@@ -48,7 +48,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Finds the files in a directory. Hidden files are ignored.
+    /// Finds the files in a directory. Hidden entries are ignored.
     pub(super) fn in_directory(
         root: &Path,
         access: Access,

@@ -43,7 +43,7 @@ pub enum MarkerKind {
     Unsigned,
     /// A character of one byte.
     Character,
-    /// An address.
+    /// An address, printed as a pointer.
     Pointer,
     /// A null-terminated string.
     String,
@@ -55,13 +55,13 @@ pub enum MarkerKind {
 pub enum MarkerSize {
     /// This many bytes.
     Bytes(u8),
-    /// An `int`.
+    /// The size of an `int`.
     Int,
-    /// A `long`.
+    /// The size of a `long`.
     Long,
-    /// A pointer.
+    /// The size of a pointer.
     Pointer,
-    /// A `size_t`.
+    /// The size of a `size_t`.
     SizeT,
 }
 
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_field() {
+    fn invalid_fields_are_ignored() {
         for format in ["", "   ", "irqstate #1%d", "a #", "a %", "a %q", "##", "%%", "a #n"] {
             assert_eq!(parse(format), [], "{format:?}");
         }

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_both_ways() {
+    fn numbers_round_trip() {
         for (major, minor) in [(0, 7), (0, 8), (1, 0), (2, 0), (2, 6)] {
             assert_eq!(Version::new(major, minor).unwrap().numbers(), (major, minor));
         }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn alignment_is_capped_but_in_2_5() {
+    fn alignment_is_capped_except_in_2_5() {
         assert_eq!(Version::Markers(6).align(4, 8), 4);
         assert_eq!(Version::Markers(5).align(4, 8), 8);
         assert_eq!(Version::Markers(5).align(0, 8), 1);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_text_ends_somewhere() {
+    fn invalid_text_terminates() {
         for text in ["<", "<a", "<a b=", "<!--", "<>", "</>", "<a b=\">", "<é ü=\"ö", "a>b"] {
             let _ = parse(text);
         }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_size_that_cannot_be_is_an_error() {
+    fn invalid_header_sizes_are_errors() {
         let good = long_packet(ByteOrder::Little, "text", 0, 0);
         for (bits, expected) in [
             (0, "a header size of 0 bytes is not between 44 and the content's 48"),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_outside_of_padding_is_an_error() {
+    fn truncation_outside_of_padding_is_an_error() {
         let one = packet(ByteOrder::Little, "trace", 4);
         let two = [one.clone(), one.clone()].concat();
         for len in 4..two.len() {

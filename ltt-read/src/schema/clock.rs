@@ -1,4 +1,4 @@
-//! Clock classes.
+//! Clock classes: the conversion of clock values to time.
 
 use std::sync::Arc;
 
@@ -31,9 +31,9 @@ pub struct ClockClass {
     pub description: Option<Arc<str>>,
     /// The frequency in Hz, never 0. The default is 1 GHz.
     pub frequency: u64,
-    /// The precision in cycles: the largest difference of two simultaneous readings.
+    /// The precision in cycles: the error of the difference of two readings.
     pub precision: Option<u64>,
-    /// The accuracy in cycles: the largest error against the true time (CTF 2).
+    /// The accuracy in cycles: the error against the true time (CTF 2).
     pub accuracy: Option<u64>,
     /// The offset from the origin to the clock's zero, in whole seconds.
     pub offset_seconds: i64,

@@ -30,14 +30,14 @@ pub enum BitOrder {
 /// The base in which to show an integer to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DisplayBase {
-    /// Base 2.
+    /// Binary, base 2.
     Binary,
-    /// Base 8.
+    /// Octal, base 8.
     Octal,
-    /// Base 10.
+    /// Decimal, base 10 (the default).
     #[default]
     Decimal,
-    /// Base 16.
+    /// Hexadecimal, base 16.
     Hexadecimal,
 }
 
@@ -104,7 +104,7 @@ pub enum Role {
 pub struct Roles(u16);
 
 impl Roles {
-    /// The empty set.
+    /// The set without roles.
     pub const NONE: Roles = Roles(0);
 
     /// Creates a set of one role.
@@ -168,7 +168,7 @@ pub enum FieldKind {
     VarInteger(Integer),
     /// A floating-point number: 16, 32, 64 or 128 bits, IEEE 754.
     Float(FixedLen),
-    /// A string.
+    /// A string, null-terminated or of a declared length.
     String(Str),
     /// A blob: bytes without further meaning.
     Blob(Blob),
@@ -240,7 +240,7 @@ pub enum Length {
     Dynamic(Dependency),
 }
 
-/// A string class.
+/// The properties of a string class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Str {
     /// The character encoding.
@@ -250,7 +250,7 @@ pub struct Str {
     pub length: Option<Length>,
 }
 
-/// A blob class.
+/// The properties of a blob class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blob {
     /// The length in bytes.
@@ -261,7 +261,7 @@ pub struct Blob {
     pub roles: Roles,
 }
 
-/// An array class.
+/// The properties of an array class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
     /// The class of each element.
@@ -272,7 +272,7 @@ pub struct Array {
     pub roles: Roles,
 }
 
-/// A structure class.
+/// The properties of a structure class.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Struct {
     /// The members, in decoding order.
@@ -310,7 +310,7 @@ pub struct OptionField {
     pub class: Arc<FieldClass>,
 }
 
-/// A variant class.
+/// The properties of a variant class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
     /// The location of the selector, which is an integer.

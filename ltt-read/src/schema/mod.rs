@@ -64,7 +64,7 @@ pub enum Format {
 pub enum EnvValue {
     /// An integer; `i128` holds every `i64` and `u64`.
     Int(i128),
-    /// A string.
+    /// A string of any length.
     Str(String),
 }
 
@@ -249,7 +249,7 @@ pub struct EventType {
     pub stream: StreamClassId,
     /// The name, namespace and uid.
     pub identity: Identity,
-    /// The LTTng log level, from 0 (emergency) to 14 (debug).
+    /// The number of the LTTng log level: 0 is emergency, 14 is debug.
     pub log_level: Option<i64>,
     /// The Eclipse Modeling Framework URI.
     pub emf_uri: Option<Arc<str>>,

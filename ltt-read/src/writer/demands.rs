@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::error::{Misfit, Problem};
+use super::error::{LocatedProblem, Problem};
 use super::fit::{encoded, range_of};
 use super::value::Value;
 use crate::schema::{
@@ -91,8 +91,8 @@ impl Demand<'_> {
                     FieldKind::VarInteger(i) => range_of(i.signed, 64),
                     _ => (0, 1),
                 };
-                let beside = ranges.iter().flat_map(|&(first, last)| [first - 1, last + 1]);
-                let mut candidates = std::iter::once(0).chain(beside);
+                let neighbours = ranges.iter().flat_map(|&(first, last)| [first - 1, last + 1]);
+                let mut candidates = std::iter::once(0).chain(neighbours);
                 candidates.find(|&n| (low..=high).contains(&n) && !holds(ranges, n))
             }
         }
@@ -134,7 +134,7 @@ pub(super) fn demands_of<'a>(
     classes: &'a Classes,
     values: &[Value; 6],
     scope: Scope,
-) -> Result<Vec<Demanded<'a>>, Misfit> {
+) -> Result<Vec<Demanded<'a>>, LocatedProblem> {
     let mut walk = Walk { classes, values, scope, path: vec![], frames: vec![], found: vec![] };
     if let Some(class) = &classes[scope as usize] {
         walk.field(class, &values[scope as usize])?;
@@ -163,7 +163,7 @@ struct Frame<'a> {
 }
 
 impl<'a> Walk<'a, '_> {
-    fn field(&mut self, class: &'a FieldClass, value: &Value) -> Result<(), Misfit> {
+    fn field(&mut self, class: &'a FieldClass, value: &Value) -> Result<(), LocatedProblem> {
         match (&class.kind, value) {
             (FieldKind::Struct(s), Value::Struct(values)) => {
                 for (i, (member, value)) in s.members.iter().zip(values).enumerate() {
@@ -207,21 +207,30 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    fn part(&mut self, index: usize, class: &'a FieldClass, value: &Value) -> Result<(), Misfit> {
+    fn part(
+        &mut self,
+        index: usize,
+        class: &'a FieldClass,
+        value: &Value,
+    ) -> Result<(), LocatedProblem> {
         self.path.push(index);
         let done = self.field(class, value);
         self.path.pop();
         done
     }
 
-    fn length(&mut self, length: &'a Length, found: usize) -> Result<(), Misfit> {
+    fn length(&mut self, length: &'a Length, found: usize) -> Result<(), LocatedProblem> {
         match length {
             Length::Static(_) => Ok(()),
             Length::Dynamic(location) => self.demand(location, Demand::Length(found as u64)),
         }
     }
 
-    fn demand(&mut self, location: &'a Dependency, demand: Demand<'a>) -> Result<(), Misfit> {
+    fn demand(
+        &mut self,
+        location: &'a Dependency,
+        demand: Demand<'a>,
+    ) -> Result<(), LocatedProblem> {
         let located = self.locate(location);
         let unresolved = || Problem::Unresolved(location_text(location));
         let (scope, path, class) = located.ok_or_else(unresolved)?;

@@ -1,7 +1,7 @@
 //! Encoding of fitted values to bits.
 
 use super::bits::{BitWriter, leb128_length};
-use super::error::{Misfit, Problem};
+use super::error::{LocatedProblem, Problem};
 use super::fit::encoded;
 use super::float::{to_f16_bits, to_f128_bits};
 use super::value::Value;
@@ -21,7 +21,7 @@ const LATE_LEB128: usize = 10;
 
 /// The position of a written integer field that has roles.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct RoleField {
     pub(super) roles: Roles,
     pub(super) at: u64,
     size: Size,
@@ -33,7 +33,7 @@ enum Size {
     Leb128(usize),
 }
 
-impl Mark {
+impl RoleField {
     /// Returns the number of low clock bits that the field holds.
     pub(super) fn bits(&self) -> u32 {
         match self.size {
@@ -62,18 +62,22 @@ impl Mark {
     }
 }
 
-/// Appends a fitted value. Integers with roles are added to `marks`.
+/// Appends a fitted value. Integers with roles are added to `role_fields`.
 pub(super) fn encode(
     w: &mut BitWriter,
     class: &FieldClass,
     value: &Value,
-    marks: &mut Vec<Mark>,
-) -> Result<(), Misfit> {
+    role_fields: &mut Vec<RoleField>,
+) -> Result<(), LocatedProblem> {
     w.align(class.align);
     match (&class.kind, value) {
         (FieldKind::Integer(f, i), v) => {
             if !i.roles.is_empty() {
-                marks.push(Mark { roles: i.roles, at: w.position(), size: Size::Fixed(*f) });
+                role_fields.push(RoleField {
+                    roles: i.roles,
+                    at: w.position(),
+                    size: Size::Fixed(*f),
+                });
             }
             w.put(number(v) as u64, *f)?;
         }
@@ -85,7 +89,7 @@ pub(super) fn encode(
             };
             if !i.roles.is_empty() {
                 let size = Size::Leb128(length);
-                marks.push(Mark { roles: i.roles, at: w.position(), size });
+                role_fields.push(RoleField { roles: i.roles, at: w.position(), size });
             }
             w.put_leb128(number(v), length);
         }
@@ -97,22 +101,22 @@ pub(super) fn encode(
         (FieldKind::Blob(_), Value::Bytes(bytes)) => w.put_bytes(bytes),
         (FieldKind::Array(a), Value::Array(elements)) => {
             for (i, element) in elements.iter().enumerate() {
-                encode(w, &a.element, element, marks).map_err(|e| e.at(i))?;
+                encode(w, &a.element, element, role_fields).map_err(|e| e.at(i))?;
             }
         }
         (FieldKind::Struct(s), Value::Struct(values)) => {
             for (member, value) in s.members.iter().zip(values) {
-                encode(w, &member.class, value, marks).map_err(|e| e.within(&member.name))?;
+                encode(w, &member.class, value, role_fields).map_err(|e| e.within(&member.name))?;
             }
         }
         (FieldKind::Option(o), Value::Option(content)) => {
             if let Some(content) = content {
-                encode(w, &o.class, content, marks)?;
+                encode(w, &o.class, content, role_fields)?;
             }
         }
         (FieldKind::Variant(v), Value::Variant { option, value }) => {
             let chosen = v.options.get(*option).ok_or(Problem::NoOption(*option))?;
-            encode(w, &chosen.class, value, marks)?;
+            encode(w, &chosen.class, value, role_fields)?;
         }
         (_, other) => {
             let found = other.kind_name();
@@ -210,13 +214,13 @@ mod tests {
     }
 
     #[test]
-    fn late_variable_length_integers_get_room() {
+    fn late_variable_length_integers_are_padded() {
         let roles = Roles::only(Role::PacketContentLength);
         let late = FieldKind::VarInteger(Integer { roles, ..Integer::default() });
         let late = FieldClass::new(late, 8);
-        let (mut w, mut marks) = (BitWriter::default(), Vec::new());
-        encode(&mut w, &late, &Value::Uint(0), &mut marks).unwrap();
-        marks[0].overwrite_whole(&mut w, 300).unwrap();
+        let (mut w, mut role_fields) = (BitWriter::default(), Vec::new());
+        encode(&mut w, &late, &Value::Uint(0), &mut role_fields).unwrap();
+        role_fields[0].overwrite_whole(&mut w, 300).unwrap();
         assert_eq!(w.bytes(), [0xac, 0x82, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]);
     }
 }

@@ -97,7 +97,7 @@ pub enum Problem {
     /// The number is outside of the range of the class.
     #[error("{value} does not fit in {bits} {}bits", if *signed { "signed " } else { "" })]
     DoesNotFit {
-        /// The number.
+        /// The number that is out of range.
         value: i128,
         /// The size of the class in bits.
         bits: u32,
@@ -154,19 +154,19 @@ impl WriteError {
 
 /// A [`Problem`] with the path of its field, which is collected on the way to the root.
 #[derive(Debug)]
-pub(super) struct Misfit {
+pub(super) struct LocatedProblem {
     /// The steps of the path, innermost first.
     steps: Vec<String>,
     problem: Problem,
 }
 
-impl From<Problem> for Misfit {
+impl From<Problem> for LocatedProblem {
     fn from(problem: Problem) -> Self {
-        Misfit { steps: Vec::new(), problem }
+        LocatedProblem { steps: Vec::new(), problem }
     }
 }
 
-impl Misfit {
+impl LocatedProblem {
     pub(super) fn within(mut self, step: &str) -> Self {
         self.steps.push(step.to_owned());
         self

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::error::{Misfit, Problem};
+use super::error::{LocatedProblem, Problem};
 use super::value::Value;
 use crate::schema::{Encoding, FieldClass, FieldKind, Integer, Length, Str, Struct};
 
@@ -16,7 +16,7 @@ const LONGEST: u64 = 1 << 28;
 /// The maximum number of elements or bytes of an automatic array or blob.
 const AUTO_ELEMENTS: u64 = 1 << 16;
 
-type Fitted = Result<Value, Misfit>;
+type Fitted = Result<Value, LocatedProblem>;
 
 /// Returns `true` if a class is nested at most [`DEPTH`] deep.
 pub(super) fn shallow(class: &FieldClass) -> bool {
@@ -127,15 +127,15 @@ fn fit_at(class: &FieldClass, value: Value, depth: usize) -> Fitted {
     }
 }
 
-fn kind(expected: &'static str, found: &Value) -> Misfit {
+fn kind(expected: &'static str, found: &Value) -> LocatedProblem {
     Problem::Kind { expected, found: found.kind_name() }.into()
 }
 
-fn count(expected: u64, found: usize) -> Misfit {
+fn count(expected: u64, found: usize) -> LocatedProblem {
     Problem::Count { expected, found: found as u64 }.into()
 }
 
-fn does_not_fit(value: i128, bits: u32, signed: bool) -> Misfit {
+fn does_not_fit(value: i128, bits: u32, signed: bool) -> LocatedProblem {
     Problem::DoesNotFit { value, bits, signed }.into()
 }
 
@@ -148,7 +148,7 @@ pub(super) fn range_of(signed: bool, bits: u32) -> (i128, i128) {
     }
 }
 
-fn unsigned_fits(value: u64, bits: u32) -> Result<(), Misfit> {
+fn unsigned_fits(value: u64, bits: u32) -> Result<(), LocatedProblem> {
     integer_of(value.into(), false, bits).map(drop)
 }
 
@@ -175,7 +175,7 @@ fn integer(value: Value, class: &Integer, bits: u32) -> Fitted {
 }
 
 /// Returns the members of a structure value, in order.
-fn members(class: &Struct, value: Value) -> Result<Vec<Value>, Misfit> {
+fn members(class: &Struct, value: Value) -> Result<Vec<Value>, LocatedProblem> {
     match value {
         Value::Auto => Ok(vec![Value::Auto; class.members.len()]),
         Value::Struct(values) if values.len() == class.members.len() => Ok(values),

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::bits::BitWriter;
-use super::encode::{Mark, encode};
+use super::encode::{RoleField, encode};
 use super::error::WriteError;
 use super::roles::{clock_after, clock_after_field, fill_timestamp, for_each_role};
 use super::scopes::Scopes;
@@ -22,7 +22,7 @@ const SHAPES: usize = 64;
 
 /// The data that an event header has to carry.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Carried {
+pub(super) struct HeaderData {
     /// The id of the event type.
     pub(super) id: u64,
     /// The clock value before the event.
@@ -50,7 +50,7 @@ pub(super) struct Headers {
 #[derive(Debug)]
 struct Template {
     bits: BitWriter,
-    clocks: Vec<Mark>,
+    clocks: Vec<RoleField>,
 }
 
 impl Headers {
@@ -78,13 +78,13 @@ impl Headers {
         &mut self,
         w: &mut BitWriter,
         event_type: EventTypeId,
-        carried: Carried,
+        header_data: HeaderData,
     ) -> Result<(), WriteError> {
         let index = event_type.index();
         if self.templates[index].is_none() {
-            self.templates[index] = Some(self.make_templates(carried.id)?);
+            self.templates[index] = Some(self.make_templates(header_data.id)?);
         }
-        let Carried { clock, timestamp, .. } = carried;
+        let HeaderData { clock, timestamp, .. } = header_data;
         let templates = self.templates[index].as_deref().unwrap_or_default();
         let fits = |t: &&Template| {
             let after = t.clocks.iter().fold(clock, |c, m| clock_after(c, m.bits(), timestamp));
@@ -95,8 +95,8 @@ impl Headers {
         w.align(self.class.as_ref().map_or(1, |c| c.align));
         let base = w.position();
         w.append(&template.bits);
-        for mark in &template.clocks {
-            mark.overwrite(w, base, timestamp);
+        for role_field in &template.clocks {
+            role_field.overwrite(w, base, timestamp);
         }
         Ok(())
     }
@@ -105,16 +105,21 @@ impl Headers {
         let mut templates = Vec::new();
         for shape in &self.shapes {
             let mut scopes = Scopes::default();
-            let at_zero = Carried { id, clock: 0, timestamp: 0 };
+            let at_zero = HeaderData { id, clock: 0, timestamp: 0 };
             let carries = self.settle(&mut scopes, shape.clone(), at_zero, &[Scope::EventHeader]);
-            let (mut bits, mut marks) = (BitWriter::default(), Vec::new());
+            let (mut bits, mut role_fields) = (BitWriter::default(), Vec::new());
             if let (Ok(()), Some(class)) = (&carries, &self.class) {
-                encode(&mut bits, class, &scopes.values[Scope::EventHeader as usize], &mut marks)
-                    .map_err(|e| e.in_scope(Scope::EventHeader))?;
+                encode(
+                    &mut bits,
+                    class,
+                    &scopes.values[Scope::EventHeader as usize],
+                    &mut role_fields,
+                )
+                .map_err(|e| e.in_scope(Scope::EventHeader))?;
             }
             if carries.is_ok() {
-                marks.retain(|m| m.roles.has(Role::ClockTimestamp));
-                templates.push(Template { bits, clocks: marks });
+                role_fields.retain(|m| m.roles.has(Role::ClockTimestamp));
+                templates.push(Template { bits, clocks: role_fields });
             }
         }
         if templates.is_empty() {
@@ -129,16 +134,16 @@ impl Headers {
         &self,
         scopes: &mut Scopes,
         header: Value,
-        carried: Carried,
+        header_data: HeaderData,
         complete: &[Scope],
     ) -> Result<(), WriteError> {
         if header != Value::Auto || self.class.is_none() {
-            return self.settle(scopes, header, carried, complete);
+            return self.settle(scopes, header, header_data, complete);
         }
         let mut first_error = None;
         for shape in &self.shapes {
             let mut attempt = scopes.clone();
-            match self.settle(&mut attempt, shape.clone(), carried, complete) {
+            match self.settle(&mut attempt, shape.clone(), header_data, complete) {
                 Ok(()) => {
                     *scopes = attempt;
                     return Ok(());
@@ -146,21 +151,22 @@ impl Headers {
                 Err(e) => first_error = first_error.or(Some(e)),
             }
         }
-        Err(first_error.unwrap_or(WriteError::NoRoomForId { what: "event type", id: carried.id }))
+        Err(first_error
+            .unwrap_or(WriteError::NoRoomForId { what: "event type", id: header_data.id }))
     }
 
     fn settle(
         &self,
         scopes: &mut Scopes,
         header: Value,
-        carried: Carried,
+        header_data: HeaderData,
         complete: &[Scope],
     ) -> Result<(), WriteError> {
-        let Carried { id, clock, timestamp } = carried;
+        let HeaderData { id, clock, timestamp } = header_data;
         scopes.set(Scope::EventHeader, self.class.as_ref(), header)?;
         let slot = Scope::EventHeader as usize;
         if let Some(class) = &self.class {
-            fill(class, &mut scopes.values[slot], carried);
+            fill(class, &mut scopes.values[slot], header_data);
         }
         scopes.complete(complete)?;
         let (mut last_id, mut after) = (None, clock);
@@ -186,22 +192,22 @@ impl Headers {
 
 /// Sets the last automatic id field to the id, since readers use the last one and earlier
 /// ones may be selectors, and all automatic timestamp fields to the timestamp.
-fn fill(class: &FieldClass, header: &mut Value, carried: Carried) {
+fn fill(class: &FieldClass, header: &mut Value, header_data: HeaderData) {
     let mut ids = 0;
     for_each_role(class, header, &mut |roles, _, _| {
         ids += usize::from(roles.has(Role::EventTypeId));
     });
-    let mut clock = carried.clock;
+    let mut clock = header_data.clock;
     for_each_role(class, header, &mut |roles, bits, value| {
         if roles.has(Role::EventTypeId) {
             ids -= 1;
-            let fits = bits.is_none_or(|bits| bits >= 64 || carried.id >> bits == 0);
+            let fits = bits.is_none_or(|bits| bits >= 64 || header_data.id >> bits == 0);
             if ids == 0 && *value == Value::Auto && fits {
-                *value = Value::Uint(carried.id);
+                *value = Value::Uint(header_data.id);
             }
         }
         if roles.has(Role::ClockTimestamp) {
-            fill_timestamp(clock, carried.timestamp, bits, value);
+            fill_timestamp(clock, header_data.timestamp, bits, value);
             clock = clock_after_field(clock, bits, value);
         }
     });

@@ -63,8 +63,8 @@ pub(super) fn fill_timestamp(clock: u64, timestamp: u64, bits: Option<u32>, valu
     *value = match bits {
         Some(bits) => Value::Uint(low_bits(bits)),
         None => {
-            let tells = |&n: &u32| clock_after(clock, n * 7, low_bits(n * 7)) == timestamp;
-            let bytes = (1..10).find(tells).unwrap_or(10);
+            let decodes = |&n: &u32| clock_after(clock, n * 7, low_bits(n * 7)) == timestamp;
+            let bytes = (1..10).find(decodes).unwrap_or(10);
             Value::Leb128 { value: low_bits(bytes * 7), bytes: bytes as u8 }
         }
     };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::demands::{Demand, Demanded, demands_of};
-use super::error::{Misfit, Problem, WriteError};
+use super::error::{LocatedProblem, Problem, WriteError};
 use super::fit::{fit, integer_of};
 use super::value::Value;
 use crate::schema::{FieldClass, FieldKind, Scope};
@@ -50,7 +50,7 @@ impl Scopes {
         for demanded in &demands {
             self.settle(demanded).map_err(|problem| {
                 let steps = demanded.user.iter().rev();
-                let misfit = steps.fold(Misfit::from(problem), |e, step| e.within(step));
+                let misfit = steps.fold(LocatedProblem::from(problem), |e, step| e.within(step));
                 misfit.in_scope(demanded.user_scope)
             })?;
         }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bits::BitWriter;
-use super::encode::{Mark, encode};
-use super::error::{Misfit, Problem, WriteError};
+use super::encode::{RoleField, encode};
+use super::error::{LocatedProblem, Problem, WriteError};
 use super::fit::shallow;
-use super::header::{Carried, Headers, needs_header};
+use super::header::{HeaderData, Headers, needs_header};
 use super::index::{PacketInfo, write_index};
 use super::roles::{
     Lengths, PACKET_MAGIC, clock_after_field, fill_timestamp, fill_uuid, for_each_role,
@@ -88,15 +88,15 @@ pub struct StreamWriter<W> {
     header_needed: Vec<bool>,
     offset: u64,
     packets: Vec<PacketInfo>,
-    open: Option<Open>,
+    open: Option<OpenPacket>,
     w: BitWriter,
-    marks: Vec<Mark>,
+    role_fields: Vec<RoleField>,
     scopes: Scopes,
 }
 
 /// The packet that is being written.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenPacket {
     /// The clock value at the start, in cycles.
     begin: u64,
     /// The clock value of a reader after the last event.
@@ -145,14 +145,15 @@ impl<W: Write> StreamWriter<W> {
             packets: Vec::new(),
             open: None,
             w: BitWriter::default(),
-            marks: Vec::new(),
+            role_fields: Vec::new(),
             scopes: Scopes::default(),
             schema,
             class,
         })
     }
 
-    /// Sets the size in bytes that packets do not exceed (1 MiB by default).
+    /// Sets the maximum size of packets in bytes (1 MiB by default). The only packet of a
+    /// stream without packet length fields has no limit.
     pub fn with_packet_limit(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
@@ -193,8 +194,8 @@ impl<W: Write> StreamWriter<W> {
         &self.name
     }
 
-    /// Sets the running count of discarded event records, written by the end of the open
-    /// packet or else of the next one.
+    /// Sets the running count of discarded event records. The count is written at the end
+    /// of the open packet, or of the next one if no packet is open.
     pub fn set_discarded(&mut self, count: u64) {
         self.discarded = count;
     }
@@ -243,14 +244,14 @@ impl<W: Write> StreamWriter<W> {
         let templated = header == Value::Auto
             && self.headers.templated()
             && !self.header_needed[event_type.index()];
-        self.append(class, timestamp, |stream, carried| {
+        self.append(class, timestamp, |stream, header_data| {
             if templated {
-                stream.headers.put(&mut stream.w, event_type, carried)?;
+                stream.headers.put(&mut stream.w, event_type, header_data)?;
                 stream.scopes.complete(&BODY)?;
             } else {
                 let mut scopes = stream.scopes.clone();
                 let all = &Scope::ALL[Scope::EventHeader as usize..];
-                stream.headers.settle_any(&mut scopes, header.clone(), carried, all)?;
+                stream.headers.settle_any(&mut scopes, header.clone(), header_data, all)?;
                 stream.scopes = scopes;
                 stream.encode_scope(Scope::EventHeader)?;
             }
@@ -274,12 +275,12 @@ impl<W: Write> StreamWriter<W> {
     ) -> Result<(), WriteError> {
         let schema = self.schema.clone();
         let class = self.event_class(&schema, event_type)?;
-        self.append(class, timestamp, |stream, carried| {
+        self.append(class, timestamp, |stream, header_data| {
             if stream.headers.templated() {
-                stream.headers.put(&mut stream.w, event_type, carried)?;
+                stream.headers.put(&mut stream.w, event_type, header_data)?;
             } else {
                 let (header, only) = (Value::Auto, &[Scope::EventHeader]);
-                stream.headers.settle_any(&mut stream.scopes, header, carried, only)?;
+                stream.headers.settle_any(&mut stream.scopes, header, header_data, only)?;
                 stream.encode_scope(Scope::EventHeader)?;
             }
             if !body.is_empty() {
@@ -305,7 +306,7 @@ impl<W: Write> StreamWriter<W> {
             return Err(WriteError::OnePacket);
         }
         self.w.clear();
-        self.marks.clear();
+        self.role_fields.clear();
         let schema = self.schema.clone();
         let stream = &schema.stream_classes[self.class.index()];
         let (header, context) = (self.packet_header.clone(), self.packet_context.clone());
@@ -314,7 +315,7 @@ impl<W: Write> StreamWriter<W> {
         let clock = self.fill_packet(&schema, stream, begin)?;
         self.scopes.complete(&PACKET)?;
         PACKET.iter().try_for_each(|&scope| self.encode_scope(scope))?;
-        self.open = Some(Open { begin, clock, end: begin, events: 0 });
+        self.open = Some(OpenPacket { begin, clock, end: begin, events: 0 });
         Ok(())
     }
 
@@ -335,20 +336,21 @@ impl<W: Write> StreamWriter<W> {
         if total_bits != content_bits && !(self.lengths.total && self.lengths.content) {
             return Err(WriteError::Unpaddable);
         }
-        for mark in &self.marks {
+        for role_field in &self.role_fields {
             let mut late = |number| {
-                mark.overwrite_whole(&mut self.w, number)
-                    .map_err(|e| Misfit::from(e).in_scope(Scope::PacketContext))
+                role_field
+                    .overwrite_whole(&mut self.w, number)
+                    .map_err(|e| LocatedProblem::from(e).in_scope(Scope::PacketContext))
             };
-            if mark.roles.has(Role::PacketTotalLength) {
+            if role_field.roles.has(Role::PacketTotalLength) {
                 late(total_bits)?;
-            } else if mark.roles.has(Role::PacketContentLength) {
+            } else if role_field.roles.has(Role::PacketContentLength) {
                 late(content_bits)?;
-            } else if mark.roles.has(Role::PacketEndTimestamp) {
+            } else if role_field.roles.has(Role::PacketEndTimestamp) {
                 late(end)?;
-            } else if mark.roles.has(Role::DiscardedEvents) {
+            } else if role_field.roles.has(Role::DiscardedEvents) {
                 // Counters may wrap.
-                mark.overwrite(&mut self.w, 0, self.discarded);
+                role_field.overwrite(&mut self.w, 0, self.discarded);
             }
         }
         self.out.write_all(self.w.bytes()).map_err(WriteError::io(&self.name))?;
@@ -405,20 +407,20 @@ impl<W: Write> StreamWriter<W> {
         &mut self,
         class: &EventType,
         timestamp: u64,
-        mut put: impl FnMut(&mut Self, Carried) -> Result<(), WriteError>,
+        mut put: impl FnMut(&mut Self, HeaderData) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let mut begun = false;
+        let mut started = false;
         loop {
             if self.open.is_none() {
                 self.begin_packet(timestamp)?;
-                begun = true;
+                started = true;
             }
             let Some(mut open) = self.open else { continue };
             let before = self.w.checkpoint();
-            let marks = self.marks.len();
-            let carried = Carried { id: class.id, clock: open.clock, timestamp };
-            let done = put(self, carried);
-            self.marks.truncate(marks);
+            let role_fields = self.role_fields.len();
+            let header_data = HeaderData { id: class.id, clock: open.clock, timestamp };
+            let done = put(self, header_data);
+            self.role_fields.truncate(role_fields);
             let end = self.w.position();
             let several = self.lengths.total || self.lengths.content;
             let full = several && end > self.limit.saturating_mul(8);
@@ -433,7 +435,7 @@ impl<W: Write> StreamWriter<W> {
             };
             if let Some(error) = refused {
                 self.w.rollback(before);
-                if begun {
+                if started {
                     self.open = None;
                 }
                 return Err(error);
@@ -454,8 +456,10 @@ impl<W: Write> StreamWriter<W> {
     fn encode_scope(&mut self, scope: Scope) -> Result<(), WriteError> {
         let slot = scope as usize;
         match &self.scopes.classes[slot] {
-            Some(class) => encode(&mut self.w, class, &self.scopes.values[slot], &mut self.marks)
-                .map_err(|e| e.in_scope(scope)),
+            Some(class) => {
+                encode(&mut self.w, class, &self.scopes.values[slot], &mut self.role_fields)
+                    .map_err(|e| e.in_scope(scope))
+            }
             None => Ok(()),
         }
     }
@@ -469,7 +473,7 @@ impl<W: Write> StreamWriter<W> {
         begin: u64,
     ) -> Result<u64, WriteError> {
         let (stream_id, sequence) = (self.stream_id, self.sequence);
-        let (mut class_told, mut clock, mut timed) = (None, 0, false);
+        let (mut declared_class, mut clock, mut timed) = (None, 0, false);
         for scope in PACKET {
             let Some(class) = self.scopes.classes[scope as usize].clone() else { continue };
             let value = &mut self.scopes.values[scope as usize];
@@ -493,12 +497,12 @@ impl<W: Write> StreamWriter<W> {
                     *value = Value::Uint(cut);
                 }
                 if roles.has(Role::StreamClassId) {
-                    class_told = value.number();
+                    declared_class = value.number();
                 }
             });
         }
         let id = i128::from(stream.id);
-        if class_told.map_or(schema.stream_classes.len() > 1, |told| told != id) {
+        if declared_class.map_or(schema.stream_classes.len() > 1, |declared| declared != id) {
             return Err(WriteError::NoRoomForId { what: "stream class", id: stream.id });
         }
         if timed && stream.default_clock.is_some() && clock != begin {
@@ -530,7 +534,7 @@ fn check_depths(
     });
     for (scope, class) in of_stream.into_iter().chain(of_events) {
         if class.as_ref().is_some_and(|class| !shallow(class)) {
-            return Err(Misfit::from(Problem::TooDeep).in_scope(scope));
+            return Err(LocatedProblem::from(Problem::TooDeep).in_scope(scope));
         }
     }
     Ok(())

@@ -252,7 +252,7 @@ impl Printer<'_> {
                 let named = self.scope == Scope::PacketHeader && name == "uuid";
                 refuse(place, uuid != named, "a UUID of another name, or none of this name")?;
                 let element = self.class(place, "", &array.element, depth)?;
-                // As in C, the outermost length comes first.
+                // The outermost length comes first, as in C.
                 let lengths = self.length(place, &array.length)? + &element.lengths;
                 Declared { lengths, ..element }
             }

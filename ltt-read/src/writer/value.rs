@@ -19,12 +19,12 @@ pub enum Value {
     Sint(i64),
     /// An unsigned variable-length integer, padded to a number of bytes.
     Leb128 {
-        /// The integer.
+        /// The integer to encode.
         value: u64,
         /// The encoded size in bytes, 1 to 10.
         bytes: u8,
     },
-    /// A boolean.
+    /// A boolean value.
     Bool(bool),
     /// The bits of a bit array or bit map.
     Bits(u64),

@@ -163,8 +163,7 @@ impl Classes {
             None => Ok(()),
             Some(_) => {
                 let name_node = object.required("name")?;
-                Err(name_node
-                    .error(format!("field class alias `{name}` is already defined")))
+                Err(name_node.error(format!("field class alias `{name}` is already defined")))
             }
         }
     }

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_what_is_json_and_nothing_else() {
+    fn accepts_only_valid_json() {
         for good in [
             "",
             " \n",
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_where_the_text_goes_wrong() {
+    fn errors_point_at_the_invalid_character() {
         let error = parsed("{\"a\": [1, x]}").unwrap_err();
         assert_eq!(error.span, Span::new(10, 11));
         assert_eq!(error.message, "not JSON: expected a value, found 'x'");

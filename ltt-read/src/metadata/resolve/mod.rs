@@ -47,7 +47,7 @@ struct Link {
     span: Span,
     target_scope: Scope,
     target: u32,
-    /// For a CTF 1.8 variant: the ranges that select each option.
+    /// The ranges that select each option of a CTF 1.8 variant.
     ranges: Option<Vec<RangeSet>>,
 }
 

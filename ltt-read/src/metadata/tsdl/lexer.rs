@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token() {
+    fn invalid_tokens() {
         assert_eq!(kinds("1x"), [TokenKind::Bad(Bad::NumberSuffix)]);
         assert_eq!(kinds("08"), [TokenKind::Bad(Bad::NumberSuffix)]);
         assert_eq!(kinds("0x"), [TokenKind::Bad(Bad::NumberSuffix)]);
