@@ -80,10 +80,12 @@ impl Reach {
 /// An index into the table of hooks.
 type Slot = u32;
 
+/// The properties of a hook.
 struct Info<D> {
     id: HookId,
     priority: Priority,
     references: u32,
+    /// The place in the order of additions.
     number: u64,
     reach: Reach<D>,
 }
@@ -92,6 +94,7 @@ struct Info<D> {
 /// takes logarithmic time.
 type Registrations<D> = BTreeMap<u64, Registration<D>>;
 
+/// A hook that is registered for an id, with its datum.
 struct Registration<D> {
     slot: Slot,
     data: D,
@@ -405,7 +408,7 @@ impl<D> Info<D> {
 /// A view of a [`HooksById`] for calling hooks many times, from [`HooksById::ready`].
 pub struct ReadyHooks<'a, F: ?Sized, D> {
     plans: &'a Plans<D>,
-    /// There are hooks for all ids.
+    /// `true` if there are hooks for all ids.
     has_common_hooks: bool,
     hooks: &'a mut [Option<Box<F>>],
 }

@@ -32,6 +32,7 @@ pub struct HookList<F: ?Sized> {
     entries: Vec<Entry<F>>,
 }
 
+/// A hook in a list.
 struct Entry<F: ?Sized> {
     id: HookId,
     priority: Priority,

@@ -123,8 +123,8 @@ impl Decoder {
         let header = BlockHeader::read(data).map_err(early)?;
         let available = data.len() as u64;
         let error = |kind| {
-            let sound = (header.events_begin..=available).contains(&header.size);
-            PacketError { kind, bit: 8 * header.events_begin, size: sound.then_some(header.size) }
+            let valid = (header.events_begin..=available).contains(&header.size);
+            PacketError { kind, bit: 8 * header.events_begin, size: valid.then_some(header.size) }
         };
         if (header.trace.version, header.trace.order) != (self.version, self.order) {
             return Err(error(DecodeError::ForeignBlock));
@@ -161,8 +161,8 @@ impl Decoder {
     }
 
     fn block_of_2003(&self, size: u64, data: &[u8], packet: Packet) -> Result<Packet, PacketError> {
-        let sound = (size > 0 && size <= data.len() as u64).then_some(size);
-        let error = |(kind, byte)| PacketError { kind, bit: 8 * byte, size: sound };
+        let valid = (size > 0 && size <= data.len() as u64).then_some(size);
+        let error = |(kind, byte)| PacketError { kind, bit: 8 * byte, size: valid };
         let block = Block::read(data, size, self.order).map_err(error)?;
         Ok(Packet {
             size,

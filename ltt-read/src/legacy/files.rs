@@ -94,7 +94,9 @@ impl Files {
         path: String,
         open: impl FnOnce() -> Result<Option<Source>, Error>,
     ) -> Result<(), Error> {
-        let Some(name) = of_2003(&path).or_else(|| Name::parse(&path)) else { return Ok(()) };
+        let Some(name) = parse_name_of_2003(&path).or_else(|| Name::parse(&path)) else {
+            return Ok(());
+        };
         if let Some(source) = open()?.filter(|source| !source.bytes().is_empty()) {
             self.tracefiles.push(File { path, name, source: Arc::new(source) });
         }
@@ -134,7 +136,7 @@ fn is_text(path: &str) -> bool {
 }
 
 /// Parses the name of a tracefile of the format of 2003.
-fn of_2003(path: &str) -> Option<Name> {
+fn parse_name_of_2003(path: &str) -> Option<Name> {
     let name = |channel: &str, cpu| Name {
         channel: channel.to_owned(),
         cpu,
@@ -193,8 +195,8 @@ impl List<'_> {
 /// content of a metadata channel, or the files of a trace of 2003.
 pub(crate) fn is_trace(dir: &Path) -> bool {
     let control = dir.join(CONTROL);
-    let of_2003 = || dir.join(SYSTEM).is_file() && dir.join("cpu").is_dir();
-    has_metadata(dir, "") || control.is_dir() && has_metadata(&control, "control/") || of_2003()
+    let is_of_2003 = || dir.join(SYSTEM).is_file() && dir.join("cpu").is_dir();
+    has_metadata(dir, "") || control.is_dir() && has_metadata(&control, "control/") || is_of_2003()
 }
 
 fn has_metadata(dir: &Path, prefix: &str) -> bool {

@@ -54,7 +54,7 @@ fn assemble(root: &Path, files: Files) -> Result<Trace, Error> {
     if let Some(system) = files.system() {
         let system = System::parse(&String::from_utf8_lossy(system))
             .map_err(|source| Error::Metadata { path: root.join(SYSTEM), source })?;
-        return of_2003(root, files, &system);
+        return open_2003(root, files, &system);
     }
     let reason = "no metadata channel contains a valid sub-buffer";
     let Some(header) = first_header(&files) else {
@@ -111,9 +111,9 @@ impl Opening<'_> {
 
         let channels = if version.has_channels() {
             let described = markers.all.iter().map(|m| m.channel.clone());
-            let sound = files.tracefiles.iter().filter(|f| self.is_sound(f));
+            let valid = files.tracefiles.iter().filter(|f| self.is_tracefile(f));
             let mut channels: Vec<_> =
-                described.chain(sound.map(|f| f.name.channel.clone())).collect();
+                described.chain(valid.map(|f| f.name.channel.clone())).collect();
             channels.push(METADATA.to_owned());
             channels.sort();
             channels.dedup();
@@ -137,7 +137,7 @@ impl Opening<'_> {
             // A file without a valid block and outside of known channels does not
             // belong to the trace. Damaged files of known channels stay, so that the
             // damage is reported.
-            let keep = self.is_sound(file)
+            let keep = self.is_tracefile(file)
                 || version.has_channels() && stream_of(&file.name.channel).is_some();
             if !keep {
                 warn(&mut warnings, format!("{}: not a tracefile", file.path));
@@ -187,13 +187,13 @@ impl Opening<'_> {
         }
         let schema = resolved(self.root, schema)?;
         let tracefiles: Vec<_> =
-            files.tracefiles.into_iter().filter(|f| self.is_sound(f)).collect();
+            files.tracefiles.into_iter().filter(|f| self.is_tracefile(f)).collect();
         self.trace(schema, tracefiles, |_| 0, warnings)
     }
 
     /// Returns `true` if a file starts with a block of this trace's version and byte
     /// order.
-    fn is_sound(&self, file: &File) -> bool {
+    fn is_tracefile(&self, file: &File) -> bool {
         BlockHeader::read(file.source.bytes()).is_ok_and(|block| {
             (block.trace.version, block.trace.order) == (self.header.version, self.header.order)
         })
@@ -307,7 +307,7 @@ fn resolved(root: &Path, mut schema: Schema) -> Result<Schema, Error> {
 }
 
 /// Opens a trace of 2003.
-fn of_2003(root: &Path, files: Files, system: &System) -> Result<Trace, Error> {
+fn open_2003(root: &Path, files: Files, system: &System) -> Result<Trace, Error> {
     let version = Version::Of2003;
     let machine = &system.machine;
     let env = system.attributes.iter();

@@ -207,8 +207,8 @@ fn string(class: &Str, value: Value) -> Fitted {
         None => {
             let unit = class.encoding.unit() as usize;
             let units = bytes.chunks(unit);
-            let sound = units.clone().all(|u| u.len() == unit && u.iter().any(|&b| b != 0));
-            if sound { Ok(value) } else { Err(Problem::NullInText.into()) }
+            let valid = units.clone().all(|u| u.len() == unit && u.iter().any(|&b| b != 0));
+            if valid { Ok(value) } else { Err(Problem::NullInText.into()) }
         }
         _ => Ok(value),
     }

@@ -106,7 +106,8 @@ impl Headers {
         for shape in &self.shapes {
             let mut scopes = Scopes::default();
             let at_zero = HeaderData { id, clock: 0, timestamp: 0 };
-            let carries = self.settle(&mut scopes, shape.clone(), at_zero, &[Scope::EventHeader]);
+            let carries =
+                self.try_header(&mut scopes, shape.clone(), at_zero, &[Scope::EventHeader]);
             let (mut bits, mut role_fields) = (BitWriter::default(), Vec::new());
             if let (Ok(()), Some(class)) = (&carries, &self.class) {
                 encode(
@@ -130,7 +131,7 @@ impl Headers {
 
     /// Sets the event header and completes it and the other given scopes. `header` is the
     /// value from the caller.
-    pub(super) fn settle_any(
+    pub(super) fn set_header(
         &self,
         scopes: &mut Scopes,
         header: Value,
@@ -138,12 +139,12 @@ impl Headers {
         complete: &[Scope],
     ) -> Result<(), WriteError> {
         if header != Value::Auto || self.class.is_none() {
-            return self.settle(scopes, header, header_data, complete);
+            return self.try_header(scopes, header, header_data, complete);
         }
         let mut first_error = None;
         for shape in &self.shapes {
             let mut attempt = scopes.clone();
-            match self.settle(&mut attempt, shape.clone(), header_data, complete) {
+            match self.try_header(&mut attempt, shape.clone(), header_data, complete) {
                 Ok(()) => {
                     *scopes = attempt;
                     return Ok(());
@@ -155,7 +156,7 @@ impl Headers {
             .unwrap_or(WriteError::NoRoomForId { what: "event type", id: header_data.id }))
     }
 
-    fn settle(
+    fn try_header(
         &self,
         scopes: &mut Scopes,
         header: Value,
@@ -190,8 +191,8 @@ impl Headers {
     }
 }
 
-/// Sets the last automatic id field to the id, since readers use the last one and earlier
-/// ones may be selectors, and all automatic timestamp fields to the timestamp.
+/// Sets the last id field to the id and all timestamp fields to the timestamp, where they
+/// are automatic. Readers use the last id field; earlier ones may be selectors.
 fn fill(class: &FieldClass, header: &mut Value, header_data: HeaderData) {
     let mut ids = 0;
     for_each_role(class, header, &mut |roles, _, _| {

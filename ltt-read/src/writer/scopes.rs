@@ -48,7 +48,7 @@ impl Scopes {
         // the values of the others.
         demands.sort_by_key(|d| matches!(d.demand, Demand::NotIn(_)));
         for demanded in &demands {
-            self.settle(demanded).map_err(|problem| {
+            self.satisfy(demanded).map_err(|problem| {
                 let steps = demanded.user.iter().rev();
                 let misfit = steps.fold(LocatedProblem::from(problem), |e, step| e.within(step));
                 misfit.in_scope(demanded.user_scope)
@@ -63,7 +63,7 @@ impl Scopes {
     }
 
     /// Sets a length or selector to the demanded value, or checks that it already has it.
-    fn settle(&mut self, demanded: &Demanded<'_>) -> Result<(), Problem> {
+    fn satisfy(&mut self, demanded: &Demanded<'_>) -> Result<(), Problem> {
         let Demanded { class, demand, .. } = demanded;
         let unresolved = || Problem::Unresolved(demanded.location_text());
         let mut slot = Some(&mut self.values[demanded.scope as usize]);

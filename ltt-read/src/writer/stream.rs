@@ -251,7 +251,7 @@ impl<W: Write> StreamWriter<W> {
             } else {
                 let mut scopes = stream.scopes.clone();
                 let all = &Scope::ALL[Scope::EventHeader as usize..];
-                stream.headers.settle_any(&mut scopes, header.clone(), header_data, all)?;
+                stream.headers.set_header(&mut scopes, header.clone(), header_data, all)?;
                 stream.scopes = scopes;
                 stream.encode_scope(Scope::EventHeader)?;
             }
@@ -280,7 +280,7 @@ impl<W: Write> StreamWriter<W> {
                 stream.headers.put(&mut stream.w, event_type, header_data)?;
             } else {
                 let (header, only) = (Value::Auto, &[Scope::EventHeader]);
-                stream.headers.settle_any(&mut stream.scopes, header, header_data, only)?;
+                stream.headers.set_header(&mut stream.scopes, header, header_data, only)?;
                 stream.encode_scope(Scope::EventHeader)?;
             }
             if !body.is_empty() {
