@@ -116,8 +116,8 @@ impl Ticks {
 
     fn to_ns(self, ticks: u64) -> u64 {
         match ticks < self.limit {
-            true => self.to_ns_by_division(ticks),
-            false => self.to_ns_by_doubles(ticks),
+            true => self.ns_by_division(ticks),
+            false => self.ns_by_doubles(ticks),
         }
     }
 
@@ -139,7 +139,7 @@ impl Ticks {
         ((product >> 64) as u64, product as u64)
     }
 
-    fn to_ns_by_doubles(&self, ticks: u64) -> u64 {
+    fn ns_by_doubles(&self, ticks: u64) -> u64 {
         let second = Double::new(NS_PER_S);
         let product = match self.scale {
             Scale::Multiplies(scale) => {
@@ -163,7 +163,7 @@ impl Ticks {
 
     /// Computes the result of double arithmetic from the exact quotient, for a tick count
     /// below the limit.
-    fn to_ns_by_division(&self, ticks: u64) -> u64 {
+    fn ns_by_division(&self, ticks: u64) -> u64 {
         let (mut ns, rest) = self.divide(ticks);
         // The amount that rounding to a double adds to the product.
         let product = u128::from(ticks) * u128::from(NS_PER_S);
@@ -221,7 +221,7 @@ mod tests {
                 let t = random() >> (8 + round % 50);
                 let hard = (t as f64 * 1e9 / frequency as f64) as u64;
                 assert_eq!(ticks.to_ns(t), hard, "{t} at {frequency}");
-                assert_eq!(ticks.to_ns_by_doubles(t), hard, "{t} at {frequency}");
+                assert_eq!(ticks.ns_by_doubles(t), hard, "{t} at {frequency}");
                 quick += u32::from(t < ticks.limit);
                 let clock = TickClock::from_zero(frequency, Scale::Multiplies(1));
                 let time = clock.timestamp(t).map(Timestamp::ns);
