@@ -90,11 +90,11 @@ struct Ticks {
     frequency: u64,
     scale: Scale,
     /// `10⁹ / frequency · 2^(64 - shift)`, rounded down, with the least `shift` for which
-    /// it fits; 0 with a scale.
+    /// it fits; 0 if conversions need a division.
     reciprocal: u64,
     shift: u32,
     /// The tick counts below this limit, of at most 53 bits and 2⁵² ns (52 days), need no
-    /// division. 0 with a scale.
+    /// division; 0 if all need one.
     limit: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Field classes.
+//! Reading of field classes from JSON.
 
 use std::sync::Arc;
 

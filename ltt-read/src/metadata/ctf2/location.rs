@@ -1,4 +1,4 @@
-//! Field locations.
+//! Reading of field locations from JSON.
 
 use super::draft;
 use super::json::{Node, Result};

@@ -30,7 +30,7 @@ use locate::{Frame, Locator, PLACE_COST, Site};
 ///
 /// # Errors
 ///
-/// Returns a diagnostic for each dependency that cannot be resolved.
+/// Returns diagnostics for the dependencies that cannot be resolved, up to a limit.
 pub(crate) fn resolve(schema: &mut Schema) -> Result<(), Vec<Diagnostic>> {
     let plan = Planner::new(schema).plan()?;
     apply::apply(&plan, schema).map_err(|d| vec![d])

@@ -1,4 +1,4 @@
-//! Types `enum`.
+//! Enumerations: types `enum`.
 
 use hashbrown::HashMap;
 
