@@ -1,9 +1,9 @@
-//! What kernel events and their fields were called over the years.
+//! The names of kernel events and their fields in the formats of different years.
 //!
-//! LTTng 2.x, the markers of LTTng 0.x, the facilities before them and the
-//! events of 2003 name the same happenings differently. [`EVENTS`] is the table
-//! between them: an analysis asks for an event and its fields by one name, that
-//! of LTTng 2.x where there is one, and gets what it is in a trace at hand.
+//! LTTng 2.x, the markers of LTTng 0.x, the facilities before them and the events of 2003
+//! use different names for equivalent kernel events. [`EVENTS`] maps between them: an
+//! analysis refers to an event and its fields by one name, that of LTTng 2.x if it has
+//! one, and finds the corresponding event types in any of these traces.
 //!
 //! ```
 //! use ltt_read::aliases;
@@ -23,52 +23,52 @@
 
 use crate::schema::{EventType, EventTypeId, Schema};
 
-/// An event under all its names.
+/// An event with its names in all formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventAlias {
-    /// Its name in LTTng 2.x; if it has none there, that of its last marker.
+    /// The name in LTTng 2.x, or that of the latest marker if LTTng 2.x has none.
     pub name: &'static str,
-    /// All its names.
+    /// The event's names in all formats.
     pub names: &'static [EventName],
-    /// Those of its fields that analyses need.
+    /// The event's fields that analyses need.
     pub fields: &'static [FieldAlias],
 }
 
-/// A name of an event.
+/// A name of an event in one or more formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventName {
-    /// The channel of a marker, or the facility; empty if the name alone tells
-    /// (LTTng 2.x, markers before 2.3).
+    /// The channel of a marker, or the facility; empty if the name alone identifies the
+    /// event (LTTng 2.x, and markers before LTTng 0.x had channels).
     pub group: &'static str,
-    /// The name in it. One that ends with `*` stands for all that begin alike.
+    /// The name within the group. A trailing `*` matches any suffix.
     pub name: &'static str,
 }
 
-/// A field under all its names.
+/// A field with its names in all formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldAlias {
-    /// Its name in LTTng 2.x; if it has none there, that of its last marker.
+    /// The name in LTTng 2.x, or that of the latest marker if LTTng 2.x has none.
     pub name: &'static str,
-    /// All its names, in the order in which to look for them: what one era calls
-    /// `pid` is `tid` in another, which has a `pid` of its own.
+    /// The field's names, in the order of lookup: the thread id is called `pid` in some
+    /// formats and `tid` in others, which also have a different field `pid`.
     pub names: &'static [&'static str],
 }
 
-/// The event of a name, as [`EventAlias::name`] has it.
+/// Finds an event by its [`EventAlias::name`].
 pub fn event(name: &str) -> Option<&'static EventAlias> {
     EVENTS.iter().find(|event| event.name == name)
 }
 
-/// What an event type is called in [`EVENTS`], if it is there.
+/// Finds the entry of [`EVENTS`] for an event type; `None` if there is no entry for it.
 pub fn event_of(schema: &Schema, event_type: &EventType) -> Option<&'static EventAlias> {
     EVENTS.iter().find(|event| event.is(schema, event_type))
 }
 
 impl EventAlias {
-    /// Whether an event type is this event.
+    /// Returns `true` if an event type of `schema` is this event.
     pub fn is(&self, schema: &Schema, event_type: &EventType) -> bool {
         let stream = schema.stream_classes.get(event_type.stream.index());
         let channel = stream.and_then(|s| s.identity.name.as_deref());
@@ -76,14 +76,14 @@ impl EventAlias {
         self.names.iter().any(|name| name.matches(group, event_type.name()))
     }
 
-    /// The event types of a schema that are this event.
+    /// Iterates over the event types of a schema that are this event.
     pub fn event_types<'a>(&'a self, schema: &'a Schema) -> impl Iterator<Item = EventTypeId> + 'a {
         let types = (0..).zip(&schema.event_types);
         types.filter(|(_, e)| self.is(schema, e)).map(|(id, _)| EventTypeId(id))
     }
 
-    /// All names of a field, in the order in which to look for them; none if the
-    /// table does not have it.
+    /// Returns all names of a field, given its [`FieldAlias::name`], in the order of
+    /// lookup; an empty slice if the table lacks the field.
     pub fn field_names(&self, name: &str) -> &'static [&'static str] {
         self.fields.iter().find(|field| field.name == name).map_or(&[], |field| field.names)
     }
@@ -92,7 +92,7 @@ impl EventAlias {
 impl EventName {
     fn matches(&self, group: &str, name: &str) -> bool {
         let same_name = match self.name.strip_suffix('*') {
-            Some(begin) => name.starts_with(begin),
+            Some(prefix) => name.starts_with(prefix),
             None => name == self.name,
         };
         same_name && (self.group.is_empty() || self.group == group)
@@ -115,13 +115,13 @@ const fn e(
     EventAlias { name, names, fields }
 }
 
-/// The facility of all events of 2003.
+/// The facility of all events in the format of 2003.
 const CORE: &str = "core";
-/// Kernel channel and facility.
+/// The name of the kernel's channel and of its facility.
 const KERNEL: &str = "kernel";
 
-/// The table. Names without a group are those of LTTng 2.x, then of markers
-/// before they had channels.
+/// The table of all known events. Names without a group are those of LTTng 2.x, followed
+/// by those of markers before they had channels.
 pub const EVENTS: &[EventAlias] = &[
     e(
         "sched_switch",
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn one_event_in_every_era() {
+    fn an_event_is_found_by_its_name_in_every_format() {
         for (channel, facility, name) in [
             (None, None, "sched_switch"),
             (Some("kernel"), None, "sched_schedule"),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_two_events() {
+    fn names_are_unique() {
         let mut all: Vec<_> = EVENTS.iter().flat_map(|e| e.names).collect();
         all.sort_by_key(|name| (name.group, name.name));
         assert!(all.windows(2).all(|pair| pair[0] != pair[1]));

@@ -1,14 +1,14 @@
-//! Reading bit fields: one 64-bit load and shifts, never bit by bit.
+//! Reading of bit fields with one 64-bit load and shifts, not bit by bit.
 //!
-//! Positions are in bits from the start of `data`. Little-endian fields count
-//! bits from the least significant bit of each byte, big-endian fields from
-//! the most significant one (CTF 1.8.3 section 4.1.5, CTF 2 "fixed-length bit
-//! array field decoding procedure"). Bytes beyond the end of `data` read as
-//! zero: callers check bounds once for a whole event record.
+//! Positions are in bits from the start of `data`. Little-endian fields count bits from
+//! the least significant bit of each byte, big-endian fields from the most significant
+//! one (CTF 1.8.3 section 4.1.5, CTF 2 "fixed-length bit array field decoding
+//! procedure"). Bytes past the end of `data` read as zero: callers check bounds once for
+//! a whole event record.
 
 use crate::zeros::{NO_ZERO, zero_in};
 
-/// The 8 bytes at `byte`, zero-extended past the end of the data.
+/// Reads the 8 bytes at `byte`, zero-extended past the end of the data.
 #[inline(always)]
 fn load(data: &[u8], byte: usize) -> [u8; 8] {
     match whole(data, byte) {
@@ -17,10 +17,10 @@ fn load(data: &[u8], byte: usize) -> [u8; 8] {
     }
 }
 
-/// The same; `None` if they are not all within the data.
+/// Reads the 8 bytes at `byte`; `None` if they are not all within the data.
 #[inline(always)]
 fn whole(data: &[u8], byte: usize) -> Option<[u8; 8]> {
-    // Asked for in this way, two compares are all that it takes.
+    // This form compiles to two comparisons.
     let bytes = byte.checked_add(8).and_then(|end| data.get(byte..end));
     bytes.and_then(|bytes| bytes.first_chunk()).copied()
 }
@@ -40,7 +40,7 @@ fn mask(bits: u32) -> u64 {
     u64::MAX >> (64 - bits)
 }
 
-/// A little-endian field of 1 to 64 bits.
+/// Reads a little-endian field of 1 to 64 bits.
 #[inline(always)]
 pub(crate) fn read_le(data: &[u8], pos: u64, bits: u32) -> u64 {
     let (byte, shift) = ((pos >> 3) as usize, (pos & 7) as u32);
@@ -52,32 +52,34 @@ pub(crate) fn read_le(data: &[u8], pos: u64, bits: u32) -> u64 {
     (low | high) & mask(bits)
 }
 
-/// A little-endian field that ends within 64 bits of its first byte.
+/// Reads a little-endian field that ends within 64 bits of the start of its first byte.
 #[inline(always)]
 pub(crate) fn read_le_within_word(data: &[u8], pos: u64, bits: u32) -> u64 {
     word_le(data, pos) & mask(bits)
 }
 
-/// The little-endian word at `byte`, zero-extended past the end of the data.
+/// Reads the little-endian word at `byte`, zero-extended past the end of the data.
 #[inline(always)]
 pub(crate) fn word(data: &[u8], byte: usize) -> u64 {
     u64::from_le_bytes(load(data, byte))
 }
 
-/// The little-endian bits from `pos` on, 57 of them at least.
+/// Reads the little-endian bits from `pos` on, at least 57 of them, zero-extended past
+/// the end of the data.
 #[inline(always)]
 pub(crate) fn word_le(data: &[u8], pos: u64) -> u64 {
     word(data, (pos >> 3) as usize) >> (pos & 7)
 }
 
-/// The same; `None` if it is not wholly within the data.
+/// Reads the little-endian bits from `pos` on, at least 57 of them; `None` if their word
+/// is not wholly within the data.
 #[inline(always)]
 pub(crate) fn whole_word_le(data: &[u8], pos: u64) -> Option<u64> {
     Some(u64::from_le_bytes(whole(data, (pos >> 3) as usize)?) >> (pos & 7))
 }
 
-/// The index of the first zero byte. Most strings are short: 32 bytes are looked at
-/// before a search is worth its call.
+/// Finds the index of the first zero byte. Most strings are short: the first 32 bytes are
+/// tested inline before `memchr` is worth its call.
 #[inline(always)]
 pub(crate) fn find_zero(bytes: &[u8]) -> Option<usize> {
     let Some((first, rest)) = bytes.split_first_chunk() else {
@@ -89,7 +91,7 @@ pub(crate) fn find_zero(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// A big-endian field of 1 to 64 bits.
+/// Reads a big-endian field of 1 to 64 bits.
 #[inline(always)]
 pub(crate) fn read_be(data: &[u8], pos: u64, bits: u32) -> u64 {
     let (byte, shift) = ((pos >> 3) as usize, (pos & 7) as u32);
@@ -113,7 +115,7 @@ pub(crate) fn reverse(value: u64, bits: u32) -> u64 {
     value.reverse_bits() >> (64 - bits)
 }
 
-/// An IEEE 754 half-precision number.
+/// Converts an IEEE 754 half-precision number.
 pub(crate) fn half_to_f64(half: u16) -> f64 {
     let sign = if half >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(half >> 10 & 31), f64::from(half & 1023));
@@ -125,7 +127,8 @@ pub(crate) fn half_to_f64(half: u16) -> f64 {
     }
 }
 
-/// An IEEE 754 quadruple-precision number, rounded towards zero.
+/// Converts an IEEE 754 quadruple-precision number, rounding towards zero. Numbers below
+/// every normal `f64` become 0.
 pub(crate) fn quad_to_f64(high: u64, low: u64) -> f64 {
     let sign = high & 1 << 63;
     let exponent = (high >> 48 & 0x7fff) as i32;
@@ -148,9 +151,10 @@ mod tests {
     use crate::schema::ByteOrder;
 
     #[test]
-    fn the_first_zero_wherever_it_is() {
+    fn first_zero_is_found_at_any_index() {
         for len in 0..70 {
-            // Bytes that borrow, carry and have the highest bit.
+            // Bytes that make subtraction borrow and addition carry, and that have the
+            // highest bit set.
             let bytes: Vec<u8> = (0..len).map(|i| [1, 0x80, 0xff, b'a'][i % 4]).collect();
             assert_eq!(find_zero(&bytes), None);
             for zero in 0..len {
@@ -158,12 +162,12 @@ mod tests {
                 bytes[zero] = 0;
                 assert_eq!(find_zero(&bytes), Some(zero), "of {len}");
                 bytes[zero..].fill(0);
-                assert_eq!(find_zero(&bytes), Some(zero), "of {len}, all from there on");
+                assert_eq!(find_zero(&bytes), Some(zero), "of {len}, and zeros after it");
             }
         }
     }
 
-    /// Bit by bit, straight from the definition.
+    /// Reads a field bit by bit, as in the definition of the formats.
     fn naive(data: &[u8], pos: u64, bits: u32, order: ByteOrder) -> u64 {
         let bit = |i: u64| {
             let (byte, in_byte) = ((i / 8) as usize, (i % 8) as u32);
@@ -193,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_end_is_zero_not_a_panic() {
+    fn bits_past_the_end_read_as_zero() {
         assert_eq!(read_le(&[0xff], 4, 64), 0xf);
         assert_eq!(read_be(&[], 1 << 60, 7), 0);
     }
 
     #[test]
-    fn the_first_zero_is_found_at_every_place() {
+    fn first_zero_is_found_among_any_filler() {
         for len in 0..40 {
             for zero in 0..=len {
                 for filler in [1, 0x7f, 0x80, 0x81, 0xff] {
@@ -212,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_and_reversal() {
+    fn sign_extension_and_bit_reversal() {
         assert_eq!(sign_extend(0b100, 3), -4);
         assert_eq!(sign_extend(u64::MAX, 64), -1);
         assert_eq!(reverse(0b001, 3), 0b100);
     }
 
     #[test]
-    fn odd_float_sizes() {
+    fn half_and_quadruple_precision() {
         assert_eq!(half_to_f64(0x3c00), 1.0);
         assert_eq!(half_to_f64(0xc000), -2.0);
         assert_eq!(half_to_f64(0x0001), 2f64.powi(-24));

@@ -1,4 +1,4 @@
-//! Cursors: reading one tracefile, event by event.
+//! Cursors: readers of one tracefile, event by event.
 
 mod form;
 mod legacy;
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use crate::bits;
 use crate::error::{DecodeError, Error};
 use crate::event::Event;
-use crate::layout::leap::Leap;
 use crate::layout::program::{Scratch, Window};
+use crate::layout::skip::BranchlessSkip;
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
 use crate::packet::Packet;
 use crate::schema::EventTypeId;
-use crate::source::{Source, fetch};
+use crate::source::{Source, prefetch};
 use crate::time::Timestamp;
 use crate::trace::Trace;
 use crate::tracefile::Tracefile;
@@ -26,16 +26,16 @@ use crate::tracefile::Tracefile;
 use form::{Form, Quick};
 pub use position::Position;
 
-/// How far behind an event bytes are fetched while it is looked at: some events ahead.
-/// Processors foresee reading in order, but not beyond a page of memory, and streams take
-/// turns. (Half as far and twice as far are as good.)
-const AHEAD: usize = 192;
+/// The distance in bytes past the current event at which data is prefetched: some events
+/// ahead. Hardware prefetchers follow sequential reads, but not across a page boundary,
+/// and a merge alternates between streams. Half and twice this distance perform as well.
+const PREFETCH_DISTANCE: usize = 192;
 
-/// A reader of one tracefile: stands on an event, or before the first, or
-/// after the last.
+/// A reader of one tracefile. Its current place is an event, the start of the tracefile
+/// or the end of it.
 ///
-/// [`Trace::cursor`] makes one. Cursors are independent of each other and cheap
-/// to clone; a clone stands on the same event.
+/// [`Trace::cursor`] creates a cursor. Cursors are independent of each other and cheap to
+/// clone; a clone has the same current event.
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -49,7 +49,7 @@ const AHEAD: usize = 192;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 ///
-/// To read on after damage, as far as that is sound:
+/// To continue after damage with the packets that are sound:
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -71,32 +71,33 @@ const AHEAD: usize = 192;
 #[derive(Debug, Clone)]
 pub struct Cursor {
     trace: Arc<Trace>,
-    /// Number of the trace among those that are read together.
+    /// The number of the trace among those that a merge reads.
     trace_number: u32,
     tracefile: u32,
     state: State,
-    /// Which of the tracefile's files is read.
+    /// The index of the current file among those of the tracefile.
     file: u32,
-    /// The bytes of that file, and the layouts of the packet's stream: here so
-    /// that the decoding loop need not go through the trace to them.
+    /// The bytes of that file, and the layouts of the packet's stream. Copies of the
+    /// handles are kept here so that the decoding loop need not reach them through the
+    /// trace.
     source: Arc<Source>,
     table: Option<Arc<StreamTable>>,
-    /// The packet that is read (sound unless `state` is `Start` or `End`).
+    /// The current packet, which is sound unless `state` is `Start` or `End`.
     packet: Packet,
-    /// The default clock before it.
+    /// The value of the default clock before the packet, in cycles.
     packet_clock: u64,
-    /// Where its readable content ends, in bits: 0 when `state` is not `Packet`.
+    /// The end of the packet's readable content, in bits; 0 unless `state` is `Packet`.
     content_end: u64,
-    /// Where the next event record (or its padding) begins, in bits from the
-    /// packet's begin.
+    /// The start of the next event record or of the padding before it, in bits from the
+    /// packet's start.
     next: u64,
-    /// The default clock before that record.
+    /// The value of the default clock before that record, in cycles.
     clock: u64,
     scratch: Scratch,
     current: Current,
     last_timestamp: Timestamp,
     notices: Vec<Notice>,
-    /// How many were not kept.
+    /// The number of notices that were dropped because too many were waiting.
     notices_omitted: u64,
     packets_entered: u64,
 }
@@ -107,29 +108,30 @@ enum State {
     Start,
     /// In `packet`.
     Packet,
-    /// An error was met in `packet`; what follows it may be read.
+    /// There was an error in `packet`. The packets after it may be readable.
     Failed,
     /// The content size of `packet` is damaged, but its events were found.
     Recovered { events: u64 },
-    /// Nothing more can be read.
+    /// At the end of the tracefile, or after damage from which reading cannot continue.
     End,
 }
 
-/// The event that a cursor stands on.
+/// The current event of a cursor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Current {
-    /// Begin of its header, in bits from the packet's begin.
+    /// The start of its header, in bits from the packet's start.
     pub(crate) begin: u64,
     pub(crate) event_type: EventTypeId,
     pub(crate) timestamp: Option<Timestamp>,
     pub(crate) cycles: u64,
-    /// The clock before its header.
+    /// The value of the default clock before its header, in cycles.
     clock_before: u64,
 }
 
 impl Cursor {
     pub(crate) fn new(trace: Arc<Trace>, tracefile: usize) -> Self {
-        assert!(tracefile < trace.tracefiles().len(), "no tracefile {tracefile}");
+        let len = trace.tracefiles().len();
+        assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
         let source = trace.tracefiles()[tracefile].files[0].source.clone();
         Cursor {
             trace,
@@ -159,8 +161,8 @@ impl Cursor {
         }
     }
 
-    /// The same cursor, for a trace that has a number among others.
-    pub(crate) fn of_trace(self, number: usize) -> Self {
+    /// Sets the number of the trace among those that a merge reads.
+    pub(crate) fn with_trace_number(self, number: usize) -> Self {
         Cursor { trace_number: number as u32, ..self }
     }
 
@@ -168,34 +170,34 @@ impl Cursor {
         self.trace_number as usize
     }
 
-    /// The trace that it reads.
+    /// Returns the trace that the cursor reads.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
     }
 
-    /// The tracefile that it reads.
+    /// Returns the tracefile that the cursor reads.
     pub fn tracefile(&self) -> &Tracefile {
         &self.trace.tracefiles()[self.tracefile as usize]
     }
 
-    /// Number of that tracefile in its trace.
+    /// Returns the index of that tracefile in [`Trace::tracefiles`].
     pub fn tracefile_index(&self) -> usize {
         self.tracefile as usize
     }
 
-    /// The packet that it is in; `None` before the first, after the last, and
-    /// after an error.
+    /// Returns the current packet; `None` before the first packet, after the last one,
+    /// and after an error.
     pub fn packet(&self) -> Option<&Packet> {
         (self.state == State::Packet).then_some(&self.packet)
     }
 
-    /// Steps to the next event and gives it; `None` after the last.
+    /// Reads the next event and returns it; `None` after the last one.
     ///
     /// # Errors
     ///
-    /// [`Error::Decode`] if the bytes that follow are no sound event record or
-    /// packet. Nothing more is delivered then, unless
-    /// [`skip_packet`](Self::skip_packet) finds a packet or a file to go on with.
+    /// [`Error::Decode`] if the bytes that follow are not a sound event record or packet.
+    /// After that, the cursor returns `None` unless [`skip_packet`](Self::skip_packet)
+    /// finds a packet or a file to continue with.
     #[allow(clippy::should_implement_trait)] // events borrow the cursor
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
         match self.advance()? {
@@ -204,23 +206,24 @@ impl Cursor {
         }
     }
 
-    /// Steps to the next event; false after the last. [`event`](Self::event)
-    /// gives it then.
+    /// Reads the next event. Returns `true` if there is one, which [`event`](Self::event)
+    /// then returns, and `false` after the last one.
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next).
+    /// [`Error::Decode`] if the bytes that follow are not a sound event record or packet:
+    /// see [`next`](Self::next).
     #[inline]
     pub fn advance(&mut self) -> Result<bool, Error> {
         if self.advance_quickly().is_some() {
             return Ok(true);
         }
-        self.advance_any()
+        self.advance_slowly()
     }
 
-    /// [`advance`](Self::advance), for what its quick form does not handle.
+    /// Reads the next event of any form, or enters the next packet.
     #[inline(never)]
-    fn advance_any(&mut self) -> Result<bool, Error> {
+    fn advance_slowly(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
                 if self.at_legacy_padding() {
@@ -238,8 +241,8 @@ impl Cursor {
         }
     }
 
-    /// Steps to the next event if its header has the quick form and nothing is
-    /// out of the ordinary; otherwise leaves everything as it is.
+    /// Reads the next event if its header has the quick form and the event has no
+    /// anomaly. Otherwise returns `None` and changes nothing.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
         if self.table.as_deref()?.quick.is_none() {
@@ -248,7 +251,7 @@ impl Cursor {
         self.advance_by::<Quick>()
     }
 
-    /// Steps to the next event, whose header is of one of the forms.
+    /// Reads the next event if its header has the form `F`.
     #[inline(always)]
     fn advance_by<F: Form>(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
@@ -275,24 +278,23 @@ impl Cursor {
             cycles: header.cycles,
             clock_before: self.clock,
         };
-        fetch(data, (end / 8) as usize + AHEAD);
+        prefetch(data, (end / 8) as usize + PREFETCH_DISTANCE);
         self.next = end;
         self.clock = header.cycles;
         self.last_timestamp = header.time;
         Some(())
     }
 
-    /// The event that it stands on.
+    /// Returns the current event.
     ///
-    /// Only to be asked for when the last step was an [`advance`](Self::advance)
-    /// that gave true. Otherwise the event means nothing, and its methods may
-    /// panic.
+    /// Valid only directly after [`advance`](Self::advance) returned `Ok(true)`.
+    /// Otherwise the event has no meaning, and its methods may panic.
     #[inline(always)]
     pub fn event(&self) -> Event<'_> {
         Event::new(self)
     }
 
-    /// Decodes the record at `next`: header, type, and where its body ends.
+    /// Decodes the record at `next`: its header, its type and the end of its body.
     fn read_event(&mut self) -> Result<(), DecodeError> {
         let trace = &*self.trace;
         let tables = trace.tables();
@@ -309,8 +311,8 @@ impl Cursor {
         let body = tables.body(trace.schema(), event_type)?;
         if let Some(id) = header.id {
             table.event_ids.note_size(id, event_type, 0, body.region.fixed);
-            if let Some(leap) = Leap::new(&body.region).filter(|_| !body.needs_header) {
-                table.event_ids.note_leap(id, leap);
+            if let Some(skip) = BranchlessSkip::new(&body.region).filter(|_| !body.needs_header) {
+                table.event_ids.note_skip(id, skip);
             }
         }
         if body.needs_header {
@@ -345,12 +347,13 @@ impl Cursor {
         Ok(())
     }
 
-    /// The time of the last event that had one, since it was moved elsewhere.
+    /// Returns the time of the last event that had one, since the last seek;
+    /// [`Timestamp::MIN`] if there is none.
     pub(crate) fn last_timestamp(&self) -> Timestamp {
         self.last_timestamp
     }
 
-    /// How many packets it has entered so far.
+    /// Returns the number of packets entered so far.
     pub(crate) fn packets_entered(&self) -> u64 {
         self.packets_entered
     }
@@ -373,25 +376,25 @@ impl Cursor {
         Window { data, end: self.content_end }
     }
 
-    /// The bytes of the file, and at which of them the packet begins.
+    /// Returns the bytes of the file, and the offset of the packet in them.
     #[inline(always)]
     pub(crate) fn data_and_begin(&self) -> (&[u8], usize) {
         (self.source.bytes(), self.packet.offset as usize)
     }
 
-    /// The packet's little-endian bits from `pos` on, 57 of them at least.
+    /// Reads the packet's little-endian bits from `pos` on, at least 57 of them.
     #[inline(always)]
     pub(crate) fn word_le(&self, pos: u64) -> u64 {
         let byte = (self.packet.offset as usize).wrapping_add((pos >> 3) as usize);
         bits::word(self.source.bytes(), byte) >> (pos & 7)
     }
 
-    /// Which of its tracefile's files it reads.
+    /// Returns the index of the current file among those of the tracefile.
     pub(crate) fn file_index(&self) -> usize {
         self.file as usize
     }
 
-    /// Bytes of its tracefile that lie behind it.
+    /// Returns the number of bytes of the tracefile that have been read.
     pub(crate) fn bytes_done(&self) -> u64 {
         let files = &self.tracefile().files;
         if self.state == State::End {

@@ -1,4 +1,4 @@
-//! Finding traces below directories, and the files of a trace.
+//! Discovery of traces below directories, and of the files of a trace.
 
 use std::collections::VecDeque;
 use std::fs::FileType;
@@ -14,23 +14,22 @@ use crate::legacy;
 use crate::notice::NoticeKind;
 use crate::source::{Access, Source};
 
-/// How deep directories are searched (LTTng's are 5 deep).
+/// The depth to which directories are searched. Those of LTTng are 5 deep.
 pub(crate) const MAX_DEPTH: usize = 16;
 
-/// Returns the directories at or below `path` that hold a `metadata` file, or are
+/// Returns the directories at or below `path` that contain a `metadata` file or are
 /// [legacy] traces, sorted by path.
 ///
-/// LTTng writes a session as several traces: one in `kernel`, one for each
-/// user or process in `ust/…`. Symbolic links to directories are followed, but
-/// each directory is searched only once, however many links lead to it. Hidden
-/// directories are not entered.
+/// LTTng writes a session as several traces: one in `kernel`, and one for each user or
+/// process in `ust/…`. Symbolic links to directories are followed, but each directory is
+/// searched only once. Hidden directories are skipped.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if `path` or a directory below it cannot be read,
-/// [`Error::TooDeep`] if there are directories more than 16 deep,
-/// [`Error::NotATrace`] if nothing is found. To go on in spite of the first two, see
-/// [`OpenOptions::open_all_of`](crate::OpenOptions::open_all_of).
+/// [`Error::Io`] if `path` or a directory below it cannot be read, [`Error::TooDeep`] if
+/// there are directories more than 16 deep, [`Error::NotATrace`] if nothing is found.
+/// [`OpenOptions::open_all_of`](crate::OpenOptions::open_all_of) can continue after the
+/// first two.
 pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
     let mut findings = Findings::new(OnFailure::Stop);
     let mut search = Search::default();
@@ -41,47 +40,47 @@ pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
 /// A search for traces at or below several paths.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
-    /// The traces found so far, sorted by path for each path that was given.
+    /// The traces found so far, sorted by path within each given path.
     pub(crate) found: Vec<Found>,
-    /// The directories that were searched, and how they were reached.
+    /// The directories that were searched, with the path by which each was reached.
     searched: HashMap<FileId, PathBuf>,
-    /// How many paths were given.
+    /// The number of given paths.
     paths: usize,
 }
 
-/// A directory that is a trace.
+/// A directory that contains a trace.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) dir: PathBuf,
-    /// Which of the paths given led to it, from 0.
+    /// The index of the given path that led to it.
     pub(crate) given: usize,
-    /// Whether it is of a format before CTF.
+    /// `true` if the trace has a format before CTF.
     pub(crate) is_legacy: bool,
 }
 
-/// A directory to be searched.
-struct Next {
+/// A directory that remains to be searched.
+struct PendingDir {
     dir: PathBuf,
     depth: usize,
 }
 
 impl Search {
-    /// Searches at and below one more path. Directories that were searched already
-    /// are noted as duplicates if there are traces in them.
+    /// Searches at and below another path. Traces in directories that were searched
+    /// before are noted as duplicates.
     pub(crate) fn add(&mut self, path: &Path, findings: &mut Findings) -> Result<(), Error> {
         let (first, failures) = (self.found.len(), findings.failures.len());
         let given = self.paths;
         self.paths += 1;
         let io = |source| Error::Io { path: path.to_owned(), source };
         let Some(metadata) = findings.keep(path.metadata().map_err(io))? else { return Ok(()) };
-        // A file is no trace, but its name may be given by mistake.
+        // A file is not a trace, but users may give the path of the `metadata` file.
         if !metadata.is_dir() {
-            let reason = "it is a file; give the directory that holds `metadata`";
+            let reason = "path is a file, expected the directory that contains `metadata`";
             return findings.fail(Error::NotATrace { path: path.to_owned(), reason });
         }
         let mut again = Vec::new();
-        let mut next = vec![Next { dir: path.to_owned(), depth: 0 }];
-        // What is really there comes first, so that links are the duplicates.
+        let mut next = vec![PendingDir { dir: path.to_owned(), depth: 0 }];
+        // Links are searched last, so that they are reported as the duplicates.
         let mut links = VecDeque::new();
         while let Some(at) = next.pop().or_else(|| links.pop_front()) {
             let metadata = at.dir.metadata();
@@ -96,31 +95,32 @@ impl Search {
             self.enter(at, given, &mut next, &mut links, findings)?;
         }
         self.found[first..].sort_by(|a, b| a.dir.cmp(&b.dir));
-        let mut is_there = self.found.len() > first || findings.failures.len() > failures;
+        let mut has_traces = self.found.len() > first || findings.failures.len() > failures;
         for (dir, before) in again {
             if self.found.iter().any(|found| found.dir.starts_with(&before)) {
                 findings.note(&dir, NoticeKind::Duplicate { first: before.into() });
-                is_there = true;
+                has_traces = true;
             }
         }
-        if is_there {
+        if has_traces {
             return Ok(());
         }
         let reason = "no `metadata` file and no LTTng 0.x trace in this directory or below";
         findings.fail(Error::NotATrace { path: path.to_owned(), reason })
     }
 
-    /// Looks into a directory: whether it is a trace, and what is below it.
+    /// Reads a directory: adds it to the results if it is a trace, and its subdirectories
+    /// to `next` or `links`.
     fn enter(
         &mut self,
-        at: Next,
+        at: PendingDir,
         given: usize,
-        next: &mut Vec<Next>,
-        links: &mut VecDeque<Next>,
+        next: &mut Vec<PendingDir>,
+        links: &mut VecDeque<PendingDir>,
         findings: &mut Findings,
     ) -> Result<(), Error> {
         if is_legacy(&at.dir) {
-            // Its directories are parts of it.
+            // Its subdirectories are parts of the trace.
             self.found.push(Found { dir: at.dir, given, is_legacy: true });
             return Ok(());
         }
@@ -139,7 +139,8 @@ impl Search {
             }
             let is_dir = match &entry.kind {
                 Ok(kind) => kind.is_dir(),
-                // In a trace, this is a file of it; elsewhere nothing is lost.
+                // In a trace, a broken link is one of its files and ignored. Elsewhere it
+                // is noted.
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     let is_metadata = entry.name() == b"metadata";
                     if entry.is_link && !has_metadata && !is_metadata {
@@ -162,7 +163,7 @@ impl Search {
                 findings.fail(Error::TooDeep { path: entry.path })?;
                 continue;
             }
-            let dir = Next { dir: entry.path, depth: at.depth + 1 };
+            let dir = PendingDir { dir: entry.path, depth: at.depth + 1 };
             if entry.is_link { links.push_back(dir) } else { below.push(dir) }
         }
         next.extend(below.into_iter().rev());
@@ -170,12 +171,12 @@ impl Search {
     }
 }
 
-/// Whether a directory is a trace of a format before CTF.
+/// Returns `true` if a directory is a trace in a format before CTF.
 pub(crate) fn is_legacy(dir: &Path) -> bool {
     !dir.join("metadata").is_file() && legacy::is_trace(dir)
 }
 
-/// An entry of a directory, and what it is or links to.
+/// An entry of a directory, with its file type or that of the target of a link.
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
     pub(crate) is_link: bool,
@@ -187,24 +188,24 @@ impl Entry {
         self.path.file_name().unwrap_or_default().as_encoded_bytes()
     }
 
-    /// Why it cannot be looked at.
+    /// Returns the error from reading its file type.
     ///
     /// # Panics
     ///
-    /// If it can be looked at.
+    /// If there is no such error.
     pub(crate) fn into_error(self) -> Error {
-        Error::Io { path: self.path, source: self.kind.expect_err("an error") }
+        Error::Io { path: self.path, source: self.kind.expect_err("the file type is unknown") }
     }
 }
 
-/// The entries of a directory, sorted by name.
+/// Reads the entries of a directory, sorted by name.
 pub(crate) fn entries(dir: &Path) -> Result<Vec<Entry>, Error> {
     let io = |source| Error::Io { path: dir.to_owned(), source };
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(io)? {
         let entry = entry.map_err(io)?;
         let (path, kind) = (entry.path(), entry.file_type());
-        // Only a link takes a system call to look at.
+        // Only links require another system call.
         let is_link = kind.as_ref().is_ok_and(FileType::is_symlink);
         let kind = if is_link { path.metadata().map(|it| it.file_type()) } else { kind };
         entries.push(Entry { path, is_link, kind });
@@ -213,16 +214,17 @@ pub(crate) fn entries(dir: &Path) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-/// Opens the files of traces, each file once.
+/// An opener of the files of traces, which opens each file once.
 #[derive(Debug, Default)]
 pub(crate) struct FilesOnce {
     opened: HashMap<FileId, PathBuf>,
-    /// How many files were not opened again.
+    /// The number of files that were not opened again.
     pub(crate) duplicates: usize,
 }
 
 impl FilesOnce {
-    /// Opens a file that is not empty, unless it is open already: that is noted then.
+    /// Opens a file; `None` if it is empty. If it is open already, notes this and returns
+    /// `None`.
     pub(crate) fn open(
         &mut self,
         path: &Path,
@@ -230,11 +232,11 @@ impl FilesOnce {
         findings: &mut Findings,
     ) -> Result<Option<Source>, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
-        let look = || {
+        let identify = || {
             let metadata = path.metadata()?;
             Ok((metadata.len(), FileId::new(path, &metadata)?))
         };
-        let Some((len, id)) = findings.keep(look().map_err(io))? else { return Ok(None) };
+        let Some((len, id)) = findings.keep(identify().map_err(io))? else { return Ok(None) };
         if len == 0 {
             return Ok(None);
         }
@@ -249,8 +251,7 @@ impl FilesOnce {
     }
 }
 
-/// Opens the data stream files of a trace directory, sorted by name. Empty files are
-/// left out.
+/// Opens the data stream files of a trace directory, sorted by name, without empty files.
 pub(crate) fn data_files(
     dir: &Path,
     access: Access,

@@ -1,10 +1,10 @@
-//! Packets that are in several files of a stream.
+//! Detection of packets that are in several files of a stream.
 //!
-//! Snapshots of one session overlap: what was still in the buffers when the next
-//! one was taken is in both. A packet is the same as another of its stream if both
-//! have the same sequence number, times and sizes; where there are no sequence
-//! numbers or no times, if both have the same bytes as well. The first of them is read,
-//! unless the file ends within it and another has it whole.
+//! Snapshots of one session overlap: packets that were still in the buffers when the next
+//! snapshot was taken are in both. Two packets of a stream are equal if they have the
+//! same sequence number, times and sizes; without sequence numbers or times, their bytes
+//! must be equal as well. The first of the equal packets is read, unless the file ends
+//! within it and another file contains the whole packet.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,29 +20,29 @@ use crate::schema::{Schema, StreamClassId};
 use crate::time::Timestamp;
 use crate::tracefile::{DataFile, Tracefile};
 
-/// Which packets of a tracefile are left out.
+/// The packets of a tracefile that are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Duplicates {
-    /// For each file, in the order of offsets.
-    runs: Vec<Vec<Run>>,
+    /// The runs of each file, in the order of offsets.
+    runs: Vec<Vec<DuplicateRun>>,
 }
 
-/// Packets in a row that are left out.
+/// A run of successive packets that are left out.
 #[derive(Debug, Clone)]
-pub(crate) struct Run {
-    /// Offset of the first of them in their file.
+pub(crate) struct DuplicateRun {
+    /// The offset of the first packet in the file, in bytes.
     begin: u64,
-    /// Where the next packet begins.
+    /// The offset of the next packet after the run, in bytes.
     pub(crate) end: u64,
-    /// How many they are.
+    /// The number of packets.
     pub(crate) packets: u64,
-    /// The file that has the first of them as well.
+    /// The path of the file from which the first of them is read.
     pub(crate) kept_in: Arc<Path>,
 }
 
-/// What makes a packet the same as another one.
+/// The values by which equal packets are recognised.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Mark {
+struct PacketIdentity {
     class: StreamClassId,
     sequence: Option<u64>,
     begin: Option<u64>,
@@ -51,11 +51,12 @@ struct Mark {
     content_bits: u64,
 }
 
-impl Mark {
-    /// `None` if nothing tells the packet from others of its stream.
-    fn new(packet: &Packet) -> Option<Mark> {
-        let is_told = packet.sequence.is_some() || packet.begin.is_some() && packet.end.is_some();
-        is_told.then_some(Mark {
+impl PacketIdentity {
+    /// Returns the identity of a packet; `None` if the packet has nothing by which to
+    /// distinguish it from others of its stream.
+    fn new(packet: &Packet) -> Option<PacketIdentity> {
+        let is_unique = packet.sequence.is_some() || packet.begin.is_some() && packet.end.is_some();
+        is_unique.then_some(PacketIdentity {
             class: packet.stream_class,
             sequence: packet.sequence,
             begin: packet.begin_cycles,
@@ -66,39 +67,39 @@ impl Mark {
     }
 }
 
-/// A packet that is read.
+/// A packet that is read, unless a better copy is found.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     file: usize,
     offset: u64,
     size: u64,
-    is_cut: bool,
+    is_truncated: bool,
 }
 
 impl Duplicates {
-    /// Finds them by the headers of all packets.
+    /// Finds the duplicates, by reading the headers of all packets.
     pub(crate) fn find(schema: &Schema, tables: &Tables, files: &[DataFile]) -> Duplicates {
-        let mut kept: HashMap<Mark, Kept> = HashMap::new();
+        let mut kept: HashMap<PacketIdentity, Kept> = HashMap::new();
         let mut duplicates = Duplicates { runs: vec![Vec::new(); files.len()] };
         let mut clock = 0;
         for (number, file) in files.iter().enumerate() {
             each_packet(schema, tables, file, &mut clock, |packet| {
-                let Some(mark) = Mark::new(packet) else { return };
-                let (offset, size, is_cut) = (packet.offset, packet.size, packet.missing > 0);
-                let this = Kept { file: number, offset, size, is_cut };
-                match kept.entry(mark) {
+                let Some(identity) = PacketIdentity::new(packet) else { return };
+                let (offset, size, is_truncated) = (packet.offset, packet.size, packet.missing > 0);
+                let this = Kept { file: number, offset, size, is_truncated };
+                match kept.entry(identity) {
                     Entry::Vacant(place) => _ = place.insert(this),
                     Entry::Occupied(mut place) => {
                         let other = *place.get();
                         if other.file == number || !is_same(packet, this, other, files) {
                             return;
                         }
-                        let (out, stays) = match other.is_cut && !is_cut {
+                        let (duplicate, original) = match other.is_truncated && !is_truncated {
                             true => (place.insert(this), this),
                             false => (this, other),
                         };
-                        let kept_in = files[stays.file].path.clone();
-                        duplicates.leave_out(out, kept_in);
+                        let kept_in = files[original.file].path.clone();
+                        duplicates.leave_out(duplicate, kept_in);
                     }
                 }
             });
@@ -111,33 +112,33 @@ impl Duplicates {
         let (begin, end) = (packet.offset, packet.offset.saturating_add(packet.size));
         match runs.last_mut() {
             Some(last) if last.end == begin => (last.end, last.packets) = (end, last.packets + 1),
-            _ => runs.push(Run { begin, end, packets: 1, kept_in }),
+            _ => runs.push(DuplicateRun { begin, end, packets: 1, kept_in }),
         }
     }
 
-    /// The packets from an offset of a file on that are left out, if the one there
-    /// is.
-    pub(crate) fn at(&self, file: usize, offset: u64) -> Option<&Run> {
+    /// Returns the run of duplicates that starts at an offset of a file; `None` if the
+    /// packet there is not left out.
+    pub(crate) fn at(&self, file: usize, offset: u64) -> Option<&DuplicateRun> {
         let runs = self.runs.get(file)?;
         let after = runs.partition_point(|run| run.begin <= offset);
         runs[..after].last().filter(|run| run.begin == offset)
     }
 
-    fn holds(&self, file: usize, offset: u64) -> bool {
+    /// Returns `true` if the packet at an offset of a file is left out.
+    fn contains(&self, file: usize, offset: u64) -> bool {
         let Some(runs) = self.runs.get(file) else { return false };
         let after = runs.partition_point(|run| run.begin <= offset);
         runs[..after].last().is_some_and(|run| offset < run.end)
     }
 
-    /// Takes them out of the index entries of a tracefile's packets, which come
-    /// straight from its files.
-    pub(crate) fn take_out(
+    /// Removes the duplicates from the index entries of all packets of a tracefile.
+    pub(crate) fn remove_from(
         schema: &Schema,
         tables: &Tables,
         tracefile: &Tracefile,
         entries: &mut Vec<IndexEntry>,
     ) {
-        // The same packet has the same times, so files overlap if there is any.
+        // Duplicates have equal times, so files must overlap if there are any.
         let overlap = |pair: &[IndexEntry]| {
             pair[0].file != pair[1].file
                 && times_overlap((pair[0].begin, pair[0].end), pair[1].begin)
@@ -146,15 +147,15 @@ impl Duplicates {
             return;
         }
         let duplicates = tracefile.duplicates(schema, tables);
-        entries.retain(|entry| !duplicates.holds(entry.file as usize, entry.offset));
+        entries.retain(|entry| !duplicates.contains(entry.file as usize, entry.offset));
     }
 }
 
-/// Whether the last packet of a file and the first one of the next suggest that the
-/// files have packets in common.
+/// Returns `true` if the last packet of a file and the first one of the next file suggest
+/// that the files have packets in common.
 pub(crate) fn files_overlap(last: &Packet, next: &Packet) -> bool {
     if let (Some(last), Some(number)) = (last.sequence, next.sequence) {
-        // Whether the number went on, in numbers of so many bits.
+        // The files overlap unless the sequence number increased, modulo its width.
         let bits = u32::from(next.sequence_bits.clamp(1, 64));
         let ahead = number.wrapping_sub(last) << (64 - bits);
         return ahead as i64 <= 0;
@@ -165,15 +166,15 @@ pub(crate) fn files_overlap(last: &Packet, next: &Packet) -> bool {
     }
 }
 
-/// Whether a file's first packet begins before the last one of the file before it
-/// has ended.
+/// Returns `true` if a file's first packet starts before the last packet of the previous
+/// file has ended.
 fn times_overlap((begin, end): (Timestamp, Timestamp), next: Timestamp) -> bool {
     next < end || next <= begin
 }
 
-/// Whether two packets of one mark are the same.
+/// Returns `true` if two packets with the same identity are equal.
 fn is_same(packet: &Packet, one: Kept, other: Kept, files: &[DataFile]) -> bool {
-    // Numbers of few bits come again, but not at the same time.
+    // Sequence numbers of few bits repeat, but not at the same times.
     if packet.sequence.is_some() && packet.begin.is_some() && packet.end.is_some() {
         return true;
     }
@@ -183,13 +184,14 @@ fn is_same(packet: &Packet, one: Kept, other: Kept, files: &[DataFile]) -> bool 
         &bytes[begin..bytes.len().min(begin.saturating_add(kept.size as usize))]
     };
     let (one, other) = (bytes(one), bytes(other));
-    // As far as both are there.
+    // Compares the bytes that are present in both.
     let len = one.len().min(other.len());
     len > 0 && one[..len] == other[..len]
 }
 
 /// Reads the headers of a file's packets, up to damage beyond which no packet can be
-/// found. `clock` is the default clock before the file, and then after it.
+/// found. `clock` is the value of the default clock before the file, and becomes its
+/// value after the file.
 fn each_packet(
     schema: &Schema,
     tables: &Tables,
@@ -212,19 +214,21 @@ fn each_packet(
     }
 }
 
-/// Whether the packets of `next` follow those of `file` in one stream, by their
-/// sequence numbers: the first is the one after the last, or is in both.
+/// Returns `true` if the packets of `next` follow those of `file` in one stream according
+/// to their sequence numbers: if its first packet is the one after the last packet of
+/// `file`, or is in both.
 pub(crate) fn follows(schema: &Schema, tables: &Tables, file: &DataFile, next: &DataFile) -> bool {
     let first = next.packet(schema, tables, 0, 0, 0, &mut Scratch::default());
     let Ok(first) = first else { return false };
-    let (Some(sequence), Some(mark)) = (first.sequence, Mark::new(&first)) else { return false };
+    let identity = PacketIdentity::new(&first);
+    let (Some(sequence), Some(identity)) = (first.sequence, identity) else { return false };
     let (mut last, mut is_in_both) = (None, false);
     each_packet(schema, tables, file, &mut 0, |packet| {
         last = Some((packet.sequence, packet.begin));
-        is_in_both |= Mark::new(packet).as_ref() == Some(&mark);
+        is_in_both |= PacketIdentity::new(packet).as_ref() == Some(&identity);
     });
-    let goes_on = last.is_some_and(|(last, begin)| {
+    let is_next = last.is_some_and(|(last, begin)| {
         last.and_then(|last| last.checked_add(1)) == Some(sequence) && begin <= first.begin
     });
-    goes_on || is_in_both
+    is_next || is_in_both
 }

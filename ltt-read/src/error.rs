@@ -1,4 +1,4 @@
-//! What can go wrong, and where.
+//! Errors, and places in files.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,63 +6,63 @@ use std::sync::Arc;
 
 use crate::metadata::MetadataError;
 
-/// Why a trace could not be opened, or why reading a tracefile stopped.
+/// An error from opening a trace or from reading a tracefile.
 ///
-/// What does not stop reading is a [`Notice`](crate::Notice).
+/// An anomaly that does not stop reading is a [`Notice`](crate::Notice) instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused to open or read a file.
+    /// The operating system failed to open or read a file.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error from the operating system.
         source: std::io::Error,
     },
-    /// A directory lies more than 16 directories below the path that was given, and
-    /// is not searched.
+    /// A directory lies more than 16 directories below the given path and is not
+    /// searched.
     #[error("{}: not searched for traces: more than 16 directories deep", path.display())]
     TooDeep {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
     },
-    /// A path holds no trace.
+    /// There is no trace at a path.
     #[error("{}: no trace here: {reason}", path.display())]
     NotATrace {
-        /// The path that was given.
+        /// The path in which the caller searched.
         path: PathBuf,
-        /// What was looked for and not found.
+        /// The reason: what was searched for and not found.
         reason: &'static str,
     },
-    /// The metadata of a trace cannot be used.
+    /// The metadata of a trace is invalid.
     #[error("{}:{source}", path.display())]
     Metadata {
-        /// The metadata file.
+        /// The path of the metadata file.
         path: PathBuf,
-        /// What is wrong in it.
+        /// The error in the metadata.
         source: Box<MetadataError>,
     },
-    /// The metadata is sound, but no decoder can be made for it.
+    /// The metadata is valid, but no decoder can be compiled from it.
     #[error("{}: {kind}", path.display())]
     Unsupported {
-        /// The trace directory.
+        /// The path of the trace directory.
         path: PathBuf,
-        /// What the obstacle is.
+        /// The unsupported property of the metadata.
         kind: DecodeError,
     },
     /// A data stream file cannot be decoded beyond a place.
     #[error("{place}: {kind}")]
     Decode {
-        /// Where.
+        /// The place of the damage.
         place: Place,
-        /// Why.
+        /// The kind of the damage.
         kind: DecodeError,
     },
 }
 
 impl Error {
-    /// Where in a data stream file, if it is about one.
+    /// Returns the place in a data stream file; `None` unless this is [`Error::Decode`].
     pub fn place(&self) -> Option<&Place> {
         match self {
             Error::Decode { place, .. } => Some(place),
@@ -75,11 +75,11 @@ impl Error {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// The file.
+    /// The path of the file.
     pub file: Arc<Path>,
-    /// Number of the packet in its file, from 0.
+    /// The number of the packet in its file, from 0.
     pub packet: u64,
-    /// Offset in bits from the start of the file.
+    /// The offset from the start of the file, in bits.
     pub offset: u64,
 }
 
@@ -91,54 +91,55 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why bytes are not a sound packet or event record.
+/// The reason why bytes are not a sound packet or event record, or why a layout cannot be
+/// compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The packet header names a stream class that the metadata lacks.
+    /// The packet header has the id of no stream class in the metadata.
     #[error("no stream class has the id {id}")]
     UnknownStreamClass {
-        /// The id found.
+        /// The id in the data.
         id: u64,
     },
-    /// An event header names an event type that the metadata lacks.
+    /// An event header has the id of no event type in the metadata.
     #[error("no event type of this stream has the id {id}")]
     UnknownEventType {
-        /// The id found.
+        /// The id in the data.
         id: u64,
     },
-    /// A packet's total size is not whole bytes.
+    /// The total size of a packet is not a multiple of 8 bits.
     #[error("packet size of {bits} bits is not a multiple of 8")]
     PacketSizeNotBytes {
-        /// The size found.
+        /// The declared size, in bits.
         bits: u64,
     },
-    /// A packet claims to be smaller than what was already read of it.
+    /// The declared size of a packet is less than the size of its header and context.
     #[error("packet size of {bits} bits is less than its header and context need ({needed} bits)")]
     PacketTooSmall {
-        /// The size found.
+        /// The declared size, in bits.
         bits: u64,
-        /// Bits of header and context.
+        /// The size of header and context, in bits.
         needed: u64,
     },
-    /// A packet's content claims to be larger than the packet.
+    /// The declared content size of a packet is greater than its total size.
     #[error("packet content of {content} bits is larger than the packet ({total} bits)")]
     ContentBeyondPacket {
-        /// Content size found.
+        /// The declared content size, in bits.
         content: u64,
-        /// Total size found.
+        /// The declared total size, in bits.
         total: u64,
     },
     /// The file ends before the packet does.
     #[error("the file ends {missing} bytes before the end of this packet")]
     TruncatedPacket {
-        /// How much is missing.
+        /// The number of missing bytes.
         missing: u64,
     },
     /// A field ends beyond the content of its packet.
     #[error("a field needs {needed} bits more than the packet content has")]
     BeyondContent {
-        /// How much is missing.
+        /// The number of missing bits.
         needed: u64,
     },
     /// A null-terminated string does not end within its packet.
@@ -147,80 +148,79 @@ pub enum DecodeError {
     /// A variable-length integer is longer than 64 bits.
     #[error("a variable-length integer holds more than 64 bits")]
     OversizedInteger,
-    /// No option of a variant is selected by the selector's value.
+    /// The value of a selector selects no option of its variant.
     #[error("no option of the variant is selected by the value {value}")]
     NoVariantOption {
-        /// The selector, as a signed number if its class is signed.
+        /// The value of the selector, signed if its class is signed.
         value: i128,
     },
-    /// Two neighbouring fields share a byte but not the byte order.
+    /// Two successive fields with different byte orders share a byte.
     #[error("the byte order changes within a byte")]
     ByteOrderChange,
-    /// An array has more elements than its data could hold.
-    #[error("an array of {len} elements cannot be in this packet")]
+    /// An array has more elements than fit in its packet.
+    #[error("an array of {len} elements does not fit in the packet")]
     ArrayTooLong {
-        /// Its length.
+        /// The number of elements.
         len: u64,
     },
-    /// The arrays of an event or a packet's header have many more fields than bits:
-    /// reading them would take time that no data accounts for. Beyond one a bit, some
-    /// ten thousand are read.
-    #[error("the fields in arrays are too many for their {bits} bits of data")]
+    /// The arrays in a region, such as the fields of an event, have many more fields than
+    /// bits, so that decoding them would take unbounded time. The limit is one field per
+    /// bit, and some ten thousand fields more.
+    #[error("arrays have too many fields for their {bits} bits of data")]
     TooManyFields {
-        /// Bits from the start of the region, such as the fields of an event, to the end
-        /// of the array.
+        /// The size from the start of the region to the end of the array, in bits.
         bits: u64,
     },
-    /// A clock value is so large that its time cannot be told.
-    #[error("the clock value {cycles} is beyond the range of times")]
+    /// A clock value is so large that its time is out of range.
+    #[error("the clock value {cycles} is beyond the range of timestamps")]
     TimeOverflow {
-        /// The clock's value.
+        /// The clock value, in cycles.
         cycles: u64,
     },
-    /// An event record of no bits at all: reading it would never end.
+    /// An event record has a size of 0 bits, so reading would never advance.
     #[error("an event record of this type has no bits")]
     EmptyEvent,
-    /// A fixed-length field has a length that no decoder here can read.
+    /// A fixed-length field has an unsupported length.
     #[error("fixed-length fields of {bits} bits are not supported")]
     UnsupportedLength {
-        /// Its length.
+        /// The length of the field, in bits.
         bits: u32,
     },
-    /// A length or selector was never resolved: the schema was made by hand
-    /// and did not pass through [`crate::metadata`].
+    /// A length or selector is not resolved, because the schema was constructed without
+    /// [`crate::metadata`].
     #[error("a length or selector location of this type is not resolved")]
     Unresolved,
-    /// There is no header of a sub-buffer here (legacy formats).
-    #[error("this is no sub-buffer of an LTTng 0.x trace")]
+    /// The bytes are not the header of a sub-buffer (formats before CTF).
+    #[error("not an LTTng 0.x sub-buffer")]
     NotABlock,
-    /// A sub-buffer is of a version that is not supported (legacy formats).
+    /// The version of a sub-buffer is not supported (formats before CTF).
     #[error("sub-buffers of version {major}.{minor} are not supported")]
     UnknownBlockVersion {
-        /// Major version.
+        /// The major version in the sub-buffer's header.
         major: u8,
-        /// Minor version.
+        /// The minor version in the sub-buffer's header.
         minor: u8,
     },
-    /// A sub-buffer differs in version or byte order from the others of its
-    /// trace (legacy formats).
-    #[error("version or byte order of this sub-buffer are not those of the trace")]
+    /// The version or byte order of a sub-buffer differs from that of the trace (formats
+    /// before CTF).
+    #[error("the version or byte order of this sub-buffer differs from that of the trace")]
     ForeignBlock,
-    /// The alignment of a sub-buffer is no power of two (legacy formats).
-    #[error("an alignment of {alignment} bytes is no power of two")]
+    /// The alignment in a sub-buffer's header is not a power of two (formats before CTF).
+    #[error("an alignment of {alignment} bytes is not a power of two")]
     BadAlignment {
-        /// The alignment found.
+        /// The declared alignment, in bytes.
         alignment: u8,
     },
-    /// The fields of an event are not as large as its header says (legacy
-    /// formats).
-    #[error("the fields need {found} bytes, but the event header tells {declared}")]
+    /// The size of an event's fields differs from the size in its header (formats before
+    /// CTF).
+    #[error("event header declares {declared} bytes, its fields need {found}")]
     SizeMismatch {
-        /// Bytes, as the header tells.
+        /// The size in the header, in bytes.
         declared: u64,
-        /// Bytes that the fields need.
+        /// The size of the fields, in bytes.
         found: u64,
     },
-    /// An event type's fields are too many or too deeply nested.
-    #[error("the fields of this type are too many or nested too deeply")]
+    /// An event type has too many fields, or they are nested too deeply.
+    #[error("the type has too many fields, or they are nested too deeply")]
     TooComplex,
 }

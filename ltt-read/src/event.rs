@@ -1,4 +1,4 @@
-//! Events: borrowed views of decoded records.
+//! Events: borrowed views of event records.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,15 +16,14 @@ use crate::tracefile::Tracefile;
 use crate::value::{StructView, Value, View};
 use crate::visit::Visitor;
 
-/// The event that a cursor stands on.
+/// The current event of a cursor.
 ///
-/// It borrows the cursor; nothing of it but header and extent has been
-/// decoded. All of its bytes are known to be within its packet, so reading its
-/// fields cannot fail.
+/// An event borrows its cursor. Only its header and its size have been decoded. All of
+/// its bytes are known to be within its packet, so reading its fields cannot fail.
 ///
 /// | to read | use |
 /// |---|---|
-/// | one field, now and then | [`field`](Self::field), [`scope`](Self::scope) |
+/// | a field of few events | [`field`](Self::field), [`scope`](Self::scope) |
 /// | some fields of many events | [`integer`](Self::integer), [`get`](Self::get) with a [`Field`] |
 /// | all fields | [`visit`](Self::visit) |
 #[derive(Debug, Clone, Copy)]
@@ -38,78 +37,78 @@ impl<'a> Event<'a> {
         Event { cursor }
     }
 
-    /// Its type's id: an index into tables.
+    /// Returns the id of its event type, which can be used as an index into tables.
     #[inline(always)]
     pub fn type_id(&self) -> EventTypeId {
         self.cursor.current().event_type
     }
 
-    /// Its type.
+    /// Returns its event type.
     pub fn event_type(&self) -> &'a EventType {
         self.trace().event_type(self.type_id())
     }
 
-    /// When it happened, `None` if its stream has no clock.
+    /// Returns its timestamp; `None` if its stream has no clock.
     #[inline(always)]
     pub fn timestamp(&self) -> Option<Timestamp> {
         self.cursor.current().timestamp
     }
 
-    /// The clock's value when it happened, in cycles, `None` if its stream has
-    /// no clock.
+    /// Returns the clock value of its timestamp, in cycles; `None` if its stream has no
+    /// clock.
     pub fn cycles(&self) -> Option<u64> {
         self.timestamp().map(|_| self.cursor.current().cycles)
     }
 
-    /// The trace that it is in.
+    /// Returns the trace that contains it.
     pub fn trace(&self) -> &'a Arc<Trace> {
         self.cursor.trace()
     }
 
-    /// The tracefile that it is in.
+    /// Returns the tracefile that contains it.
     pub fn tracefile(&self) -> &'a Tracefile {
         self.cursor.tracefile()
     }
 
-    /// Number of its trace among those that a [`Merge`](crate::Merge) reads; 0
-    /// for the event of a cursor of one's own.
+    /// Returns the index of its trace among those that a [`Merge`](crate::Merge) reads; 0
+    /// for the event of a cursor that belongs to no merge.
     #[inline]
     pub fn trace_index(&self) -> usize {
         self.cursor.trace_number()
     }
 
-    /// Number of that tracefile in its trace.
+    /// Returns the index of its tracefile in [`Trace::tracefiles`].
     pub fn tracefile_index(&self) -> usize {
         self.cursor.tracefile_index()
     }
 
-    /// Number of the file that it is in, of those of its tracefile.
+    /// Returns the index of its file among those of its tracefile.
     pub fn file_index(&self) -> usize {
         self.cursor.file_index()
     }
 
-    /// The packet that it is in.
+    /// Returns the packet that contains it.
     pub fn packet(&self) -> &'a Packet {
         self.cursor.packet_unchecked()
     }
 
-    /// The cut before it: a cursor that goes there reads it next.
+    /// Returns the position before it: a cursor that seeks this position reads it next.
     pub fn position(&self) -> Position {
         self.cursor.position_of_event()
     }
 
-    /// Offset of its header in its file, in bits.
+    /// Returns the offset of its header in its file, in bits.
     pub fn offset(&self) -> u64 {
         self.cursor.packet_unchecked().offset * 8 + self.cursor.current().begin
     }
 
-    /// Whether its type has fields in a scope.
+    /// Returns `true` if its type has fields in a scope.
     pub fn has_scope(&self, scope: Scope) -> bool {
         self.root(scope).is_some()
     }
 
-    /// Visits a scope's root structure and all that it holds; nothing if the
-    /// event has no such scope. See [`Visitor`] for an example.
+    /// Visits the root structure of a scope and all fields in it, or nothing if the event
+    /// has no such scope. [`Visitor`] has an example.
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
@@ -117,9 +116,9 @@ impl<'a> Event<'a> {
         visit(region, (first as usize, end as usize), view.window, &view.slots, visitor);
     }
 
-    /// Visits its common context, its specific context and its payload, as far
-    /// as it has them: all that changes from event to event. Faster than one
-    /// visit for each.
+    /// Visits its common context, its specific context and its payload, if it has them:
+    /// all scopes that change from event to event. Faster than one [`visit`](Self::visit)
+    /// for each.
     #[inline]
     pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
         let Some(body) = self.trace().tables().compiled_body(self.type_id()) else { return };
@@ -127,8 +126,7 @@ impl<'a> Event<'a> {
         visit(region, (0, region.cues.len()), self.cursor.window(), slots, visitor);
     }
 
-    /// The value of a scope's root structure; `None` if the event has no such
-    /// scope.
+    /// Returns the root structure of a scope; `None` if the event has no such scope.
     ///
     /// ```
     /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -149,12 +147,12 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The value of a field, through its handle; `None` if this event is of
-    /// another type or the field is not there.
+    /// Returns the value of a field, given its handle; `None` if this event has another
+    /// type or the field is absent from it.
     pub fn get(&self, field: &Field) -> Option<Value<'a>> {
         let (region, _) = self.root_for(field)?;
         let view = self.view(field.scope, region)?;
-        if !field.gates.iter().all(|g| g.is_open(&view.slots)) {
+        if !field.conditions.iter().all(|c| c.holds(&view.slots)) {
             return None;
         }
         let node = &region.nodes[field.node as usize];
@@ -165,25 +163,24 @@ impl<'a> Event<'a> {
         Some(scalar(node, pos, view.window, &view.slots).into())
     }
 
-    /// The value of an integer field as 64 bits (signed ones sign-extended),
-    /// through its handle: the fastest way to read it. `None` if this event is
-    /// of another type, or the field is not there or not an integer of fixed
-    /// length.
+    /// Returns the value of an integer field as 64 bits, sign-extended if signed, given
+    /// its handle. This is the fastest way to read an integer. `None` if this event has
+    /// another type, or if the field is absent or not an integer of fixed length.
     #[inline]
     pub fn integer(&self, field: &Field) -> Option<u64> {
         if field.event_type != self.type_id() {
             return None;
         }
-        let Some(read) = field.plain else { return self.integer_any(field) };
+        let Some(read) = field.plain else { return self.integer_slowly(field) };
         let slots = &*self.cursor.scratch().slots;
         let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
         Some(read.value(self.cursor.word_le(pos)))
     }
 
-    /// [`integer`](Self::integer), for fields that take more than a load.
+    /// [`integer`](Self::integer) for fields that cannot be read by a single load.
     #[cold]
     #[inline(never)]
-    fn integer_any(&self, field: &Field) -> Option<u64> {
+    fn integer_slowly(&self, field: &Field) -> Option<u64> {
         let read = field.place.integer?;
         if !field.rest.is_empty() {
             return None;
@@ -192,33 +189,33 @@ impl<'a> Event<'a> {
             return self.get(field)?.as_i64().map(|v| v as u64);
         }
         let slots = &self.cursor.scratch().slots;
-        if !field.gates.iter().all(|g| g.is_open(slots)) {
+        if !field.conditions.iter().all(|c| c.holds(slots)) {
             return None;
         }
         let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
         Some(read.value(self.cursor.window().data, pos))
     }
 
-    /// Whether all tests hold, which have to be of fields of this event's type:
-    /// faster than reading them. Without tests they do.
+    /// Returns `true` if all tests hold, or if there are none. The tests must be of
+    /// fields of this event's type. Faster than reading the fields.
     #[inline]
     pub fn all_in_range(&self, tests: &RangeTests) -> bool {
         debug_assert!(tests.event_type().is_none_or(|of| of == self.type_id()));
         let (data, begin) = self.cursor.data_and_begin();
-        let hold = tests.hold_at_once(data, begin, &self.cursor.scratch().slots);
-        hold.unwrap_or_else(|| self.all_in_range_one_by_one(tests))
+        let hold = tests.hold_vectorized(data, begin, &self.cursor.scratch().slots);
+        hold.unwrap_or_else(|| self.all_in_range_slowly(tests))
     }
 
     #[inline(never)]
-    fn all_in_range_one_by_one(&self, tests: &RangeTests) -> bool {
+    fn all_in_range_slowly(&self, tests: &RangeTests) -> bool {
         let (data, begin) = self.cursor.data_and_begin();
         tests.hold(data, begin, &self.cursor.scratch().slots)
     }
 
-    /// All bytes of a text or blob of constant length, through its handle: the
-    /// fastest way to read it. A text's terminator and what follows it are
-    /// included. `None` if this event is of another type, or the field is not there
-    /// or its length not constant.
+    /// Returns all bytes of a text or blob of constant length, given its handle. This is
+    /// the fastest way to read it. The terminator of a text and the bytes after it are
+    /// included. `None` if this event has another type, or if the field is not in every
+    /// event of its type or has no constant length.
     #[inline]
     pub fn bytes(&self, field: &Field) -> Option<&'a [u8]> {
         if field.event_type != self.type_id() {
@@ -230,18 +227,20 @@ impl<'a> Event<'a> {
         Some(bytes(self.cursor.window().data, pos, len))
     }
 
-    /// A text in UTF-8 of constant length, through its handle, as far as its
-    /// terminator: the fastest way to read it. `None` if this event is of another
-    /// type, or the field is [no such text](Field::is_plain_text).
+    /// Returns a UTF-8 text of constant length up to its terminator, given its handle.
+    /// This is the fastest way to read it. The bytes need not be valid UTF-8. `None` if
+    /// this event has another type, or if the field is [not such a
+    /// text](Field::is_plain_text).
     #[inline]
     pub fn text(&self, field: &Field) -> Option<&'a [u8]> {
         let text = self.bytes(field).filter(|_| field.is_text)?;
         Some(&text[..first_zero(text).unwrap_or(text.len())])
     }
 
-    /// The value of the first root member of this name in payload, specific
-    /// context, common context and packet context, in this order. Convenient, but
-    /// looks the name up each time; see [`Trace::field`] for handles.
+    /// Returns the value of the first field with a name among the members of the payload,
+    /// the specific context, the common context and the packet context, in this order.
+    /// This looks the name up each time; [`Trace::field`] returns a handle for repeated
+    /// use.
     pub fn field(&self, name: &str) -> Option<Value<'a>> {
         let scopes =
             [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
@@ -252,8 +251,8 @@ impl<'a> Event<'a> {
         (field.event_type == self.type_id()).then(|| self.root(field.scope))?
     }
 
-    /// A compound field or one in it; the compound may be in an array element
-    /// with an own anchor.
+    /// Returns the value of a compound field or of a field in it. The compound may be in an
+    /// array element with an anchor of its own.
     fn compound(&self, mut view: View<'a>, field: &Field) -> Option<Value<'a>> {
         let node = &view.region.nodes[field.node as usize];
         let place = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
@@ -263,14 +262,14 @@ impl<'a> Event<'a> {
             slots[node.anchor as usize] = place - node.offset;
             view.slots = slots.into();
         }
-        view.follow(field.node as usize, &field.rest)
+        view.resolve(field.node as usize, &field.rest)
     }
 
     fn view(&self, scope: Scope, region: &'a Region) -> Option<View<'a>> {
         let window = self.cursor.window();
         let scratch = self.cursor.scratch();
         let slots = if scope == Scope::EventHeader {
-            // Reading in order only takes what it needs from the header.
+            // Reading in order decodes only the id and the clock of a header.
             let mut scratch = scratch.clone();
             region.run(window, self.cursor.current().begin, &mut scratch).ok()?;
             Cow::Owned(scratch.slots)

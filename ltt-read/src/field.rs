@@ -1,4 +1,4 @@
-//! Field handles: look a field up once, read it in every event.
+//! Field handles, found once and used to read the field of every event.
 
 use smallvec::SmallVec;
 
@@ -12,55 +12,55 @@ use crate::layout::{FixedRead, WordRead};
 use crate::schema::{Encoding, EventTypeId, Schema, Scope};
 use crate::value::child;
 
-/// A field of one event type, found by [`Trace::field`](crate::Trace::field)
-/// and read by [`Event::get`](crate::Event::get) and
-/// [`Event::integer`](crate::Event::integer).
+/// A handle of a field of one event type. It is found by
+/// [`Trace::field`](crate::Trace::field), and used by [`Event::get`](crate::Event::get)
+/// and [`Event::integer`](crate::Event::integer).
 ///
-/// Reading through it is a comparison, a table look-up and a load. It stays
-/// valid as long as its trace; events of another trace must not be read with it.
+/// Reading through a handle takes a comparison, a table lookup and a load. A handle is
+/// valid for its trace; it must not be used with events of another trace.
 #[derive(Debug, Clone)]
 pub struct Field {
     pub(crate) event_type: EventTypeId,
     pub(crate) scope: Scope,
     pub(crate) node: u32,
     pub(crate) place: FieldPlace,
-    /// How to read an integer that is always there, by a word's load.
+    /// The word load for an integer that every event has.
     pub(crate) plain: Option<WordRead>,
-    /// Length in bytes of a text or blob that is always there and always as long.
+    /// The length in bytes of a text or blob that every event has with the same length.
     pub(crate) bytes: Option<u64>,
-    /// Whether these are a text in UTF-8.
+    /// `true` if these bytes are a UTF-8 text.
     pub(crate) is_text: bool,
-    /// Conditions under which the event has it.
-    pub(crate) gates: SmallVec<[Gate; 1]>,
-    /// Steps that have to be taken in each event anew.
+    /// The conditions under which an event has the field.
+    pub(crate) conditions: SmallVec<[Condition; 1]>,
+    /// The remaining steps of the path, which have to be resolved in each event.
     pub(crate) rest: Vec<FieldStep>,
     info: FieldInfo,
 }
 
-/// Where and how its bits are read.
+/// The place and the encoding of a field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldPlace {
     pub(crate) anchor: Slot,
     pub(crate) offset: u64,
-    /// `Some` for fixed-length integers.
+    /// The encoding; `None` unless the field is a fixed-length integer.
     pub(crate) integer: Option<FixedRead>,
 }
 
-/// What must hold for a field to be there.
+/// A condition for an event to have a field.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Gate {
-    /// The variant's or option's slot has this value.
+pub(crate) enum Condition {
+    /// The slot of a variant or option has this value.
     Chosen { slot: Slot, value: u64 },
-    /// The array is longer than this.
+    /// The array has more than `index` elements.
     Longer { len: Len, index: u64 },
 }
 
-impl Gate {
+impl Condition {
     #[inline]
-    pub(crate) fn is_open(self, slots: &[u64]) -> bool {
+    pub(crate) fn holds(self, slots: &[u64]) -> bool {
         match self {
-            Gate::Chosen { slot, value } => slots[slot as usize] == value,
-            Gate::Longer { len, index } => len.get(slots) > index,
+            Condition::Chosen { slot, value } => slots[slot as usize] == value,
+            Condition::Longer { len, index } => len.get(slots) > index,
         }
     }
 }
@@ -68,12 +68,12 @@ impl Gate {
 /// A step of a path to a field: see [`Trace::field_at`](crate::Trace::field_at).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FieldStep {
-    /// Into the member of a structure, or the option of a variant, of this name.
+    /// The member of a structure, or the option of a variant, with this name.
     Name(String),
-    /// Into the element of an array of this number, from 0.
+    /// The element of an array with this index, from 0.
     Index(u64),
-    /// Into the option of a variant of this number, from 0: in CTF 2 an option
-    /// need not have a name.
+    /// The option of a variant with this index, from 0. In CTF 2, options need not have
+    /// names.
     Option(u64),
 }
 
@@ -84,43 +84,45 @@ impl FieldStep {
 }
 
 impl Field {
-    /// The event type that has it.
+    /// Returns the event type that the field belongs to.
     pub fn event_type(&self) -> EventTypeId {
         self.event_type
     }
 
-    /// The scope that it is in.
+    /// Returns the scope that contains the field.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Its name and class. (For a path that only each event can follow to its
-    /// end, those of the array of elements of dynamic size, or of the variant,
-    /// where it has to begin with that.)
+    /// Returns the name and class of the field. If a path can be resolved only in each
+    /// event, these are the name and class of the first field on it with a dynamic
+    /// layout: the array of elements of dynamic size, or the variant.
     pub fn info(&self) -> &FieldInfo {
         &self.info
     }
 
-    /// Whether each event has it, at a place that needs no searching. (The header
-    /// has been read only as far as reading in order takes it.)
+    /// Returns `true` if each event has the field, at a place that is known without a
+    /// search. This is never so in the event header, of which reading in order decodes
+    /// only a part.
     pub(crate) fn is_always_there(&self) -> bool {
-        self.rest.is_empty() && self.gates.is_empty() && self.scope != Scope::EventHeader
+        self.rest.is_empty() && self.conditions.is_empty() && self.scope != Scope::EventHeader
     }
 
-    /// Whether [`Event::integer`](crate::Event::integer) can read it: it is an
-    /// integer of fixed length, and its place needs no searching in the event.
+    /// Returns `true` if [`Event::integer`](crate::Event::integer) can read the field: if
+    /// it is an integer of fixed length whose place is known without a search in the
+    /// event.
     pub fn is_plain_integer(&self) -> bool {
         self.place.integer.is_some() && self.rest.is_empty()
     }
 
-    /// Whether [`Event::text`](crate::Event::text) can read it: it is a text in
-    /// UTF-8 of constant length, and always there.
+    /// Returns `true` if [`Event::text`](crate::Event::text) can read the field: if it is
+    /// a UTF-8 text of constant length that is in each event.
     pub fn is_plain_text(&self) -> bool {
         self.is_text
     }
 }
 
-/// Splits `a.b[2].c`.
+/// Parses a path such as `a.b[2].c`; `None` if it is malformed.
 pub(crate) fn parse(path: &str) -> Option<Vec<FieldStep>> {
     let mut steps = Vec::new();
     for part in path.split('.') {
@@ -143,7 +145,7 @@ pub(crate) fn parse(path: &str) -> Option<Vec<FieldStep>> {
     Some(steps)
 }
 
-/// The handle of a field, if the event type has it.
+/// Finds a field of an event type; `None` if it does not exist.
 pub(crate) fn find(
     schema: &Schema,
     tables: &Tables,
@@ -153,15 +155,15 @@ pub(crate) fn find(
 ) -> Option<Field> {
     let stream = schema.event_types.get(event_type.index())?.stream;
     let (region, root) = tables.scope(schema, stream, Some(event_type), scope)?;
-    let mut at = Walker { region, node: root, base: None, gates: SmallVec::new() };
+    let mut at = PathResolver { region, node: root, base: None, conditions: SmallVec::new() };
     let mut rest = steps;
     while let Some((step, after)) = rest.split_first() {
-        if matches!(at.pass_transparent(step), Pass::Dynamic) {
+        if matches!(at.enter_options(step), Progress::Dynamic) {
             break;
         }
         match at.step(step)? {
-            Pass::Through => rest = after,
-            Pass::Dynamic => break,
+            Progress::Static => rest = after,
+            Progress::Dynamic => break,
         }
     }
     if !leads_to_field(&region.nodes, at.node, rest) {
@@ -185,7 +187,7 @@ pub(crate) fn find(
         plain: None,
         bytes: None,
         is_text: false,
-        gates: at.gates,
+        conditions: at.conditions,
         rest: rest.to_vec(),
         info: node.info.clone(),
     };
@@ -198,7 +200,7 @@ pub(crate) fn find(
     Some(Field { plain, bytes: length, is_text: is_text && length.is_some(), ..field })
 }
 
-/// Whether there may be a field at the end of the steps from a node.
+/// Returns `true` if the steps from a node may lead to a field.
 fn leads_to_field(nodes: &[Node], index: usize, steps: &[FieldStep]) -> bool {
     let Some((step, rest)) = steps.split_first() else { return true };
     let node = &nodes[index];
@@ -228,35 +230,36 @@ fn children(nodes: &[Node], index: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(index + 1), next).take_while(move |i| *i < end)
 }
 
-/// Whether a step could be taken when the handle was made.
-enum Pass {
-    Through,
+/// The outcome of resolving a step of a path.
+enum Progress {
+    /// The step was resolved.
+    Static,
+    /// The step has to be resolved in each event.
     Dynamic,
 }
 
-/// A place in the node table on the way along a path.
-struct Walker<'a> {
+/// A state of the resolution of a path in the node table.
+struct PathResolver<'a> {
     region: &'a Region,
     node: usize,
-    /// Within an array element: the array's anchor, and the element's place
-    /// from there.
+    /// Within an array element, the array's anchor and the distance of the element from
+    /// it, in bits.
     base: Option<(Slot, u64)>,
-    gates: SmallVec<[Gate; 1]>,
+    conditions: SmallVec<[Condition; 1]>,
 }
 
-impl Walker<'_> {
-    /// Enters options on the way: their content is what a path means.
-    fn pass_transparent(&mut self, step: &FieldStep) -> Pass {
+impl PathResolver<'_> {
+    /// Enters options, whose content is what a path refers to.
+    fn enter_options(&mut self, step: &FieldStep) -> Progress {
         loop {
             match self.region.nodes[self.node].kind {
                 NodeKind::Option { chosen } => {
-                    self.gates.push(Gate::Chosen { slot: chosen, value: 1 });
+                    self.conditions.push(Condition::Chosen { slot: chosen, value: 1 });
                     self.node += 1;
                 }
-                // Which option a step on is in, only the event tells, unless
-                // the step names it.
-                NodeKind::Variant { .. } if !self.names_option(step) => return Pass::Dynamic,
-                _ => return Pass::Through,
+                // Unless the step names the option, it depends on the event.
+                NodeKind::Variant { .. } if !self.names_option(step) => return Progress::Dynamic,
+                _ => return Progress::Static,
             }
         }
     }
@@ -270,28 +273,28 @@ impl Walker<'_> {
         child(&self.region.nodes, self.node, name)
     }
 
-    fn step(&mut self, step: &FieldStep) -> Option<Pass> {
+    fn step(&mut self, step: &FieldStep) -> Option<Progress> {
         let node = &self.region.nodes[self.node];
         match (step, &node.kind) {
             (FieldStep::Name(name), NodeKind::Struct) => self.node = self.child(name)?.0,
             (FieldStep::Name(name), NodeKind::Variant { chosen }) => {
                 let (option, number) = self.child(name)?;
-                self.gates.push(Gate::Chosen { slot: *chosen, value: number });
+                self.conditions.push(Condition::Chosen { slot: *chosen, value: number });
                 self.node = option;
             }
             (FieldStep::Option(number), NodeKind::Variant { chosen }) => {
-                self.gates.push(Gate::Chosen { slot: *chosen, value: *number });
+                self.conditions.push(Condition::Chosen { slot: *chosen, value: *number });
                 let option = usize::try_from(*number).ok()?;
                 self.node = children(&self.region.nodes, self.node).nth(option)?;
             }
             (FieldStep::Index(_), NodeKind::Array { elements: Elements::Dynamic(_), .. }) => {
-                return Some(Pass::Dynamic);
+                return Some(Progress::Dynamic);
             }
             (
                 FieldStep::Index(index),
                 NodeKind::Array { len, elements: Elements::Fixed { stride, .. } },
             ) => {
-                self.gates.push(Gate::Longer { len: *len, index: *index });
+                self.conditions.push(Condition::Longer { len: *len, index: *index });
                 let (anchor, base) = self.base.unwrap_or((node.anchor, 0));
                 let element =
                     base.checked_add(node.offset)?.checked_add(index.checked_mul(*stride)?)?;
@@ -300,7 +303,7 @@ impl Walker<'_> {
             }
             _ => return None,
         }
-        Some(Pass::Through)
+        Some(Progress::Static)
     }
 }
 
@@ -309,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths() {
+    fn paths_are_parsed() {
         let name = |s: &str| FieldStep::Name(s.to_owned());
         assert_eq!(parse("a"), Some(vec![name("a")]));
         assert_eq!(

@@ -1,22 +1,22 @@
-//! Telling whether two paths lead to the same file or directory.
+//! Identification of files and directories that several paths lead to.
 
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What makes a file or directory the same, however it is reached: device and
-/// inode, or the canonical path where there are none.
+/// The identity of a file or directory, independent of its path: device and inode, or the
+/// canonical path on systems without inodes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum FileId {
-    #[cfg_attr(not(unix), allow(dead_code, reason = "there are no inodes"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "the system has no inodes"))]
     Inode { device: u64, inode: u64 },
-    #[cfg_attr(unix, allow(dead_code, reason = "inodes cost less"))]
+    #[cfg_attr(unix, allow(dead_code, reason = "inodes are cheaper"))]
     Path(PathBuf),
 }
 
 impl FileId {
-    /// Identifies what a path leads to. `metadata` is that of the path, links
-    /// followed.
+    /// Returns the identity of the file or directory at a path. `metadata` is that of the
+    /// path, with links followed.
     pub(crate) fn new(path: &Path, metadata: &Metadata) -> io::Result<FileId> {
         #[cfg(unix)]
         {

@@ -1,24 +1,24 @@
-//! What comes up while traces are searched and opened.
+//! Failures and notices from the search for traces and from opening them.
 
 use std::path::Path;
 
 use crate::error::Error;
 use crate::notice::{Notice, NoticeKind};
 
-/// What to do about a trace, directory or file that cannot be opened or read, when
-/// several traces are opened. See [`OpenOptions`](crate::OpenOptions).
+/// The reaction to a trace, directory or file that cannot be opened or read, when several
+/// traces are opened. See [`OpenOptions`](crate::OpenOptions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum OnFailure {
-    /// Open nothing: the first failure is returned as the error. This is the
-    /// default, because the caller cannot overlook it.
+    /// Opens nothing and returns the first failure as the error. This is the default
+    /// because the caller cannot overlook it.
     #[default]
     Stop,
-    /// Open all that can be opened. What cannot be opened is in
+    /// Opens everything that can be opened. The other failures are in
     /// [`Opened::failures`](crate::Opened::failures), which the caller has to report.
     Continue,
 }
 
-/// Failures and notices so far.
+/// The failures and notices so far.
 #[derive(Debug)]
 pub(crate) struct Findings {
     on_failure: OnFailure,
@@ -31,7 +31,7 @@ impl Findings {
         Findings { on_failure, failures: Vec::new(), notices: Vec::new() }
     }
 
-    /// Records a failure, or returns it if it ends everything.
+    /// Records a failure, or returns it with [`OnFailure::Stop`].
     pub(crate) fn fail(&mut self, error: Error) -> Result<(), Error> {
         match self.on_failure {
             OnFailure::Stop => Err(error),
@@ -42,7 +42,7 @@ impl Findings {
         }
     }
 
-    /// Returns what is there; otherwise as [`fail`](Self::fail).
+    /// Returns the value of a result, or handles its error as [`fail`](Self::fail) does.
     pub(crate) fn keep<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -50,7 +50,7 @@ impl Findings {
         }
     }
 
-    /// Records something noteworthy about a file or directory as a whole.
+    /// Records a notice about a file or directory as a whole.
     pub(crate) fn note(&mut self, path: &Path, kind: NoticeKind) {
         self.notices.push(Notice { kind, file: path.into(), packet: 0, offset: 0 });
     }

@@ -1,4 +1,4 @@
-//! Which files are one tracefile, and what it is called.
+//! Grouping of files into tracefiles, and their names.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -14,11 +14,11 @@ use crate::source::Source;
 use crate::time::Timestamp;
 use crate::tracefile::{DataFile, Tracefile, split_name};
 
-/// How many damaged packets at the begin of a file are looked over for one that
-/// says whose the file is.
+/// The number of packets at the start of a file that are searched for a readable one,
+/// which determines the file's stream.
 const DAMAGED_PACKETS: u64 = 64;
 
-/// The tracefiles of a trace's files, sorted by channel and CPU.
+/// Groups the files of a trace into tracefiles, sorted by channel and CPU.
 pub(crate) fn tracefiles(
     schema: &Schema,
     tables: &Tables,
@@ -40,7 +40,7 @@ pub(crate) fn tracefiles(
     tracefiles
 }
 
-/// What the first readable packet of a file says of its stream.
+/// The properties of a stream, from the first readable packet of a file.
 struct First {
     class: StreamClassId,
     id: Option<u64>,
@@ -68,11 +68,11 @@ impl First {
     }
 }
 
-/// The CPU that the packet context names.
+/// Returns the CPU number in the packet context.
 fn cpu_of(tables: &Tables, packet: &Packet, bytes: &[u8], scratch: &Scratch) -> Option<u32> {
     let table = &tables.streams[packet.stream_class.index()];
     let nodes = &table.packet_context.as_ref()?.nodes;
-    // The root comes first, and is followed by its members.
+    // The root is the first node; its members follow.
     let end = nodes.first()?.next as usize;
     let members = std::iter::successors(Some(1), |i| Some(nodes.get(*i)?.next as usize))
         .take_while(|i| *i < end);
@@ -83,7 +83,7 @@ fn cpu_of(tables: &Tables, packet: &Packet, bytes: &[u8], scratch: &Scratch) -> 
     u32::try_from(value).ok()
 }
 
-/// Adds a file to the tracefile that its first packet belongs to.
+/// Adds a file to the tracefile that its first packet belongs to, or to a new one.
 fn add_file(
     tracefiles: &mut Vec<Tracefile>,
     schema: &Schema,
@@ -124,8 +124,8 @@ fn add_file(
     }
 }
 
-/// Joins files whose packets do not name their stream, if their names and the
-/// sequence numbers of their packets say that they are one.
+/// Joins files whose packets have no stream id, if their names and the sequence numbers
+/// of their packets show that they are one stream.
 fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, schema: &Schema, tables: &Tables) {
     let mut alone: Vec<Tracefile> =
         tracefiles.extract_if(.., |t| t.stream_id.is_none() && t.stream_class.is_some()).collect();
@@ -146,8 +146,8 @@ fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, schema: &Schema, tables: &T
     }
 }
 
-/// Whether two files may be of one stream by their names: they have the same name in
-/// two directories, or are two of the files of `CHANNEL_CPU_NUMBER`.
+/// Returns `true` if two files may belong to one stream according to their names: if they
+/// have the same name in two directories, or are two of the files `CHANNEL_CPU_NUMBER`.
 fn may_follow(a: &Path, b: &Path) -> bool {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (a_name, b_name) = (name(a), name(b));
@@ -161,19 +161,19 @@ fn may_follow(a: &Path, b: &Path) -> bool {
     stream(&a_name).is_some() && stream(&a_name) == stream(&b_name)
 }
 
-/// The two numbers at the end of a name like `CHANNEL_CPU_NUMBER`.
+/// Returns the two numbers at the end of a name of the form `CHANNEL_CPU_NUMBER`.
 fn rotated(name: &str) -> Option<(u32, u32)> {
     let (rest, last) = split_name(name, false);
     Some((split_name(rest, false).1?, last?))
 }
 
-/// Sets name, channel and CPU of tracefiles. The CPU is the one that packets name;
-/// if they name none, the one in the names of the files.
+/// Sets the name, channel and CPU of tracefiles. The CPU is the one in the packets or,
+/// without that, the one in the files' names.
 fn name_tracefiles(tracefiles: &mut [Tracefile]) {
     let name =
         |file: &DataFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let has_several = |t: &Tracefile| t.files.iter().any(|file| name(file) != t.name);
-    // Channels whose files rotate. Of these, some streams may have only one file yet.
+    // The channels whose files rotate. Some of their streams may have only one file yet.
     let mut rotating = Vec::new();
     for t in &mut *tracefiles {
         t.name = name(&t.files[0]);

@@ -1,15 +1,15 @@
-//! Reads traces of the Common Trace Format, [CTF 1.8][ctf1] and [CTF 2][ctf2]:
-//! what LTTng, barectf, perf and other tracers record. And those of LTTng 0.x
-//! ([`legacy`]), from before there was CTF.
+//! Reads traces in the Common Trace Format, [CTF 1.8][ctf1] and [CTF 2][ctf2], as
+//! recorded by LTTng, barectf, perf and other tracers, and traces of LTTng 0.x and its
+//! predecessors ([`legacy`]), which are older than CTF.
 //!
-//! Files are mapped, metadata is compiled once to flat layouts, and of an event
-//! nothing is decoded but what is asked for, and stepping from event to event
-//! allocates nothing.
+//! Data stream files are memory-mapped, and metadata is compiled once to flat layouts.
+//! Only the fields that the caller reads are decoded. Stepping from event to event
+//! allocates no memory.
 //!
 //! # Reading a trace
 //!
-//! [`open_all`] opens all traces at or below a directory, such as a whole LTTng
-//! session; [`Merge`] gives their events in time order:
+//! [`open_all`] opens all traces at or below a directory, such as a whole LTTng session.
+//! [`Merge`] reads their events in time order:
 //!
 //! ```
 //! use ltt_read::{Merge, open_all};
@@ -25,15 +25,18 @@
 //!         switches += 1;
 //!     }
 //! }
+//! for error in events.errors() {
+//!     eprintln!("{error}");
+//! }
 //! assert_eq!(switches, 497);
 //! # Ok::<(), ltt_read::Error>(())
 //! ```
 //!
-//! # Fields, fast
+//! # Reading fields through handles
 //!
-//! [`Event::field`] searches a name in each event. A [`Field`] handle is found
-//! once; reading through it is a comparison and a load. [`EventTypeId`]s are
-//! dense, so that what belongs to an event type can be kept in a plain table:
+//! [`Event::field`] looks a name up in each event. A [`Field`] handle is found once;
+//! reading an integer through it takes a comparison and a load. [`EventTypeId`]s are
+//! dense, so data about event types can be kept in a vector:
 //!
 //! ```
 //! use ltt_read::schema::Scope;
@@ -60,10 +63,10 @@
 //! # Ok::<(), ltt_read::Error>(())
 //! ```
 //!
-//! To see every field of an event, implement a [`Visitor`]: that is cheaper than
-//! asking for the fields one by one.
+//! To read every field of an event, implement a [`Visitor`]: this is cheaper than reading
+//! the fields one by one.
 //!
-//! # A stretch of time, and what went wrong in it
+//! # Time windows, notices and errors
 //!
 //! ```
 //! use ltt_read::{Merge, NoticeKind, Timestamp, open_all};
@@ -89,69 +92,71 @@
 //! # Ok::<(), ltt_read::Error>(())
 //! ```
 //!
-//! # What is what
+//! # Overview of the types
 //!
 //! | | |
 //! |---|---|
-//! | [`Trace`] | one directory with a `metadata` file (or several, if a session was rotated), or a legacy trace: a [`Schema`] and tracefiles |
-//! | [`Tracefile`] | one data stream: what one CPU wrote to one channel |
+//! | [`Trace`] | the contents of one directory with a `metadata` file (several directories if a session was rotated), or of a legacy trace: a [`Schema`] and tracefiles |
+//! | [`Tracefile`] | one data stream: the events that one CPU recorded in one channel |
 //! | [`Packet`] | a part of a tracefile that can be decoded by itself |
-//! | [`Cursor`] | reads one tracefile; [`Position`] is a place to come back to |
-//! | [`Merge`] | reads many tracefiles in time order |
-//! | [`Event`] | the record that a cursor stands on: a borrowed view |
-//! | [`choice`] | which events are wanted, so that others need not be read |
-//! | [`Field`], [`Value`], [`Visitor`] | three ways to what an event holds: by handle, by name, all of it |
-//! | [`Notice`], [`Error`] | what was odd, and what could not be read |
-//! | [`aliases`] | what kernel events were called over the years |
+//! | [`Cursor`] | a reader of one tracefile, which can return to a [`Position`] |
+//! | [`Merge`] | a reader of many tracefiles in time order |
+//! | [`Event`] | a borrowed view of the current event record of a cursor |
+//! | [`choice`] | a description of the wanted events, so that the others need not be read |
+//! | [`Field`], [`Value`], [`Visitor`] | three ways to read fields: by handle, by name, or all of them |
+//! | [`Notice`], [`Error`] | anomalies that do not stop reading, and data that cannot be read |
+//! | [`aliases`] | the names of kernel events in the formats of different years |
 //!
 //! # Units
 //!
-//! * Times are nanoseconds since the Unix epoch ([`Timestamp`]), or since the
-//!   origin of the trace's clock if it has no absolute one (see
-//!   [`ClockOrigin`](schema::ClockOrigin)). *Cycles* are what the tracer recorded.
-//! * Sizes and offsets in a file are in bytes, except where the documentation
-//!   says bits: within a packet CTF counts bits.
-//! * Packets are numbered per file, tracefiles per trace, all from 0.
+//! * Times are in nanoseconds since the Unix epoch ([`Timestamp`]), or since the origin
+//!   of the trace's clock if that has no absolute origin (see
+//!   [`ClockOrigin`](schema::ClockOrigin)). *Cycles* are the clock values that the tracer
+//!   recorded.
+//! * Sizes and offsets in a file are in bytes, unless the documentation says bits: CTF
+//!   counts bits within a packet.
+//! * Packets are numbered per file and tracefiles per trace, both from 0.
 //!
 //! # Errors and notices
 //!
-//! An [`Error`] is for what cannot be read, a [`Notice`] for what can be read but
-//! is worth knowing: discarded events, lost packets, a clock that went back, an
-//! index file that is wrong. Both name file, packet and offset. An error in one
-//! tracefile leaves the others alone: with a [`Cursor`], the caller decides
-//! whether to [skip the packet](Cursor::skip_packet); a [`Merge`] does so by
-//! itself and collects the errors. What was sound before the damage is delivered
-//! first. Where no packet can be found after the damage, reading goes on with the
-//! next file of the tracefile. Metadata that cannot be used comes with line, column and what was
-//! expected there ([`MetadataError`](metadata::MetadataError)).
+//! An [`Error`] is about data that cannot be read. A [`Notice`] is about data that can be
+//! read but has an anomaly: discarded events, lost packets, a clock that went back, a
+//! wrong index file. Both name the file, the packet and the offset. An error in one
+//! tracefile does not affect the others: with a [`Cursor`], the caller decides whether to
+//! [skip the packet](Cursor::skip_packet); a [`Merge`] always skips it and collects the
+//! errors. Sound events before the damage are delivered first. If no packet can be found
+//! after the damage, reading continues with the next file of the tracefile. An error in
+//! the metadata has the line, the column and the expected tokens
+//! ([`MetadataError`](metadata::MetadataError)).
 //!
 //! # Hostile input
 //!
-//! No input makes this crate panic, loop or fill the memory. Every length is
-//! checked against its packet before it is used; nothing is allocated by a
-//! number found in a data stream. Field classes may be nested 64 deep; a type
-//! may have 2²⁰ fields; array elements without bits are limited to 65536; a
-//! cursor keeps 1024 notices until they are taken, and counts the others. Directories
-//! are searched 16 deep, each once, so that links cannot lead in circles. What exceeds a limit is an
-//! error.
+//! No input should make this crate panic, loop forever or exhaust memory; the tests and
+//! fuzz targets check this. Every length is checked against its packet before it is used,
+//! and no allocation has a size that comes from a data stream. Field classes may be
+//! nested 64 deep; a type may have 2²⁰ fields; elements of arrays that take no bits are
+//! limited to 65536; a cursor keeps 1024 notices until they are taken and counts the
+//! others. Directories are searched 16 deep, each once, so cycles of links are harmless.
+//! Input beyond a limit is an error.
 //!
-//! What does grow with the data: an [`Index`] has an entry for each packet, and a
-//! [`Merge`] keeps an error for each packet that it had to give up, up to 4096, and
-//! counts the others ([`Merge::errors_omitted`]).
+//! Two structures grow with the data: an [`Index`] has an entry for each packet, and a
+//! [`Merge`] keeps an error for each packet that it skipped, up to 4096, and counts the
+//! others ([`Merge::errors_omitted`]).
 //!
 //! # Files
 //!
-//! Metadata and data stream files are mapped into memory unless [`OpenOptions`] say
-//! otherwise. If another process *truncates* a mapped file, touching the lost
-//! part kills this process (`SIGBUS`). Tracers only append, so this is rare; use
-//! [`Access::Read`] for files that are being rewritten. A trace is as long as its
-//! files were when it was opened. Nothing is ever written.
+//! Metadata and data stream files are mapped into memory unless [`OpenOptions`] select
+//! [`Access::Read`]. If another process *truncates* a mapped file, reading the lost part
+//! ends this process with `SIGBUS`. If another process *overwrites* it, events have wrong
+//! values. Tracers only append to their files, so both are rare; use [`Access::Read`] for
+//! files that are being rewritten. The size of a trace is the size of its files when it
+//! was opened. The crate never writes to the files of a trace.
 //!
 //! # Threads
 //!
-//! A [`Trace`] is immutable and shared by [`Arc`](std::sync::Arc). Cursors and
-//! merges own all that changes while reading, so any number of them may read one
-//! trace at once:
+//! A [`Trace`] is immutable and shared through an [`Arc`](std::sync::Arc). Cursors and
+//! merges own all state that changes while reading, so any number of them may read one
+//! trace at the same time:
 //!
 //! ```
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
@@ -175,8 +180,7 @@
 //!
 //! # Features
 //!
-//! * `writer` (off by default): the module `writer`, which writes traces to test
-//!   programs with.
+//! * `writer` (off by default): adds the module `writer`, which writes traces for tests.
 //!
 //! [ctf1]: https://diamon.org/ctf/v1.8.3/
 //! [ctf2]: https://diamon.org/ctf/
@@ -186,7 +190,7 @@
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
-/// The code in the README, which has to compile.
+/// The code in the README, compiled as a documentation test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
@@ -195,7 +199,6 @@ pub mod aliases;
 mod bits;
 pub mod choice;
 mod cursor;
-mod cut;
 mod discover;
 mod duplicates;
 mod error;
@@ -214,6 +217,7 @@ mod open;
 mod packet;
 mod quirks;
 mod range_test;
+mod rewind;
 pub mod schema;
 mod search;
 mod source;

@@ -1,4 +1,4 @@
-//! All tracefiles of several traces, in time order.
+//! The merge of all tracefiles of several traces in time order.
 
 mod damage;
 mod key;
@@ -17,23 +17,23 @@ use crate::time::Timestamp;
 use crate::trace::Trace;
 
 pub(crate) use damage::Damage;
-use key::{END, OPEN, key, key_at, number_of, time_of};
+use key::{END, UNTESTED, key, key_at, number_of, time_of};
 pub use listener::Listener;
-pub(crate) use seek::reach_all;
+pub(crate) use seek::seek_all;
 use tournament::Tournament;
 
-/// No cursor.
-pub(crate) const NOBODY: u32 = u32::MAX;
+/// The value of [`Merge::current`] without a current event.
+pub(crate) const NO_CURSOR: u32 = u32::MAX;
 
-/// Merges the events of many tracefiles into one sequence, ordered by
-/// timestamp; events of one time by trace, tracefile and place in it. Events
-/// without a time come before all others. Those of one tracefile keep their
-/// order even where its clock goes back.
+/// A k-way merge of the events of many tracefiles into one sequence, ordered by
+/// timestamp. Events of equal timestamps are ordered by trace, by tracefile and by their
+/// place in it. Events without a timestamp come before all others. Events of one
+/// tracefile keep their order, even if its clock goes back.
 ///
-/// After damage in a packet, the next packet of its tracefile is read; if none can be
-/// found in that file, the tracefile's next file is read, and without one the tracefile
-/// ends there. The error is kept for [`errors`](Self::errors), and the other tracefiles
-/// go on.
+/// After damage in a packet, the merge continues with the next packet of its tracefile,
+/// or, if none can be found in the file, with the tracefile's next file. Without a next
+/// file, the tracefile ends at the damage. The error is kept for
+/// [`errors`](Self::errors). Other tracefiles are not affected.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -51,31 +51,34 @@ pub(crate) const NOBODY: u32 = u32::MAX;
 pub struct Merge {
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) tree: Tournament,
-    /// The cursor whose event was given last, to be advanced first.
+    /// The cursor of the current event, which has to be advanced first.
     pub(crate) current: u32,
-    /// Whether each cursor stands on its next event, or has none.
+    /// `true` if each cursor has read its next event or is at its end.
     pub(crate) loaded: bool,
     pub(crate) damage: Damage,
     notices: Vec<Notice>,
-    /// How many of the notices about the packet index of each tracefile have been noted.
+    /// For each tracefile, the number of notices about its packet index that have been
+    /// noted.
     noted: Vec<usize>,
     bytes_total: u64,
-    /// Which tracefiles are left out for now; empty if none is.
+    /// For each tracefile, `true` if it is left out; empty if none is.
     pub(crate) left_out: Vec<bool>,
-    /// By tracefile, the key that its events have to wait for: that of an earlier event,
-    /// which was passed over, if the clock went back after it. Empty if no clock did.
-    awaited: Vec<u128>,
+    /// For each tracefile, the least key at which its events can be delivered. This is
+    /// the key of an earlier event that was skipped, if the clock went back after it.
+    /// Empty if no clock did.
+    delivery_floor: Vec<u128>,
 }
 
 impl Merge {
-    /// All tracefiles of these traces, from their beginning. Nothing is read yet.
+    /// Creates a merge of all tracefiles of the traces, at their start. Nothing is read
+    /// yet.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
         Self::of_tracefiles(traces, |_, _| true)
     }
 
-    /// Some tracefiles of these traces: those for which `wanted`, asked with the
-    /// numbers of a trace and of a tracefile in it, says yes. The others are not
-    /// touched.
+    /// Creates a merge of some tracefiles of the traces: those for which `wanted` returns
+    /// `true`, given the index of the trace and the index of the tracefile in it. The
+    /// other tracefiles are never read.
     pub fn of_tracefiles(
         traces: &[Arc<Trace>],
         mut wanted: impl FnMut(usize, usize) -> bool,
@@ -83,43 +86,46 @@ impl Merge {
         let mut cursors = Vec::new();
         for (number, trace) in traces.iter().enumerate() {
             for tracefile in (0..trace.tracefiles().len()).filter(|t| wanted(number, *t)) {
-                cursors.push(trace.cursor(tracefile).of_trace(number));
+                cursors.push(trace.cursor(tracefile).with_trace_number(number));
             }
         }
         let bytes_total = cursors.iter().map(|c| c.tracefile().size()).sum();
         Merge {
             tree: Tournament::new(cursors.len()),
             cursors,
-            current: NOBODY,
+            current: NO_CURSOR,
             loaded: false,
             damage: Damage::default(),
             notices: Vec::new(),
             noted: Vec::new(),
             bytes_total,
             left_out: Vec::new(),
-            awaited: Vec::new(),
+            delivery_floor: Vec::new(),
         }
     }
 
-    /// The next event in time order; `None` after the last.
+    /// Reads the next event in time order and returns it; `None` after the last one.
+    ///
+    /// Damage does not end the sequence: look at [`errors`](Self::errors) after the last
+    /// event.
     #[allow(clippy::should_implement_trait)] // events borrow the merge
     #[inline]
     pub fn next(&mut self) -> Option<Event<'_>> {
         let number = self.current;
-        let Some(cursor) = self.cursors.get_mut(number as usize) else { return self.begin() };
+        let Some(cursor) = self.cursors.get_mut(number as usize) else { return self.start() };
         let key = match cursor.advance_quickly() {
             Some(()) => key(cursor, number),
-            None => self.advance_any(number),
+            None => self.advance_slowly(number),
         };
-        self.play(number, key)
+        self.select_after(number, key)
     }
 
-    /// Goes on over events, in order, until there are no more, or so many, or the
-    /// listener breaks. Tells how many they were; the last is
-    /// [`current`](Self::current) if the listener broke at it.
+    /// Reads at most `most` events in time order and passes those that `listener` wants
+    /// to it, until it breaks. Returns the number of events read. If the listener broke
+    /// at an event, that is [`current`](Self::current).
     ///
-    /// The same as [`next`](Self::next) again and again, but faster for one who wants
-    /// but some of the events.
+    /// Equivalent to calling [`next`](Self::next) repeatedly, but faster if only some of
+    /// the events are wanted.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -152,16 +158,16 @@ impl Merge {
     /// ```
     #[inline]
     pub fn tell(&mut self, most: u64, listener: &mut impl Listener) -> u64 {
-        let mut told = 0;
-        while told < most {
+        let mut count = 0;
+        while count < most {
             let number = self.current;
             let is_wanted = 'found: {
                 match self.cursors.get_mut(number as usize) {
-                    None => _ = self.begin(),
+                    None => _ = self.start(),
                     Some(cursor) => {
                         let key = loop {
                             if cursor.advance_quickly().is_none() {
-                                break self.advance_any(number);
+                                break self.advance_slowly(number);
                             }
                             let key = key(cursor, number);
                             if key >= self.tree.runner_up {
@@ -170,20 +176,20 @@ impl Merge {
                             if listener.wants(number as usize, &cursor.event()) {
                                 break 'found true;
                             }
-                            told += 1;
-                            if told == most {
-                                return told;
+                            count += 1;
+                            if count == most {
+                                return count;
                             }
                         };
-                        self.play(number, key);
+                        self.select_after(number, key);
                     }
                 }
                 match self.current() {
                     Some(event) => listener.wants(self.current_tracefile(), &event),
-                    None => return told,
+                    None => return count,
                 }
             };
-            told += 1;
+            count += 1;
             if is_wanted {
                 let number = self.current_tracefile();
                 let event = self.cursors[number].event();
@@ -192,15 +198,16 @@ impl Merge {
                 }
             }
         }
-        told
+        count
     }
 
-    /// The next event for which `wanted` says yes; `None` if there is none any
-    /// more. Faster than [`next`](Self::next) if few are wanted: the others are
-    /// passed tracefile by tracefile, before they are put in order.
+    /// Reads up to the next event for which `wanted` returns `true` and returns that
+    /// event; `None` if there is none. Faster than [`next`](Self::next) if few events are
+    /// wanted: the others are skipped tracefile by tracefile, before events are put in
+    /// order.
     ///
-    /// `wanted` must not change its mind: it may be asked twice of one event. The
-    /// order is that of [`next`](Self::next), also where a clock goes back.
+    /// `wanted` must be consistent: it may be called twice for one event. The order is
+    /// that of [`next`](Self::next), even if a clock goes back.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -219,172 +226,181 @@ impl Merge {
         self.next_taken(|event| if wanted(event) { Look::Stop } else { Look::Leave })
     }
 
-    /// As [`next_where`](Self::next_where), but what was taken once stays taken,
-    /// and is not looked at again when its turn comes. Going anywhere else forgets
-    /// that; so does [`next`](Self::next) for the events that it gives.
+    /// Reads up to the next event that `look` accepts and returns that event, like
+    /// [`next_where`](Self::next_where). An event that was accepted with [`Look::Take`]
+    /// is not tested again when it is delivered. Acceptance is forgotten after a seek,
+    /// and for the events that [`next`](Self::next) returns.
     #[inline]
     pub fn next_taken(&mut self, look: impl FnMut(&Event<'_>) -> Look) -> Option<Event<'_>> {
-        self.advance_taken(look).then(|| self.cursors[self.current as usize].event())
+        self.advance_where(look).then(|| self.cursors[self.current as usize].event())
     }
 
     #[inline]
-    fn advance_taken(&mut self, mut look: impl FnMut(&Event<'_>) -> Look) -> bool {
-        // Whether the current cursor stands on an event that was not looked at.
-        let mut stands = false;
+    fn advance_where(&mut self, mut look: impl FnMut(&Event<'_>) -> Look) -> bool {
+        // `true` if the current cursor's event has been read but not tested.
+        let mut is_untested = false;
         if self.current().is_none() {
-            match self.begin_taken() {
-                Turn::Open => stands = true,
-                turn => return turn == Turn::Taken,
+            match self.start_where() {
+                Winner::Untested => is_untested = true,
+                winner => return winner == Winner::Accepted,
             }
         }
         loop {
             let number = self.current;
             let mut cursor = &mut self.cursors[number as usize];
             let key = loop {
-                if !mem::take(&mut stands) && cursor.advance_quickly().is_none() {
-                    if self.advance_past(number) == END {
+                if !mem::take(&mut is_untested) && cursor.advance_quickly().is_none() {
+                    if self.advance_and_track(number) == END {
                         break END;
                     }
                     cursor = &mut self.cursors[number as usize];
                 }
                 match look(&cursor.event()) {
                     Look::Leave => {}
-                    Look::Take => break in_order(&self.awaited, key(cursor, number) & !OPEN),
-                    Look::Stop => break in_order(&self.awaited, key(cursor, number)),
+                    Look::Take => {
+                        break delivery_key(&self.delivery_floor, key(cursor, number) & !UNTESTED);
+                    }
+                    Look::Stop => break delivery_key(&self.delivery_floor, key(cursor, number)),
                 }
             };
             if key < self.tree.runner_up {
                 return true;
             }
-            match self.turn_taken(number, key) {
-                Turn::Open => stands = true,
-                turn => return turn == Turn::Taken,
+            match self.replay_where(number, key) {
+                Winner::Untested => is_untested = true,
+                winner => return winner == Winner::Accepted,
             }
         }
     }
 
-    /// Goes to the event whose turn it is where none has been given before it.
+    /// Selects the first event in order, if there is no current event.
     #[inline(never)]
-    fn begin_taken(&mut self) -> Turn {
+    fn start_where(&mut self) -> Winner {
         if !self.loaded {
             self.load_all();
         }
-        self.winner_taken()
+        self.select_winner_where()
     }
 
-    /// Goes to the event whose turn it is, once the current cursor's is no more.
-    #[inline(never)] // as `turn`
-    fn turn_taken(&mut self, number: u32, key: u128) -> Turn {
+    /// Selects the next event in order, after the current cursor lost the tournament.
+    #[inline(never)] // for the same reason as `replay`
+    fn replay_where(&mut self, number: u32, key: u128) -> Winner {
         self.tree.replay(number as usize, key);
-        self.winner_taken()
+        self.select_winner_where()
     }
 
     #[inline(always)]
-    fn winner_taken(&mut self) -> Turn {
-        // It may have been loaded by other means than looking at it.
-        let is_open = self.tree.winner() & OPEN != 0;
-        match self.winner() {
-            None => Turn::Nobodys,
-            Some(_) if is_open => Turn::Open,
-            Some(_) => Turn::Taken,
+    fn select_winner_where(&mut self) -> Winner {
+        // Events that were loaded in another way have not been tested.
+        let is_untested = self.tree.winner() & UNTESTED != 0;
+        match self.select_winner() {
+            None => Winner::None,
+            Some(_) if is_untested => Winner::Untested,
+            Some(_) => Winner::Accepted,
         }
     }
 
-    /// Advances a cursor in whatever way it takes; gives its key.
+    /// Advances a cursor to an event of any form, recovering from errors. Returns its new
+    /// key.
     #[inline(never)]
-    fn advance_any(&mut self, number: u32) -> u128 {
+    fn advance_slowly(&mut self, number: u32) -> u128 {
         let step = self.cursors[number as usize].advance();
-        self.settle(number, step)
+        self.key_after_step(number, step)
     }
 
-    /// The same where the event before may have been passed over: if its time was
-    /// later, the new one has to wait for that.
+    /// Advances a cursor whose previous event may have been skipped. If the time of that was
+    /// later, raises the tracefile's delivery floor to it. Returns the new key.
     #[inline(never)]
-    fn advance_past(&mut self, number: u32) -> u128 {
+    fn advance_and_track(&mut self, number: u32) -> u128 {
         let before = self.cursors[number as usize].last_timestamp();
-        let new = self.advance_any(number);
+        let new = self.advance_slowly(number);
         let time = self.cursors[number as usize].current().timestamp;
         if new != END && time.is_none_or(|time| time < before) && before > Timestamp::MIN {
-            if self.awaited.is_empty() {
-                self.awaited = vec![0; self.cursors.len()];
+            if self.delivery_floor.is_empty() {
+                self.delivery_floor = vec![0; self.cursors.len()];
             }
-            let awaited = &mut self.awaited[number as usize];
-            *awaited = (*awaited).max(key_at(before, number));
+            let floor = &mut self.delivery_floor[number as usize];
+            *floor = (*floor).max(key_at(before, number));
         }
         new
     }
 
-    /// When the event given last is delivered in the order of all events: at its own
-    /// time, or at that of an earlier event of its tracefile from which the clock went
-    /// back while events were passed over. `None` if there is no event, or no time.
+    /// Returns the time at which the current event is delivered in the order of all
+    /// events. This is its own time, or the time of an earlier event of its tracefile if
+    /// the clock went back after that event while events were skipped. `None` if there is
+    /// no current event, or if it has no time.
     #[inline]
     pub fn delivery_time(&self) -> Option<Timestamp> {
         let time = self.current()?.timestamp();
-        match self.awaited.get(self.current as usize) {
-            Some(awaited) if *awaited > 0 => time.max(Some(time_of(*awaited))),
+        match self.delivery_floor.get(self.current as usize) {
+            Some(floor) if *floor > 0 => time.max(Some(time_of(*floor))),
             _ => time,
         }
     }
 
-    /// The event whose turn it is, after the current cursor got a new key.
+    /// Selects the next event in order, after the current cursor got a new key.
     #[inline(always)]
-    fn play(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
-        // Streams come in bursts: most events follow one of the same stream.
+    fn select_after(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
+        // Streams come in bursts: most events have the same stream as the previous one.
         if key < self.tree.runner_up {
             return Some(self.cursors[number as usize].event());
         }
-        self.turn(number, key)
+        self.replay(number, key)
     }
 
-    /// The event whose turn it is, once the current cursor's is no more.
-    #[inline(never)] // so that nothing is put aside for it while bursts last
-    fn turn(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
+    /// Selects the next event in order, after the current cursor lost the tournament.
+    #[inline(never)] // so that no registers are saved for it during bursts
+    fn replay(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
         self.tree.replay(number as usize, key);
-        self.winner()
+        self.select_winner()
     }
 
-    /// The event whose turn it is, where none has been given before it.
+    /// Selects the first event in order, if there is no current event.
     #[inline(never)]
-    fn begin(&mut self) -> Option<Event<'_>> {
+    fn start(&mut self) -> Option<Event<'_>> {
         if !self.loaded {
             self.load_all();
         }
-        self.winner()
+        self.select_winner()
     }
 
-    /// The event whose turn it is.
-    fn winner(&mut self) -> Option<Event<'_>> {
+    /// Makes the winner of the tournament the current event.
+    fn select_winner(&mut self) -> Option<Event<'_>> {
         let winner = self.tree.winner();
         if winner == END {
-            self.current = NOBODY;
+            self.current = NO_CURSOR;
             return None;
         }
         self.current = number_of(winner);
         Some(self.cursors[self.current as usize].event())
     }
 
-    /// Goes before the first event of each tracefile whose timestamp is `time`
-    /// or later. Backwards is as good as forwards. Events without a time come
-    /// before all times but [`Timestamp::MIN`].
+    /// Seeks the position before the first event of each tracefile whose timestamp is
+    /// `time` or later, forwards or backwards. Events without a timestamp are before all
+    /// times except [`Timestamp::MIN`].
+    ///
+    /// If a packet that has to be searched is damaged, the error is kept for
+    /// [`errors`](Self::errors), and the tracefile continues after the damage.
     pub fn seek(&mut self, time: Timestamp) {
         let Self { cursors, left_out, damage, .. } = self;
         let is_sought = |(number, _): &(usize, _)| left_out.get(*number) != Some(&true);
         let sought = cursors.iter_mut().enumerate().filter(is_sought).map(|(_, cursor)| cursor);
-        reach_all(sought, time, |error| damage.keep(error));
-        self.unload();
+        seek_all(sought, time, |error| damage.keep(error));
+        self.reset_order();
         self.note_indexes();
     }
 
-    /// Returns a time by which every event before `end` has been delivered: no event at or
-    /// after it, in the order of this merge, is followed by one before `end`. That is `end`
-    /// itself, unless the clock of a tracefile goes back. `None` if such an event may come
-    /// as long as there are events.
+    /// Returns a time of delivery by which every event before `end` has been delivered:
+    /// in the order of this merge, no event at or after the returned time is followed by
+    /// an event before `end`. The result is `end` itself, unless the clock of a tracefile
+    /// goes back. `None` if an event before `end` may follow up to the end of the traces.
     ///
-    /// So the events of a window are those between its times that come after
-    /// [seeking](Self::seek) its start and before the first event at the returned time or
-    /// later.
+    /// The events of a time window are therefore those with a time in the window that are
+    /// read between [seeking](Self::seek) its start and the first event at or after the
+    /// returned time.
     ///
-    /// This needs the [times of packets](crate::Trace::packet_times).
+    /// This computes the [times of packets](crate::Trace::packet_times) of all
+    /// tracefiles, unless they are known.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -407,7 +423,7 @@ impl Merge {
         by
     }
 
-    /// Notes what is wrong with index files and times of packets, each once.
+    /// Collects the notices about index files and times of packets, each once.
     pub(crate) fn note_indexes(&mut self) {
         self.noted.resize(self.cursors.len(), 0);
         for (cursor, noted) in self.cursors.iter().zip(&mut self.noted) {
@@ -418,30 +434,30 @@ impl Merge {
         }
     }
 
-    /// Errors that ended tracefiles or spoilt packets so far, in the order in
-    /// which they were met, each once; no more than the first 4096 of them:
-    /// [`errors_omitted`](Self::errors_omitted) counts the others. Look at them
-    /// after the last event: without, a damaged trace cannot be told from a short
-    /// one.
+    /// Returns the errors that ended tracefiles or packets so far, in the order in which
+    /// the merge met them and each once. At most 4096 are kept;
+    /// [`errors_omitted`](Self::errors_omitted) counts the others. Callers should look at
+    /// the errors after the last event: without this, a damaged trace cannot be told from
+    /// a short one.
     pub fn errors(&self) -> &[Error] {
         self.damage.errors()
     }
 
-    /// Returns how many errors were met since the merge was made, but not kept,
-    /// because 4096 were waiting for [`drain_errors`](Self::drain_errors) already.
+    /// Returns the number of errors that were dropped since the merge was created,
+    /// because 4096 were already waiting for [`drain_errors`](Self::drain_errors).
     ///
-    /// An error that is not kept cannot be recognised: it counts once for each time
-    /// that the merge meets it, for instance again after a seek backwards.
+    /// An error that was dropped cannot be recognised: it is counted each time that the
+    /// merge meets it, for instance again after a seek backwards.
     pub fn errors_omitted(&self) -> u64 {
         self.damage.omitted()
     }
 
-    /// Takes the [`errors`](Self::errors) met since the last call.
+    /// Returns and removes the [`errors`](Self::errors) since the last call.
     pub fn drain_errors(&mut self) -> Vec<Error> {
         self.damage.drain()
     }
 
-    /// Takes the notices of all tracefiles that came up since the last call.
+    /// Returns and removes the notices about all tracefiles since the last call.
     pub fn drain_notices(&mut self) -> Vec<Notice> {
         let mut notices = mem::take(&mut self.notices);
         for cursor in &mut self.cursors {
@@ -450,15 +466,15 @@ impl Merge {
         notices
     }
 
-    /// Returns how many notices came up since the merge was made, but were not kept,
-    /// because 1024 of their tracefile were waiting for
-    /// [`drain_notices`](Self::drain_notices) already.
+    /// Returns the number of notices that were dropped since the merge was created,
+    /// because 1024 of their tracefile were already waiting for
+    /// [`drain_notices`](Self::drain_notices).
     pub fn notices_omitted(&self) -> u64 {
         self.cursors.iter().map(Cursor::notices_omitted).sum()
     }
 
-    /// Bytes of all data stream files read so far, and in total. Tracefiles that
-    /// are left out count as read.
+    /// Returns the number of bytes of data stream files read so far, and their total
+    /// number. Tracefiles that are left out count as read.
     pub fn progress(&self) -> (u64, u64) {
         let done = |(number, cursor): (usize, &Cursor)| match self.left_out.get(number) {
             Some(true) => cursor.tracefile().size(),
@@ -467,32 +483,33 @@ impl Merge {
         (self.cursors.iter().enumerate().map(done).sum(), self.bytes_total)
     }
 
-    /// Takes the keys of tracefiles that are left out from the tournament.
-    pub(crate) fn silence(&mut self) {
+    /// Removes the keys of tracefiles that are left out from the tournament.
+    pub(crate) fn remove_left_out(&mut self) {
         for (number, _) in self.left_out.iter().enumerate().filter(|(_, left_out)| **left_out) {
             self.tree.set(number, END);
         }
         self.tree.play_all();
-        self.tree.open_winner();
+        self.tree.mark_winner_untested();
     }
 
-    /// To be called when cursors have been moved.
-    pub(crate) fn unload(&mut self) {
-        self.current = NOBODY;
+    /// Forgets the current event and the order of the tracefiles, after cursors have moved.
+    pub(crate) fn reset_order(&mut self) {
+        self.current = NO_CURSOR;
         self.loaded = false;
-        self.awaited.clear();
+        self.delivery_floor.clear();
     }
 
+    /// Reads the first event of each tracefile and plays the whole tournament.
     #[cold]
     pub(crate) fn load_all(&mut self) {
-        self.current = NOBODY;
+        self.current = NO_CURSOR;
         self.loaded = true;
         for number in 0..self.cursors.len() as u32 {
             let key = match self.left_out.get(number as usize) {
                 Some(true) => END,
                 _ => {
                     let step = self.cursors[number as usize].advance();
-                    self.settle(number, step)
+                    self.key_after_step(number, step)
                 }
             };
             self.tree.set(number as usize, key);
@@ -500,9 +517,9 @@ impl Merge {
         self.tree.play_all();
     }
 
-    /// The key of a cursor after a step, recovering from errors.
+    /// Returns the key of a cursor after a step, skipping packets after errors.
     #[cold]
-    fn settle(&mut self, number: u32, mut step: Result<bool, Error>) -> u128 {
+    fn key_after_step(&mut self, number: u32, mut step: Result<bool, Error>) -> u128 {
         let cursor = &mut self.cursors[number as usize];
         loop {
             match step {
@@ -520,33 +537,35 @@ impl Merge {
     }
 }
 
-/// The key of an event that may have to wait for an earlier one of its tracefile.
+/// Returns the key at which an event is delivered, which is at least the delivery floor of
+/// its tracefile.
 #[inline(always)]
-fn in_order(awaited: &[u128], key: u128) -> u128 {
-    match awaited.get(number_of(key) as usize) {
+fn delivery_key(delivery_floor: &[u128], key: u128) -> u128 {
+    match delivery_floor.get(number_of(key) as usize) {
         None => key,
-        Some(awaited) => key.max(*awaited | key & OPEN),
+        Some(floor) => key.max(*floor | key & UNTESTED),
     }
 }
 
-/// What is known of the event whose turn it is.
+/// The next event in order, with respect to the filter of [`Merge::next_taken`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    /// There is none.
-    Nobodys,
-    /// It was taken.
-    Taken,
-    /// It has to be looked at.
-    Open,
+enum Winner {
+    /// There are no more events.
+    None,
+    /// The event was accepted.
+    Accepted,
+    /// The event has not been tested, or has to be tested again.
+    Untested,
 }
 
-/// What to do with an event that a merge has come to: see [`Merge::next_taken`].
+/// The decision about an event in [`Merge::next_taken`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// Pass over it.
+    /// Skips the event.
     Leave,
-    /// Give it when its turn comes.
+    /// Returns the event when it is next in order, without another test.
     Take,
-    /// Give it when its turn comes, if it is not left then: it is looked at again.
+    /// Returns the event when it is next in order. If other events come before it, it is
+    /// tested again then.
     Stop,
 }

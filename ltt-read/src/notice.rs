@@ -1,4 +1,4 @@
-//! Anomalies that do not stop reading.
+//! Notices: anomalies that do not stop reading.
 
 use std::fmt;
 use std::path::Path;
@@ -7,104 +7,104 @@ use std::sync::Arc;
 use crate::time::Timestamp;
 use crate::uuid::Uuid;
 
-/// Something noteworthy in a data stream, with its place. Reading goes on.
+/// An anomaly in a data stream that does not stop reading, with its place.
 ///
 /// [`Cursor::take_notices`](crate::Cursor::take_notices) and
-/// [`Merge::drain_notices`](crate::Merge::drain_notices) give those met while
-/// reading. Those about index files and times of packets are kept by
+/// [`Merge::drain_notices`](crate::Merge::drain_notices) return the notices from reading.
 /// [`Index::notices`](crate::Index::notices) and
-/// [`PacketTimes::notices`](crate::PacketTimes::notices); a merge reports them when it has
-/// sought. Those about whole files and directories are in
-/// [`Opened::notices`](crate::Opened::notices). `Display` gives place and explanation in
-/// one line.
+/// [`PacketTimes::notices`](crate::PacketTimes::notices) return those about index files
+/// and packet times, which a merge also reports after a seek.
+/// [`Opened::notices`](crate::Opened::notices) contains those about whole files and
+/// directories. `Display` writes the place and an explanation on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// What happened.
+    /// The kind of the anomaly.
     pub kind: NoticeKind,
-    /// The file.
+    /// The path of the file.
     pub file: Arc<Path>,
-    /// Number of the packet in its file, from 0.
+    /// The number of the packet in its file, from 0.
     pub packet: u64,
-    /// Offset in bytes from the start of the file.
+    /// The offset of the packet from the start of the file, in bytes.
     pub offset: u64,
 }
 
-/// The kinds of [`Notice`]s.
+/// The kind of a [`Notice`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoticeKind {
-    /// The tracer had to discard event records.
+    /// The tracer discarded event records.
     DiscardedEvents {
-        /// How many, if it counted them.
+        /// The number of discarded events; `None` if the tracer did not count them.
         count: Option<u64>,
-        /// They came not before this.
+        /// The earliest time at which they may have occurred; `None` if unknown.
         begin: Option<Timestamp>,
-        /// They came not after this.
+        /// The latest time at which they may have occurred; `None` if unknown.
         end: Option<Timestamp>,
     },
-    /// Whole packets are missing (a gap in the sequence numbers).
+    /// Whole packets are missing: there is a gap in the sequence numbers.
     LostPackets {
-        /// How many.
+        /// The number of missing packets.
         count: u64,
-        /// End of the packet before the gap.
+        /// The end of the packet before the gap; `None` if unknown.
         begin: Option<Timestamp>,
-        /// Begin of the packet after the gap.
+        /// The start of the packet after the gap; `None` if unknown.
         end: Option<Timestamp>,
     },
     /// The clock of a stream went back.
     ClockBackwards {
-        /// Time before.
+        /// The time of the previous event.
         from: Timestamp,
-        /// Time after: less.
+        /// The time of this event, which is earlier.
         to: Timestamp,
     },
     /// An index file exists but was not used.
     IndexIgnored {
-        /// What is wrong with it.
+        /// The error in the file.
         reason: &'static str,
     },
-    /// The times that packets declare are not used: all events of the tracefile were read
-    /// for their times.
+    /// The times that packets declare are not used. Instead, all events of the tracefile
+    /// were read to determine the times.
     PacketTimesIgnored {
-        /// What is wrong with them, at the first packet where it shows.
+        /// The error in the times, found first at the packet of this notice.
         reason: &'static str,
     },
     /// The first field of a packet is not the CTF magic number 0xC1FC1FC1.
     WrongMagic {
-        /// What stands there.
+        /// The value in the packet header.
         found: u64,
     },
-    /// A packet says that it belongs to another trace.
+    /// The UUID in a packet header is not that of the trace.
     WrongUuid {
-        /// What stands there.
+        /// The value in the packet header.
         found: Uuid,
     },
-    /// The content size of a packet is damaged, which was reported as an error, but
-    /// its events were found: reading goes on with them.
+    /// The content size of a packet is damaged, which was reported as an error, but its
+    /// events were found. Reading continues with them.
     EventsRecovered {
-        /// How many.
+        /// The number of recovered events.
         count: u64,
     },
-    /// After an error in a packet, reading goes on with the next one.
+    /// The rest of a packet was skipped after an error. Reading continues with the next packet.
     PacketSkipped,
-    /// After an error beyond which no packet can be found in this file, reading goes on
-    /// with the next file of the tracefile.
+    /// The rest of a file was skipped after an error beyond which no packet can be found.
+    /// Reading continues with the next file of the tracefile.
     RestOfFileSkipped,
-    /// Packets are left out, because another file of the tracefile has the same. The
-    /// notice's place is that of the first of them.
+    /// Packets are left out because another file of the tracefile contains them, too. The
+    /// place of the notice is that of the first of them.
     DuplicatePackets {
-        /// How many, one after the other.
+        /// The number of successive packets that are left out.
         count: u64,
-        /// The file in which the first of them is read.
+        /// The path of the file from which the first of them is read.
         first: Arc<Path>,
     },
-    /// A file or directory is left out, because it is the same as another one: links
-    /// lead to it, or several of the paths given. The notice is about all of it.
+    /// A file or directory is left out because it is identical to another one, which was
+    /// reached through a link or through another of the given paths. The notice is about
+    /// the whole file or directory.
     Duplicate {
-        /// The path by which it is read.
+        /// The path under which it is read.
         first: Arc<Path>,
     },
-    /// A symbolic link leads nowhere.
+    /// The target of a symbolic link does not exist.
     BrokenLink,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for Notice {
             NoticeKind::Duplicate { first } => {
                 return write!(f, "read once, as {}", first.display());
             }
-            NoticeKind::BrokenLink => return write!(f, "this link leads nowhere"),
+            NoticeKind::BrokenLink => return write!(f, "the target of this link does not exist"),
             _ => write!(f, "packet {}, byte {}: ", self.packet, self.offset)?,
         }
         let between =
@@ -148,17 +148,17 @@ impl fmt::Display for Notice {
                 write!(f, "wrong packet magic number {found:#x}, expected 0xc1fc1fc1")
             }
             NoticeKind::WrongUuid { found } => {
-                write!(f, "this packet is of another trace: {found}")
+                write!(f, "this packet belongs to another trace: {found}")
             }
             NoticeKind::EventsRecovered { count } => {
-                write!(f, "{count} events were found in spite of the damaged content size")
+                write!(f, "{count} events were found despite the damaged content size")
             }
             NoticeKind::PacketSkipped => write!(f, "the rest of this packet was skipped"),
             NoticeKind::RestOfFileSkipped => write!(f, "the rest of this file was skipped"),
             NoticeKind::DuplicatePackets { count, first } => {
                 write!(f, "left out {count} packets that are also in {}", first.display())
             }
-            // Said above, without a packet.
+            // Written above, without a packet.
             NoticeKind::Duplicate { .. } | NoticeKind::BrokenLink => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Opening traces: one, or all at or below several paths.
+//! Opening of single traces, and of all traces at or below several paths.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::notice::Notice;
 use crate::source::{Access, Source};
 use crate::trace::Trace;
 
-/// How to open traces.
+/// Options for opening traces.
 ///
 /// ```
 /// use ltt_read::{Access, OpenOptions};
@@ -24,7 +24,7 @@ use crate::trace::Trace;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 ///
-/// A program for users reads what can be read, and reports the rest:
+/// An interactive program opens everything that can be opened, and reports the failures:
 ///
 /// ```
 /// use ltt_read::{Merge, OnFailure, OpenOptions, Opened};
@@ -60,52 +60,52 @@ impl Default for OpenOptions {
     }
 }
 
-/// What came of opening several traces.
+/// The result of opening several traces.
 #[derive(Debug, Default)]
-#[must_use = "`failures` holds what could not be opened"]
+#[must_use = "`failures` has the traces and files that could not be opened"]
 pub struct Opened {
-    /// The traces, sorted by the path that led to them, then by their own path.
+    /// The traces, sorted by the given path that led to them, then by their own path.
     pub traces: Vec<Arc<Trace>>,
-    /// What could not be opened: whole traces, directories and data stream files.
-    /// Always empty with [`OnFailure::Stop`].
+    /// The errors about traces, directories and data stream files that could not be
+    /// opened. Always empty with [`OnFailure::Stop`].
     pub failures: Vec<Error>,
-    /// What was left out without loss: files and directories that are there twice,
-    /// links that lead nowhere.
+    /// The notices about files and directories that were left out without loss:
+    /// duplicates and broken links.
     pub notices: Vec<Notice>,
 }
 
 impl OpenOptions {
-    /// Returns the defaults: files are mapped, and the first failure ends opening.
+    /// Creates the default options: files are mapped, and the first failure is returned.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how to reach the bytes of files.
+    /// Sets how the bytes of files are accessed. The default is [`Access::Map`].
     #[must_use]
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Sets what [`open_all_of`](Self::open_all_of) does about what cannot be opened.
-    /// [`OnFailure::Stop`] unless this is called. The methods that return only traces,
-    /// [`open`](Self::open) and [`open_all`](Self::open_all), always stop.
+    /// Sets the reaction of [`open_all_of`](Self::open_all_of) to failures. The default
+    /// is [`OnFailure::Stop`]. The methods that return only traces, [`open`](Self::open)
+    /// and [`open_all`](Self::open_all), always stop.
     #[must_use]
     pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
         self.on_failure = on_failure;
         self
     }
 
-    /// Sets up to how many bytes of data a trace is read before its first seek, to know
-    /// the times of its packets from their events: 16 MiB by default. For larger traces
-    /// the times that packets declare are used if
-    /// [they can be believed](crate::PacketTimes).
+    /// Sets the size in bytes up to which the data of a trace is read before its first
+    /// seek, to determine the times of its packets from their events. The default is 16
+    /// MiB. For larger traces, the times that packets declare are used if they are
+    /// [reliable](crate::PacketTimes).
     ///
     /// ```
     /// use ltt_read::OpenOptions;
     ///
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-    /// // Windows of these traces are right whatever their packets declare.
+    /// // Seeks in these traces are exact, whatever times their packets declare.
     /// let traces = OpenOptions::new().verify_times_up_to(u64::MAX).open_all(path)?;
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
@@ -115,11 +115,12 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the trace in one directory. See [`Trace::open`].
+    /// Opens the trace in one directory: see [`Trace::open`].
     ///
     /// # Errors
     ///
-    /// As [`Trace::open`].
+    /// [`Error::Io`] if a file cannot be opened, [`Error::Metadata`] if the metadata is
+    /// invalid, [`Error::Unsupported`] if no decoder can be compiled from it.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Arc<Trace>, Error> {
         let path = path.as_ref();
         let mut opening = Opening::new(self.access, OnFailure::Stop);
@@ -134,11 +135,12 @@ impl OpenOptions {
         Ok(self.apply(Trace::new(dirs, parsed, files)?))
     }
 
-    /// Opens all traces at or below a directory. See [`open_all`].
+    /// Opens all traces at or below a directory: see [`open_all`].
     ///
     /// # Errors
     ///
-    /// As [`open_all`].
+    /// [`Error::NotATrace`] if there is no trace, otherwise the first error from searching
+    /// a directory or from opening a trace or one of its files.
     pub fn open_all(&self, path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
         let strict = self.on_failure(OnFailure::Stop);
         strict.open_all_of([path]).map(|opened| opened.traces)
@@ -146,17 +148,18 @@ impl OpenOptions {
 
     /// Opens all traces at or below several directories.
     ///
-    /// Each directory and each data stream file is read once, even if several paths
-    /// or links lead to it; a [notice](crate::NoticeKind::Duplicate) says so. Directories
-    /// whose traces have the same UUID are one trace, whichever path led to them.
+    /// Each directory and each data stream file is read once, even if several paths or
+    /// links lead to it; a [notice](crate::NoticeKind::Duplicate) reports this.
+    /// Directories whose traces have the same UUID are one trace, whichever path led to
+    /// them.
     ///
     /// # Errors
     ///
     /// With [`OnFailure::Stop`], the first failure: [`Error::NotATrace`] if there is no
-    /// trace at or below one of the paths, otherwise whatever keeps a directory from
-    /// being searched, or a trace or one of its files from being opened. With
-    /// [`OnFailure::Continue`], none: all of these are in [`Opened::failures`], even
-    /// if no trace could be opened.
+    /// trace at or below one of the paths, otherwise the error from searching a directory
+    /// or from opening a trace or one of its files. With [`OnFailure::Continue`], there
+    /// is no error: all failures are in [`Opened::failures`], even if no trace could be
+    /// opened.
     pub fn open_all_of<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -179,40 +182,39 @@ impl OpenOptions {
         Ok(Opened { traces, failures, notices })
     }
 
-    /// Hands a trace the options that count after it was opened.
+    /// Passes the options to a trace that apply after it was opened.
     fn apply(&self, trace: Trace) -> Arc<Trace> {
         Arc::new(trace.verified_up_to(self.verified))
     }
 }
 
-/// Opens all traces at or below a directory, such as those of a whole LTTng
-/// session.
+/// Opens all traces at or below a directory, such as those of a whole LTTng session.
 ///
-/// Directories whose traces have the same UUID are one trace: LTTng makes
-/// them when it rotates a session. A directory that several links lead to is read
-/// once. The traces come sorted by path.
+/// Directories whose traces have the same UUID are one trace: LTTng creates them when it
+/// rotates a session. A directory that several links lead to is read once. The traces are
+/// sorted by path.
 ///
-/// Either all is opened or nothing: see [`OpenOptions::open_all_of`] for opening what
-/// can be opened, and for several paths.
+/// Any failure is returned as an error. [`OpenOptions::open_all_of`] can open the other
+/// traces in spite of failures, and accepts several paths.
 ///
 /// # Errors
 ///
-/// [`Error::NotATrace`] if there is no trace, otherwise whatever keeps a directory
-/// from being searched, or a trace or one of its files from being opened.
+/// [`Error::NotATrace`] if there is no trace, otherwise the first error from searching a
+/// directory or from opening a trace or one of its files.
 pub fn open_all(path: impl AsRef<Path>) -> Result<Vec<Arc<Trace>>, Error> {
     OpenOptions::new().open_all(path)
 }
 
-/// Directories that are one trace.
+/// The directories of one trace.
 struct Group {
-    /// Which of the paths given led to the first of them.
+    /// The index of the given path that led to the first of them.
     given: usize,
     dirs: Vec<PathBuf>,
-    /// `None` in the formats before CTF.
+    /// The parsed metadata; `None` in the formats before CTF.
     parsed: Option<metadata::Parsed>,
 }
 
-/// Opening under way.
+/// The state while traces are opened.
 struct Opening {
     access: Access,
     once: FilesOnce,
@@ -246,7 +248,7 @@ impl Opening {
         match same {
             Some((dirs, known)) => {
                 dirs.push(dir);
-                // Metadata grows during a session: the longest knows all.
+                // Metadata grows during a session, so the longest one is complete.
                 if parsed.schema.event_types.len() > known.schema.event_types.len() {
                     *known = parsed;
                 }
@@ -256,8 +258,8 @@ impl Opening {
         Ok(())
     }
 
-    /// Opens the trace of some directories; `None` if it cannot be opened, or if all
-    /// of its files are open already.
+    /// Opens the trace of a group; `None` if it cannot be opened, or if all of its files
+    /// are open already.
     fn open(&mut self, group: Group) -> Result<Option<Trace>, Error> {
         let Some(parsed) = group.parsed else {
             let (once, findings) = (&mut self.once, &mut self.findings);
@@ -283,8 +285,8 @@ impl Opening {
     }
 }
 
-/// The largest metadata file that is read, in bytes. The largest ones recorded so far have
-/// some megabytes.
+/// The greatest size of a metadata file, in bytes. Known ones have at most some
+/// megabytes.
 const MAX_METADATA: u64 = 1 << 28;
 
 fn parse_metadata(dir: &Path, access: Access) -> Result<metadata::Parsed, Error> {

@@ -12,73 +12,74 @@ use crate::uuid::Uuid;
 
 const MAGIC: u64 = 0xc1fc_1fc1;
 
-/// What the header and context of a packet say, and what follows from it.
+/// The decoded header and context of a packet, and the values derived from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Packet {
-    /// Number in its file, from 0.
+    /// The number of the packet in its file, from 0.
     pub number: u64,
-    /// Offset of its first byte in its file.
+    /// The offset of its first byte in its file, in bytes.
     pub offset: u64,
-    /// Size in bytes, padding included, as declared; without a declaration,
+    /// The declared size in bytes, including padding; without a declaration, the size of
     /// the rest of the file.
     pub size: u64,
-    /// Size in bits of header, context and event records, as declared. If that is
-    /// damaged, and the events were found all the same, it is their end.
+    /// The declared size of header, context and event records, in bits. If this is
+    /// damaged but the events were found, it is the end of the events.
     pub content_bits: u64,
-    /// Where the first event record (or its padding) begins, in bits from the
-    /// packet's begin.
+    /// The start of the first event record or of the padding before it, in bits from the
+    /// packet's start.
     pub events_begin: u64,
-    /// How many of its bytes the file lacks: 0 for a whole packet.
+    /// The number of its bytes that are missing in the file: 0 for a whole packet.
     pub missing: u64,
-    /// Stream class of its event records.
+    /// The stream class of its event records.
     pub stream_class: StreamClassId,
-    /// Id of the data stream within its class.
+    /// The id of the data stream within its class; `None` if not declared.
     pub stream_id: Option<u64>,
-    /// Clock value at its begin.
+    /// The clock value at its start, in cycles; `None` if not declared.
     pub begin_cycles: Option<u64>,
-    /// Clock value at its end.
+    /// The clock value at its end, in cycles; `None` if not declared.
     pub end_cycles: Option<u64>,
-    /// Time at its begin.
+    /// The time at its start; `None` if not declared.
     pub begin: Option<Timestamp>,
-    /// Time at its end.
+    /// The time at its end; `None` if not declared.
     pub end: Option<Timestamp>,
-    /// Event records discarded so far (a running count of its tracefile).
+    /// The number of event records discarded so far, a running count of its tracefile;
+    /// `None` if not declared.
     pub discarded: Option<u64>,
-    /// Width of that counter in bits.
+    /// The width of that counter in bits.
     pub discarded_bits: u8,
-    /// Sequence number.
+    /// The sequence number; `None` if not declared.
     pub sequence: Option<u64>,
-    /// Width of that number in bits.
+    /// The width of that number in bits.
     pub sequence_bits: u8,
-    /// Its magic number, if that is not CTF's.
+    /// The magic number, if it is not that of CTF.
     pub wrong_magic: Option<u64>,
-    /// Its trace UUID, if that is not the trace's.
+    /// The trace UUID in the packet header, if it is not that of the trace.
     pub wrong_uuid: Option<Uuid>,
-    /// The default clock where its events begin, in cycles.
+    /// The value of the default clock before its first event, in cycles.
     pub clock: u64,
-    /// How its events are packed, if it is a legacy block.
+    /// The packing of its events, if it is a sub-buffer in a format before CTF.
     pub(crate) packing: Option<Packing>,
-    /// What is wrong with its content size, where that is all: then `content_bits` is
-    /// the whole packet, as long as its events are not found.
+    /// The error in its content size, if that is the only damage. Until the events are
+    /// found, `content_bits` is then the size of the whole packet.
     pub(crate) damage: Option<DecodeError>,
 }
 
-/// Why there is no packet.
+/// An error in a packet's header or context.
 #[derive(Debug)]
 pub(crate) struct PacketError {
     pub(crate) kind: DecodeError,
-    /// How many bits into the packet that was found.
+    /// The offset of the error, in bits from the packet's start.
     pub(crate) bit: u64,
-    /// Its size in bytes, if it tells one that can be believed.
+    /// The size of the packet in bytes, if it declares a plausible one.
     pub(crate) size: Option<u64>,
 }
 
 impl Packet {
-    /// Reads the packet that begins at a byte of a file.
+    /// Reads the header and context of the packet at a byte offset of a file.
     ///
-    /// `clock` is the default clock's value before it; `scratch` keeps the
-    /// places and values of header and context fields.
+    /// `clock` is the value of the default clock before the packet. `scratch` keeps the
+    /// places and values of the fields.
     pub(crate) fn read(
         schema: &Schema,
         tables: &Tables,
@@ -112,7 +113,7 @@ impl Packet {
         let declared = roles.get(Role::PacketTotalLength);
         let content = roles.get(Role::PacketContentLength);
         let error = |kind| {
-            // With a sound size, what follows the packet can be read.
+            // If the size is sound, the packets after this one can be read.
             let sound =
                 |bits: &u64| bits.is_multiple_of(8) && *bits >= pos.max(8) && *bits <= available;
             PacketError { kind, bit: pos, size: declared.filter(sound).map(|bits| bits / 8) }
@@ -126,7 +127,7 @@ impl Packet {
         let ((total, content), damage) = match sizes(declared, content, pos, available) {
             Ok(sizes) => (sizes, None),
             Err(kind) => match (error(kind), begin.zip(end)) {
-                // Between these times, its events can be found.
+                // The events can be found because their times must lie between these.
                 (PacketError { size: Some(size), .. }, Some((begin, end))) if begin <= end => {
                     ((8 * size, 8 * size), Some(kind))
                 }
@@ -158,7 +159,7 @@ impl Packet {
         })
     }
 
-    /// No packet: what a cursor holds before it has read one.
+    /// Creates the placeholder that a cursor holds before it has read a packet.
     pub(crate) fn none() -> Packet {
         Packet {
             number: 0,
@@ -185,16 +186,16 @@ impl Packet {
         }
     }
 
-    /// Where reading its events must end, in bits: the content's end, or the
-    /// file's if that comes first.
+    /// Returns the end of its readable content, in bits: the content's end, or the file's
+    /// if that comes first.
     pub(crate) fn readable_bits(&self) -> u64 {
         let present = (self.size - self.missing).saturating_mul(8);
         self.content_bits.min(present)
     }
 }
 
-/// Total and content size in bits of a packet that declares them or not, of
-/// which `read` bits have been read (CTF 1.8.3 section 5.2).
+/// Computes the total and content size in bits of a packet from its optional
+/// declarations. `read` bits of it have been read (CTF 1.8.3 section 5.2).
 fn sizes(
     total: Option<u64>,
     content: Option<u64>,
@@ -219,7 +220,7 @@ fn sizes(
     Ok((total, content))
 }
 
-/// The trace UUID in a packet header.
+/// Returns the trace UUID in a packet header.
 fn uuid(tables: &Tables, region: &Region, window: Window<'_>, scratch: &Scratch) -> Option<Uuid> {
     let node = &region.nodes[tables.uuid_node? as usize];
     let (NodeKind::Array { len, .. } | NodeKind::Blob { len }) = &node.kind else { return None };

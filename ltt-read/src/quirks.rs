@@ -1,22 +1,23 @@
-//! Faults of tracers that a reader has to know.
+//! Known faults of tracers.
 
 use crate::schema::Schema;
 
-/// What is known of the begin and end times of the packets that a tracer writes.
+/// The reliability of the start and end times of packets, by tracer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PacketBounds {
-    /// They enclose the events of their packet.
+    /// The times enclose the events of their packet.
     Enclose,
-    /// Events may come after the end of their packet, but not after that of the next.
+    /// Events may be later than the end of their packet, but not later than the end of
+    /// the next.
     EndEarly,
-    /// Nothing is known of this tracer.
+    /// Nothing is known about this tracer.
     Unknown,
 }
 
-/// Returns what is known of the tracer that a trace names.
+/// Returns the reliability of packet times for the tracer that a trace names.
 ///
 /// LTTng's tracers before 2.11 took the packet's end time before the last reserved event
-/// got its own. Those of the formats before CTF are treated alike.
+/// got its own. The tracers of the formats before CTF are treated alike.
 pub(crate) fn packet_bounds(schema: &Schema, is_legacy: bool) -> PacketBounds {
     if is_legacy {
         return PacketBounds::EndEarly;

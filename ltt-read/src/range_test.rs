@@ -1,5 +1,4 @@
-//! Comparisons of integer fields, made ready: a load, a difference, and one
-//! comparison each.
+//! Prepared range tests of integer fields: a load, a subtraction and a comparison each.
 
 use crate::bits::{whole_word_le, word_le};
 use crate::field::Field;
@@ -7,15 +6,16 @@ use crate::layout::FixedRead;
 use crate::layout::program::Slot;
 use crate::schema::EventTypeId;
 
-/// Whether an integer field is in a range: to be asked, with others of the same
-/// type of events, by [`Event::all_in_range`](crate::Event::all_in_range).
+/// A test whether an integer field is in a range. A set of tests for one event type is
+/// collected into [`RangeTests`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeTest {
     event_type: EventTypeId,
     test: Test,
 }
 
-/// Tests of fields of one type of events, made ready to be asked of many of them.
+/// A set of range tests for fields of one event type, for
+/// [`Event::all_in_range`](crate::Event::all_in_range).
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -25,7 +25,7 @@ pub struct RangeTest {
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
 /// let field = |name| trace.field(switch, Scope::Payload, name).expect("a field of it");
 /// let prev_tid = field("prev_tid").in_range(0, 0);
-/// // From 20 up to the greatest, and on to −1: all but what is between.
+/// // A range that wraps: all integers except those from 0 to 19.
 /// let next_prio = field("next_prio").in_range(20, -1i64 as u64);
 /// let tests: RangeTests = [prev_tid, next_prio].into_iter().flatten().collect();
 ///
@@ -44,58 +44,61 @@ pub struct RangeTest {
 pub struct RangeTests {
     event_type: Option<EventTypeId>,
     tests: Box<[Test]>,
-    /// The same, where it can be asked at once.
-    near: Option<Near>,
+    /// The tests in a form without branches, if their fields are close to each other.
+    vector: Option<VectorTests>,
 }
 
-/// A test of a field in the little-endian word that begins with its first bit.
+/// A test of a field in the little-endian word that starts at its first bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Test {
     anchor: Slot,
-    /// The field's first bit, from the anchor.
+    /// The field's first bit, counted from the anchor.
     offset: u64,
-    /// The bits that are the field's: differences are modulo these, and therefore
-    /// the same for both sorts of integers.
+    /// The bits of the word that belong to the field. Differences are computed modulo
+    /// this width and are therefore equal for signed and unsigned integers.
     mask: u64,
     low: u64,
+    /// The difference between the greatest and the least integer in the range.
     size: u64,
-    /// Whether the field is at the begin of a byte.
+    /// `true` if the field starts at a byte boundary.
     at_byte: bool,
 }
 
-/// Tests of fields that are near each other, without a branch between them: which of
-/// them fails first is hard to predict.
+/// Tests of fields that are close to each other, combined without branches, because which
+/// of them fails first is hard to predict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Near {
+struct VectorTests {
     anchor: Slot,
-    /// The first field's byte, from the anchor.
+    /// The byte of the first field, counted from the anchor.
     first: usize,
     lanes: Lanes,
-    /// Those of more than 32 bits, and those that there are no lanes for.
+    /// The tests of more than 32 bits, and those beyond the number of lanes.
     others: Box<[(u8, Test)]>,
 }
 
-/// Four tests of at most 32 bits, side by side: a vector instruction does the same for
-/// all. Those that are missing hold always.
+/// Four tests of at most 32 bits in the lanes of a vector, for SIMD instructions. Unused
+/// lanes always hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(16))]
 struct Lanes {
-    /// How far each field's byte is from the first one.
+    /// The distance of each field's byte from the first one, in bytes.
     at: [u8; 4],
     low: [u32; 4],
     mask: [u32; 4],
-    /// [`Test::size`], made signed: there is no instruction that compares others.
+    /// [`Test::size`] with the highest bit flipped, for a signed comparison: SSE2 has no
+    /// unsigned one.
     size: [i32; 4],
 }
 
 impl Field {
-    /// Whether the field is one of the integers from `low` to `high`, both
-    /// included. Both are as [`Event::integer`] gives them. If `low` is the greater
-    /// one, they are the integers from `low` to the field's greatest, and those from
-    /// its least to `high`.
+    /// Creates a test whether the field is one of the integers from `low` to `high`, both
+    /// included. Both are in the representation of [`Event::integer`]. If `low` is
+    /// greater than `high`, the range wraps: it contains the integers from `low` to the
+    /// field's greatest one and those from its least one to `high`.
     ///
-    /// `None` if there is more to reading it than a load: it is no integer, or
-    /// big-endian, not always there, or not known to lie within a word.
+    /// Returns `None` if the field cannot be read by one load: if it is not an integer,
+    /// is big-endian, is not in every event of its type, or may cross the end of a 64-bit
+    /// word.
     ///
     /// [`Event::integer`]: crate::Event::integer
     pub fn in_range(&self, low: u64, high: u64) -> Option<RangeTest> {
@@ -114,31 +117,31 @@ impl Field {
     }
 }
 
-/// All have to be of fields of one event type.
+/// Collects tests, which must all be of fields of one event type.
 impl FromIterator<RangeTest> for RangeTests {
     fn from_iter<I: IntoIterator<Item = RangeTest>>(tests: I) -> Self {
         let tests: Vec<_> = tests.into_iter().collect();
         debug_assert!(tests.windows(2).all(|pair| pair[0].event_type == pair[1].event_type));
         let event_type = tests.first().map(|test| test.event_type);
         let tests: Box<[_]> = tests.iter().map(|test| test.test).collect();
-        RangeTests { event_type, near: Near::new(&tests), tests }
+        RangeTests { event_type, vector: VectorTests::new(&tests), tests }
     }
 }
 
 impl RangeTests {
-    /// The type of the events that it is for; `None` without tests.
+    /// Returns the event type of the tests; `None` if there are no tests.
     pub(crate) fn event_type(&self) -> Option<EventTypeId> {
         self.event_type
     }
 
-    /// Whether all hold of an event whose anchors are from byte `begin` of the data on,
-    /// if that can be said without branches.
+    /// Returns whether all tests hold, computed without branches, for an event in the
+    /// packet that starts at byte `begin` of the data. `None` if this is not possible.
     #[inline(always)]
-    pub(crate) fn hold_at_once(&self, data: &[u8], begin: usize, slots: &[u64]) -> Option<bool> {
-        self.near.as_ref()?.hold(data, begin, slots)
+    pub(crate) fn hold_vectorized(&self, data: &[u8], begin: usize, slots: &[u64]) -> Option<bool> {
+        self.vector.as_ref()?.hold(data, begin, slots)
     }
 
-    /// Whether all hold.
+    /// Returns `true` if all tests hold, tested one after the other.
     #[inline(always)]
     pub(crate) fn hold(&self, data: &[u8], begin: usize, slots: &[u64]) -> bool {
         let begin = 8 * begin as u64;
@@ -146,7 +149,8 @@ impl RangeTests {
         hold.unwrap_or_else(|| self.hold_near_end(data, begin, slots))
     }
 
-    /// Apart: what calls nothing has more registers.
+    /// The case of a word that crosses the end of the data, in a function of its own: a
+    /// function without calls has more free registers.
     #[cold]
     #[inline(never)]
     fn hold_near_end(&self, data: &[u8], begin: u64, slots: &[u64]) -> bool {
@@ -154,7 +158,8 @@ impl RangeTests {
         hold.unwrap_or(false)
     }
 
-    /// Given how to get at words; `None` if one cannot be had.
+    /// Returns whether all tests hold, given a function that reads words; `None` if a
+    /// word cannot be read.
     #[inline(always)]
     fn hold_of(
         &self,
@@ -172,11 +177,11 @@ impl RangeTests {
     }
 }
 
-impl Near {
-    /// From the first field to the end of the last one's word.
+impl VectorTests {
+    /// The number of bytes from the first field to the end of the last field's word.
     const BYTES: usize = u8::MAX as usize + 8;
 
-    fn new(tests: &[Test]) -> Option<Near> {
+    fn new(tests: &[Test]) -> Option<VectorTests> {
         let anchor = tests.first()?.anchor;
         if !tests.iter().all(|test| test.at_byte && test.anchor == anchor) {
             return None;
@@ -190,10 +195,16 @@ impl Near {
                 None => others.push((at, *test)),
             }
         }
-        Some(Near { anchor, first: usize::try_from(first).ok()?, lanes, others: others.into() })
+        Some(VectorTests {
+            anchor,
+            first: usize::try_from(first).ok()?,
+            lanes,
+            others: others.into(),
+        })
     }
 
-    /// `None` near the end of the data.
+    /// Returns whether all tests hold; `None` if the event is close to the end of the
+    /// data.
     #[inline(always)]
     fn hold(&self, data: &[u8], begin: usize, slots: &[u64]) -> Option<bool> {
         let anchor = begin.wrapping_add((*slots.get(self.anchor as usize)? / 8) as usize);
@@ -213,7 +224,8 @@ impl Lanes {
     const SIGN: u32 = 1 << 31;
     const HOLD: Lanes = Lanes { at: [0; 4], low: [0; 4], mask: [0; 4], size: [i32::MAX; 4] };
 
-    /// `None` if the test has too many bits, or there is no such lane.
+    /// Sets the test of a lane. Returns `None` if the test has too many bits or the lane
+    /// does not exist.
     fn set(&mut self, lane: usize, at: u8, test: &Test) -> Option<()> {
         let mask = u32::try_from(test.mask).ok()?;
         *self.at.get_mut(lane)? = at;
@@ -223,9 +235,10 @@ impl Lanes {
         Some(())
     }
 
-    /// A byte reaches no farther than the bytes, whatever it is: so nothing is checked.
+    /// Returns `true` if all tests hold. No bounds check is needed, because the array is
+    /// long enough for every value of a `u8` index.
     #[inline(always)]
-    fn hold(&self, bytes: &[u8; Near::BYTES]) -> bool {
+    fn hold(&self, bytes: &[u8; VectorTests::BYTES]) -> bool {
         let words = self.at.map(|at| {
             let word = bytes[at as usize..].first_chunk();
             word.map_or(0, |word| u32::from_le_bytes(*word))
@@ -256,7 +269,7 @@ mod tests {
         let place = (0..2u32, 0..70u64, 0..3u64);
         (place, mask, any::<u8>(), prop_oneof![Just(0), any::<u64>()]).prop_map(
             |((anchor, byte, bit), mask, low, size)| {
-                // Most begin with a byte.
+                // Most fields start at a byte boundary.
                 let offset = 8 * byte + bit / 2;
                 let at_byte = offset.is_multiple_of(8);
                 Test { anchor, offset, mask, low: low.into(), size: size & mask, at_byte }
@@ -265,20 +278,20 @@ mod tests {
     }
 
     proptest! {
-        /// Asked at once, or one after the other: the same, up to the data's end.
+        /// Vectorized and sequential tests agree, up to the end of the data.
         #[test]
-        fn at_once_or_one_by_one(
+        fn vectorized_tests_agree_with_sequential_ones(
             tests in prop::collection::vec(test(), 0..6),
             data in prop::collection::vec(prop_oneof![Just(0u8), any::<u8>()], 300..600),
             begin in 0..600usize,
             between in 0..9u64,
         ) {
             let slots = [8, 8 + 8 * between];
-            let tests = RangeTests { event_type: None, near: Near::new(&tests), tests: tests.into() };
-            let one_by_one = tests.hold(&data, begin, &slots);
-            prop_assert_eq!(one_by_one, tests.hold_near_end(&data, 8 * begin as u64, &slots));
-            if let Some(at_once) = tests.hold_at_once(&data, begin, &slots) {
-                prop_assert_eq!(at_once, one_by_one);
+            let tests = RangeTests { event_type: None, vector: VectorTests::new(&tests), tests: tests.into() };
+            let sequential = tests.hold(&data, begin, &slots);
+            prop_assert_eq!(sequential, tests.hold_near_end(&data, 8 * begin as u64, &slots));
+            if let Some(vectorized) = tests.hold_vectorized(&data, begin, &slots) {
+                prop_assert_eq!(vectorized, sequential);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Seeking a time, a little at a time.
+//! Seeking a time in bounded steps.
 
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use crate::merge::{Damage, Merge};
 use crate::time::Timestamp;
 use crate::trace::Trace;
 
-/// A seek to a time in pieces, for those who have to look after other things
-/// meanwhile: in large packets a [seek](Merge::seek) takes milliseconds.
+/// A seek to a time in bounded steps, for programs that must not block: a
+/// [seek](Merge::seek) can take milliseconds in large packets.
 ///
-/// It is independent of any merge until [`Merge::seek_found`] takes one there.
+/// A search is independent of any merge. [`Merge::seek_found`] moves a merge to its
+/// result.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -22,7 +23,7 @@ use crate::trace::Trace;
 /// let time = (0..1000).find_map(|_| merge.next()?.timestamp()).expect("a kernel's trace");
 /// let mut search = TimeSearch::new(&traces, time);
 /// while !search.go_on(100) {
-///     // Look after other things.
+///     // Handle user input, for example.
 /// }
 /// merge.seek_found(search);
 /// assert_eq!(merge.next().and_then(|event| event.timestamp()), Some(time));
@@ -31,21 +32,21 @@ use crate::trace::Trace;
 #[derive(Debug)]
 pub struct TimeSearch {
     time: Timestamp,
-    /// One for each tracefile to be searched yet, the last one's first.
+    /// A cursor for each tracefile that remains to be searched, in reverse order.
     rest: Vec<Cursor>,
-    /// Whether the last of them is in the packet to search.
+    /// `true` if the last of these cursors is in the packet that has to be searched.
     is_in_packet: bool,
-    /// What finds out the times of its packets before that, if they are not known.
+    /// The scan that determines the times of its packets first, if they are not known.
     survey: Option<Survey>,
     found: Vec<Position>,
     damage: Damage,
 }
 
-/// What it takes to enter a packet, in events.
+/// The cost of entering a packet, in events.
 const ENTRY: u64 = 64;
 
 impl TimeSearch {
-    /// Begins to seek a time in all tracefiles of these traces. Nothing is read yet.
+    /// Creates a search for a time in all tracefiles of the traces. Nothing is read yet.
     pub fn new(traces: &[Arc<Trace>], time: Timestamp) -> Self {
         let cursors = |trace: &Arc<Trace>| {
             let tracefiles = 0..trace.tracefiles().len();
@@ -61,17 +62,17 @@ impl TimeSearch {
         }
     }
 
-    /// What is sought.
+    /// Returns the time that is sought.
     pub fn time(&self) -> Timestamp {
         self.time
     }
 
-    /// Goes on, over so many events at most; to enter a packet counts as 64. Whether it
-    /// is through.
+    /// Continues the search over at most `events` events; entering a packet counts as 64.
+    /// Returns `true` if the search is complete.
     ///
-    /// The first look at a tracefile makes its [packet index](Trace::packet_index)
-    /// if need be, all at once. If its [times](Trace::packet_times) have to be read from
-    /// the data, that is done over as many events as anything else.
+    /// The first step in a tracefile builds its [packet index](Trace::packet_index) if
+    /// necessary, all at once. If its [packet times](Trace::packet_times) have to be read
+    /// from the data, this is done within the limit on events.
     pub fn go_on(&mut self, events: u64) -> bool {
         let mut left = events.max(1);
         while let Some(cursor) = self.rest.last_mut() {
@@ -82,25 +83,25 @@ impl TimeSearch {
                 self.survey = index::survey(cursor.trace(), cursor.tracefile_index());
             }
             if let Some(mut survey) = self.survey.take() {
-                match survey.go_on(&mut left) {
-                    true => index::keep(survey),
+                match survey.resume(&mut left) {
+                    true => index::store_survey(survey),
                     false => self.survey = Some(survey),
                 }
                 continue;
             }
             let step = if self.is_in_packet {
-                cursor.skip_some(self.time, &mut left)
+                cursor.skip_up_to(self.time, &mut left)
             } else {
                 self.is_in_packet = true;
                 left = left.saturating_sub(ENTRY);
                 cursor.seek_packet(self.time)
             };
-            let is_there = step.unwrap_or_else(|error| {
+            let is_reached = step.unwrap_or_else(|error| {
                 self.damage.keep(error);
                 !cursor.skip_packet()
             });
-            if is_there {
-                self.found.push(cursor.cut(false));
+            if is_reached {
+                self.found.push(cursor.undelivered_position(false));
                 self.rest.pop();
                 self.is_in_packet = false;
             }
@@ -108,16 +109,16 @@ impl TimeSearch {
         true
     }
 
-    /// Whether it is through.
+    /// Returns `true` if the search is complete.
     pub fn is_through(&self) -> bool {
         self.rest.is_empty()
     }
 }
 
 impl Merge {
-    /// Goes where a search of the same traces has led: as [`seek`](Self::seek). No
-    /// tracefile is left out any more. Tracefiles that it has not come to stay where
-    /// they are.
+    /// Seeks the result of a search of the same traces, as [`seek`](Self::seek) would. No
+    /// tracefile is left out afterwards. Tracefiles that an incomplete search has not
+    /// reached do not move.
     pub fn seek_found(&mut self, search: TimeSearch) {
         self.note_indexes();
         self.read_whole(&search.found);

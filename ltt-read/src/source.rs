@@ -1,7 +1,6 @@
-//! The bytes of a file: mapped, or read into memory.
+//! The bytes of a file, mapped or read into memory.
 //!
-//! Besides [`zeros`](crate::zeros), this is the only module of the crate with `unsafe`
-//! code.
+//! This module and [`zeros`](crate::zeros) have the only `unsafe` code of the crate.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -9,19 +8,26 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// How the bytes of files, metadata and data streams, are reached.
+/// The way in which the bytes of files, both metadata and data streams, are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Access {
-    /// Map the file into memory. Nothing is read before it is needed, and
-    /// reading does not copy. If another process *truncates* the file while it
-    /// is mapped, touching the lost part ends this process (`SIGBUS`); do not
-    /// use it for files that are being rewritten. Where the file system cannot
-    /// map, the file is read instead.
+    /// Maps the file into memory. Pages are read when they are first used, without
+    /// copying. If the file cannot be mapped, it is read as with [`Read`](Self::Read).
+    ///
+    /// Files must not be truncated or overwritten while they are mapped. If another
+    /// process *truncates* a file, reading the lost part ends this process with the
+    /// signal `SIGBUS`. If it *overwrites* the file, events have wrong values, and a
+    /// `&str` from a string field may no longer be valid UTF-8, which Rust does not
+    /// allow. Tracers only append to their files; appended data is not seen. Use
+    /// [`Read`](Self::Read) for files that may be rewritten.
+    ///
+    /// This is the default because traces are often larger than memory, and because most
+    /// programs read only a part of them.
     #[default]
     Map,
-    /// Read the whole file into memory when it is opened. Safe whatever
-    /// happens to the file, but memory grows with the trace.
+    /// Reads the whole file into memory when it is opened. Later changes of the file have
+    /// no effect. Memory use is the size of the trace.
     Read,
 }
 
@@ -40,16 +46,16 @@ impl Source {
         Source::open_up_to(path, access, u64::MAX)
     }
 
-    /// Opens a file, which must be a regular one of no more than some bytes.
-    pub(crate) fn open_up_to(path: &Path, access: Access, most: u64) -> Result<Source, Error> {
+    /// Opens a regular file of at most `max` bytes.
+    pub(crate) fn open_up_to(path: &Path, access: Access, max: u64) -> Result<Source, Error> {
         let io = |source| Error::Io { path: path.to_owned(), source };
-        // Opening a pipe would wait for a writer, and a device may never end.
+        // Opening a pipe would wait for a writer, and a device may have no end.
         let found = fs::metadata(path).map_err(io)?;
         if !found.is_file() {
             return Err(io(io::Error::new(ErrorKind::InvalidInput, "not a regular file")));
         }
-        if found.len() > most {
-            let text = format!("larger than the {most} bytes that such a file may have");
+        if found.len() > max {
+            let text = format!("file has {} bytes, the limit is {max}", found.len());
             return Err(io(io::Error::new(ErrorKind::FileTooLarge, text)));
         }
         if access == Access::Read {
@@ -59,20 +65,24 @@ impl Source {
         if file.metadata().map_err(io)?.len() == 0 {
             return Ok(Source(Bytes::Owned(Vec::new())));
         }
-        // SAFETY: the mapping is private and read-only. What remains is that
-        // another process may change or truncate the file. Changed bytes are
-        // harmless: they are plain integers that every use re-checks against
-        // the slice's length. Truncation raises SIGBUS, which `Access::Map`
-        // documents as the caller's choice; `Access::Read` avoids it.
-        #[allow(unsafe_code, reason = "the one mapping")]
+        // SAFETY: the mapping is private and read-only, and this process does not change
+        // the file. The operating system cannot guarantee more: another process may
+        // change or truncate the file, while `bytes` returns a slice whose contents Rust
+        // assumes to be constant. No safe code can rule this out, so `Access::Map`
+        // documents it as the responsibility of the caller, who can choose `Access::Read`
+        // instead. In practice, changed bytes lead to wrong values or errors but to no
+        // access out of bounds, because each access to the slice compares its index with
+        // the slice's length, which never changes. Truncation raises SIGBUS.
+        #[allow(unsafe_code, reason = "the only way to map a file")]
         let mapped = unsafe { memmap2::Mmap::map(&file) };
         match mapped {
             Ok(map) => Ok(Source(Bytes::Mapped(map))),
-            // Some file systems cannot map: reading works everywhere.
+            // Some file systems do not support mapping; all support reading.
             Err(_) => std::fs::read(path).map(|v| Source(Bytes::Owned(v))).map_err(io),
         }
     }
 
+    /// Creates a source from bytes in memory.
     pub(crate) fn in_memory(bytes: Vec<u8>) -> Source {
         Source(Bytes::Owned(bytes))
     }
@@ -86,17 +96,16 @@ impl Source {
     }
 }
 
-/// Has the processor fetch the bytes of a place that will be read soon, as if in
-/// passing; there need not be any.
+/// Prefetches the bytes at an index that will be read soon. The index may be out of range.
 #[inline(always)]
-pub(crate) fn fetch(data: &[u8], at: usize) {
+pub(crate) fn prefetch(data: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let place = data.as_ptr().wrapping_add(at);
-        // SAFETY: this is a hint, that may be of any address: it neither faults nor
-        // changes anything that a program could see.
-        #[allow(unsafe_code, reason = "a hint that no safe code can give")]
+        // SAFETY: the instruction is a hint that accepts any address. It neither faults
+        // nor has an effect on memory.
+        #[allow(unsafe_code, reason = "there is no safe function for this")]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(place.cast());
         }

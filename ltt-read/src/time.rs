@@ -1,14 +1,14 @@
-//! Timestamps and clock arithmetic, in integers only.
+//! Timestamps and clock arithmetic, with integers only.
 
 use crate::schema::ClockClass;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// A point in time: nanoseconds since the Unix epoch, or since the origin of
-/// a clock that has no absolute one.
+/// A point in time, in nanoseconds since the Unix epoch, or since the origin of a clock
+/// without an absolute origin.
 ///
-/// The range is that of `i64`: about the years 1678 to 2262. A record whose
-/// time is outside it cannot be decoded.
+/// The range is that of an `i64`, about the years 1678 to 2262. A record whose time is
+/// outside of it cannot be decoded.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -21,22 +21,23 @@ const NS_PER_S: u64 = 1_000_000_000;
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The earliest timestamp.
+    /// The earliest timestamp, `i64::MIN` ns.
     pub const MIN: Timestamp = Timestamp(i64::MIN);
-    /// The latest timestamp.
+    /// The latest timestamp, `i64::MAX` ns.
     pub const MAX: Timestamp = Timestamp(i64::MAX);
 
-    /// From nanoseconds.
+    /// Creates a timestamp from nanoseconds since the origin.
     pub const fn from_ns(ns: i64) -> Self {
         Timestamp(ns)
     }
 
-    /// In nanoseconds.
+    /// Returns the nanoseconds since the origin.
     pub const fn ns(self) -> i64 {
         self.0
     }
 
-    /// Nanoseconds from an earlier time to this one; 0 if it is not earlier.
+    /// Returns the nanoseconds from an earlier time to this one; 0 if `earlier` is not
+    /// earlier.
     ///
     /// ```
     /// use ltt_read::Timestamp;
@@ -49,13 +50,13 @@ impl Timestamp {
         if earlier.0 < self.0 { self.0.abs_diff(earlier.0) } else { 0 }
     }
 
-    /// So many nanoseconds later, [`MAX`](Self::MAX) at most.
+    /// Returns the timestamp `ns` nanoseconds later, at most [`MAX`](Self::MAX).
     #[must_use]
     pub const fn saturating_add(self, ns: u64) -> Timestamp {
         Timestamp(self.0.saturating_add_unsigned(ns))
     }
 
-    /// So many nanoseconds earlier, [`MIN`](Self::MIN) at least.
+    /// Returns the timestamp `ns` nanoseconds earlier, at least [`MIN`](Self::MIN).
     #[must_use]
     pub const fn saturating_sub(self, ns: u64) -> Timestamp {
         Timestamp(self.0.saturating_sub_unsigned(ns))
@@ -63,7 +64,7 @@ impl Timestamp {
 }
 
 impl std::fmt::Display for Timestamp {
-    /// `seconds.nanoseconds`, e.g. `1795231463.430870569`.
+    /// Writes `seconds.nanoseconds`, e.g. `1795231463.430870569`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let abs = self.0.unsigned_abs();
         let sign = if self.0 < 0 { "-" } else { "" };
@@ -71,7 +72,7 @@ impl std::fmt::Display for Timestamp {
     }
 }
 
-/// A stretch of time, both ends included.
+/// A span of time, both ends included.
 ///
 /// ```
 /// use ltt_read::{TimeSpan, Timestamp};
@@ -84,37 +85,38 @@ impl std::fmt::Display for Timestamp {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimeSpan {
-    /// The earliest time.
+    /// The earliest time of the span.
     pub begin: Timestamp,
-    /// The latest time.
+    /// The latest time of the span.
     pub end: Timestamp,
 }
 
 impl TimeSpan {
-    /// All of time.
+    /// The span of all timestamps.
     pub const ALL: TimeSpan = TimeSpan { begin: Timestamp::MIN, end: Timestamp::MAX };
 
-    /// Whether a time is in it.
+    /// Returns `true` if the span contains a time.
     pub const fn contains(self, time: Timestamp) -> bool {
         self.begin.0 <= time.0 && time.0 <= self.end.0
     }
 
-    /// From the earlier begin to the later end.
+    /// Returns the span from the earlier start to the later end.
     #[must_use]
     pub fn join(self, other: TimeSpan) -> TimeSpan {
         TimeSpan { begin: self.begin.min(other.begin), end: self.end.max(other.end) }
     }
 }
 
-/// Converts the cycles of one clock class to [`Timestamp`]s.
+/// A converter from the cycles of one clock class to [`Timestamp`]s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClockConverter {
-    /// Whether a cycle is a nanosecond: then only `base_ns` has to be added.
+    /// `true` if a cycle is a nanosecond, so that only `base_ns` has to be added.
     linear: bool,
     base_ns: i64,
-    /// Cycles that can be added to it without leaving the range.
-    most_cycles: u64,
-    /// The offset's seconds in nanoseconds, if 64 bits suffice for all else.
+    /// The greatest number of cycles that can be added to `base_ns` without overflow.
+    max_cycles: u64,
+    /// The seconds of the offset in nanoseconds, if 64-bit arithmetic suffices for all
+    /// other terms.
     base_seconds_ns: Option<i64>,
     frequency: u64,
     offset_seconds: i64,
@@ -128,7 +130,7 @@ impl ClockConverter {
         ClockConverter {
             linear: clock.frequency == NS_PER_S && base.is_some(),
             base_ns: base.unwrap_or(0),
-            most_cycles: i64::MAX.abs_diff(base.unwrap_or(0)),
+            max_cycles: i64::MAX.abs_diff(base.unwrap_or(0)),
             base_seconds_ns: clock
                 .offset_seconds
                 .checked_mul(NS_PER_S as i64)
@@ -140,28 +142,29 @@ impl ClockConverter {
         }
     }
 
-    /// The time of a cycle count; `None` if it is beyond the range of
-    /// timestamps. (If the clock's offset alone is, all its times are taken
-    /// modulo 2⁶⁴: they still compare with each other.)
+    /// Converts cycles to a time; `None` if it is beyond the range of timestamps. If the
+    /// clock's offset alone is beyond it, all times are computed modulo 2⁶⁴ ns, so that
+    /// they can still be compared with each other.
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
         if self.linear { self.linear(cycles) } else { self.general(cycles) }
     }
 
-    /// Whether a cycle is a nanosecond.
+    /// Returns `true` if a cycle is a nanosecond.
     pub(crate) fn is_linear(&self) -> bool {
         self.linear
     }
 
-    /// [`timestamp`](Self::timestamp), for a clock whose cycle is a nanosecond.
+    /// Converts cycles like [`timestamp`](Self::timestamp), for a clock whose cycle is a
+    /// nanosecond.
     #[inline(always)]
     pub(crate) fn linear(&self, cycles: u64) -> Option<Timestamp> {
         let time = Timestamp(self.base_ns.wrapping_add_unsigned(cycles));
-        (cycles <= self.most_cycles).then_some(time)
+        (cycles <= self.max_cycles).then_some(time)
     }
 
-    /// The first cycle count whose time is `time` or later (the last one, if it has
-    /// none that late). `None` if that is not so easily told.
+    /// Returns the first cycle count whose time is `time` or later, clamped to the range
+    /// of `u64`. `None` if it cannot be computed with 128-bit integers, or if times wrap.
     pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
         if self.linear {
             return Some(if time.0 <= self.base_ns { 0 } else { time.0.abs_diff(self.base_ns) });
@@ -171,7 +174,7 @@ impl ClockConverter {
         }
         let seconds_ns = i128::from(self.offset_seconds) * i128::from(NS_PER_S);
         let ns = i128::from(time.0) - seconds_ns;
-        // Times are rounded down, thus cycles up.
+        // Times are rounded down, so cycles have to be rounded up.
         let rounded_down = ns.checked_mul(-i128::from(self.frequency))?;
         let cycles = -rounded_down.div_euclid(NS_PER_S.into()) - i128::from(self.offset_cycles);
         Some(cycles.clamp(0, u64::MAX.into()) as u64)
@@ -179,8 +182,8 @@ impl ClockConverter {
 
     #[inline(never)]
     fn general(&self, cycles: u64) -> Option<Timestamp> {
-        // 64-bit divisions are several times faster; they suffice for clocks
-        // below 18 GHz whose offset is sound.
+        // 64-bit divisions are several times faster than 128-bit ones. They suffice for
+        // clocks below 18 GHz with a plausible offset.
         if let Some(base) = self.base_seconds_ns
             && let Some(cycles) = cycles.checked_add_signed(self.offset_cycles)
         {
@@ -200,10 +203,10 @@ impl ClockConverter {
     }
 }
 
-/// `seconds` and `cycles` together in nanoseconds, rounded down.
+/// Converts the sum of `seconds` and `cycles` to nanoseconds, rounding down.
 fn exact_ns(seconds: i64, cycles: i128, frequency: u64) -> i128 {
     let frequency = i128::from(frequency);
-    // Seconds first: the product then stays within 128 bits whatever the
+    // Whole seconds are separated first, so that the product fits in 128 bits for every
     // frequency.
     let seconds = i128::from(seconds) + cycles.div_euclid(frequency);
     let rest = cycles.rem_euclid(frequency) * i128::from(NS_PER_S) / frequency;
@@ -211,15 +214,15 @@ fn exact_ns(seconds: i64, cycles: i128, frequency: u64) -> i128 {
 }
 
 impl ClockClass {
-    /// The time of its zero in nanoseconds from its origin; `None` if that is
-    /// beyond the range of [`Timestamp`]: then its timestamps are taken modulo
-    /// 2⁶⁴ ns.
+    /// Returns the time of cycle 0, in nanoseconds from the clock's origin. `None` if
+    /// that is beyond the range of [`Timestamp`]; the clock's timestamps are then
+    /// computed modulo 2⁶⁴ ns.
     pub fn offset_ns(&self) -> Option<i64> {
         let cycles = i128::from(self.offset_cycles);
         exact_ns(self.offset_seconds, cycles, self.frequency.max(1)).try_into().ok()
     }
 
-    /// The time of a cycle count; `None` if it is beyond the range of
+    /// Converts a cycle count of this clock to a time; `None` if it is beyond the range of
     /// [`Timestamp`].
     ///
     /// ```
@@ -233,9 +236,9 @@ impl ClockClass {
     }
 }
 
-/// The new value of a clock whose low `bits` bits were read as `low`
-/// (CTF 1.8.3 section 8, CTF 2 "clock value update procedure"): the upper bits
-/// stay, plus one if the low ones wrapped.
+/// Computes the new value of a clock whose low `bits` bits were read as `low` (CTF 1.8.3
+/// section 8, CTF 2 "clock value update procedure"): the upper bits are those of `now`,
+/// plus one if the low ones wrapped.
 #[inline(always)]
 pub(crate) fn update_clock(now: u64, low: u64, bits: u32) -> u64 {
     if bits >= 64 {
@@ -260,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn conversions() {
+    fn cycles_are_converted_to_ns() {
         let ns = |c: ClockConverter, cycles| c.timestamp(cycles).map(Timestamp::ns);
         assert_eq!(ns(clock(NS_PER_S, 2, 5), 7), Some(2_000_000_012));
         assert_eq!(ns(clock(NS_PER_S, 0, -10), 3), Some(-7));
@@ -277,7 +280,7 @@ mod tests {
         assert_eq!(clock(1, 0, 0).timestamp(u64::MAX), None);
         assert_eq!(clock(NS_PER_S, 0, 0).timestamp(u64::MAX), None);
         assert_eq!(clock(NS_PER_S, 0, i64::MAX).timestamp(1), None);
-        // An absurd offset wraps, as a whole.
+        // With an absurd offset, all times wrap.
         let absurd = clock(NS_PER_S, 1_351_530_929_945_824_323, 1_234_567);
         let first = absurd.timestamp(0).unwrap();
         assert_eq!(absurd.timestamp(9).unwrap().ns() - first.ns(), 9);
@@ -285,7 +288,7 @@ mod tests {
     }
 
     proptest! {
-        /// It is the first to reach a time.
+        /// The computed cycle count is the first that reaches the time.
         #[test]
         fn cycles_that_reach_a_time(
             frequency in prop_oneof![Just(NS_PER_S), 1..u64::MAX, 1..10_000_000_000u64, 1..2000u64],
@@ -295,7 +298,7 @@ mod tests {
             near in any::<Option<u64>>(),
         ) {
             let clock = clock(frequency, seconds, offset);
-            // Times that it has, too.
+            // Includes times that the clock can have.
             let time = near.and_then(|c| clock.timestamp(c)).unwrap_or(Timestamp(time));
             if let Some(first) = clock.cycles_reaching(time) {
                 let is_before = |c| clock.timestamp(c).is_some_and(|t| t < time);
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn display() {
+    fn display_has_nine_decimals() {
         assert_eq!(Timestamp::from_ns(1_500_000_000).to_string(), "1.500000000");
         assert_eq!(Timestamp::from_ns(-1).to_string(), "-0.000000001");
     }

@@ -1,4 +1,4 @@
-//! Traces: a schema and the tracefiles that follow it.
+//! Traces: a schema and the tracefiles that it describes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::source::Source;
 use crate::tracefile::Tracefile;
 use crate::uuid::Uuid;
 
-/// A trace: what one tracer recorded in one session.
+/// A trace: the data that one tracer recorded in one session.
 ///
-/// It is immutable and shared by reference count between all that read it:
-/// any number of [`Cursor`]s, in any threads. Opening it reads the metadata; the
-/// layouts of event types are compiled when their first event comes, packet
-/// indexes when they are first needed.
+/// A trace is immutable and shared by reference counting between any number of
+/// [`Cursor`]s in any threads. Opening it reads the metadata. The layout of an event type
+/// is compiled at its first event, and the packet index of a tracefile is built when it
+/// is first needed.
 ///
 /// ```
 /// use ltt_read::Trace;
@@ -46,30 +46,30 @@ pub struct Trace {
     tables: Tables,
     tracefiles: Vec<Tracefile>,
     warnings: Vec<Diagnostic>,
-    /// Up to how many bytes it is read to know the times of its packets.
+    /// The size in bytes up to which all events are read to determine the times of
+    /// packets.
     verified: u64,
 }
 
 impl Trace {
-    /// Opens the trace in one directory: the one with its `metadata` file, or
-    /// that of a [legacy](crate::legacy) trace.
+    /// Opens the trace in one directory, which contains its `metadata` file, or is that
+    /// of a [legacy](crate::legacy) trace.
     ///
-    /// Only the metadata and the first packet of each file are read. Damage
-    /// in data stream files is reported when it is reached, not here. A file that
-    /// several names in the directory lead to is read once.
+    /// Only the metadata and the first packet of each file are read. Damage in data
+    /// stream files is reported when reading reaches it. A file with several names in the
+    /// directory is read once.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if files cannot be opened, [`Error::Metadata`] if the
-    /// metadata cannot be understood, [`Error::Unsupported`] if no decoder can
-    /// be made for it.
+    /// [`Error::Io`] if a file cannot be opened, [`Error::Metadata`] if the metadata is
+    /// invalid, [`Error::Unsupported`] if no decoder can be compiled from it.
     pub fn open(path: impl AsRef<Path>) -> Result<Arc<Trace>, Error> {
         OpenOptions::new().open(path)
     }
 
-    /// A trace whose files are in memory: the bytes of its metadata, then name
-    /// and bytes of each data stream file. For tests, and for traces that come
-    /// from elsewhere than a file system.
+    /// Creates a trace from files in memory: the bytes of its metadata, and the name and
+    /// bytes of each data stream file. This is for tests and for traces that are not in a
+    /// file system.
     ///
     /// ```
     /// let metadata = br#"/* CTF 1.8 */
@@ -84,8 +84,8 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// [`Error::Metadata`] if the metadata cannot be understood,
-    /// [`Error::Unsupported`] if no decoder can be made for it.
+    /// [`Error::Metadata`] if the metadata is invalid, [`Error::Unsupported`] if no decoder
+    /// can be compiled from it.
     pub fn from_memory(
         metadata: &[u8],
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
@@ -97,7 +97,7 @@ impl Trace {
         Trace::new(vec![PathBuf::new()], parsed, files).map(Arc::new)
     }
 
-    /// A trace of what its metadata says, and of its files.
+    /// Creates a trace from its parsed metadata and its files.
     pub(crate) fn new(
         paths: Vec<PathBuf>,
         parsed: metadata::Parsed,
@@ -110,7 +110,7 @@ impl Trace {
         Ok(Trace::from_tracefiles(paths, schema, tables, tracefiles, warnings))
     }
 
-    /// A trace of these parts, all sorted.
+    /// Creates a trace from its parts. The tracefiles must be sorted.
     pub(crate) fn from_tracefiles(
         paths: Vec<PathBuf>,
         schema: Schema,
@@ -121,47 +121,48 @@ impl Trace {
         Trace { paths, schema, tables, tracefiles, warnings, verified: index::SMALL }
     }
 
-    /// Sets up to how many bytes it is read to know the times of its packets.
+    /// Sets the size in bytes up to which all events are read to determine the times of
+    /// packets.
     pub(crate) fn verified_up_to(self, bytes: u64) -> Trace {
         Trace { verified: bytes, ..self }
     }
 
-    /// What its metadata declares.
+    /// Returns the schema: the contents of the metadata.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Its (first) directory.
+    /// Returns the directory of the trace, the first one if there are several.
     pub fn path(&self) -> &Path {
         &self.paths[0]
     }
 
-    /// All directories that it is made of.
+    /// Returns all directories of the trace; several if the session was rotated.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
 
-    /// Its UUID, if the metadata has one.
+    /// Returns the UUID of the trace; `None` if the metadata has none.
     pub fn uuid(&self) -> Option<Uuid> {
         self.schema.uuid
     }
 
-    /// Its tracefiles, sorted by channel and CPU. Their place in this slice is
-    /// the number by which they are meant elsewhere. Empty files are left out.
+    /// Returns the tracefiles, sorted by channel and CPU. The index in this slice is the
+    /// number of the tracefile in all other functions. Empty files are left out.
     pub fn tracefiles(&self) -> &[Tracefile] {
         &self.tracefiles
     }
 
-    /// An event type.
+    /// Returns an event type.
     ///
     /// # Panics
     ///
-    /// If the id is of another trace, and this one has fewer types.
+    /// If the id is out of range, which happens only if it comes from another trace.
     pub fn event_type(&self, id: EventTypeId) -> &EventType {
         &self.schema.event_types[id.index()]
     }
 
-    /// All event types of this name: each stream class may have one.
+    /// Iterates over the event types with a name. Each stream class may have one.
     pub fn event_types_named<'a>(
         &'a self,
         name: &'a str,
@@ -170,14 +171,14 @@ impl Trace {
         (0..).zip(&self.schema.event_types).filter(named).map(|(i, _)| EventTypeId(i))
     }
 
-    /// The handle of a field of an event type, by its path from the root of a
-    /// scope: `name`, `outer.inner`, `array[2]`, `array[2].inner`. A variant's
-    /// chosen field is reached by option name, or as if the variant were it.
-    /// `None` if there is no such field.
+    /// Finds a field of an event type by its path from the root of a scope: `name`,
+    /// `outer.inner`, `array[2]`, `array[2].inner`. The selected field of a variant is
+    /// found by the name of its option, or by a path without the variant. Returns `None`
+    /// if there is no such field.
     ///
-    /// Names are those of [`schema`](crate::schema): in CTF 1.8 without the
-    /// underscore that keeps them apart from keywords. Where formats before CTF have
-    /// two fields of one name, it is the first of them.
+    /// Names are those of [`schema`](crate::schema), which in CTF 1.8 lack the underscore
+    /// that keeps them apart from keywords. If a format before CTF has two fields of one
+    /// name, the first one is found.
     ///
     /// ```
     /// use ltt_read::schema::Scope;
@@ -192,8 +193,9 @@ impl Trace {
         self.field_at(event_type, scope, &field::parse(path)?)
     }
 
-    /// As [`field`](Self::field), with the path in steps: for names that hold a
-    /// dot or a bracket, and for options of variants that have no name.
+    /// Finds a field of an event type by the steps of its path, like
+    /// [`field`](Self::field). This supports names that contain a dot or a bracket, and
+    /// options of variants without a name.
     ///
     /// ```
     /// use ltt_read::{FieldStep, schema::Scope};
@@ -213,45 +215,46 @@ impl Trace {
         field::find(&self.schema, &self.tables, event_type, scope, path)
     }
 
-    /// Oddities of the metadata text that did not prevent understanding it.
+    /// Returns the warnings about the metadata text.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// A cursor before the first event of a tracefile.
+    /// Creates a cursor before the first event of a tracefile.
     ///
     /// # Panics
     ///
-    /// If there is no tracefile of this number.
+    /// If `tracefile` is out of range.
     pub fn cursor(self: &Arc<Self>, tracefile: usize) -> Cursor {
         Cursor::new(self.clone(), tracefile)
     }
 
-    /// The packet index of a tracefile, made when first asked for (by seeking,
-    /// too) and kept. Without an index file this reads header and context of each
-    /// of its packets.
+    /// Returns the packet index of a tracefile. It is built by the first call or seek,
+    /// and kept. Without an index file, this reads the header and context of each packet
+    /// of the tracefile.
     ///
     /// # Panics
     ///
-    /// If there is no tracefile of this number.
+    /// If `tracefile` is out of range.
     pub fn packet_index(&self, tracefile: usize) -> &Index {
         let t = &self.tracefiles[tracefile];
         t.index.get(self, t)
     }
 
-    /// Returns between which times the events of a tracefile's packets happened. Seeking
-    /// relies on this. It is found out when first asked for, and kept: from the
-    /// [packet index](Self::packet_index) if that can be believed, otherwise by reading all
-    /// events of the tracefile.
+    /// Returns the times of the events in each packet of a tracefile, on which seeking
+    /// relies. They are determined by the first call or seek, and kept: from the [packet
+    /// index](Self::packet_index) if it is reliable, otherwise by reading all events of
+    /// the tracefile.
     ///
     /// # Panics
     ///
-    /// If there is no tracefile of this number.
+    /// If `tracefile` is out of range.
     pub fn packet_times(self: &Arc<Self>, tracefile: usize) -> &PacketTimes {
         index::times(self, tracefile)
     }
 
-    /// Whether it is so small that the times of its packets are those of their events.
+    /// Returns `true` if the trace is so small that packet times are read from its
+    /// events.
     pub(crate) fn is_small(&self) -> bool {
         self.tracefiles.iter().map(Tracefile::size).sum::<u64>() <= self.verified
     }

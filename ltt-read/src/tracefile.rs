@@ -13,8 +13,8 @@ use crate::schema::{Schema, StreamClassId};
 use crate::source::Source;
 use crate::time::Timestamp;
 
-/// One data stream of a trace: what one CPU (or other source) wrote to one
-/// channel. When the tracer rotated its files, they are all parts of it.
+/// One data stream of a trace: the events that one CPU (or other source) recorded in one
+/// channel. If the tracer rotated its files, they are all parts of it.
 #[derive(Debug)]
 pub struct Tracefile {
     pub(crate) name: String,
@@ -23,23 +23,23 @@ pub struct Tracefile {
     pub(crate) process: Option<UserProcess>,
     pub(crate) stream_class: Option<StreamClassId>,
     pub(crate) stream_id: Option<u64>,
-    /// In time order.
+    /// The files in time order.
     pub(crate) files: Vec<DataFile>,
-    /// Which packets are in several of the files: found when something suggests that
-    /// there are such.
+    /// The packets that are in several of the files; determined only if something
+    /// suggests that there are some.
     pub(crate) duplicates: OnceLock<Duplicates>,
     pub(crate) index: Indexes,
 }
 
-/// The process whose events a user-space tracefile of LTTng 0.x holds, by the
+/// The process whose events are in a user-space tracefile of LTTng 0.x, according to the
 /// file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserProcess {
-    /// Id of the thread.
+    /// The thread id in the file's name.
     pub tid: u32,
-    /// Id of its process group.
+    /// The id of its process group.
     pub pgid: u32,
-    /// When it was created, in ticks of the trace's clock.
+    /// The time of its creation, in ticks of the trace's clock.
     pub creation: u64,
 }
 
@@ -48,16 +48,16 @@ pub struct UserProcess {
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
     pub(crate) source: Arc<Source>,
-    /// Where LTTng would have put its index.
+    /// The path at which LTTng would store its index.
     pub(crate) index_path: PathBuf,
     pub(crate) first_begin: Option<Timestamp>,
-    /// `Some` in the formats before CTF.
+    /// The kind of the file, in the formats before CTF.
     pub(crate) legacy: Option<FileKind>,
 }
 
 impl DataFile {
-    /// Reads the packet that begins at a byte of it. `clock` is the default
-    /// clock before it.
+    /// Reads the header and context of the packet at a byte offset. `clock` is the value
+    /// of the default clock before it.
     pub(crate) fn packet(
         &self,
         schema: &Schema,
@@ -74,8 +74,8 @@ impl DataFile {
         }
     }
 
-    /// Orders the files of a tracefile: by time where they tell one, else as
-    /// the tracer numbered them.
+    /// Returns the key by which the files of a tracefile are ordered: their time if they
+    /// have one, then the tracer's numbering.
     pub(crate) fn key(&self) -> impl Ord + '_ {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         (self.first_begin, self.path.parent(), split_name(&name, false).1, &self.path)
@@ -83,71 +83,72 @@ impl DataFile {
 }
 
 impl Tracefile {
-    /// The name of its (first) file, e.g. `channel0_3`.
+    /// Returns the name of its file, or of the first one, e.g. `channel0_3`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The channel's name, as far as file names tell: `channel0` for
-    /// `channel0_3`, and for `channel0_3_0` where files rotate.
+    /// Returns the channel's name, derived from file names: `channel0` for `channel0_3`,
+    /// and also for `channel0_3_0` if files rotate.
     pub fn channel(&self) -> &str {
         &self.channel
     }
 
-    /// The CPU: the field `cpu_id` in the context of the first readable packet, or
-    /// what the file's name says if there is none, 3 for `channel0_3`. It is as the
-    /// trace has it, however large.
+    /// Returns the CPU number. It is the field `cpu_id` in the context of the first
+    /// readable packet or, without such a field, the number in the file's name, 3 for
+    /// `channel0_3`. The number is not checked and may be arbitrarily large.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
     }
 
-    /// The process whose events it holds, for a user-space tracefile of LTTng
-    /// 0.x.
+    /// Returns the process of a user-space tracefile of LTTng 0.x; `None` for other
+    /// tracefiles.
     pub fn user_process(&self) -> Option<UserProcess> {
         self.process
     }
 
-    /// Class of the stream, `None` if its first packet is damaged. (Packets of
-    /// several classes in one file are read all the same; each
-    /// [`Packet`](crate::Packet) tells its own.)
+    /// Returns the stream class; `None` if its first packet is damaged. A file may
+    /// contain packets of several classes; each [`Packet`](crate::Packet) has its own.
     pub fn stream_class(&self) -> Option<StreamClassId> {
         self.stream_class
     }
 
-    /// Id of the stream within its class, where packets tell it.
+    /// Returns the id of the stream within its class; `None` if packets do not declare
+    /// it.
     pub fn stream_id(&self) -> Option<u64> {
         self.stream_id
     }
 
-    /// The files that hold it, in time order.
+    /// Iterates over the paths of its files, in time order.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|f| &*f.path)
     }
 
-    /// Size of each of its files in bytes.
+    /// Iterates over the sizes of its files, in bytes.
     pub fn file_sizes(&self) -> impl Iterator<Item = u64> {
         self.files.iter().map(|f| f.source.bytes().len() as u64)
     }
 
-    /// The bytes of each of its files, as far as they were there when the trace was
+    /// Iterates over the contents of its files, up to their sizes when the trace was
     /// opened.
     pub fn file_bytes(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().map(|f| f.source.bytes())
     }
 
-    /// Which packets of its files are left out, because other files have them.
+    /// Returns the packets of its files that are left out because other files contain
+    /// them, too.
     pub(crate) fn duplicates(&self, schema: &Schema, tables: &Tables) -> &Duplicates {
         self.duplicates.get_or_init(|| Duplicates::find(schema, tables, &self.files))
     }
 
-    /// Size of all its files in bytes.
+    /// Returns the size of all its files together, in bytes.
     pub fn size(&self) -> u64 {
         self.file_sizes().sum()
     }
 }
 
-/// Channel, CPU and file number of a file name as LTTng makes them:
-/// `CHANNEL_CPU` or, with rotated tracefiles, `CHANNEL_CPU_NUMBER`.
+/// Splits a file name of LTTng into channel and CPU: `CHANNEL_CPU` or, with `rotated`,
+/// `CHANNEL_CPU_NUMBER`. The CPU is `None` if the name has another form.
 pub(crate) fn split_name(name: &str, rotated: bool) -> (&str, Option<u32>) {
     let number = |s: &str| s.bytes().all(|b| b.is_ascii_digit()).then(|| s.parse().ok()).flatten();
     let Some((rest, last)) = name.rsplit_once('_') else { return (name, None) };
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn file_names_are_split() {
         assert_eq!(split_name("channel0_3", false), ("channel0", Some(3)));
         assert_eq!(split_name("my_chan_11", false), ("my_chan", Some(11)));
         assert_eq!(split_name("chan_2_0", true), ("chan", Some(2)));

@@ -1,9 +1,9 @@
-//! UUIDs: compared and shown, nothing else.
+//! UUIDs, with parsing, comparison and display.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A universally unique id of 16 bytes, as RFC 9562 writes it.
+/// A universally unique identifier of 16 bytes, in the text form of RFC 9562.
 ///
 /// ```
 /// use ltt_read::uuid::Uuid;
@@ -33,7 +33,7 @@ impl fmt::Debug for Uuid {
     }
 }
 
-/// The text was not 8-4-4-4-12 hexadecimal digits.
+/// An error from parsing a text that is not 32 hexadecimal digits grouped 8-4-4-4-12.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a UUID: expected 32 hexadecimal digits grouped 8-4-4-4-12")]
 pub struct ParseUuidError;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trip_and_refusals() {
+    fn valid_text_round_trips_and_other_text_is_rejected() {
         let text = "2a6422d0-6cee-11e0-8c08-cb07d7b3a564";
         assert_eq!(text.parse::<Uuid>().unwrap().to_string(), text);
         for bad in

@@ -1,4 +1,4 @@
-//! Values: fields read one at a time, nested ones through views.
+//! Values of single fields, with views of nested fields.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ use crate::visit::StrValue;
 
 /// The value of a field.
 ///
-/// Options and variants are transparent: their value is that of the field
-/// that is there. Enumerations are integers; [`labels`] names them. Floats of
-/// any size are `f64`.
+/// Options and variants are transparent: their value is that of the contained field.
+/// Enumerations are integers; [`labels`] returns their labels. Floating-point numbers of
+/// any size are converted to `f64`.
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -43,21 +43,21 @@ pub enum Value<'a> {
     Bool(bool),
     /// A bit array or bit map, least significant bit first.
     Bits(u64),
-    /// A floating-point number.
+    /// A floating-point number of any recorded size.
     Float(f64),
-    /// A string.
+    /// A string, with its encoding.
     Str(StrValue<'a>),
-    /// Bytes.
+    /// A blob: bytes without further structure.
     Blob(&'a [u8]),
-    /// A structure.
+    /// A structure, with a view of its members.
     Struct(StructView<'a>),
-    /// An array.
+    /// An array, with a view of its elements.
     Array(ArrayView<'a>),
 }
 
 impl<'a> Value<'a> {
-    /// The number, if it is an integer, boolean or set of bits that is not
-    /// negative.
+    /// Returns the value as a `u64`, if it is an integer, a boolean or a bit field and
+    /// not negative.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {
             Value::Uint(v) | Value::Bits(v) => Some(v),
@@ -67,7 +67,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number, if it is an integer, boolean or set of bits that fits.
+    /// Returns the value as an `i64`, if it is an integer, a boolean or a bit field and
+    /// in range.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Value::Sint(v) => Some(v),
@@ -75,20 +76,20 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number, if it is a floating-point number.
+    /// Returns the value, if it is a floating-point number.
     pub fn as_f64(&self) -> Option<f64> {
         if let Value::Float(v) = *self { Some(v) } else { None }
     }
 
-    /// The text, if it is a string.
+    /// Returns the value, if it is a string.
     pub fn as_str(&self) -> Option<StrValue<'a>> {
         if let Value::Str(v) = *self { Some(v) } else { None }
     }
 }
 
-/// The labels that an enumeration gives a value, in declaration order.
+/// Iterates over the labels of a value in an enumeration, in declaration order.
 ///
-/// None if the field is no enumeration; several where ranges overlap.
+/// There are none if the field is not an enumeration, and several if ranges overlap.
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -105,12 +106,12 @@ pub fn labels(field: &FieldInfo, value: i128) -> impl Iterator<Item = &str> {
     mappings.iter().filter(move |m| has(&m.ranges)).map(|m| &*m.label)
 }
 
-/// A field within a region whose program has been run.
+/// A view of the fields of a region whose program has been run.
 #[derive(Debug, Clone)]
 pub(crate) struct View<'a> {
     pub(crate) region: &'a Region,
     pub(crate) window: Window<'a>,
-    /// Slots; copied only within arrays whose elements need their own.
+    /// The slots; copied only within arrays whose elements need slots of their own.
     pub(crate) slots: Cow<'a, [u64]>,
 }
 
@@ -123,41 +124,41 @@ impl<'a> View<'a> {
         self.slots[node.anchor as usize].wrapping_add(node.offset)
     }
 
-    /// The value of a field below a node, found by the rest of its path.
-    /// Options are passed, and the chosen option of a variant unless a step
-    /// names an option.
-    pub(crate) fn follow(self, index: usize, steps: &[FieldStep]) -> Option<Value<'a>> {
+    /// Returns the value of a field below a node, given the remaining steps of its path.
+    /// Steps into options, and into the selected option of a variant, are implicit unless
+    /// a step names the option.
+    pub(crate) fn resolve(self, index: usize, steps: &[FieldStep]) -> Option<Value<'a>> {
         let Some((step, rest)) = steps.split_first() else { return self.value(index) };
         let node = self.node(index);
         match (&node.kind, step) {
             (NodeKind::Option { chosen }, _) => {
-                let there = self.slots[*chosen as usize] != 0;
-                there.then(|| self.follow(index + 1, steps))?
+                let is_present = self.slots[*chosen as usize] != 0;
+                is_present.then(|| self.resolve(index + 1, steps))?
             }
             (NodeKind::Variant { chosen }, step) => {
                 let number = self.slots[*chosen as usize];
                 if let FieldStep::Option(wanted) = step {
                     let (first, end) = (index + 1, node.next as usize);
                     let option = sibling(&self.region.nodes, first, end, number as usize)?;
-                    return (*wanted == number).then(|| self.follow(option, rest))?;
+                    return (*wanted == number).then(|| self.resolve(option, rest))?;
                 }
                 let named = step.name().and_then(|name| child(&self.region.nodes, index, name));
                 match named {
-                    Some((option, n)) if n == number => self.follow(option, rest),
+                    Some((option, n)) if n == number => self.resolve(option, rest),
                     Some(_) => None,
                     None => {
                         let (first, end) = (index + 1, node.next as usize);
                         let option = sibling(&self.region.nodes, first, end, number as usize)?;
-                        self.follow(option, steps)
+                        self.resolve(option, steps)
                     }
                 }
             }
             (NodeKind::Struct, FieldStep::Name(name)) => {
                 let (member, _) = child(&self.region.nodes, index, name)?;
-                self.follow(member, rest)
+                self.resolve(member, rest)
             }
             (NodeKind::Array { .. }, FieldStep::Index(n)) => {
-                self.array(index)?.element(*n)?.follow(index + 1, rest)
+                self.array(index)?.element(*n)?.resolve(index + 1, rest)
             }
             _ => None,
         }
@@ -170,15 +171,15 @@ impl<'a> View<'a> {
         Some(ArrayView { view: self, index, len, begin })
     }
 
-    /// The value of a node; `None` for an absent option.
+    /// Returns the value of a node; `None` for an absent option.
     pub(crate) fn value(self, index: usize) -> Option<Value<'a>> {
         let node = self.node(index);
         match &node.kind {
             NodeKind::Struct => Some(Value::Struct(StructView { view: self, index })),
             NodeKind::Array { .. } => self.array(index).map(Value::Array),
             NodeKind::Option { chosen } => {
-                let there = self.slots[*chosen as usize] != 0;
-                there.then(|| self.value(index + 1))?
+                let is_present = self.slots[*chosen as usize] != 0;
+                is_present.then(|| self.value(index + 1))?
             }
             NodeKind::Variant { chosen } => {
                 let chosen = self.slots[*chosen as usize] as usize;
@@ -193,7 +194,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The child of this name of a structure or variant, and its number there.
+/// Finds the child of a structure or variant by name. Returns its node and its number.
 pub(crate) fn child(nodes: &[Node], parent: usize, name: &str) -> Option<(usize, u64)> {
     let (mut i, mut number) = (parent + 1, 0);
     while i < nodes[parent].next as usize {
@@ -205,8 +206,7 @@ pub(crate) fn child(nodes: &[Node], parent: usize, name: &str) -> Option<(usize,
     None
 }
 
-/// A structure field of an event: nothing of it is decoded before it is asked
-/// for.
+/// A view of a structure field, which decodes members when they are read.
 #[derive(Debug, Clone)]
 pub struct StructView<'a> {
     view: View<'a>,
@@ -214,7 +214,8 @@ pub struct StructView<'a> {
 }
 
 impl<'a> StructView<'a> {
-    /// Its members that are there, with their values, in decoding order.
+    /// Iterates over the members and their values in decoding order, without absent
+    /// options.
     pub fn members(&self) -> impl Iterator<Item = (&'a FieldInfo, Value<'a>)> + '_ {
         let nodes = &self.view.region.nodes;
         let end = nodes[self.index].next as usize;
@@ -224,16 +225,15 @@ impl<'a> StructView<'a> {
             .filter_map(|i| Some((&nodes[i].info, self.view.clone().value(i)?)))
     }
 
-    /// The value of a member; `None` if there is none of this name, or it is
-    /// an absent option.
+    /// Returns the value of a member; `None` if there is no member of this name, or if it
+    /// is an absent option.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         let (member, _) = child(&self.view.region.nodes, self.index, name)?;
         self.view.clone().value(member)
     }
 }
 
-/// An array field of an event: nothing of it is decoded before it is asked
-/// for.
+/// A view of an array field, which decodes elements when they are read.
 #[derive(Debug, Clone)]
 pub struct ArrayView<'a> {
     view: View<'a>,
@@ -243,37 +243,38 @@ pub struct ArrayView<'a> {
 }
 
 impl<'a> ArrayView<'a> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// An element. Those of fixed size are found at once, others by passing
-    /// all before them.
+    /// Returns an element; `None` if `index` is out of range or the element is an absent
+    /// option. This takes constant time for elements of fixed size, and time proportional
+    /// to `index` for others.
     pub fn get(&self, index: u64) -> Option<Value<'a>> {
         self.scalar(index).or_else(|| self.element(index)?.value(self.index + 1))
     }
 
-    /// All elements in order. Absent options are left out.
+    /// Iterates over the elements in order, without absent options.
     pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + '_ {
         let (mut pos, mut scratch) = (self.begin, None);
         (0..self.len).filter_map(move |index| {
-            let Elements::Dynamic(element) = self.how() else { return self.get(index) };
+            let Elements::Dynamic(element) = self.elements() else { return self.get(index) };
             let scratch = scratch.get_or_insert_with(|| self.scratch());
             pos = run_element(element, self.view.window, pos, scratch).ok()?;
             self.with_slots(scratch.slots.clone()).value(self.index + 1)
         })
     }
 
-    /// An element that holds no others and is of fixed size.
+    /// Returns a scalar element of fixed size.
     fn scalar(&self, index: u64) -> Option<Value<'a>> {
         let node = self.view.node(self.index + 1);
-        match self.how() {
+        match self.elements() {
             Elements::Fixed { stride, .. } if index < self.len && !node.is_compound() => {
                 let at = self.begin + index * stride;
                 Some(scalar(node, at, self.view.window, &self.view.slots).into())
@@ -282,13 +283,14 @@ impl<'a> ArrayView<'a> {
         }
     }
 
-    /// The view in which the element's node stands for this element.
+    /// Returns a view in which the anchors of the element's node are those of this
+    /// element.
     fn element(&self, index: u64) -> Option<View<'a>> {
         if index >= self.len {
             return None;
         }
         let mut scratch = self.scratch();
-        match self.how() {
+        match self.elements() {
             Elements::Fixed { stride, anchor } => {
                 scratch.slots[*anchor as usize] = self.begin + index * stride;
             }
@@ -302,14 +304,15 @@ impl<'a> ArrayView<'a> {
         Some(self.with_slots(scratch.slots))
     }
 
-    fn how(&self) -> &'a Elements {
+    /// Returns the layout of the elements.
+    fn elements(&self) -> &'a Elements {
         match &self.view.node(self.index).kind {
             NodeKind::Array { elements, .. } => elements,
             _ => &Elements::Fixed { stride: 0, anchor: 0 },
         }
     }
 
-    /// Slots of its own for the elements.
+    /// Returns a scratch with a copy of the slots, for the elements.
     fn scratch(&self) -> Scratch {
         let mut slots = self.view.slots.to_vec();
         slots.resize(slots.len().max(self.view.region.slots as usize), 0);

@@ -1,22 +1,22 @@
-//! Visiting all fields of an event: the fastest way to see everything.
+//! Visiting all fields of an event, the fastest way to read all of them.
 
 use std::borrow::Cow;
 
 use crate::layout::FieldInfo;
 use crate::schema::Encoding;
 
-/// Receives the fields of a scope in decoding order, nested ones between
-/// `begin_…` and `end_…`. Every method does nothing by default; implement
-/// those that you need.
+/// A visitor of the fields of a scope in decoding order. Nested fields are visited
+/// between calls of `begin_…` and `end_…`. Every method does nothing by default.
 ///
-/// A structure member comes with its member name, a variant's chosen field
-/// with the option's name; array elements and option contents have none.
+/// The [`FieldInfo`] of a structure member has the member's name, that of a variant's
+/// selected field has the option's name. Array elements and the contents of options have
+/// no name.
 ///
 /// ```
 /// use ltt_read::schema::Scope;
 /// use ltt_read::{FieldInfo, StrValue, Visitor};
 ///
-/// /// How many bytes of text there are.
+/// /// The number of bytes in string fields.
 /// #[derive(Default)]
 /// struct TextBytes(usize);
 ///
@@ -37,51 +37,53 @@ use crate::schema::Encoding;
 /// ```
 #[allow(unused_variables)] // the names of the defaults' parameters are documentation
 pub trait Visitor {
-    /// An unsigned integer (or enumeration) field.
+    /// Visits an unsigned integer or enumeration.
     fn uint(&mut self, field: &FieldInfo, value: u64) {}
-    /// A signed integer (or enumeration) field.
+    /// Visits a signed integer or enumeration.
     fn sint(&mut self, field: &FieldInfo, value: i64) {}
-    /// A boolean field.
+    /// Visits a boolean.
     fn boolean(&mut self, field: &FieldInfo, value: bool) {}
-    /// A bit array or bit map field, least significant bit first.
+    /// Visits a bit array or bit map, least significant bit first.
     fn bits(&mut self, field: &FieldInfo, value: u64) {}
-    /// A floating-point field of any size.
+    /// Visits a floating-point number of any recorded size.
     fn float(&mut self, field: &FieldInfo, value: f64) {}
-    /// A string field.
+    /// Visits a string.
     fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {}
-    /// A blob field.
+    /// Visits a blob.
     fn blob(&mut self, field: &FieldInfo, value: &[u8]) {}
-    /// The members of a structure follow.
+    /// Starts a structure, whose members are visited next.
     fn begin_struct(&mut self, field: &FieldInfo) {}
-    /// All members of the structure have been visited.
+    /// Ends a structure, after its members.
     fn end_struct(&mut self, field: &FieldInfo) {}
-    /// The `len` elements of an array follow.
+    /// Starts an array, whose `len` elements are visited next.
     fn begin_array(&mut self, field: &FieldInfo, len: u64) {}
-    /// All elements of the array have been visited.
+    /// Ends an array, after its elements.
     fn end_array(&mut self, field: &FieldInfo) {}
-    /// The chosen option of a variant follows (`option` counts from 0).
+    /// Starts a variant, whose selected option is visited next. `option` is the index of
+    /// that option, from 0.
     fn begin_variant(&mut self, field: &FieldInfo, option: usize) {}
-    /// The variant's field has been visited.
+    /// Ends a variant, after its selected option.
     fn end_variant(&mut self, field: &FieldInfo) {}
-    /// The content of an option field follows, if `present`.
+    /// Starts an option, whose content is visited next if `present`.
     fn begin_option(&mut self, field: &FieldInfo, present: bool) {}
-    /// The option field has been visited.
+    /// Ends an option, after its content, if any.
     fn end_option(&mut self, field: &FieldInfo) {}
 }
 
-/// The text of a string field: bytes as recorded, up to the null code unit or
-/// the end of the field, whichever comes first.
+/// The text of a string field: the bytes as recorded, up to the first null code unit or
+/// the end of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrValue<'a> {
-    /// The bytes, without a terminator.
+    /// The bytes, without the terminator.
     pub bytes: &'a [u8],
-    /// Their encoding.
+    /// The encoding of the bytes.
     pub encoding: Encoding,
 }
 
 impl<'a> StrValue<'a> {
-    /// The text, if it is sound UTF-8 as recorded (no copy).
+    /// Returns the text without copying; `None` if its encoding is not UTF-8 or the bytes
+    /// are not valid.
     pub fn to_str(self) -> Option<&'a str> {
         match self.encoding {
             Encoding::Utf8 => std::str::from_utf8(self.bytes).ok(),
@@ -89,8 +91,8 @@ impl<'a> StrValue<'a> {
         }
     }
 
-    /// The text as UTF-8, with U+FFFD where the bytes are not sound. Copies
-    /// only when it must.
+    /// Converts the text to UTF-8, with U+FFFD in place of invalid bytes. Copies only if
+    /// necessary.
     pub fn to_str_lossy(self) -> Cow<'a, str> {
         let be = matches!(self.encoding, Encoding::Utf16Be | Encoding::Utf32Be);
         match self.encoding {

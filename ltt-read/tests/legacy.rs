@@ -1,5 +1,5 @@
-//! Traces of LTTng 0.x: what the writer wrote is read back, whatever the
-//! machine; damage is told with its place and never more than told.
+//! Traces of LTTng 0.x. Written traces of every machine type are read back. Damage is
+//! reported with its place, and events outside of it are read.
 
 mod support {
     pub(crate) mod read_all;
@@ -16,7 +16,7 @@ use support::read_all::{Seen, read_all, read_tracefile, visit_event};
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Fields of every kind; values that all of them can hold, from one number.
+/// Fields of every kind.
 const FORMAT: &str = "a %d b #1u%u c %ld name %s d #n2u%hu p %p e %llu ch %c text %s h #8d%ld";
 
 fn values(seed: u64, text: &str) -> Vec<Value> {
@@ -41,7 +41,7 @@ fn machines() -> impl Strategy<Value = LegacyWriter> {
     )
 }
 
-/// An event: its marker, distance to the one before, what is in it.
+/// Generates events: the marker, the distance from the previous event, and the data.
 fn events() -> impl Strategy<Value = Vec<(usize, u64, u64, String)>> {
     let gap = prop_oneof![0u64..1000, Just((1 << 27) - 1), Just(1 << 27), 0u64..1 << 40];
     prop::collection::vec((0usize..40, gap, any::<u64>(), "[a-z\u{0}é]{0,40}"), 0..60)
@@ -51,9 +51,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(writer in machines(), events in events()) {
+    fn written_events_are_read_back(writer in machines(), events in events()) {
         let mut writer = writer;
-        // More markers than short headers have ids; some of one name.
+        // There are more markers than ids in short headers, and some have equal names.
         let markers: Vec<LegacyMarker> = (0..40)
             .map(|i| {
                 let format = if i % 3 == 0 { " " } else { FORMAT };
@@ -100,7 +100,8 @@ proptest! {
     }
 }
 
-/// Two CPUs, several blocks, an extended header of each kind.
+/// Writes a trace of two CPUs with several sub-buffers and an extended header of each
+/// kind.
 fn sample() -> Files {
     let mut writer = LegacyWriter::new().machine(ByteOrder::Little, 4, 4).block_size(300);
     let switch = writer.marker("kernel", "switch", "prev %d next %d state #2d%ld").unwrap();
@@ -121,7 +122,7 @@ fn open(files: Files) -> Arc<Trace> {
     from_memory(files).expect("a trace")
 }
 
-/// Events of one tracefile until its first error.
+/// Reads the events of one tracefile up to its first error.
 fn events_of(trace: &Arc<Trace>, channel: &str, cpu: u32) -> Seen {
     let mut seen = Seen::default();
     let found = trace.tracefiles().iter();
@@ -141,7 +142,7 @@ fn a_whole_trace_is_read_in_every_way() {
     read_all(&trace);
     assert_eq!(events_of(&trace, "kernel", 1).events, 21);
 
-    // Merged and from any time on.
+    // Reads by a merge, and after seeks of any time.
     let mut merge = Merge::new(std::slice::from_ref(&trace));
     let mut times = Vec::new();
     while let Some(event) = merge.next() {
@@ -157,8 +158,8 @@ fn a_whole_trace_is_read_in_every_way() {
     }
 }
 
-/// Nothing forbids a marker to name two of its values alike: the first is found by the
-/// name, whether through a handle or in the event, and both are visited.
+/// A marker may give two of its values the same name. The name then refers to the first
+/// of them.
 #[test]
 fn of_two_fields_of_one_name_the_first_is_found() {
     let mut writer = LegacyWriter::new();
@@ -178,7 +179,7 @@ fn of_two_fields_of_one_name_the_first_is_found() {
 }
 
 #[test]
-fn losses_are_told_by_the_counters_of_blocks() {
+fn losses_are_noted_from_the_counters_of_sub_buffers() {
     let trace = open(sample());
     let mut merge = Merge::new(&[trace]);
     while merge.next().is_some() {}
@@ -191,7 +192,7 @@ fn losses_are_told_by_the_counters_of_blocks() {
     else {
         panic!("{kinds:?}");
     };
-    // Those of a first block count from the trace's start.
+    // The counters of a first sub-buffer count from the trace's start.
     let mut writer = LegacyWriter::new();
     let marker = writer.marker("kernel", "tick", "").unwrap();
     writer.event(0, marker, 5, &[]).unwrap();
@@ -236,12 +237,12 @@ fn flight_recorders_and_processes_have_names_of_their_own() {
 }
 
 #[test]
-fn truncation_at_every_byte_keeps_what_was_before() {
+fn truncation_at_every_byte_keeps_the_events_before() {
     let whole = sample();
     let (number, (name, bytes)) =
         whole.iter().enumerate().find(|(_, (name, _))| name == "kernel_1").unwrap();
     let mut last = 0;
-    // Most of a page is padding: one cut in it is like another.
+    // Most of a page is padding, in which every truncation is equivalent.
     let cuts = (0..bytes.len()).filter(|cut| cut % 4096 < 400 || cut % 97 == 0);
     for cut in cuts {
         let mut files = whole.clone();
@@ -276,7 +277,7 @@ fn a_flip_of_every_bit_is_survived() {
                         read_tracefile(&mut trace.cursor(t), &mut seen, visit_event);
                     });
                 }
-                // Without a sound block of metadata there is no trace.
+                // Without a sound sub-buffer of metadata there is no trace.
                 Err(error) => assert!(name == "metadata_0", "{name} bit {bit}: {error}"),
             }
         }
@@ -284,17 +285,14 @@ fn a_flip_of_every_bit_is_survived() {
 }
 
 #[test]
-fn what_is_wrong_is_said_where_it_is() {
+fn errors_name_their_place() {
     let message = |change: fn(&mut Vec<u8>)| {
         let mut files = sample();
         change(&mut files.iter_mut().find(|(name, _)| name == "kernel_1").unwrap().1);
         let seen = events_of(&open(files), "kernel", 1);
         seen.errors.into_iter().next().unwrap_or_default()
     };
-    assert_eq!(
-        message(|b| b[16] = 0),
-        "kernel_1: packet 0, byte 16: this is no sub-buffer of an LTTng 0.x trace"
-    );
+    assert_eq!(message(|b| b[16] = 0), "kernel_1: packet 0, byte 16: not an LTTng 0.x sub-buffer");
     assert_eq!(
         message(|b| b[21] = 9),
         "kernel_1: packet 0, byte 20: sub-buffers of version 2.9 are not supported"
@@ -306,7 +304,7 @@ fn what_is_wrong_is_said_where_it_is() {
     );
     assert_eq!(
         message(|b| b[23] = 3),
-        "kernel_1: packet 0, byte 23: an alignment of 3 bytes is no power of two"
+        "kernel_1: packet 0, byte 23: an alignment of 3 bytes is not a power of two"
     );
     assert_eq!(
         message(|b| b[72] = 9),
@@ -314,9 +312,9 @@ fn what_is_wrong_is_said_where_it_is() {
     );
     assert_eq!(
         message(|b| b[74] = 9),
-        "kernel_1: packet 0, byte 68: the fields need 10 bytes, but the event header tells 9"
+        "kernel_1: packet 0, byte 68: event header declares 9 bytes, its fields need 10"
     );
-    // No block, or one that does not go on, ends the tracefile.
+    // A missing or inconsistent sub-buffer ends the tracefile.
     assert!(
         message(|b| b[56..60].fill(0)).starts_with("kernel_1: packet 0, byte 68: packet content")
     );

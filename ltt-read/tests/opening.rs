@@ -1,4 +1,4 @@
-//! Opening traces: what is found, what is there twice, what cannot be opened.
+//! Opening of traces: discovery, duplicates and failures.
 
 mod support {
     pub(crate) mod recording;
@@ -15,12 +15,12 @@ fn options() -> OpenOptions {
     OpenOptions::new().on_failure(OnFailure::Continue)
 }
 
-/// Opens what can be opened.
+/// Opens everything that can be opened.
 fn open(paths: &[&Path]) -> Opened {
     options().open_all_of(paths).unwrap()
 }
 
-/// What was left out as a duplicate, and of what.
+/// Returns the paths of duplicates, each with the path that is read.
 fn duplicates(notices: &[Notice]) -> Vec<(PathBuf, PathBuf)> {
     let duplicate = |notice: &Notice| match &notice.kind {
         NoticeKind::Duplicate { first } => (notice.file.to_path_buf(), first.to_path_buf()),
@@ -29,7 +29,7 @@ fn duplicates(notices: &[Notice]) -> Vec<(PathBuf, PathBuf)> {
     notices.iter().map(duplicate).collect()
 }
 
-/// A trace of two CPUs, three packets each.
+/// Writes a trace of two CPUs with three packets each.
 fn trace(dir: &Path) -> PathBuf {
     write_file(dir, "c_0", 0, 0..3, false);
     write_file(dir, "c_1", 1, 0..3, false);
@@ -70,14 +70,14 @@ fn a_link_beside_its_trace_is_a_duplicate() {
     assert_eq!(duplicates(&opened.notices), [(before.clone(), first.clone()), (after, first)]);
     assert_eq!(read(&open_all(dir.path()).unwrap()).0, all());
     assert_eq!(find_traces(dir.path()).unwrap(), std::slice::from_ref(&trace));
-    // The link alone is as good.
+    // The link alone is opened, too.
     assert_eq!(read(&open(&[&before]).traces), (all(), vec![]));
     assert!(open(&[&before]).notices.is_empty());
 }
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_in_circles_are_followed_once() {
+fn cycles_of_links_are_followed_once() {
     let dir = tempfile::tempdir().unwrap();
     let trace = trace(&dir.path().join("t"));
     for name in ["a", "b", "t/c", "t/d"] {
@@ -92,7 +92,7 @@ fn links_that_lead_in_circles_are_followed_once() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_in_circles_in_a_legacy_trace_are_followed_once() {
+fn cycles_of_links_in_a_legacy_trace_are_followed_once() {
     use ltt_read::writer::{LegacyWriter, Value};
 
     let dir = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn a_stream_file_with_two_names_is_read_once() {
 }
 
 #[test]
-fn a_bad_trace_does_not_keep_the_others_from_being_read() {
+fn other_traces_are_read_in_spite_of_an_invalid_one() {
     let dir = tempfile::tempdir().unwrap();
     trace(&dir.path().join("a"));
     trace(&dir.path().join("b"));
@@ -177,7 +177,7 @@ fn a_bad_trace_does_not_keep_the_others_from_being_read() {
         panic!("{:?}", opened.failures);
     };
     assert_eq!(path, &dir.path().join("b/metadata"));
-    // The caller who gets only traces gets all or none.
+    // Functions that return only traces return all or none.
     assert!(matches!(open_all(dir.path()), Err(Error::Metadata { .. })));
     assert!(matches!(options().open_all(dir.path()), Err(Error::Metadata { .. })));
     let strict = OpenOptions::new().open_all_of([dir.path()]);
@@ -185,7 +185,7 @@ fn a_bad_trace_does_not_keep_the_others_from_being_read() {
 }
 
 #[test]
-fn a_path_without_a_trace_does_not_keep_the_others_from_being_read() {
+fn other_traces_are_read_in_spite_of_a_path_without_a_trace() {
     let dir = tempfile::tempdir().unwrap();
     let trace = trace(&dir.path().join("a"));
     let (empty, missing) = (dir.path().join("empty"), dir.path().join("missing"));
@@ -201,7 +201,7 @@ fn a_path_without_a_trace_does_not_keep_the_others_from_being_read() {
     assert_eq!(path, &missing);
 }
 
-/// A link that cannot be followed, which no user may.
+/// Creates a link that no user can follow.
 #[cfg(unix)]
 fn unreadable(path: &Path) {
     symlink(path.file_name().unwrap(), path).unwrap();
@@ -240,7 +240,7 @@ fn an_unreadable_stream_file_is_a_failure_and_the_others_are_read() {
     assert!(matches!(ltt_read::Trace::open(&trace), Err(Error::Io { .. })));
 }
 
-/// Directories without permission, as another user if this one may read all.
+/// Directories without permission, read as another user if the current one may read all.
 #[cfg(unix)]
 #[test]
 fn a_directory_without_permission_is_a_failure() {
@@ -281,7 +281,7 @@ fn directories_that_are_too_deep_are_reported() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_leads_nowhere_is_noted() {
+fn a_broken_link_is_noted() {
     let dir = tempfile::tempdir().unwrap();
     trace(&dir.path().join("a"));
     symlink("gone", dir.path().join("latest")).unwrap();
@@ -291,6 +291,6 @@ fn a_link_that_leads_nowhere_is_noted() {
     assert_eq!(opened.notices.len(), 1);
     assert_eq!(opened.notices[0].kind, NoticeKind::BrokenLink);
     let text = opened.notices[0].to_string();
-    assert!(text.ends_with("latest: this link leads nowhere"), "{text}");
+    assert!(text.ends_with("latest: the target of this link does not exist"), "{text}");
     assert!(open_all(dir.path()).is_ok());
 }

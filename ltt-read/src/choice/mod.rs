@@ -1,8 +1,7 @@
-//! Which events of some traces are wanted, as far as that is known in advance.
+//! Descriptions of the wanted events of some traces, as far as they are known in advance.
 //!
-//! Whoever chooses events implements [`Choice`]; whoever reads them asks it, and
-//! need not know more: what cannot be chosen is neither decoded nor, if its packet
-//! has nothing else, visited.
+//! A filter implements [`Choice`], and readers use it to skip work: events that cannot be
+//! chosen are not decoded, and packets without events that could be chosen are not read.
 
 mod shortcut;
 mod spans;
@@ -16,8 +15,8 @@ use crate::event::Event;
 use crate::schema::EventTypeId;
 use crate::time::TimeSpan;
 
-/// Which events of some traces are wanted. Only what an event decides must be
-/// told; all else is what can be known without looking at it.
+/// A description of the wanted events of some traces. Only [`chooses`](Self::chooses) is
+/// required. The other methods describe what is known without looking at an event.
 ///
 /// ```
 /// use ltt_read::choice::{Choice, Verdict};
@@ -46,31 +45,35 @@ use crate::time::TimeSpan;
 /// }
 /// ```
 pub trait Choice {
-    /// Whether an event is wanted. It must not change its mind: it may be asked
-    /// twice.
+    /// Returns `true` if an event is wanted. The result must be consistent: the method
+    /// may be called twice for one event.
     fn chooses(&self, event: &Event<'_>) -> bool;
 
-    /// What is known of all events of a type in a trace.
+    /// Returns what is known about all events of a type. `trace` is the index of the
+    /// trace.
     fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
         let _ = (trace, event_type);
         Verdict::Depends
     }
 
-    /// What decides most events of a type for which it [depends](Verdict::Depends),
-    /// faster: [`chooses`](Self::chooses) is asked only about the others.
+    /// Returns a faster test that decides most events of a type whose verdict
+    /// [depends](Verdict::Depends) on the event. [`chooses`](Self::chooses) is called
+    /// only for the events that the shortcut leaves undecided. `None` if there is no such
+    /// test.
     fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
         let _ = (trace, event_type);
         None
     }
 
-    /// Whether an event of a tracefile of a trace may be wanted.
+    /// Returns `true` if an event of a tracefile may be wanted. `trace` is the index of
+    /// the trace and `tracefile` that of the tracefile in it.
     fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
         let _ = (trace, tracefile);
         true
     }
 
-    /// When events may be wanted: in order, with gaps between. If events without
-    /// a time may be, it is [`TimeSpan::ALL`].
+    /// Returns the spans of time in which events may be wanted, in order and not
+    /// adjacent. If events without a time may be wanted, this must be [`TimeSpan::ALL`].
     fn spans(&self) -> Vec<TimeSpan> {
         vec![TimeSpan::ALL]
     }
@@ -98,13 +101,13 @@ impl<C: Choice + ?Sized> Choice for &C {
     }
 }
 
-/// What is known of all events of a type.
+/// The knowledge about all events of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// They are wanted.
+    /// All events of the type are wanted.
     Always,
-    /// They are not.
+    /// No event of the type is wanted.
     Never,
-    /// Each has to be looked at.
+    /// Some events of the type may be wanted, depending on the event.
     Depends,
 }

@@ -1,46 +1,45 @@
-//! Going from one span of time to the next.
+//! Reading of several spans of time with one merge.
 
 use crate::merge::Merge;
 use crate::time::{TimeSpan, Timestamp};
 
-/// Leads a merge through spans of time, from each to the next, without reading
-/// the packets between.
+/// A guide that moves a merge through spans of time, from each to the next, without
+/// reading the packets between them.
 ///
-/// Its user asks the merge for events that are wanted *or* later than
-/// [`last`](Self::last), and if one is later calls [`move_on`](Self::move_on).
+/// The caller reads events that are wanted *or* later than [`last`](Self::last), and
+/// calls [`move_on`](Self::move_on) at an event that is later.
 ///
-/// Where clocks go back, events of a span may come after later ones. Then reading goes on
-/// until [all have come](Merge::delivered_by).
+/// If clocks go back, events of a span may come after later ones. Reading then continues
+/// until [all events of the span have been delivered](Merge::delivered_by).
 #[derive(Debug, Clone)]
 pub struct Spans {
     spans: Vec<TimeSpan>,
-    /// Which of them is read.
+    /// The index of the current span.
     at: usize,
-    /// How far it is read.
+    /// The time up to which the current span is read.
     last: Timestamp,
 }
 
 impl Spans {
-    /// Spans in order, with gaps between.
+    /// Creates a guide through spans that are in order and not adjacent.
     pub fn new(spans: Vec<TimeSpan>) -> Self {
         let mut spans = Spans { spans, at: 0, last: Timestamp::MIN };
         spans.restart();
         spans
     }
 
-    /// Begins with the first, wherever a merge stands, which is not moved.
+    /// Restarts at the first span. Does not seek the merge.
     pub fn restart(&mut self) {
         self.at = 0;
         self.last = self.spans.first().map_or(Timestamp::MIN, |span| span.end);
     }
 
-    /// Begins where a merge stands. `latest` is known of what is before that: none
-    /// of it is later. Moves the merge to the first span if that is behind this
-    /// time.
+    /// Restarts at the current position of the merge, which no event later than `latest`
+    /// precedes. Seeks the start of the next span if that is after `latest`.
     pub fn enter(&mut self, merge: &mut Merge, latest: Option<Timestamp>) {
         let latest = latest.unwrap_or(Timestamp::MIN);
         self.restart();
-        self.pass(merge, latest);
+        self.skip_finished(merge, latest);
         if let Some(span) = self.spans.get(self.at)
             && span.begin > latest
         {
@@ -48,27 +47,28 @@ impl Spans {
         }
     }
 
-    /// Returns the time up to which events are to be looked at for now: at first, the last
-    /// one of the span that is read. `None` if there is no span any more.
+    /// Returns the time up to which events have to be read for now, which is at first the
+    /// end of the current span. `None` after the last span.
     #[inline]
     pub fn last(&self) -> Option<Timestamp> {
         (self.at < self.spans.len()).then_some(self.last)
     }
 
-    /// Goes on: the merge gave an event of a time after [`last`](Self::last). The merge
-    /// gives it again, or the first of the next span that is not before it.
+    /// Moves to the next span after the merge returned an event whose `time` is later
+    /// than [`last`](Self::last). The merge next returns that event again, or the first
+    /// event of the next span that is not before it.
     pub fn move_on(&mut self, merge: &mut Merge, time: Timestamp) {
         let before = self.at;
-        self.pass(merge, time);
+        self.skip_finished(merge, time);
         match self.spans.get(self.at) {
             Some(next) if self.at > before && next.begin > time => merge.seek(next.begin),
             _ => merge.put_back(),
         }
     }
 
-    /// Passes over the spans that end before a time that a merge has come to, if no event
-    /// of theirs can come any more.
-    fn pass(&mut self, merge: &mut Merge, now: Timestamp) {
+    /// Skips the spans that end before `now`, the time that the merge has reached, if none of
+    /// their events can follow.
+    fn skip_finished(&mut self, merge: &mut Merge, now: Timestamp) {
         while let Some(span) = self.spans.get(self.at) {
             self.last = span.end;
             if span.end >= now {

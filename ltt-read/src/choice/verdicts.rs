@@ -1,4 +1,4 @@
-//! What a choice knows in advance, found in one step.
+//! The advance knowledge of a choice about all event types, as a table.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::schema::EventTypeId;
 use crate::trace::Trace;
 
-/// What a choice knows of all types of events, as a table.
+/// A table of the verdicts and shortcuts of a choice for all event types of some traces.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -30,30 +30,30 @@ use crate::trace::Trace;
 /// assert!(verdicts.are_all(Verdict::Never));
 /// let mut merge = ltt_read::Merge::new(&traces);
 /// while let Some(event) = merge.next() {
-///     assert!(!verdicts.passes(&event, || unreachable!("no type leaves it open")));
+///     assert!(!verdicts.passes(&event, || unreachable!("all verdicts are `Never`")));
 /// }
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Verdicts {
-    /// Where the types of each trace begin.
+    /// For each trace, the index of its first event type in `codes`.
     bases: Box<[usize]>,
-    /// By type: [`NEVER`], [`ALWAYS`], [`OPEN`], or the place of its shortcut behind the
-    /// first two.
+    /// For each event type [`NEVER`], [`ALWAYS`] or [`UNDECIDED`], or the index of its
+    /// shortcut plus [`SHORTCUTS`].
     codes: Box<[u32]>,
     shortcuts: Box<[Shortcut]>,
-    /// Whether all types are wanted, which is known soonest.
+    /// `true` if all events are wanted; tested first.
     is_all: bool,
 }
 
 const NEVER: u32 = 0;
 const ALWAYS: u32 = 1;
 const SHORTCUTS: u32 = 2;
-/// No shortcut has this place.
-const OPEN: u32 = u32::MAX;
+/// The code of a type that depends on the event and has no shortcut.
+const UNDECIDED: u32 = u32::MAX;
 
 impl Verdicts {
-    /// Asks a choice for those of the event types of some traces.
+    /// Creates the table for the event types of some traces.
     pub fn new(choice: &(impl Choice + ?Sized), traces: &[Arc<Trace>]) -> Self {
         let (mut codes, mut shortcuts) = (Vec::new(), Vec::new());
         let mut bases = Vec::with_capacity(traces.len());
@@ -63,7 +63,7 @@ impl Verdicts {
                 codes.push(match (choice.verdict(number, id), choice.shortcut(number, id)) {
                     (Verdict::Never, _) => NEVER,
                     (Verdict::Always, _) => ALWAYS,
-                    (Verdict::Depends, None) => OPEN,
+                    (Verdict::Depends, None) => UNDECIDED,
                     (Verdict::Depends, Some(shortcut)) => {
                         shortcuts.push(shortcut.clone());
                         SHORTCUTS + shortcuts.len() as u32 - 1
@@ -79,8 +79,8 @@ impl Verdicts {
         }
     }
 
-    /// Whether an event of a merge of the traces is wanted. `rest` is asked only where
-    /// verdicts and shortcuts leave it open.
+    /// Returns `true` if an event from a merge of the traces is wanted. Calls `rest`, the
+    /// full test, only if verdicts and shortcuts leave the event undecided.
     #[inline(always)]
     pub fn passes(&self, event: &Event<'_>, rest: impl FnOnce() -> bool) -> bool {
         if self.is_all {
@@ -100,7 +100,7 @@ impl Verdicts {
         }
     }
 
-    /// Whether they are all the same.
+    /// Returns `true` if all event types have the verdict `verdict`.
     pub fn are_all(&self, verdict: Verdict) -> bool {
         self.codes.iter().all(|code| match *code {
             NEVER => verdict == Verdict::Never,

@@ -1,16 +1,17 @@
-//! The forms that headers of events have.
+//! The forms of event headers that are decoded without running a program.
 
 use crate::layout::header::QuickValues;
 use crate::layout::tables::StreamTable;
 use crate::packet::Packet;
 
-/// A form that headers of events have, nearly always. (Not a closure, as those are
-/// not always inlined.)
+/// A form of event headers that nearly all events have. This is a trait rather than a
+/// closure because closures are not always inlined.
 pub(super) trait Form {
-    /// Whether only bodies of fixed size are meant.
+    /// Restricts the form to events with bodies of fixed size.
     const FIXED: bool;
 
-    /// The header at a place of a packet, if it has the form.
+    /// Decodes the header after the record that ends at bit `next`, if it has the form.
+    /// `clock` is the value of the default clock before it.
     fn header(
         table: &StreamTable,
         packet: &Packet,

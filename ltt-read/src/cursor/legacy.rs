@@ -1,5 +1,5 @@
-//! Reading blocks of the formats before CTF: headers by the trace's decoder,
-//! bodies by their layouts like any others.
+//! Reading of sub-buffers in the formats before CTF. The trace's decoder reads the
+//! headers; bodies are read by their layouts, like those of CTF.
 
 use super::form::Form;
 use super::{Current, Cursor};
@@ -11,9 +11,9 @@ use crate::legacy::{Decoder, Packing};
 use crate::notice::NoticeKind;
 use crate::packet::Packet;
 
-/// Events of legacy traces whose header has the common form; if `PLAIN`, only those
-/// that are found without a call: their body is of fixed size, their time is far from
-/// being rounded.
+/// Events of legacy traces whose header has the common form. With `PLAIN`, only the
+/// events that are decoded without a call: those with a body of fixed size and a time
+/// that is far from being rounded.
 pub(super) struct Quick<const PLAIN: bool>;
 
 impl<const PLAIN: bool> Form for Quick<PLAIN> {
@@ -32,8 +32,8 @@ impl<const PLAIN: bool> Form for Quick<PLAIN> {
 }
 
 impl Cursor {
-    /// [`advance_quickly`](Cursor::advance_quickly), of a legacy trace.
-    #[inline(never)] // keeps the way of CTF short
+    /// [`advance_quickly`](Cursor::advance_quickly) for legacy traces.
+    #[inline(never)] // keeps the code path of CTF short
     pub(super) fn advance_legacy_quickly(&mut self) -> Option<()> {
         match self.advance_by::<Quick<true>>() {
             Some(()) => Some(()),
@@ -41,26 +41,26 @@ impl Cursor {
         }
     }
 
-    /// The same for what is not plain. That takes calls, for which what is plain need
-    /// not put registers aside if it is apart.
+    /// Reads an event that is not plain. This is a function of its own because it makes
+    /// calls: the plain path then need not save registers for them.
     #[inline(never)]
     fn advance_legacy_less_quickly(&mut self) -> Option<()> {
         self.advance_by::<Quick<false>>()
     }
 
-    /// The decoder and the packing of the current packet.
+    /// Returns the decoder and the packing of the current packet.
     fn legacy<'a>(&self, table: &'a StreamTable) -> Option<(&'a Decoder, Packing)> {
         Some((table.legacy.as_deref()?, self.packet.packing?))
     }
 
-    /// Whether there is only padding between `next` and the content's end.
+    /// Returns `true` if there is only padding between `next` and the end of the content.
     pub(super) fn at_legacy_padding(&self) -> bool {
         let Some(table) = self.table.as_deref() else { return false };
         let begin = |(decoder, packing): (&Decoder, _)| decoder.begin(packing, self.next);
         self.legacy(table).map(begin).is_some_and(|begin| begin >= self.content_end)
     }
 
-    /// [`read_event`](Cursor::read_event), of a legacy trace.
+    /// [`read_event`](Cursor::read_event) for legacy traces.
     pub(super) fn read_legacy_event(&mut self) -> Result<(), DecodeError> {
         let trace = &*self.trace;
         let tables = trace.tables();
@@ -76,7 +76,7 @@ impl Cursor {
         table.event_ids.note_size(header.id, event_type, align, body.region.fixed);
         let payload = match decoder.payload(packing, &header, event_type) {
             begin if begin <= window.end => begin,
-            // There need not be padding where no field follows.
+            // A record without fields may end before the padding.
             _ if body.region.fixed == Some(0) => header.end,
             begin => return Err(DecodeError::BeyondContent { needed: begin - window.end }),
         };
@@ -105,8 +105,8 @@ impl Cursor {
         Ok(())
     }
 
-    /// Notes what the counters of a tracefile's first block say was lost: they
-    /// count from the trace's start.
+    /// Notes the losses that the counters of a tracefile's first sub-buffer report. These
+    /// counters start at 0 with the trace.
     pub(super) fn note_first_losses(&mut self) {
         if self.packet.packing.is_some() {
             let start = Packet { discarded: Some(0), ..Packet::none() };

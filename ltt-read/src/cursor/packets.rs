@@ -1,18 +1,19 @@
-//! From packet to packet, and what there is to say of them.
+//! Stepping from packet to packet, with the notices about packets.
 
 use super::{Cursor, State};
-use crate::duplicates::{Run, files_overlap};
+use crate::duplicates::{DuplicateRun, files_overlap};
 use crate::error::{DecodeError, Error, Place};
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
 use crate::packet::Packet;
 use crate::source::Source;
 
-/// Notices that a cursor keeps until they are taken; later ones are only counted.
+/// The number of notices that a cursor keeps until they are taken; later ones are only
+/// counted.
 const MAX_NOTICES: usize = 1024;
 
 impl Cursor {
-    /// Enters the packet after the current one; false if there is none.
+    /// Enters the packet after the current one. Returns `false` if there is none.
     #[inline(never)]
     pub(super) fn next_packet(&mut self) -> Result<bool, Error> {
         let (mut offset, mut number, before) = match self.state {
@@ -56,18 +57,19 @@ impl Cursor {
         entered.map(|()| true)
     }
 
-    /// The bytes of the file that `file` says.
+    /// Returns the bytes of the current file.
     fn source_of_file(&self) -> &Source {
         &self.tracefile().files[self.file_index()].source
     }
 
-    /// Whether the tracefile has a file after the current one.
+    /// Returns `true` if the tracefile has a file after the current one.
     fn has_file_after(&self) -> bool {
         self.file_index() + 1 < self.tracefile().files.len()
     }
 
-    /// Whether the packet that was just entered turns out to be one that is left out,
-    /// now that something suggests to look for such: files that overlap, or damage.
+    /// Returns `true` if the packet that was just entered is a duplicate that has to be
+    /// left out. Duplicates are searched for only if overlapping files or damage suggest
+    /// that there are some.
     fn finds_duplicate(&self, file_before: u32, before: Option<&Packet>) -> bool {
         let tracefile = self.tracefile();
         if tracefile.files.len() < 2 || tracefile.duplicates.get().is_some() {
@@ -83,15 +85,16 @@ impl Cursor {
         is_suspect && duplicates().at(self.file_index(), self.packet.offset).is_some()
     }
 
-    /// Notes that packets at a place of the current file are left out.
-    fn leave_out(&mut self, offset: u64, number: u64, run: &Run) {
+    /// Notes that the packets from `offset` of the current file are left out as
+    /// duplicates.
+    fn leave_out(&mut self, offset: u64, number: u64, run: &DuplicateRun) {
         (self.packet.offset, self.packet.number) = (offset, number);
         let first = run.kept_in.clone();
         self.note(NoticeKind::DuplicatePackets { count: run.packets, first });
     }
 
-    /// Makes the packet at a place of the current file the current one.
-    /// `clock` is the default clock before it.
+    /// Enters the packet at `offset` of the current file. `clock` is the value of the
+    /// default clock before it.
     pub(super) fn enter_packet(
         &mut self,
         offset: u64,
@@ -126,7 +129,7 @@ impl Cursor {
                 }
             }
             Err(error) => {
-                // What the packet is not is unknown, but perhaps where it ends.
+                // The packet is unreadable, but its end may be known.
                 let goes_on = error.size.is_some() || self.has_file_after();
                 self.state = if goes_on { State::Failed } else { State::End };
                 self.packet =
@@ -146,7 +149,7 @@ impl Cursor {
         }
     }
 
-    /// Notes what the counters of two neighbouring packets say was lost.
+    /// Notes the losses between two successive packets according to their counters.
     pub(super) fn compare_counters(&mut self, before: &Packet) {
         let p = &self.packet;
         let difference = |now: u64, then: u64, bits: u8| {
@@ -162,7 +165,8 @@ impl Cursor {
             _ => 0,
         };
         let (begin, end) = (before.end, p.begin);
-        // A number that went back is a restarted or swapped packet, not a gap.
+        // A counter that went back means a restarted counter or swapped packets, not a
+        // gap.
         let is_gap = |count: u64| count > 0 && count < u64::MAX >> 1;
         if is_gap(lost) {
             self.note(NoticeKind::LostPackets { count: lost, begin, end });
@@ -183,42 +187,46 @@ impl Cursor {
         }
     }
 
-    /// Takes the notices that came up since the last call. At most 1024 are
-    /// kept until then; [`notices_omitted`](Self::notices_omitted) counts the others.
+    /// Returns and removes the notices since the last call. At most 1024 are kept until
+    /// then; [`notices_omitted`](Self::notices_omitted) counts the others.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Returns how many notices came up since the cursor was made, but were not kept,
-    /// because 1024 were waiting for [`take_notices`](Self::take_notices) already.
+    /// Returns the number of notices that were dropped since the cursor was created,
+    /// because 1024 were already waiting for [`take_notices`](Self::take_notices).
     pub fn notices_omitted(&self) -> u64 {
         self.notices_omitted
     }
 
-    /// The error for what stands at `next`.
+    /// Creates the error for the record or packet at `next`, and enters the state after
+    /// an error.
     #[cold]
     pub(super) fn fail(&mut self, kind: DecodeError) -> Error {
         self.state = State::Failed;
         self.content_end = 0;
-        // In a cut packet, running out of data means just that.
-        let cut =
+        // If the packet is truncated, data that ends too early is a consequence of this.
+        let is_out_of_data =
             matches!(kind, DecodeError::BeyondContent { .. } | DecodeError::UnterminatedString);
         let missing = self.packet.missing;
-        let kind = if cut && missing > 0 { DecodeError::TruncatedPacket { missing } } else { kind };
+        let kind = match is_out_of_data && missing > 0 {
+            true => DecodeError::TruncatedPacket { missing },
+            false => kind,
+        };
         let file = self.tracefile().files[self.file as usize].path.clone();
         let offset = self.packet.offset.saturating_mul(8).saturating_add(self.next);
         Error::Decode { place: Place { file, packet: self.packet.number, offset }, kind }
     }
 
-    /// After an error: gives up the rest of the packet, so that reading goes on with
-    /// the next one. If the packet is cut or does not say where it ends, the rest of
-    /// the file is given up, and reading goes on with the tracefile's next file.
+    /// Skips the rest of the current packet after an error, so that reading continues
+    /// with the next packet. If the packet is truncated or its end is unknown, skips the
+    /// rest of the file, and reading continues with the tracefile's next file.
     ///
-    /// If only the content size of a packet is damaged, its events may be found all the
-    /// same. Reading then goes on with them, and a
-    /// [notice](NoticeKind::EventsRecovered) reports how many they are.
+    /// If only the content size of a packet is damaged, its events may have been found.
+    /// Reading then continues with them, and a [notice](NoticeKind::EventsRecovered)
+    /// reports their number.
     ///
-    /// Returns false if there is nothing to go on with: there was no error, or it ended
+    /// Returns `false` if reading cannot continue: there was no error, or the error ended
     /// the last file.
     pub fn skip_packet(&mut self) -> bool {
         if let State::Recovered { events } = self.state {

@@ -1,12 +1,13 @@
-//! Positions: where a cursor is, as plain data.
+//! Positions of cursors, as plain data.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// A place in a tracefile: a cut between two events.
+/// A position in a tracefile, between two events.
 ///
-/// It is plain data, valid for every cursor of the same tracefile, and
-/// ordered as the events are. How it was reached does not matter for that.
+/// A position is plain data. It is valid for every cursor of the same tracefile and is
+/// ordered like the events. Two positions between the same events are equal, however they
+/// were reached.
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -33,7 +34,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Before the first event.
+    /// The position before the first event.
     pub const BEGIN: Position = Position {
         file: 0,
         packet_offset: 0,
@@ -44,10 +45,11 @@ impl Position {
         at_end: false,
     };
 
-    /// After the last event.
+    /// The position after the last event.
     pub const END: Position = Position { file: u32::MAX, at_end: true, ..Position::BEGIN };
 
-    /// As bytes, to be kept in a file. They mean something for the same trace only.
+    /// Converts the position to bytes, for storage. They are valid only for the same
+    /// trace.
     ///
     /// ```
     /// # use ltt_read::Position;
@@ -67,8 +69,8 @@ impl Position {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) gave. Any other bytes give some position
-    /// too, but one that may not be sought.
+    /// Decodes a position from the bytes of [`to_bytes`](Self::to_bytes). Other bytes are
+    /// accepted, too, but seeking the resulting position may fail.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let (head, rest) = bytes.split_at(5);
         let number = |at: usize| {
@@ -86,10 +88,11 @@ impl Position {
         }
     }
 
-    /// How many [bytes](Self::to_bytes) a position is.
+    /// The size of a position in [bytes](Self::to_bytes).
     pub const BYTES: usize = 45;
 
-    /// Where it is: what is left is known from there.
+    /// Returns the parts of the position that identify it; the remaining fields follow
+    /// from them.
     #[inline]
     fn place(&self) -> (bool, u32, u64, u64) {
         if self.at_end {

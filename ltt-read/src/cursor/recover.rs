@@ -1,35 +1,35 @@
-//! Finding the events of a packet whose content size is damaged.
+//! Recovery of the events of a packet whose content size is damaged.
 //!
-//! Such a packet has a size that can be believed, but its content size is larger than
-//! that, or too small even for the packet's own header and context. Where its events end
-//! and its padding starts is then found by this rule:
+//! Such a packet has a plausible size, but its content size is larger than that, or too
+//! small even for the packet's own header and context. The boundary between its events
+//! and its padding is then found by this rule:
 //!
-//! * The padding is the run of equal bytes at the packet's end, whatever their value: at
-//!   or after the last byte that differs from them, no event starts. So padding that is
-//!   filled with one value never makes an event.
-//! * All records up to there must be sound. Each has a known event type and ends within
-//!   the packet. Its time is between the packet's begin and end, and not before that of
-//!   the record before it. If only one of them is not, nothing of the packet is read:
-//!   its padding may be what an earlier packet left there.
+//! * The padding is the run of equal bytes at the packet's end, whatever their value. No
+//!   event starts at or after the last byte that differs from them. Therefore padding
+//!   that is filled with one value is never decoded as an event.
+//! * All records before that must be sound: each has a known event type, ends within the
+//!   packet, and has a time that lies between the packet's start and end and not before
+//!   the time of the previous record. If any record is unsound, no event of the packet is
+//!   recovered: the padding may contain data of an earlier packet.
 //!
-//! Events whose last bytes equal the padding are found all the same; only those are lost
-//! that hold nothing else and come last.
+//! Events whose last bytes equal the padding are found as well. Only trailing events that
+//! consist entirely of padding bytes are lost.
 
 use super::{Cursor, State};
 use crate::error::{DecodeError, Error};
 use crate::packet::Packet;
 
-/// What was found in a packet.
+/// The recovered content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Content {
-    /// Its end, in bits from the packet's begin.
+    /// The end of the content, in bits from the packet's start.
     end: u64,
     events: u64,
 }
 
 impl Cursor {
     /// Returns the error for the damaged content size of the packet that was just
-    /// entered. If its events are found, they come after
+    /// entered. If its events are found, they can be read after
     /// [`skip_packet`](Self::skip_packet).
     #[cold]
     pub(super) fn recover(&mut self, damage: DecodeError) -> Error {
@@ -49,18 +49,19 @@ impl Cursor {
         error
     }
 
-    /// Whether a bit of the current packet is in content that was found again.
+    /// Returns `true` if the content of the current packet was recovered and `bit` is not
+    /// before its events.
     pub(super) fn is_recovered(&self, bit: u64) -> bool {
         matches!(self.state, State::Recovered { .. }) && bit >= self.packet.events_begin
     }
 
-    /// Goes on with the events that were found in the current packet.
+    /// Continues with the recovered events of the current packet.
     pub(super) fn read_recovered(&mut self) {
         self.state = State::Packet;
         self.content_end = self.packet.readable_bits();
     }
 
-    /// Reads the events of the current packet by the rule above.
+    /// Reads the events of the current packet by the rule in the module's documentation.
     fn find_content(mut self) -> Option<Content> {
         let last_start = self.last_start()?;
         let mut time = self.packet.begin?;
@@ -81,8 +82,8 @@ impl Cursor {
         Some(Content { end: self.next, events })
     }
 
-    /// The last place in the current packet where an event may start, in bits: the last
-    /// byte before its padding.
+    /// Returns the last place in the current packet at which an event may start, in bits:
+    /// the last byte before its padding.
     fn last_start(&self) -> Option<u64> {
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
         let data = data.get(..self.packet.size as usize)?;

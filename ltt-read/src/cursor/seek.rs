@@ -1,16 +1,16 @@
-//! Going anywhere but to the next event: to positions and to times.
+//! Seeking positions and times.
 
 use super::form::Form;
 use super::{Cursor, Position, State, legacy};
 use crate::error::Error;
 use crate::index;
-use crate::layout::header::skip::{Lane, Place};
+use crate::layout::header::skip::{Boundary, RecordSkipper};
 use crate::layout::program::Window;
 use crate::packet::Packet;
 use crate::time::Timestamp;
 
 impl Cursor {
-    /// The cut before the next event that would be read.
+    /// Returns the position before the next event to be read.
     pub fn position(&self) -> Position {
         Position {
             file: self.file,
@@ -23,12 +23,12 @@ impl Cursor {
         }
     }
 
-    /// The default clock before the packet that it is in.
+    /// Returns the value of the default clock before the current packet, in cycles.
     pub(crate) fn packet_clock(&self) -> u64 {
         self.packet_clock
     }
 
-    /// The cut before the event that it stands on.
+    /// Returns the position before the current event.
     pub(crate) fn position_of_event(&self) -> Position {
         Position {
             file: self.file,
@@ -41,22 +41,22 @@ impl Cursor {
         }
     }
 
-    /// The cut before what it has next: before the event that it stands on,
-    /// unless that has been read.
-    pub(crate) fn cut(&self, stands_on_next: bool) -> Position {
+    /// Returns the position before the next event to be delivered. With `is_loaded`, this
+    /// is the current event, which a merge has read but not delivered yet.
+    pub(crate) fn undelivered_position(&self, is_loaded: bool) -> Position {
         match self.state {
-            State::Packet if stands_on_next => self.position_of_event(),
+            State::Packet if is_loaded => self.position_of_event(),
             State::Failed => Position::END,
             _ => self.position(),
         }
     }
 
-    /// Goes to a cut: [`next`](Self::next) gives the event after it.
+    /// Seeks a position: [`next`](Self::next) then returns the event after it.
     ///
     /// # Errors
     ///
-    /// [`Error::Decode`] if there is no packet where the position says: it came
-    /// from another tracefile, or the file was damaged since.
+    /// [`Error::Decode`] if there is no packet at the position: it comes from another
+    /// tracefile, or the file has been damaged since.
     pub fn seek(&mut self, position: Position) -> Result<(), Error> {
         self.last_timestamp = Timestamp::MIN;
         let files = self.tracefile().files.len();
@@ -83,7 +83,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Goes before the first packet.
+    /// Returns to the start of the tracefile.
     fn restart(&mut self) {
         self.state = State::Start;
         self.packet = Packet::none();
@@ -91,17 +91,18 @@ impl Cursor {
         (self.packet_clock, self.clock) = (0, 0);
     }
 
-    /// Goes before the first event whose timestamp is `time` or later (after
-    /// the last event if there is none), counted in file order. An event without
-    /// a timestamp comes before all times but [`Timestamp::MIN`].
+    /// Seeks the position before the first event, in file order, whose timestamp is
+    /// `time` or later; the end of the tracefile if there is none. An event without a
+    /// timestamp is before all times except [`Timestamp::MIN`].
     ///
-    /// It searches the [times of packets](crate::Trace::packet_times), then reads one
-    /// packet. The event is the first such one in any case; the times say how far a wrong
-    /// packet can mislead.
+    /// This is a binary search in the [times of packets](crate::Trace::packet_times),
+    /// followed by reading within one packet. [`PacketTimes`](crate::PacketTimes)
+    /// describes how wrong times in packet headers can mislead it.
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next), if the packet to search is damaged.
+    /// [`Error::Decode`] if the packet that has to be searched is damaged, as for
+    /// [`next`](Self::next).
     pub fn seek_time(&mut self, time: Timestamp) -> Result<(), Error> {
         match self.seek_packet(time)? {
             true => Ok(()),
@@ -109,8 +110,8 @@ impl Cursor {
         }
     }
 
-    /// Goes to the start of the first packet that may hold what
-    /// [`seek_time`](Self::seek_time) seeks. True if there is no more to do.
+    /// Seeks the start of the first packet that may contain the event for
+    /// [`seek_time`](Self::seek_time). Returns `true` if the seek is complete.
     pub(crate) fn seek_packet(&mut self, time: Timestamp) -> Result<bool, Error> {
         self.last_timestamp = Timestamp::MIN;
         if time == Timestamp::MIN {
@@ -126,16 +127,15 @@ impl Cursor {
         self.file = packet.file;
         self.enter_packet(packet.offset, packet.number, packet.clock_before)?;
         if !is_reached {
-            // After the last packet that could be indexed there may be damage that must
-            // not go unreported.
+            // Damage after the last indexed packet must be reported.
             self.next = self.content_end;
         }
         Ok(!is_reached)
     }
 
-    /// Goes on behind a damaged packet to the next event whose timestamp is `time` or
-    /// later, leaving damaged packets out.
-    pub(crate) fn reach_behind(&mut self, time: Timestamp, mut damage: impl FnMut(Error)) {
+    /// Seeks the next event after a damaged packet whose timestamp is `time` or later,
+    /// skipping damaged packets.
+    pub(crate) fn seek_after_damage(&mut self, time: Timestamp, mut damage: impl FnMut(Error)) {
         while self.skip_packet() {
             match self.skip_to(time) {
                 Ok(()) => return,
@@ -144,21 +144,22 @@ impl Cursor {
         }
     }
 
-    /// Goes on to before the next event whose timestamp is `time` or later.
+    /// Seeks the position before the next event whose timestamp is `time` or later.
     pub(crate) fn skip_to(&mut self, time: Timestamp) -> Result<(), Error> {
         let mut left = u64::MAX;
-        self.skip_some(time, &mut left).map(drop)
+        self.skip_up_to(time, &mut left).map(drop)
     }
 
-    /// The same, but passes no more events than `left`, which becomes less by those
-    /// that it passes. Whether it is there.
-    pub(crate) fn skip_some(&mut self, time: Timestamp, left: &mut u64) -> Result<bool, Error> {
+    /// Seeks the position before the next event whose timestamp is `time` or later,
+    /// skipping at most `left` events, and subtracts the number of skipped events from
+    /// `left`. Returns `true` if the seek is complete.
+    pub(crate) fn skip_up_to(&mut self, time: Timestamp, left: &mut u64) -> Result<bool, Error> {
         loop {
-            match self.lane(time) {
-                Some(mut lane) => {
-                    *left -= lane.skip(*left);
-                    let place = lane.place;
-                    self.go(place);
+            match self.skipper(time) {
+                Some(mut skipper) => {
+                    *left -= skipper.skip(*left);
+                    let boundary = skipper.at;
+                    self.set_boundary(boundary);
                 }
                 None => self.skip_by_time(time, left),
             }
@@ -166,54 +167,56 @@ impl Cursor {
                 return Ok(false);
             }
             *left -= 1;
-            if self.pass(time)? {
+            if self.skip_one(time)? {
                 return Ok(true);
             }
         }
     }
 
-    /// Goes to a place in the current packet.
-    pub(crate) fn go(&mut self, place: Place) {
-        (self.next, self.clock) = (place.next, place.clock);
+    /// Moves to a boundary between two records of the current packet.
+    pub(crate) fn set_boundary(&mut self, boundary: Boundary) {
+        (self.next, self.clock) = (boundary.next, boundary.clock);
     }
 
-    /// Passes one event, of whatever kind, if it is before `time`. Whether it is there.
-    pub(crate) fn pass(&mut self, time: Timestamp) -> Result<bool, Error> {
-        // What is passed over is not worth a notice.
+    /// Skips one event of any form if it is before `time`. Returns `true` if it is not, or
+    /// at the end of the tracefile.
+    pub(crate) fn skip_one(&mut self, time: Timestamp) -> Result<bool, Error> {
+        // There are no notices about skipped events.
         self.last_timestamp = Timestamp::MIN;
         if !self.advance()? {
             return Ok(true);
         }
-        let is_there = self.current.timestamp.is_some_and(|t| t >= time);
-        if is_there {
-            let cut = self.position_of_event();
-            self.next = cut.bit;
-            self.clock = cut.clock;
+        let is_reached = self.current.timestamp.is_some_and(|t| t >= time);
+        if is_reached {
+            let position = self.position_of_event();
+            self.next = position.bit;
+            self.clock = position.clock;
             self.last_timestamp = Timestamp::MIN;
         }
-        Ok(is_there)
+        Ok(is_reached)
     }
 
-    /// The way over those events of the current packet that are before `time`, if they
-    /// are told by the value of the default clock.
-    pub(crate) fn lane(&mut self, time: Timestamp) -> Option<Lane<'_>> {
+    /// Creates a skipper over the events of the current packet before `time`; `None` if
+    /// the value of the default clock does not decide which these are.
+    pub(crate) fn skipper(&mut self, time: Timestamp) -> Option<RecordSkipper<'_>> {
         let table = self.table.as_deref()?;
         let quick = table.quick.as_ref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
-        Some(Lane {
+        Some(RecordSkipper {
             quick,
             table,
             tables: self.trace.tables(),
             window: Window { data, end: self.content_end },
             scratch: &mut self.scratch,
-            place: Place { next: self.next, clock: self.clock },
+            at: Boundary { next: self.next, clock: self.clock },
             header: quick.size()?,
             before: quick.cycles_reaching(time)?,
         })
     }
 
-    /// Passes events of the current packet before `time`, `left` at most, where their
-    /// times have to be asked one by one: in legacy traces.
+    /// Skips events of legacy traces in the current packet that are before `time`, at
+    /// most `left` of them, and subtracts their number from `left`. Their times have to
+    /// be computed one by one.
     fn skip_by_time(&mut self, time: Timestamp, left: &mut u64) {
         let Some(table) = self.table.as_deref() else { return };
         let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };

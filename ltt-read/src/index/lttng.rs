@@ -1,9 +1,10 @@
 //! LTTng's index files (`index/NAME.idx`, versions 1.0 and 1.1).
 //!
-//! A header of four big-endian `u32`s (magic, major, minor, entry size), then
-//! per packet big-endian `u64`s: offset in bytes, packet size and content size
-//! in bits, begin and end in cycles, discarded events, stream class id, and
-//! from 1.1 on stream id and packet sequence number.
+//! The header consists of four big-endian `u32`s: magic number, major version, minor
+//! version and entry size. Each packet has an entry of big-endian `u64`s: offset in
+//! bytes, packet size and content size in bits, start and end in cycles, number of
+//! discarded events, stream class id and, since version 1.1, stream id and packet
+//! sequence number.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
@@ -20,19 +21,19 @@ use crate::tracefile::DataFile;
 
 const MAGIC: u32 = 0xc1f1_dcc1;
 const HEADER: usize = 16;
-/// Of version 1.0; later versions append to it.
+/// The size of an entry in version 1.0, in bytes. Later versions append to it.
 const ENTRY: usize = 56;
-/// Larger entries are those of no index.
+/// The greatest accepted size of an entry, in bytes.
 const MAX_ENTRY: usize = 256;
-/// No packet that an index can describe is smaller, in bytes.
+/// The least size of a packet in an index, in bytes.
 const MIN_PACKET: u64 = 8;
 
-/// Why an index is not used whose entries are not those of the packets.
-pub(super) const DISAGREES: &str = "it disagrees with the packets";
+/// The reason for not using an index file whose entries differ from the packets.
+pub(super) const DISAGREES: &str = "its entries differ from the packets";
 
-/// The index of a data file, `None` if there is no index file, or a notice
-/// that says why it is not used. Compares all entries with the packets if `check_all`,
-/// otherwise the first and the last.
+/// Reads the index file of a data file; `None` if there is none. With `check_all`,
+/// compares all entries with the packets, otherwise the first and the last one. The error
+/// is a notice with the reason why the file is not used.
 pub(super) fn read(
     schema: &Schema,
     tables: &Tables,
@@ -46,18 +47,18 @@ pub(super) fn read(
         packet: 0,
         offset: 0,
     };
-    // A pipe would have to be waited for, a device may never end.
+    // Opening a pipe would wait for a writer, and a device may have no end.
     let Ok(found) = fs::metadata(&file.index_path) else { return Ok(None) };
     if !found.is_file() {
-        return Err(ignored("it is no regular file"));
+        return Err(ignored("not a regular file"));
     }
-    let most = file.source.bytes().len() as u64 / MIN_PACKET + 1;
-    if found.len() > HEADER as u64 + most * MAX_ENTRY as u64 {
-        return Err(ignored("it is larger than its data file allows"));
+    let max_packets = file.source.bytes().len() as u64 / MIN_PACKET + 1;
+    if found.len() > HEADER as u64 + max_packets * MAX_ENTRY as u64 {
+        return Err(ignored("too large for its data file"));
     }
     let Ok(opened) = File::open(&file.index_path) else { return Ok(None) };
     let entries = entries(tables, file, number, found.len(), opened).map_err(ignored)?;
-    // Its entries fit the file's size; now see whether they are about this very file.
+    // The entries fit the file's size. Next, they are compared with the packets.
     let checked = if check_all { entries.len() } else { 1 };
     let (first, last) = (entries.iter().take(checked), entries.last());
     match first.chain(last).all(|entry| agrees(schema, tables, file, entry)) {
@@ -66,7 +67,8 @@ pub(super) fn read(
     }
 }
 
-/// Reads the entries of an index file of some bytes.
+/// Reads the entries of an index file that has `len` bytes. The error is the reason why
+/// it is not used.
 fn entries(
     tables: &Tables,
     file: &DataFile,
@@ -109,7 +111,7 @@ fn entries(
         let clock = clock.ok_or("its stream class has no clock")?;
         let time = |i| clock.timestamp(field(i)).ok_or("a time is out of range");
         let (begin, end) = (time(3)?, time(4)?);
-        // Where clocks went back, the packets themselves are the better source.
+        // If clocks went back, the headers of the packets are more reliable.
         let before = entries.last();
         if end < begin || before.is_some_and(|b| begin < b.begin || end < b.end) {
             return Err("its times are not in order");
@@ -131,8 +133,8 @@ fn entries(
     Ok(entries)
 }
 
-/// Whether an entry is right about its packet, and the packet's clock values are whole, so
-/// that it can be entered without those before it.
+/// Returns `true` if an entry agrees with its packet and the packet's clock values have
+/// full width, so that it can be entered without the previous packets.
 pub(super) fn agrees(
     schema: &Schema,
     tables: &Tables,

@@ -1,10 +1,10 @@
-//! Packet indexes: where each packet of a tracefile is, and its times.
+//! Packet indexes: the place and the times of each packet of a tracefile.
 //!
-//! An index is made when it is first needed, for seeking: from LTTng's index
-//! files where they are there and sound, otherwise by reading the header and
-//! context of each packet. Reading in order never needs one.
+//! An index is built when it is first needed, for seeking: from LTTng's index files if
+//! they exist and are sound, otherwise by reading the header and context of each packet.
+//! Reading in order never needs an index.
 //!
-//! What packets say of their times need not be true: see [`PacketTimes`].
+//! The times that packets declare may be wrong: see [`PacketTimes`].
 
 mod lttng;
 mod scan;
@@ -23,27 +23,27 @@ pub(crate) use survey::Survey;
 pub use times::PacketTimes;
 pub(crate) use times::TimedPacket;
 
-/// Traces of no more bytes than this are read wholly before their first seek, instead of
-/// relying on what packets say of their times, unless other options are given.
+/// The default of
+/// [`OpenOptions::verify_times_up_to`](crate::OpenOptions::verify_times_up_to), in bytes.
 pub(crate) const SMALL: u64 = 16 << 20;
 
-/// A packet as an [`Index`] knows it.
+/// A packet in an [`Index`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexEntry {
-    /// Which of the tracefile's files it is in.
+    /// The index of its file among those of the tracefile.
     pub file: u32,
-    /// Number in that file, from 0.
+    /// The number of the packet in that file, from 0.
     pub number: u64,
-    /// Offset of its first byte in that file.
+    /// The offset of its first byte in that file, in bytes.
     pub offset: u64,
-    /// Size in bytes, padding included.
+    /// The size of the packet in bytes, including padding.
     pub size: u64,
-    /// Time at its begin, or the earliest one that it may have.
+    /// The time at its start, or a lower bound of it.
     pub begin: Timestamp,
-    /// Time at its end, or the latest one that it may have.
+    /// The time at its end, or an upper bound of it.
     pub end: Timestamp,
-    /// The default clock before it, in cycles.
+    /// The value of the default clock before it, in cycles.
     pub(crate) clock_before: u64,
     pub(crate) declared: Declared,
 }
@@ -56,25 +56,25 @@ pub(crate) struct Declared {
 }
 
 impl Declared {
-    /// Returns the declared end, unless it is before the begin: a tracer that crashed
-    /// leaves it 0.
+    /// Returns the declared end; `None` if it is before the declared start, because a
+    /// tracer that crashed leaves it 0.
     pub(crate) fn known_end(self) -> Option<Timestamp> {
         self.end.filter(|end| self.begin.is_none_or(|begin| begin <= *end))
     }
 }
 
-/// The packets of one tracefile, in file order, with the times that they declare.
+/// The packets of one tracefile in file order, with the times that they declare.
 #[derive(Debug, Default)]
 pub struct Index {
     entries: Vec<IndexEntry>,
     notices: Vec<Notice>,
-    /// Which of the tracefile's files have their entries from an index file that was not
-    /// wholly compared with the packets.
+    /// For each file of the tracefile, `true` if its entries come from an index file that
+    /// was not fully compared with the packets.
     unchecked: Vec<bool>,
     times: OnceLock<PacketTimes>,
 }
 
-/// The index of a tracefile, and the one that took its place when an index file turned
+/// The index of a tracefile, and the index that replaced it after an index file turned
 /// out to be wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Indexes {
@@ -83,14 +83,14 @@ pub(crate) struct Indexes {
 }
 
 impl Indexes {
-    /// Returns the index, built if it is not there yet.
+    /// Returns the index, building it if necessary.
     pub(crate) fn get(&self, trace: &Trace, tracefile: &Tracefile) -> &Index {
         self.rebuilt
             .get()
             .unwrap_or_else(|| self.first.get_or_init(|| Index::build(trace, tracefile)))
     }
 
-    /// Builds the index from the data alone, since an index file disagrees with it.
+    /// Builds the index from the data alone, because an index file disagrees with it.
     fn rebuild(&self, trace: &Trace, tracefile: &Tracefile, wrong: Notice) {
         self.rebuilt.get_or_init(|| {
             let mut index = Index::from_data(trace, tracefile);
@@ -110,8 +110,9 @@ impl Indexes {
 }
 
 impl Index {
-    /// Where a file's packets end is where its index ends: what comes after a
-    /// damaged packet header cannot be found. The next file's packets follow.
+    /// Builds the index from index files if possible. The index of a file ends at a
+    /// damaged packet header, after which no packet can be found; the packets of the next
+    /// file follow.
     fn build(trace: &Trace, tracefile: &Tracefile) -> Index {
         let (schema, tables) = (trace.schema(), trace.tables());
         let is_small = trace.is_small();
@@ -132,7 +133,7 @@ impl Index {
                 }
             }
         }
-        Duplicates::take_out(schema, tables, tracefile, &mut index.entries);
+        Duplicates::remove_from(schema, tables, tracefile, &mut index.entries);
         index.widen_times();
         index
     }
@@ -146,14 +147,14 @@ impl Index {
             index.entries.extend(scan::packets(schema, tables, file, number, &mut clock));
             index.unchecked.push(false);
         }
-        Duplicates::take_out(schema, tables, tracefile, &mut index.entries);
+        Duplicates::remove_from(schema, tables, tracefile, &mut index.entries);
         index.widen_times();
         index
     }
 
-    /// Bounds the times of packets that do not tell them. An end before the begin is
-    /// unknown (a tracer that crashed leaves it 0): the next packet's begin bounds it.
-    /// Where clocks went back, an end is at least that of the packet before.
+    /// Bounds the times that packets do not declare. An end before the start is unknown
+    /// (a tracer that crashed leaves it 0) and is bounded by the start of the next
+    /// packet. If clocks went back, an end is at least that of the previous packet.
     fn widen_times(&mut self) {
         let mut next_begin = Timestamp::MAX;
         for entry in self.entries.iter_mut().rev() {
@@ -169,18 +170,18 @@ impl Index {
         }
     }
 
-    /// The packets.
+    /// Returns the entries of all packets, in file order.
     pub fn entries(&self) -> &[IndexEntry] {
         &self.entries
     }
 
-    /// Why index files were not used.
+    /// Returns the notices about index files that were not used.
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Compares entries that come from an index file with their packets. Returns what is
-    /// wrong with the first that differs.
+    /// Compares entries that come from an index file with their packets. Returns a notice
+    /// about the first entry that differs.
     fn check(
         &self,
         trace: &Trace,
@@ -202,17 +203,17 @@ impl Index {
     }
 }
 
-/// Returns the times of the packets of a tracefile, found out if they are not known yet.
+/// Returns the times of the packets of a tracefile, determining them if necessary.
 pub(crate) fn times(trace: &Arc<Trace>, tracefile: usize) -> &PacketTimes {
     let index = trace.packet_index(tracefile);
     index.times.get_or_init(|| match times::doubt(trace, tracefile, index) {
         Ok(()) => PacketTimes::declared(trace, index),
-        Err(doubt) => Survey::new(trace, tracefile, doubt).whole(),
+        Err(doubt) => Survey::new(trace, tracefile, doubt).run(),
     })
 }
 
-/// Returns what it takes to find out the times of the packets of a tracefile, if that is
-/// not done and takes long.
+/// Returns a survey that determines the times of the packets of a tracefile; `None` if
+/// they are known, or can be determined without reading the events.
 pub(crate) fn survey(trace: &Arc<Trace>, tracefile: usize) -> Option<Survey> {
     let index = trace.packet_index(tracefile);
     if index.times.get().is_some() {
@@ -222,19 +223,20 @@ pub(crate) fn survey(trace: &Arc<Trace>, tracefile: usize) -> Option<Survey> {
     Some(Survey::new(trace, tracefile, doubt))
 }
 
-/// Keeps what a survey that is through has found.
-pub(crate) fn keep(survey: Survey) {
+/// Stores the result of a complete survey.
+pub(crate) fn store_survey(survey: Survey) {
     let (trace, tracefile) = (survey.trace().clone(), survey.tracefile());
-    // If another thread was faster, it has found the same.
+    // If another thread was faster, it has stored the same result.
     _ = trace.packet_index(tracefile).times.set(survey.finish());
 }
 
-/// Returns the first packet that may hold an event at a time or later, and whether it
-/// does; if none may, the last one. `None` if there is no packet.
+/// Returns the first packet that may contain an event at a time or later, and `true`; the
+/// last packet and `false` if there is no such packet. `None` if the tracefile has no
+/// packets.
 ///
-/// What an index file says of this packet and its neighbours is compared with them first;
-/// that the file's times are in order was seen to when it was read. So no other entry
-/// can mislead.
+/// If the packet comes from an index file, its entry and the adjacent ones are compared
+/// with the packets first. No other entry can affect the result, because the order of the
+/// file's times was checked when it was read.
 pub(crate) fn packet_reaching(
     trace: &Arc<Trace>,
     tracefile: usize,
@@ -248,7 +250,7 @@ pub(crate) fn packet_reaching(
         if times.are_read() || !index.unchecked.contains(&true) {
             return found.map(|packet| (packet, at < times.packets().len()));
         }
-        // The packets are those of the index then.
+        // In this case, `times.packets()` corresponds to the index.
         let last = index.entries.len().min(at.saturating_add(2));
         let used = index.entries.get(at.saturating_sub(1)..last).unwrap_or_default();
         let file = &trace.tracefiles()[tracefile];

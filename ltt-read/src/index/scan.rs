@@ -1,4 +1,4 @@
-//! An index from the packets themselves.
+//! Index entries from the headers of the packets.
 
 use super::{Declared, IndexEntry};
 use crate::layout::program::Scratch;
@@ -7,8 +7,8 @@ use crate::schema::Schema;
 use crate::time::Timestamp;
 use crate::tracefile::DataFile;
 
-/// Reads header and context of each packet of a file. `clock` is the default
-/// clock before it, and then after it.
+/// Reads the header and context of each packet of a file. `clock` is the value of the
+/// default clock before the file, and becomes its value after the file.
 pub(super) fn packets(
     schema: &Schema,
     tables: &Tables,
@@ -24,8 +24,8 @@ pub(super) fn packets(
         match file.packet(schema, tables, offset, number, *clock, &mut scratch) {
             Ok(p) => {
                 let begin = p.begin.unwrap_or(Timestamp::MIN);
-                // Without both times, nothing is known; an end before the begin
-                // stands for "unknown, but not later than the next begin".
+                // Without both times, nothing is known. An end before the start means
+                // "unknown, but not later than the start of the next packet".
                 let unknown = if p.begin.is_some() { Timestamp::MIN } else { Timestamp::MAX };
                 entries.push(IndexEntry {
                     file: file_number,

@@ -1,4 +1,4 @@
-//! Reading a tracefile for the times of its events.
+//! Surveys: reading all events of a tracefile to determine the times of its packets.
 
 use std::mem;
 use std::sync::Arc;
@@ -10,34 +10,34 @@ use crate::notice::{Notice, NoticeKind};
 use crate::time::{TimeSpan, Timestamp};
 use crate::trace::Trace;
 
-/// A reading of all events of a tracefile for their times, a little at a time.
+/// A scan of all events of a tracefile for their times, in bounded steps.
 ///
-/// It takes the same steps as any other reader, so that what is damaged for one is damaged
-/// for the other. Packets without events are left out.
+/// A survey reads events as a cursor does, so that it meets the same damage. Packets
+/// without events are left out.
 #[derive(Debug)]
 pub(crate) struct Survey {
     cursor: Cursor,
     packets: Vec<TimedPacket>,
-    /// How many packets the cursor had entered at the last event.
+    /// The number of packets that the cursor had entered at the last event.
     entered: u64,
     current: Current,
-    /// What packets declare together, `None` if one of them lacks a time.
+    /// The span of all declared times so far; `None` if a packet lacks a time.
     declared: Option<TimeSpan>,
-    /// The times of all events of the packets before the current one.
+    /// The span of the times of all events before the current packet.
     events: Option<TimeSpan>,
     in_order: bool,
     notice: Option<Notice>,
 }
 
-/// The packet that is read.
+/// The current packet.
 #[derive(Debug)]
 struct Current {
     declared: Declared,
-    /// The time of the last event.
+    /// The time of the last event; [`Timestamp::MIN`] if it has none.
     last: Timestamp,
     earliest: Timestamp,
     latest: Timestamp,
-    /// Whether there is an event without a time.
+    /// `true` if an event has no time.
     has_untimed: bool,
     in_order: bool,
 }
@@ -54,13 +54,13 @@ impl Current {
         }
     }
 
-    /// Returns the times of its events, without those that have none.
+    /// Returns the span of the times of its events; `None` if no event has a time.
     fn span(&self) -> Option<TimeSpan> {
         let span = TimeSpan { begin: self.earliest, end: self.latest };
         (span.begin <= span.end).then_some(span)
     }
 
-    /// Whether all events are within the declared times.
+    /// Returns `true` if all events are within the declared times.
     fn is_enclosed(&self) -> bool {
         let Declared { begin, .. } = self.declared;
         self.span().is_none_or(|span| {
@@ -96,23 +96,23 @@ impl Survey {
         self.cursor.tracefile_index()
     }
 
-    /// Reads everything.
-    pub(super) fn whole(mut self) -> PacketTimes {
+    /// Reads all events and returns the times of the packets.
+    pub(super) fn run(mut self) -> PacketTimes {
         let mut left = u64::MAX;
-        while !self.go_on(&mut left) {
+        while !self.resume(&mut left) {
             left = u64::MAX;
         }
         self.finish()
     }
 
-    /// Reads on, over `left` events at most, which becomes less by those that it reads.
-    /// Whether it is through.
-    pub(crate) fn go_on(&mut self, left: &mut u64) -> bool {
+    /// Continues over at most `left` events, and subtracts the number of events read from
+    /// `left`. Returns `true` if the survey is complete.
+    pub(crate) fn resume(&mut self, left: &mut u64) -> bool {
         while *left > 0 {
             *left -= 1;
             match self.cursor.advance() {
                 Ok(true) => {}
-                // The reader of the data will report it.
+                // The reader of the events will report the error.
                 Err(_) if self.cursor.skip_packet() => continue,
                 Ok(false) | Err(_) => return true,
             }
@@ -134,7 +134,7 @@ impl Survey {
         false
     }
 
-    /// Begins a packet, at its first event.
+    /// Starts a packet, at its first event.
     fn enter(&mut self) {
         self.leave();
         let Some(packet) = self.cursor.packet() else { return };
@@ -160,7 +160,7 @@ impl Survey {
         }
     }
 
-    /// Ends the current packet.
+    /// Finishes the current packet.
     fn leave(&mut self) {
         let before = self.packets.len().checked_sub(2).and_then(|at| self.packets.get(at));
         let before = before.map_or(Timestamp::MIN, |packet| packet.latest);
@@ -183,7 +183,7 @@ impl Survey {
         }
     }
 
-    /// Notes what is wrong with the current packet, if nothing has been wrong yet.
+    /// Records the first fault in the declared times, in the current packet.
     fn note(&mut self, reason: &'static str) {
         let Some(packet) = self.packets.last() else { return };
         let files = &self.cursor.tracefile().files;
@@ -195,7 +195,7 @@ impl Survey {
         self.notice.get_or_insert(Notice { kind, file, packet, offset });
     }
 
-    /// Returns what was found.
+    /// Returns the times of the packets.
     pub(super) fn finish(mut self) -> PacketTimes {
         self.leave();
         let span = match (&self.notice, self.declared) {

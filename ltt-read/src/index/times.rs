@@ -1,4 +1,4 @@
-//! When the events of packets happened, and what of that can be believed.
+//! The times of the events in packets, and the rules by which declared times are trusted.
 
 use super::Index;
 use crate::notice::{Notice, NoticeKind};
@@ -6,62 +6,66 @@ use crate::quirks::{PacketBounds, packet_bounds};
 use crate::time::{TimeSpan, Timestamp};
 use crate::trace::Trace;
 
-/// Between which times the events of each packet of a tracefile happened.
+/// The times of the events in each packet of a tracefile.
 ///
 /// Packets declare their times, but these may be wrong, missing or out of order. They are
-/// believed if all of this holds:
+/// trusted if all of these conditions hold:
 ///
-/// * The trace is larger than 16 MiB, or
-///   [what was asked for](crate::OpenOptions::verify_times_up_to).
-/// * Its tracer is known to declare them rightly: LTTng's (`lttng-modules`, `lttng-ust`),
-///   or one of the formats before CTF.
-/// * Every packet declares both times, only the last end may be missing, and the times
-///   of each follow those of the packet before.
+/// * The trace is larger than 16 MiB, or than [the configured
+///   limit](crate::OpenOptions::verify_times_up_to).
+/// * Its tracer is known to declare correct times: one of LTTng's (`lttng-modules`,
+///   `lttng-ust`), or one of the formats before CTF.
+/// * Every packet declares both times, except that the last end may be missing, and the
+///   times of each packet follow those of the previous one.
 ///
-/// Even then a packet is held to reach to the begin of the next one, and the last one to
-/// reach to the end of time; for tracers that take the end too early, LTTng's before 2.11,
-/// it reaches to the end of the next one. Otherwise all events of the tracefile are read,
-/// once, and the times are theirs.
+/// Even then, a packet is assumed to extend to the start of the next packet, and the last
+/// packet to the end of time. For tracers that record the end too early, which are
+/// LTTng's before 2.11 and those of the formats before CTF, a packet is assumed to extend
+/// to the end of the next one. If a condition does not hold, all events of the tracefile
+/// are read once, and the times are theirs.
 ///
-/// In a trace whose times are believed, an event outside of its packet's times may
-/// therefore be missed by a seek if it is later than the begin of the next packet, or
-/// earlier than an event before it. Reading in order never relies on these times.
+/// In a trace whose times are trusted, a seek may therefore miss an event outside of its
+/// packet's times, if it is later than the start of the next packet or earlier than an
+/// event before it. Reading in order never depends on these times.
 #[derive(Debug)]
 pub struct PacketTimes {
     packets: Vec<TimedPacket>,
     span: Option<TimeSpan>,
-    /// Whether no event is earlier than one before it.
+    /// `true` if no event is earlier than a previous one.
     in_order: bool,
     is_read: bool,
     notice: Option<Notice>,
 }
 
-/// Where a packet is, and the times of its events.
+/// The place of a packet and the times of its events.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimedPacket {
     pub(crate) file: u32,
     pub(crate) number: u64,
     pub(crate) offset: u64,
-    /// The default clock before it, in cycles.
+    /// The value of the default clock before it, in cycles.
     pub(crate) clock_before: u64,
-    /// No event of it is earlier; in [`PacketTimes`], none of a packet after it either.
+    /// A lower bound of the times of its events; in [`PacketTimes`], also of the events
+    /// of all later packets.
     pub(crate) earliest: Timestamp,
-    /// No event of it is later; in [`PacketTimes`], none of a packet before it either.
+    /// An upper bound of the times of its events; in [`PacketTimes`], also of the events
+    /// of all previous packets.
     pub(crate) latest: Timestamp,
-    /// Whether no event of it is earlier than one of it before that.
+    /// `true` if no event of the packet is earlier than a previous one of it.
     pub(crate) in_order: bool,
 }
 
-/// Why the times of packets are not believed.
+/// The reason why declared times are not trusted.
 #[derive(Debug)]
 pub(crate) enum Doubt {
-    /// They may be right.
+    /// The declared times may be right, but nothing confirms them.
     Unknown,
-    /// They cannot be right.
+    /// The declared times contradict each other.
     Contradiction(Notice),
 }
 
-/// Finds out whether the times that packets declare can be believed.
+/// Determines whether the times that packets declare can be trusted. The error is the
+/// reason why they are not.
 pub(super) fn doubt(trace: &Trace, tracefile: usize, index: &Index) -> Result<(), Doubt> {
     let bounds = packet_bounds(trace.schema(), trace.tables().legacy.is_some());
     if trace.is_small() || bounds == PacketBounds::Unknown {
@@ -92,11 +96,11 @@ pub(super) fn doubt(trace: &Trace, tracefile: usize, index: &Index) -> Result<()
     Ok(())
 }
 
-pub(super) const DISORDER: &str = "its packets are not in order of time";
-pub(super) const OUTSIDE: &str = "an event lies outside of the times of its packet";
+pub(super) const DISORDER: &str = "its packets are not in time order";
+pub(super) const OUTSIDE: &str = "an event is outside of the times of its packet";
 
 impl PacketTimes {
-    /// Takes the times that packets declare, which are not in doubt.
+    /// Creates the packet times from the declared times, which must be trusted.
     pub(super) fn declared(trace: &Trace, index: &Index) -> Self {
         let bounds = packet_bounds(trace.schema(), trace.tables().legacy.is_some());
         let entries = index.entries();
@@ -124,7 +128,7 @@ impl PacketTimes {
         PacketTimes::new(packets.collect(), span, true, None, false)
     }
 
-    /// Takes the times of packets, each for itself.
+    /// Creates the packet times from the times of the single packets.
     pub(super) fn new(
         mut packets: Vec<TimedPacket>,
         span: Option<TimeSpan>,
@@ -145,20 +149,21 @@ impl PacketTimes {
         PacketTimes { packets, span, in_order, is_read, notice }
     }
 
-    /// Returns the span of time of the tracefile: that from the begin of its first packet to
-    /// the end of its last one if these are right, otherwise that of its events. `None` if
-    /// it has no time, or the end of its last packet is unknown.
+    /// Returns the span of time of the tracefile: from the start of its first packet to
+    /// the end of its last packet if these are right, otherwise from its earliest event
+    /// to its latest one. `None` if it has no times, or if the end of its last packet is
+    /// unknown.
     pub fn time_span(&self) -> Option<TimeSpan> {
         self.span
     }
 
-    /// Whether the times are those of the events, which have been read for this. Otherwise
-    /// they are those that the packets declare.
+    /// Returns `true` if the times are those of the events, which have been read for this
+    /// purpose, and `false` if they are those that the packets declare.
     pub fn are_read(&self) -> bool {
         self.is_read
     }
 
-    /// Returns what is wrong with the times that packets declare.
+    /// Returns the notice about wrong declared times, if any.
     pub fn notices(&self) -> &[Notice] {
         self.notice.as_slice()
     }
@@ -167,14 +172,15 @@ impl PacketTimes {
         &self.packets
     }
 
-    /// Returns the number of the first packet that may hold an event at a time or later.
+    /// Returns the index of the first packet that may contain an event at a time or
+    /// later; the number of packets if there is none.
     pub(crate) fn first_reaching(&self, time: Timestamp) -> usize {
         self.packets.partition_point(|packet| packet.latest < time)
     }
 
-    /// Returns a time of delivery at which all events before `end` have been delivered:
-    /// `end` itself if none comes after a later one. `None` if that is not before the end
-    /// of the tracefile.
+    /// Returns a time of delivery by which all events before `end` have been delivered:
+    /// `end` itself if none of them follows a later event. `None` if this is not before
+    /// the end of the tracefile.
     pub(crate) fn delivered_by(&self, end: Timestamp) -> Option<Timestamp> {
         if self.in_order {
             return Some(end);
@@ -185,8 +191,8 @@ impl PacketTimes {
         };
         let before = after.checked_sub(2).and_then(|at| self.packets.get(at));
         let latest = match before.map_or(Timestamp::MIN, |packet| packet.latest) {
-            // What precedes its last event before `end` is what precedes the packet, and
-            // what is earlier than that event.
+            // If the packet is in order, all its events before its last one before `end`
+            // are earlier than `end`. Only events of previous packets can be later.
             before if last.in_order => before,
             _ => last.latest,
         };

@@ -1,15 +1,14 @@
-//! From trees of field classes to a region's program and nodes.
+//! The compiler from trees of field classes to a region's program and nodes.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::cue::{Base, Cue};
-use super::hops::Hops;
 use super::node::{Elements, Node, NodeKind};
-use super::program::{Choice, Element, Len, MAX_EMPTY_FIELDS, Op, Present, Slot};
+use super::program::{Element, Len, MAX_EMPTY_FIELDS, Op, Present, Slot, VariantOption};
 use super::region::{Phase, Region, Start};
-use super::strides::Strides;
+use super::skip::{ByteAlignedSkip, DynamicSkip};
 use super::{FieldInfo, FixedRead};
 use crate::error::DecodeError;
 use crate::metadata::limits;
@@ -18,12 +17,19 @@ use crate::schema::{
     Roles, Selector, Str, Variant,
 };
 
-/// Nodes that one region may have.
+/// The greatest number of nodes in a region.
 const MAX_NODES: usize = 1 << 20;
 
 /// Compiles the roots of one region, in decoding order.
 ///
-/// With `roles`, fields that the reader itself needs are noted by the program.
+/// With `roles`, the program also notes the values of fields that the reader itself
+/// needs.
+///
+/// # Errors
+///
+/// [`DecodeError::TooComplex`], [`DecodeError::UnsupportedLength`],
+/// [`DecodeError::Unresolved`], [`DecodeError::ArrayTooLong`] if no layout can be
+/// compiled.
 pub(crate) fn compile(
     roots: &[Option<&Arc<FieldClass>>],
     start: Start,
@@ -37,10 +43,15 @@ pub(crate) fn compile(
         moves_anchors: false,
         roles,
         depth: 0,
-        at: Place { anchor: start.anchor, offset: 0, phase: start.phase, order: start.order },
+        at: StaticPosition {
+            anchor: start.anchor,
+            offset: 0,
+            phase: start.phase,
+            order: start.order,
+        },
         ops: Vec::new(),
         pending: 0,
-        unpaid: 0,
+        excess_visits: 0,
     };
     let mut first_nodes = SmallVec::new();
     for root in roots {
@@ -51,10 +62,10 @@ pub(crate) fn compile(
     }
     let fixed = (c.ops.is_empty() && c.at.anchor == start.anchor).then_some(c.at.offset);
     c.flush();
-    let hops = if roles { None } else { Hops::new(&c.ops) };
+    let skip = if roles { None } else { DynamicSkip::new(&c.ops) };
     Ok(Region {
-        strides: hops.as_ref().and_then(|hops| Strides::new(hops, start.phase)),
-        hops,
+        byte_aligned_skip: skip.as_ref().and_then(|skip| ByteAlignedSkip::new(skip, start.phase)),
+        dynamic_skip: skip,
         ops: c.ops.into(),
         nodes: c.nodes.into(),
         cues: c.cues.into_iter().flatten().collect(),
@@ -68,39 +79,38 @@ pub(crate) fn compile(
     })
 }
 
-/// A position as the compiler knows it.
+/// The static knowledge about the current position.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct StaticPosition {
     anchor: Slot,
-    /// Bits from the anchor.
+    /// The offset from the anchor, in bits.
     offset: u64,
     phase: Phase,
-    /// Byte order of the field before.
+    /// The byte order of the previous field, if known.
     order: Option<ByteOrder>,
 }
 
 struct Compiler {
     nodes: Vec<Node>,
-    /// `None` for a field that is not compiled to its end.
+    /// The cues; `None` for a field that is still being compiled.
     cues: Vec<Option<Cue>>,
-    /// The base that a walk holds after the cues so far; `None` where it looks
-    /// for it anyway.
+    /// The base of a walk after the cues so far; `None` if it has to compute a base at
+    /// the next cue in any case.
     cue_base: Option<Base>,
     free_slot: Slot,
     moves_anchors: bool,
     roles: bool,
     depth: usize,
-    at: Place,
+    at: StaticPosition,
     ops: Vec<Op>,
-    /// Bits before `at` that no op has skipped yet.
+    /// The number of bits before `at` that no op has skipped yet.
     pending: u64,
-    /// How many more visitor calls than bits the arrays of static length have.
-    unpaid: u64,
+    /// The number of visitor calls for arrays of static length in excess of their bits.
+    excess_visits: u64,
 }
 
 impl Compiler {
-    /// Compiles one field and what it holds; gives how many visitor calls
-    /// reading it costs.
+    /// Compiles a field and the fields in it. Returns the number of visitor calls for it.
     fn field(
         &mut self,
         name: Option<Arc<str>>,
@@ -128,16 +138,16 @@ impl Compiler {
         Ok(visits)
     }
 
-    /// Makes room for the cue of a node, after one that changes the base if it must;
-    /// gives its index, and its base.
+    /// Reserves the cue of a node, after a cue that changes the base if necessary.
+    /// Returns its index and its base.
     fn open_cue(&mut self, index: usize) -> (usize, Base) {
         let node = &self.nodes[index];
         let base = match self.cue_base {
-            Some(base) if base.is_near(node) => base,
-            held => {
+            Some(base) if base.reaches(node) => base,
+            previous => {
                 let base = Base::of(node);
                 let next = self.cues.len() + 1;
-                self.cues.extend(held.map(|_| Some(Cue::base(next, node, base))));
+                self.cues.extend(previous.map(|_| Some(Cue::base(next, node, base))));
                 base
             }
         };
@@ -146,7 +156,7 @@ impl Compiler {
         (self.cues.len() - 1, base)
     }
 
-    /// Fills in the cue of a node that has got all of its contents.
+    /// Fills in the cue of a node whose contents are compiled.
     fn close_cue(&mut self, index: usize, (cue, base): (usize, Base), at_byte: bool) {
         let node = &mut self.nodes[index];
         if let NodeKind::Struct = node.kind {
@@ -159,6 +169,8 @@ impl Compiler {
         self.cues[cue] = Some(Cue::new(index as u32, node, base, at_byte));
     }
 
+    /// Compiles the kind of a field and the fields in it. Returns the number of visitor
+    /// calls.
     fn contents(&mut self, index: usize, class: &Arc<FieldClass>) -> Result<u64, DecodeError> {
         match &class.kind {
             FieldKind::BitArray(f) | FieldKind::BitMap(f, _) => {
@@ -208,8 +220,8 @@ impl Compiler {
         Ok(1)
     }
 
-    /// Skips a fixed-length field of up to 64 bits; gives how to read it and
-    /// how far ahead of the ops so far it is.
+    /// Skips a fixed-length field of up to 64 bits. Returns its encoding and its distance
+    /// in bits from the end of the ops so far.
     fn fixed(&mut self, fixed: &FixedLen, signed: bool) -> Result<(FixedRead, u64), DecodeError> {
         if !(1..=64).contains(&fixed.bits) {
             return Err(DecodeError::UnsupportedLength { bits: fixed.bits });
@@ -264,7 +276,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Skips `length` bytes.
+    /// Skips a string or blob of `length` bytes.
     fn bytes(&mut self, length: &Length) -> Result<Len, DecodeError> {
         match length {
             Length::Static(n) => {
@@ -286,11 +298,11 @@ impl Compiler {
             Length::Dynamic(dependency) => Len::Slot(slot_of(dependency)?),
         };
         self.flush_unless_static(len);
-        // The element, compiled as if it stood alone at an aligned place.
+        // The element is compiled separately, at an aligned position.
         let align = u64::from(array.element.align.max(1));
         let anchor = self.new_slot();
         let outer = (self.at, std::mem::take(&mut self.ops), std::mem::take(&mut self.pending));
-        self.at = Place { anchor, offset: 0, phase: Phase::aligned(align), order: None };
+        self.at = StaticPosition { anchor, offset: 0, phase: Phase::aligned(align), order: None };
         self.cue_base = None;
         let visits = self.field(None, &array.element)?;
         let element_end = self.at;
@@ -320,8 +332,9 @@ impl Compiler {
             Len::Const(n) => {
                 let all_visits = n.saturating_mul(visits);
                 let bits = (n - 1).saturating_mul(stride).saturating_add(size);
-                self.unpaid = self.unpaid.saturating_add(all_visits.saturating_sub(bits));
-                if self.unpaid > MAX_EMPTY_FIELDS {
+                self.excess_visits =
+                    self.excess_visits.saturating_add(all_visits.saturating_sub(bits));
+                if self.excess_visits > MAX_EMPTY_FIELDS {
                     return Err(DecodeError::ArrayTooLong { len: n });
                 }
                 self.skip(bits);
@@ -375,7 +388,8 @@ impl Compiler {
         for option in &variant.options {
             let (ops, visits, after) = self.branch(option.name.clone(), &option.class)?;
             end = Some(end.map_or(after.phase, |e| e.common(after.phase)));
-            options.push(Choice { ranges: option.ranges.clone(), visits, ops: ops.into() });
+            let ranges = option.ranges.clone();
+            options.push(VariantOption { ranges, visits, ops: ops.into() });
         }
         let phase = end.unwrap_or(self.at.phase);
         let options = options.into();
@@ -383,13 +397,14 @@ impl Compiler {
         Ok(2)
     }
 
-    /// Compiles a field that may follow here, as a program of its own, and counts its
-    /// visitor calls; leaves the place as it was.
+    /// Compiles a field that may follow here as a separate program. Returns the program,
+    /// its number of visitor calls and the position after it, and restores the current
+    /// position.
     fn branch(
         &mut self,
         name: Option<Arc<str>>,
         class: &Arc<FieldClass>,
-    ) -> Result<(Vec<Op>, u64, Place), DecodeError> {
+    ) -> Result<(Vec<Op>, u64, StaticPosition), DecodeError> {
         let outer = (self.at, std::mem::take(&mut self.ops), self.pending);
         self.pending = 0;
         self.cue_base = None;
@@ -401,17 +416,20 @@ impl Compiler {
         Ok((ops, visits, end))
     }
 
+    /// Allocates a slot.
     fn new_slot(&mut self) -> Slot {
         self.free_slot += 1;
         self.free_slot - 1
     }
 
+    /// Advances the current position by a constant.
     fn skip(&mut self, bits: u64) {
         self.at.offset = self.at.offset.saturating_add(bits);
         self.at.phase = self.at.phase.plus(bits);
         self.pending = self.pending.saturating_add(bits);
     }
 
+    /// Emits an op for the pending bits.
     fn flush(&mut self) {
         if self.pending > 0 {
             self.ops.push(Op::Skip(std::mem::take(&mut self.pending)));
@@ -424,6 +442,7 @@ impl Compiler {
         }
     }
 
+    /// Aligns the current position, by a constant if its phase is known.
     fn align(&mut self, align: u64) {
         if self.at.phase.modulus >= align {
             self.skip(self.at.phase.rest.wrapping_neg() & (align - 1));
@@ -432,16 +451,18 @@ impl Compiler {
         }
     }
 
-    /// Adds an op after which the position is known only as a new anchor.
+    /// Emits an op after which the position is known only as a new anchor. Returns that
+    /// anchor.
     fn dynamic(&mut self, phase: Phase, op: impl FnOnce(Slot) -> Op) -> Slot {
         self.flush();
         let anchor = self.new_slot();
         self.ops.push(op(anchor));
-        self.at = Place { anchor, offset: 0, phase, order: None };
+        self.at = StaticPosition { anchor, offset: 0, phase, order: None };
         anchor
     }
 
-    /// CTF forbids neighbouring fields of different byte order in one byte.
+    /// Checks the rule of CTF that successive fields of different byte orders do not
+    /// share a byte.
     fn enter_byte_order(&mut self, order: ByteOrder) {
         let phase = self.at.phase;
         if self.at.order.is_some_and(|before| before != order) {

@@ -1,16 +1,16 @@
-//! Cues: the visitor calls that a region's fields make, one after the other.
+//! Cues: the visitor calls for a region's fields, prepared in order.
 //!
-//! Nodes say all of a field to those who ask for one. Whoever visits every
-//! field goes through cues instead, which leave nothing to find out.
+//! Nodes contain all information for reading a single field. To visit every field, a walk
+//! goes through the cues instead, which need no further analysis.
 
 use super::node::{Node, NodeKind};
 use super::program::Slot;
 use super::{FieldInfo, FixedRead};
 use crate::schema::Encoding;
 
-/// One call. The field is `offset` bits behind its base, and that at
-/// `slots[anchor] + base`; who goes from cue to cue has to look the base up at the
-/// first, and again where one says so.
+/// A prepared visitor call. The field is `offset` bits after its base, and the base is at
+/// `slots[anchor] + base`. A walk computes the base at the first cue and at each
+/// [`CueKind::Base`].
 #[derive(Debug)]
 pub(crate) struct Cue {
     pub(crate) kind: CueKind,
@@ -20,7 +20,7 @@ pub(crate) struct Cue {
     pub(crate) info: FieldInfo,
 }
 
-/// Where the fields of cues are counted from: bits behind an anchor.
+/// The reference point of cues: a number of bits after an anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Base {
     pub(crate) anchor: Slot,
@@ -28,24 +28,25 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// How far behind it, in bytes, an integer may be that is read without further ado.
-    pub(crate) const NEAR: usize = u8::MAX as usize;
+    /// The greatest distance after the base, in bytes, at which an integer is read
+    /// without a bounds check.
+    pub(crate) const REACH: usize = u8::MAX as usize;
 
-    /// The one for a node, if it is not counted from that of a node before it.
+    /// Returns the base for a node that cannot use the base of a previous node.
     pub(crate) fn of(node: &Node) -> Self {
         Base { anchor: node.anchor, offset: node.offset / 8 * 8 }
     }
 
-    /// Whether it can be that of a node, too.
-    pub(crate) fn is_near(self, node: &Node) -> bool {
+    /// Returns `true` if this base can be used for a node, too.
+    pub(crate) fn reaches(self, node: &Node) -> bool {
         let distance = node.offset.wrapping_sub(self.offset);
-        self.anchor == node.anchor && distance / 8 <= Self::NEAR as u64
+        self.anchor == node.anchor && distance / 8 <= Self::REACH as u64
     }
 }
 
-/// The commonest kinds of fields, and how to find out about the others: told
-/// apart by one branch. The numbers are of whole bytes, in little-endian order, so
-/// many bytes `at` from their base: each is one load.
+/// The kind of a cue, distinguished by one branch: the most frequent kinds of fields, and
+/// references to the nodes of all other fields. Numbers consist of whole bytes in
+/// little-endian order, `at` bytes after their base, so that each is one load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum CueKind {
@@ -70,26 +71,26 @@ pub(crate) enum CueKind {
     F64 {
         at: u8,
     },
-    /// A null-terminated string that ends at the anchor `end`.
+    /// A null-terminated UTF-8 string that ends at the anchor `end`.
     Utf8 {
         end: Slot,
     },
-    /// `len` bytes, of which a null byte may end the text early.
+    /// A UTF-8 string of `len` bytes, in which a null byte may end the text early.
     Text {
         len: u32,
     },
-    /// Any other field that holds none.
+    /// Any other field that contains no fields.
     Scalar {
         node: u32,
     },
     BeginStruct,
     EndStruct,
-    /// No call: the cues from `next` on have another base.
+    /// No call. The cues from `next` on have another base.
     Base {
         next: u32,
     },
-    /// An array, a variant or an option: which of the cues up to `next` are
-    /// called depends on data.
+    /// An array, a variant or an option: the data determines the calls of the cues up to
+    /// `next`.
     Dynamic {
         node: u32,
         next: u32,
@@ -97,8 +98,8 @@ pub(crate) enum CueKind {
 }
 
 impl Cue {
-    /// The cue of the node `index`, which begins at a byte boundary or perhaps
-    /// not, and has all its cues.
+    /// Creates the cue of the node `index`, after those of the fields within it.
+    /// `at_byte` is `true` if the node is known to start at a byte boundary.
     pub(crate) fn new(index: u32, node: &Node, base: Base, at_byte: bool) -> Self {
         let offset = node.offset.wrapping_sub(base.offset);
         let at = u8::try_from(offset / 8).ok().filter(|_| at_byte && offset.is_multiple_of(8));
@@ -118,7 +119,8 @@ impl Cue {
         }
     }
 
-    /// The kind of what is no such number.
+    /// Returns the kind of a field other than a number of whole bytes; `None` if there is
+    /// no special kind for it.
     fn kind(index: u32, kind: &NodeKind, node: &Node) -> Option<CueKind> {
         match kind {
             NodeKind::Terminated { encoding: Encoding::Utf8, end } => {
@@ -134,18 +136,19 @@ impl Cue {
         }
     }
 
-    /// Whether its field holds no others.
+    /// Returns `true` if the field contains no other fields.
     pub(crate) fn is_scalar(&self) -> bool {
         use CueKind::{Base, BeginStruct, Dynamic, EndStruct};
         !matches!(self.kind, BeginStruct | EndStruct | Base { .. } | Dynamic { .. })
     }
 
-    /// The end of a structure, after cues that have a base.
+    /// Creates the cue for the end of a structure, after cues with the base `base`.
     pub(crate) fn end(node: &Node, base: Base) -> Self {
         Cue::without_field(CueKind::EndStruct, node, base)
     }
 
-    /// A change of the base before the cue of a node, which is at `next`.
+    /// Creates the cue for a change of the base before the cue of a node, which has the
+    /// index `next`.
     pub(crate) fn base(next: usize, node: &Node, base: Base) -> Self {
         Cue::without_field(CueKind::Base { next: next as u32 }, node, base)
     }

@@ -1,9 +1,9 @@
-//! Event headers: id and time of the next event record, as fast as possible.
+//! Event headers: fast decoding of the id and time of the next event record.
 //!
-//! Nearly all headers are either fixed or, as LTTng's, a small fixed part
-//! whose first field selects one of two fixed rests. For those a *plan* of
-//! bit offsets is made from the header's program; anything else runs the
-//! program itself. The commonest plans have a still quicker form.
+//! Nearly all headers either have constant offsets or, like LTTng's, a small fixed part
+//! whose first field selects one of two fixed rests. For these, a *plan* of bit offsets
+//! is derived from the header's program. All other headers run the program itself. The
+//! most frequent plans have an even faster form, [`Quick`].
 
 pub(crate) mod skip;
 
@@ -15,23 +15,23 @@ use crate::error::DecodeError;
 use crate::schema::{Role, Roles};
 use crate::time::{ClockConverter, Timestamp, update_clock};
 
-/// A field at a constant distance from the header's begin.
+/// A field at a constant offset from the header's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Located {
     offset: u64,
     read: FixedRead,
 }
 
-/// A header, or a part of one, whose fields all have constant offsets.
+/// A header or a part of a header, whose fields all have constant offsets.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     id: Option<Located>,
     clock: Option<Located>,
-    /// End, in bits from the header's begin.
+    /// The end of the part, in bits from the header's start.
     end: u64,
 }
 
-/// One of the rests that the selector chooses from.
+/// A rest that a range of selector values chooses.
 #[derive(Debug, Clone, Copy)]
 struct Rest {
     low: u64,
@@ -39,13 +39,14 @@ struct Rest {
     part: Part,
 }
 
+/// The way in which a header is decoded.
 #[derive(Debug)]
 enum Plan {
-    /// Only constant offsets.
+    /// All offsets are constant.
     Fixed(Part),
-    /// A selector, then one of several rests.
+    /// A selector is followed by one of several rests.
     Selected { first: Part, selector: Located, rests: Box<[Rest]> },
-    /// Anything else: run the program.
+    /// The header has another form and needs its program.
     Program,
 }
 
@@ -57,41 +58,40 @@ pub(crate) struct Header {
     align_mask: u64,
 }
 
-/// The form that almost all headers of almost all traces have: id and clock
-/// each within one 64-bit load, often the same. It is read without a look at
-/// the layout; whatever does not fit (an extended header, say) takes the long
-/// way.
+/// The form of almost all headers of almost all traces: the id and the clock are each
+/// within one 64-bit load, often the same. Headers of another form, such as extended
+/// headers, are decoded by the [`Header`].
 #[derive(Debug)]
 pub(crate) struct Quick {
     align_mask: u64,
-    /// Size of the header in bits.
+    /// The size of the header in bits.
     bits: u64,
     id: QuickField,
     clock: QuickField,
-    /// Ids with which the header has this form: from `low`, `span` more.
+    /// The ids for which the header has this form are `low` to `low + span`.
     low: u64,
     span: u64,
-    /// Whether the fields are big-endian.
+    /// `true` if the fields are big-endian.
     big: bool,
-    /// Neither that nor in two loads, and a cycle is a nanosecond: most headers,
-    /// told by one branch.
+    /// `true` if the fields are little-endian and within one load, and a cycle is a
+    /// nanosecond. Most headers are of this kind, and one branch distinguishes them.
     simple: bool,
     converter: ClockConverter,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct QuickField {
-    /// Where the load begins, in bytes from the header's begin.
+    /// The offset of the load from the header's start, in bytes.
     byte: usize,
     shift: u32,
     mask: u64,
 }
 
-/// What a header of a quick form says.
+/// The values of a header of the quick form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QuickValues {
     pub(crate) begin: u64,
-    /// Where it ends, and the body begins.
+    /// The end of the header, which is the start of the body, in bits.
     pub(crate) end: u64,
     pub(crate) entry: IdEntry,
     pub(crate) cycles: u64,
@@ -117,9 +117,9 @@ impl QuickField {
 }
 
 impl Quick {
-    /// The header after a record that ended at `pos`, if it has the quick form and
-    /// its id is a small one. Where it ends has not been compared with where the
-    /// packet does.
+    /// Decodes the header after a record that ended at `pos`, if it has the quick form
+    /// and its id is in the dense part of the table. The caller has to compare its end
+    /// with the packet's.
     #[inline(always)]
     pub(crate) fn read(
         &self,
@@ -144,8 +144,8 @@ impl Quick {
         Some(QuickValues { begin, end: begin + self.bits, entry: ids.entry(id)?, cycles, time })
     }
 
-    /// The id, and the word that the clock's value is in, of a header that begins at a
-    /// byte.
+    /// Reads the id of a header that starts at a byte, and the word that contains its
+    /// clock value.
     #[inline(always)]
     fn words<const SIMPLE: bool>(&self, data: &[u8], byte: usize) -> Option<(u64, u64)> {
         let word = u64::from_le_bytes(load(data, byte)?);
@@ -159,7 +159,8 @@ impl Quick {
         })
     }
 
-    /// The value of the clock, as [`update_clock`](crate::time::update_clock) has it.
+    /// Computes the new value of the clock, as
+    /// [`update_clock`](crate::time::update_clock) does.
     #[inline(always)]
     fn cycles(&self, now: u64, clock: u64) -> u64 {
         let passed = (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask;
@@ -172,13 +173,13 @@ fn load(data: &[u8], byte: usize) -> Option<[u8; 8]> {
     data.get(byte..byte.wrapping_add(8))?.as_array().copied()
 }
 
-/// What an event header says.
+/// The values of an event header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeaderValues {
     pub(crate) id: Option<u64>,
-    /// The default clock after the header.
+    /// The value of the default clock after the header, in cycles.
     pub(crate) clock: u64,
-    /// Where the header ends.
+    /// The end of the header, in bits.
     pub(crate) end: u64,
 }
 
@@ -188,7 +189,7 @@ impl Header {
         Header { region, plan, align_mask: u64::from(align.max(1)) - 1 }
     }
 
-    /// Its quick form, if it has one, for a clock.
+    /// Returns the quick form of the header for a clock, if it has one.
     pub(crate) fn quick(&self, converter: ClockConverter) -> Option<Quick> {
         if self.align_mask < 7 {
             return None;
@@ -224,13 +225,13 @@ impl Header {
         })
     }
 
-    /// Where a header begins that follows a record ending at `pos`.
+    /// Returns the start of the header that follows a record ending at `pos`.
     pub(crate) fn begin(&self, pos: u64) -> u64 {
         (pos + self.align_mask) & !self.align_mask
     }
 
-    /// Reads the header that begins at `pos` (aligned). `clock` is the clock's
-    /// value before it.
+    /// Reads the header that starts at `pos`, which must be aligned. `clock` is the value
+    /// of the default clock before it.
     pub(crate) fn read(
         &self,
         window: Window<'_>,
@@ -302,7 +303,7 @@ impl Part {
     }
 }
 
-/// The plan of a header program, if it has one of the simple forms.
+/// Derives the plan of a header from its program; `None` if the program has another form.
 fn plan(ops: &[Op]) -> Option<Plan> {
     let (first, saves, variant) = part(ops, 0)?;
     let Some(Op::Variant { selector, signed: false, options, .. }) = variant else {
@@ -323,9 +324,9 @@ fn plan(ops: &[Op]) -> Option<Plan> {
     Some(Plan::Selected { first, selector, rests: rests.into() })
 }
 
-/// The constant part at the begin of a program, the fields that it saves, and
-/// the variant that ends it.
-#[allow(clippy::type_complexity)] // three parts of one answer, used once
+/// Returns the constant part at the start of a program, the fields that it saves, and the
+/// variant that ends it.
+#[allow(clippy::type_complexity)] // three parts of one result, used once
 fn part(ops: &[Op], begin: u64) -> Option<(Part, Vec<(u32, Located)>, Option<&Op>)> {
     let (mut part, mut saves) = (Part { end: begin, ..Part::default() }, Vec::new());
     for (i, op) in ops.iter().enumerate() {
@@ -340,7 +341,7 @@ fn part(ops: &[Op], begin: u64) -> Option<(Part, Vec<(u32, Located)>, Option<&Op
                     part.id = Some(located);
                 }
                 if roles.has(Role::ClockTimestamp) && part.clock.replace(located).is_some() {
-                    return None; // each update counts: leave it to the program
+                    return None; // only the program supports several updates
                 }
                 let known = [Role::EventTypeId, Role::ClockTimestamp];
                 debug_assert!(known.iter().any(|r| roles.has(*r)) || *roles != Roles::NONE);
@@ -349,6 +350,6 @@ fn part(ops: &[Op], begin: u64) -> Option<(Part, Vec<(u32, Located)>, Option<&Op
             _ => return None,
         }
     }
-    // A size that could overflow a position is no plan.
+    // The size is limited so that positions cannot overflow.
     (part.end < 1 << 32).then_some((part, saves, None))
 }

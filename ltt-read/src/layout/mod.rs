@@ -1,28 +1,27 @@
 //! Layouts: schemas compiled for decoding.
 //!
-//! For each region of a packet (packet header, packet context, event header,
-//! event body) the compiler makes two things from the trees of field classes:
+//! For each region of a packet (packet header, packet context, event header, event body)
+//! the compiler generates two things from the trees of field classes:
 //!
-//! * a *program* (`program::Op`s) that finds the end of the region, checking
-//!   that it stays within the packet, and notes on the way where each dynamic
-//!   part begins (*anchors*) and what lengths and selectors are (*slots*). The
-//!   program of a fixed-size region is one addition;
-//! * a flat table of *nodes* (`node::Node`), one per field in decoding
-//!   order, each with its place as an anchor and a constant bit offset, and for
-//!   those who visit all of them the same as *cues* (`cue::Cue`).
+//! * a *program* (`program::Op`s) that computes the end of the region and checks that it
+//!   is within the packet. On the way it notes the start of each dynamic part
+//!   (*anchors*), and the values of lengths and selectors (*value slots*). The program of
+//!   a fixed-size region is one addition. Most other programs have a faster equivalent, a
+//!   *skip table* (`skip`);
+//! * a flat table of *nodes* (`node::Node`), one per field in decoding order. The place
+//!   of each is an anchor plus a constant bit offset. For visitors of all fields there is
+//!   an equivalent table of calls, the *cues* (`cue::Cue`).
 //!
-//! Reading a field is then a table look-up and a load; nothing is searched,
-//! and what nobody asks for is never decoded.
+//! Reading a field is then a table lookup and a load. Nothing is searched, and fields
+//! that are not read are not decoded.
 
 pub(crate) mod compile;
 pub(crate) mod cue;
 pub(crate) mod header;
-pub(crate) mod hops;
-pub(crate) mod leap;
 pub(crate) mod node;
 pub(crate) mod program;
 pub(crate) mod region;
-pub(crate) mod strides;
+pub(crate) mod skip;
 pub(crate) mod tables;
 pub(crate) mod walk;
 
@@ -32,10 +31,11 @@ use std::sync::Arc;
 use crate::bits;
 use crate::schema::{BitOrder, ByteOrder, FieldClass, FixedLen};
 
-/// What is known of a field before any event is read: its name and class.
+/// The static information about a field: its name and class.
 ///
-/// A [`Visitor`](crate::Visitor) gets it with each value, [`StructView::members`]
-/// with each member; [`labels`](crate::labels) names values by it.
+/// A [`Visitor`](crate::Visitor) receives it with each value, [`StructView::members`]
+/// returns it with each member, and [`labels`](crate::labels) uses it to name the values
+/// of enumerations.
 ///
 /// [`StructView::members`]: crate::StructView::members
 #[derive(Debug, Clone)]
@@ -46,44 +46,45 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
-    /// A field of this number, name (none for array elements and roots) and
-    /// class.
+    /// Creates the information about a field. The name is `None` for array elements and
+    /// root structures.
     pub(crate) fn new(index: u32, name: Option<Arc<str>>, class: Arc<FieldClass>) -> Self {
         FieldInfo { name, class, index }
     }
 
-    /// Member or option name; `None` for array elements and roots.
+    /// Returns the member or option name; `None` for array elements and root structures.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Its field class.
+    /// Returns the field class.
     pub fn class(&self) -> &Arc<FieldClass> {
         &self.class
     }
 
-    /// Its number, an index for tables of what is known per field.
+    /// Returns the number of the field, which can be used as an index into tables of
+    /// fields.
     ///
-    /// The fields of an event type's body (common context, specific context
-    /// and payload together) are numbered from 0 as their classes are written
-    /// down: the root structure of a scope before its members, an array before
-    /// its element, a variant before its options. Packet header, packet
-    /// context and event header count from 0 each.
+    /// The fields of an event type's body (common context, specific context and payload
+    /// together) are numbered from 0 in the order of their declarations: the root
+    /// structure of a scope before its members, an array before its element, a variant
+    /// before its options. The fields of the packet header, the packet context and the
+    /// event header are each numbered from 0.
     #[inline(always)]
     pub fn index(&self) -> usize {
         self.index as usize
     }
 }
 
-/// How to read the bits of a fixed-length field of up to 64 bits.
+/// The encoding of a fixed-length field of up to 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FixedRead {
     bits: u8,
     big: bool,
     reversed: bool,
     signed: bool,
-    /// Little-endian, not reversed, and within one 64-bit load at any bit:
-    /// what nearly all fields are, to be told by one branch.
+    /// `true` if the field is little-endian, not reversed, and within one 64-bit load.
+    /// Nearly all fields are, and one branch distinguishes them.
     simple: bool,
 }
 
@@ -104,7 +105,7 @@ impl FixedRead {
         u32::from(self.bits)
     }
 
-    /// Whether it is neither reversed nor signed.
+    /// Returns `true` if the field is neither reversed nor signed.
     pub(crate) fn is_plain(self) -> bool {
         !self.reversed && !self.signed
     }
@@ -117,12 +118,12 @@ impl FixedRead {
         self.signed
     }
 
-    /// Whether it is in little-endian order, bits and bytes.
+    /// Returns `true` if both bits and bytes are in little-endian order.
     pub(crate) fn is_little_endian(self) -> bool {
         !self.big && !self.reversed
     }
 
-    /// The bits, zero-extended.
+    /// Reads the bits at a position, zero-extended.
     #[inline(always)]
     pub(crate) fn raw(self, data: &[u8], pos: u64) -> u64 {
         let bits = u32::from(self.bits);
@@ -136,7 +137,7 @@ impl FixedRead {
         if self.reversed { bits::reverse(value, bits) } else { value }
     }
 
-    /// The value as 64 bits: sign-extended if the class is signed.
+    /// Reads the value at a position as 64 bits, sign-extended if the class is signed.
     #[inline(always)]
     pub(crate) fn value(self, data: &[u8], pos: u64) -> u64 {
         let raw = self.raw(data, pos);
@@ -144,18 +145,19 @@ impl FixedRead {
     }
 }
 
-/// How to read a little-endian integer that one load of 64 bits holds: of up to 57
-/// bits wherever it begins, of 64 bits at the begin of a byte.
+/// The encoding of a little-endian integer within one 64-bit load: of up to 57 bits at
+/// any bit position, or of 64 bits at a byte boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WordRead {
-    /// The bits of the word that are the integer's.
+    /// The bits of the word that belong to the integer.
     mask: NonZeroU64,
-    /// The highest of them if it is signed, otherwise 0.
+    /// The highest of these bits if the integer is signed, otherwise 0.
     sign: u64,
 }
 
 impl WordRead {
-    /// `None` if it takes more. `align` is its class's, in bits.
+    /// Creates the encoding; `None` if one load does not suffice. `align` is the
+    /// alignment of the field class, in bits.
     pub(crate) fn new(read: FixedRead, align: u32) -> Option<Self> {
         let holds = read.bits() <= 57 || read.bits() == 64 && align.is_multiple_of(8);
         if !holds || !read.is_little_endian() {
@@ -166,16 +168,16 @@ impl WordRead {
         Some(WordRead { mask: NonZeroU64::new(mask)?, sign })
     }
 
-    /// The bits of the word that are the integer's, unless it is signed.
+    /// Returns the bits of the word that belong to the integer; `None` if it is signed.
     pub(crate) fn mask_of_unsigned(self) -> Option<u64> {
         (self.sign == 0).then_some(self.mask.get())
     }
 
-    /// The value as 64 bits (sign-extended if the class is signed), given the word
-    /// that begins with it.
+    /// Returns the value as 64 bits, sign-extended if the class is signed, given the word
+    /// that starts at the field.
     #[inline(always)]
     pub(crate) fn value(self, word: u64) -> u64 {
-        // What is below the sign bit borrows from all above it.
+        // If the sign bit is set, the subtraction sets all bits above it.
         ((word & self.mask.get()) ^ self.sign).wrapping_sub(self.sign)
     }
 }

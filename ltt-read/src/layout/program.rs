@@ -1,4 +1,4 @@
-//! Programs: find where a region ends and where its dynamic parts begin.
+//! Programs, which compute the end of a region and the starts of its dynamic parts.
 
 use std::sync::Arc;
 
@@ -7,38 +7,47 @@ use crate::error::DecodeError;
 use crate::schema::{RangeSet, Role, Roles};
 use crate::time::update_clock;
 
-/// Index into [`Scratch::slots`]: a value slot or an anchor.
+/// An index into [`Scratch::slots`]: a value slot or an anchor.
 pub(crate) type Slot = u32;
 
-/// How many fields in arrays a region may have beyond one a bit: fields without bits
-/// cost time that no data pays for.
+/// The number of fields in arrays that a region may have in excess of one per bit. This
+/// bounds the time for fields that take no bits.
 pub(crate) const MAX_EMPTY_FIELDS: u64 = 1 << 16;
 
-/// One step of a program. `delta` is the distance in bits from the position
-/// that the program has reached so far.
+/// A step of a program. `delta` is the distance in bits from the position that the
+/// program has reached so far; `anchor` is the slot for the position after the step.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
-    /// Fixed-size fields.
+    /// Skips fields of a fixed size in bits.
     Skip(u64),
-    /// Padding that depends on the data before it.
+    /// Skips padding that depends on the data before it.
     Align { mask: u64, anchor: Slot },
-    /// Keeps the value of a length or selector.
+    /// Saves the value of a length or selector in a slot.
     Save { delta: u64, read: FixedRead, slot: Slot },
-    /// Keeps a value that the reader itself needs.
+    /// Saves a value that the reader itself needs.
     Role { delta: u64, read: FixedRead, roles: Roles },
-    /// A variable-length integer.
+    /// Skips a variable-length integer, and saves its value if it has a slot or roles.
     VarInt { signed: bool, slot: Option<Slot>, roles: Roles, anchor: Slot },
-    /// A null-terminated string with code units of `unit` bytes.
+    /// Skips a null-terminated string with code units of `unit` bytes.
     Terminated { unit: u8, anchor: Slot },
-    /// A string or blob of dynamic length.
+    /// Skips a string or blob whose length in bytes is in the slot `len`.
     Bytes { len: Slot, anchor: Slot },
-    /// A dynamic number of fixed-size elements, `visits` visitor calls for each.
+    /// Skips fixed-size elements whose number is in the slot `len`. `size` and `stride`
+    /// are in bits; `visits` is the number of visitor calls for each element.
     Array { len: Slot, size: u64, stride: u64, visits: u64, anchor: Slot },
-    /// Elements of dynamic size.
+    /// Skips elements of dynamic size.
     Elements { len: Len, element: Arc<Element>, anchor: Slot },
-    /// One of several programs.
-    Variant { selector: Slot, signed: bool, options: Arc<[Choice]>, chosen: Slot, anchor: Slot },
-    /// A program or nothing.
+    /// Runs one of several programs, selected by the value in the slot `selector`. Saves
+    /// the index of that program in the slot `chosen`.
+    Variant {
+        selector: Slot,
+        signed: bool,
+        options: Arc<[VariantOption]>,
+        chosen: Slot,
+        anchor: Slot,
+    },
+    /// Runs a program if the value in the slot `selector` is one of `present`. Saves
+    /// whether it is in the slot `chosen`.
     Option {
         selector: Slot,
         signed: bool,
@@ -48,9 +57,9 @@ pub(crate) enum Op {
         ops: Arc<[Op]>,
         anchor: Slot,
     },
-    /// The bit order changes here: fine at a byte boundary only.
+    /// Checks that the position is at a byte boundary, because the byte order changes.
     ByteBoundary,
-    /// Reaching this is an error.
+    /// Fails with an error.
     Fail(DecodeError),
 }
 
@@ -86,7 +95,7 @@ fn for_nested(op: &Op, each: &mut dyn FnMut(&[Op])) {
     }
 }
 
-/// A number of elements.
+/// A number of elements or bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Len {
     Const(u64),
@@ -107,71 +116,71 @@ impl Len {
     }
 }
 
-/// What each element of an [`Op::Elements`] array runs.
+/// The program of each element of an [`Op::Elements`] array.
 #[derive(Debug)]
 pub(crate) struct Element {
     pub(crate) align_mask: u64,
-    /// Where the element's begin is noted.
+    /// The slot for the start of the element.
     pub(crate) anchor: Slot,
-    /// Visitor calls for one, those of dynamic parts excluded.
+    /// The number of visitor calls for an element, without those of dynamic parts.
     pub(crate) visits: u64,
     pub(crate) ops: Box<[Op]>,
 }
 
 /// An option of an [`Op::Variant`].
 #[derive(Debug)]
-pub(crate) struct Choice {
+pub(crate) struct VariantOption {
     pub(crate) ranges: RangeSet,
-    /// Visitor calls for it, those of dynamic parts excluded.
+    /// The number of visitor calls for the option, without those of dynamic parts.
     pub(crate) visits: u64,
     pub(crate) ops: Box<[Op]>,
 }
 
-/// When an [`Op::Option`] is there.
+/// The selector values for which the content of an [`Op::Option`] is present.
 #[derive(Debug, Clone)]
 pub(crate) enum Present {
     NonZero,
     Ranges(Arc<[(i128, i128)]>),
 }
 
-/// What programs note on their way.
+/// The working memory of programs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch {
-    /// Value slots, then anchors (bit positions in the packet).
+    /// Value slots, followed by anchors, which are bit positions in the packet.
     pub(crate) slots: Vec<u64>,
-    /// Values of the fields with roles, of the last packet header and context
-    /// or of the last event header.
+    /// The values of the fields with roles, from the last packet header and context or
+    /// from the last event header.
     pub(crate) roles: RoleValues,
-    /// What the fields in dynamic parts cost.
+    /// The number of visitor calls for fields in dynamic parts.
     pub(crate) cost: Cost,
 }
 
-/// The number of visitor calls that the dynamic parts of a region lead to, held against
-/// its data: one a bit, and [`MAX_EMPTY_FIELDS`] more.
+/// The number of visitor calls for the dynamic parts of a region, with its limit: one per
+/// bit of data, and [`MAX_EMPTY_FIELDS`] more.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cost {
-    /// `None` where a program is run again that has ended before.
+    /// The count and its limit; `None` if the program has run before without error.
     limit: Option<CostLimit>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct CostLimit {
     visits: u64,
-    /// Where the region begins.
+    /// The start of the region, in bits.
     begin: u64,
-    /// Visits that take no bits.
+    /// The number of visits that need no bits of data.
     free: u64,
 }
 
 impl Cost {
-    /// Nothing yet, of a region that begins at a position. `free` visits are paid for by
-    /// the metadata: its fields, once each.
+    /// Creates the count for a region that starts at `begin`. `free` is the number of
+    /// visits that the metadata accounts for: those of its fields, once each.
     pub(crate) fn of_region(begin: u64, free: u64) -> Self {
         let free = free.saturating_add(MAX_EMPTY_FIELDS);
         Cost { limit: Some(CostLimit { visits: 0, begin, free }) }
     }
 
-    /// Adds visits of a part that ends at a position.
+    /// Adds the visits of a part that ends at `end`.
     fn add(&mut self, visits: u64, end: u64) -> Result<(), DecodeError> {
         let Some(limit) = &mut self.limit else { return Ok(()) };
         limit.visits = limit.visits.saturating_add(visits);
@@ -183,18 +192,18 @@ impl Cost {
     }
 }
 
-/// Values of fields that have roles.
+/// The values of fields that have roles.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RoleValues {
     seen: u16,
     values: [u64; 11],
-    /// The default clock, updated by each timestamp field.
+    /// The default clock in cycles, updated by each timestamp field.
     pub(crate) clock: u64,
-    /// Width of the discarded events counter, in bits.
+    /// The width of the discarded events counter, in bits.
     pub(crate) discarded_bits: u8,
-    /// Width of the packet sequence number, in bits.
+    /// The width of the packet sequence number, in bits.
     pub(crate) sequence_bits: u8,
-    /// Width of the packet's end time, in bits.
+    /// The width of the packet's end time, in bits.
     pub(crate) end_bits: u8,
 }
 
@@ -212,7 +221,7 @@ impl RoleValues {
         Role::EventTypeId,
     ];
 
-    /// Nothing but a clock value.
+    /// Creates values with nothing but a clock value.
     pub(crate) fn at(clock: u64) -> Self {
         RoleValues { clock, ..Self::default() }
     }
@@ -221,7 +230,7 @@ impl RoleValues {
         (self.seen >> role as u8 & 1 == 1).then(|| self.values[role as usize])
     }
 
-    /// Forgets all but the clock.
+    /// Clears all values except the clock.
     pub(crate) fn clear(&mut self) {
         self.seen = 0;
     }
@@ -241,15 +250,16 @@ impl RoleValues {
     }
 }
 
-/// The bytes of a packet and where its content ends.
+/// The bytes of a packet, with the end of its content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window<'a> {
     pub(crate) data: &'a [u8],
-    /// In bits from the start of `data`; never beyond its end.
+    /// The end of the content in bits from the start of `data`, never beyond its end.
     pub(crate) end: u64,
 }
 
 impl Window<'_> {
+    /// Returns `pos` if it is within the content.
     #[inline(always)]
     fn check(self, pos: u64) -> Result<u64, DecodeError> {
         if pos <= self.end {
@@ -259,14 +269,13 @@ impl Window<'_> {
         }
     }
 
-    /// Bytes that lie wholly before the content's end.
+    /// Returns the bytes that are wholly within the content.
     fn whole_bytes(&self) -> &[u8] {
         &self.data[..((self.end / 8) as usize).min(self.data.len())]
     }
 }
 
-/// Runs a program from `pos`; gives the position of its end, which is within
-/// the window.
+/// Runs a program from `pos`. Returns its end position, which is within the window.
 pub(crate) fn run(
     ops: &[Op],
     window: Window<'_>,
@@ -332,12 +341,12 @@ pub(crate) fn run(
             }
             Op::Option { selector, signed, present, chosen, visits, ops, anchor } => {
                 let raw = scratch.slots[*selector as usize];
-                let there = match present {
+                let is_present = match present {
                     Present::NonZero => raw != 0,
                     Present::Ranges(ranges) => in_ranges(ranges, widen(raw, *signed)),
                 };
-                scratch.slots[*chosen as usize] = u64::from(there);
-                if there {
+                scratch.slots[*chosen as usize] = u64::from(is_present);
+                if is_present {
                     pos = run(ops, window, pos, scratch)?;
                     scratch.cost.add(*visits, pos)?;
                 }
@@ -354,7 +363,7 @@ pub(crate) fn run(
     Ok(pos)
 }
 
-/// Runs the program of one element, after the padding before it.
+/// Runs the program of one element after its padding. Returns its end position.
 pub(crate) fn run_element(
     element: &Element,
     window: Window<'_>,
@@ -366,7 +375,7 @@ pub(crate) fn run_element(
     run(&element.ops, window, pos, scratch)
 }
 
-/// The position of a fixed-length field, if all of it is within the window.
+/// Returns the position of a fixed-length field, if all of it is within the window.
 fn checked_field(
     window: Window<'_>,
     pos: u64,
@@ -378,7 +387,7 @@ fn checked_field(
     Ok(at)
 }
 
-/// The end of `len` fixed-size elements that begin at `pos`.
+/// Returns the end of `len` fixed-size elements that start at `pos`.
 #[inline(always)]
 fn after_array(
     window: Window<'_>,
@@ -394,8 +403,8 @@ fn after_array(
     window.check(pos.saturating_add(bits))
 }
 
-/// The value and the end of a variable-length integer (CTF 2 "variable-length
-/// integer field decoding procedure": LEB128).
+/// Decodes a variable-length integer (CTF 2 "variable-length integer field decoding
+/// procedure": LEB128). Returns its value and its end.
 pub(crate) fn var_int(
     window: Window<'_>,
     pos: u64,
@@ -406,7 +415,7 @@ pub(crate) fn var_int(
     for (i, &byte) in bytes.iter().enumerate() {
         let part = u64::from(byte & 0x7f);
         let last = byte & 0x80 == 0;
-        // The tenth byte has room for one bit (and its sign extension).
+        // The tenth byte has room for one bit and its sign extension.
         let fits = match shift {
             0..=56 => true,
             63 => last && (part <= 1 && !signed || signed && (part == 0 || part == 0x7f)),
@@ -427,7 +436,7 @@ pub(crate) fn var_int(
     Err(DecodeError::BeyondContent { needed: 8 })
 }
 
-/// The position after the null code unit of a string that begins at `pos`.
+/// Returns the position after the null code unit of a string that starts at `pos`.
 #[inline(always)]
 fn after_terminator(window: Window<'_>, pos: u64, unit: usize) -> Result<u64, DecodeError> {
     let bytes = window.whole_bytes().get((pos / 8) as usize..).unwrap_or(&[]);
@@ -495,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_cost_no_more_than_one_a_bit_and_what_is_free() {
+    fn visits_are_limited_to_one_per_bit_and_the_free_ones() {
         let mut cost = Cost::of_region(100, 6);
         assert_eq!(cost.add(MAX_EMPTY_FIELDS + 6, 100), Ok(()));
         assert_eq!(cost.add(1, 100), Err(DecodeError::TooManyFields { bits: 0 }));

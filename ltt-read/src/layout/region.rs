@@ -1,17 +1,16 @@
-//! A compiled region of a packet: its program and its nodes.
+//! Compiled regions of a packet: program, skip tables and nodes.
 
 use smallvec::SmallVec;
 
 use super::cue::Cue;
-use super::hops::Hops;
 use super::node::Node;
 use super::program::{Cost, Op, Scratch, Slot, Window, run};
-use super::strides::Strides;
+use super::skip::{ByteAlignedSkip, DynamicSkip};
 use crate::error::DecodeError;
 use crate::schema::ByteOrder;
 
-/// What is known of a bit position before decoding: `rest` modulo `modulus`,
-/// a power of two.
+/// The static knowledge about a bit position: it is congruent to `rest` modulo `modulus`,
+/// which is a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Phase {
     pub(crate) modulus: u64,
@@ -19,12 +18,12 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// A multiple of `align` bits.
+    /// Returns the phase of a multiple of `align` bits.
     pub(crate) fn aligned(align: u64) -> Self {
         Phase { modulus: align, rest: 0 }
     }
 
-    /// Whether it is known to be a byte boundary.
+    /// Returns `true` if the position is known to be a byte boundary.
     pub(crate) fn is_byte(self) -> bool {
         self.modulus >= 8 && self.rest.is_multiple_of(8)
     }
@@ -33,13 +32,13 @@ impl Phase {
         Phase { rest: (self.rest.wrapping_add(bits)) & (self.modulus - 1), ..self }
     }
 
-    /// What is known when nothing beyond `modulus` is.
+    /// Returns the phase with a modulus of at most `modulus`.
     pub(crate) fn weaken(self, modulus: u64) -> Self {
         let modulus = self.modulus.min(modulus);
         Phase { modulus, rest: self.rest & (modulus - 1) }
     }
 
-    /// What holds for both.
+    /// Returns the strongest phase that both phases imply.
     pub(crate) fn common(self, other: Self) -> Self {
         let modulus = self.modulus.min(other.modulus);
         let differ = (self.rest ^ other.rest) & (modulus - 1);
@@ -47,35 +46,35 @@ impl Phase {
     }
 }
 
-/// Where a region begins, and what is known there.
+/// The start of a region, and the static knowledge about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Start {
     /// The anchor that holds the region's first position.
     pub(crate) anchor: Slot,
-    /// First slot that the region may use for anchors of its own.
+    /// The first slot that the region may use for its own anchors.
     pub(crate) free_slot: Slot,
     pub(crate) phase: Phase,
-    /// Byte order of the field before it, if known.
+    /// The byte order of the previous field, if known.
     pub(crate) order: Option<ByteOrder>,
 }
 
-/// A compiled region: one or more scopes that follow each other.
+/// A compiled region: one or more successive scopes.
 #[derive(Debug)]
 pub(crate) struct Region {
     pub(crate) ops: Box<[Op]>,
-    /// The same as hops, if it can be said so.
-    pub(crate) hops: Option<Hops>,
-    /// And these as strides.
-    pub(crate) strides: Option<Strides>,
+    /// The equivalent of `ops` as a skip table, if their form allows it.
+    pub(crate) dynamic_skip: Option<DynamicSkip>,
+    /// The equivalent of `dynamic_skip` without anchors and slots, if its form allows it.
+    pub(crate) byte_aligned_skip: Option<ByteAlignedSkip>,
     pub(crate) nodes: Box<[Node]>,
     pub(crate) cues: Box<[Cue]>,
-    /// First node of each scope's root structure.
+    /// The first node of each scope's root structure; `None` for a scope without fields.
     pub(crate) roots: SmallVec<[Option<u32>; 3]>,
-    /// Size in bits, if it is always the same.
+    /// The size in bits, if it is constant.
     pub(crate) fixed: Option<u64>,
-    /// Slots that must exist to run the program: `0..slots`.
+    /// The number of slots that the program requires.
     pub(crate) slots: Slot,
-    /// Whether walking the nodes moves element anchors.
+    /// `true` if visiting the nodes changes the anchors of elements.
     pub(crate) moves_anchors: bool,
     pub(crate) start: Start,
     pub(crate) end_phase: Phase,
@@ -83,19 +82,22 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// [`run`](Self::run), for those who let others find out what is wrong.
+    /// Computes the end of the region that starts at `pos`, and notes anchors and slots.
+    /// `None` if the data is not sound; [`run`](Self::run) then returns the error.
     #[inline(always)]
     pub(crate) fn end(&self, window: Window<'_>, pos: u64, scratch: &mut Scratch) -> Option<u64> {
         if pos > window.end {
             return None;
         }
-        let Some(hops) = &self.hops else { return self.run(window, pos, scratch).ok() };
+        let Some(skip) = &self.dynamic_skip else {
+            return self.run(window, pos, scratch).ok();
+        };
         let slots = scratch.slots.get_mut(..self.slots as usize)?;
         *slots.get_mut(self.start.anchor as usize)? = pos;
-        hops.end(window, pos, slots)
+        skip.end(window, pos, slots)
     }
 
-    /// Finds the end of the region that begins at `pos`, noting anchors.
+    /// Computes the end of the region that starts at `pos`, and notes anchors and slots.
     pub(crate) fn run(
         &self,
         window: Window<'_>,
@@ -106,7 +108,7 @@ impl Region {
             scratch.slots.resize(self.slots as usize, 0);
         }
         scratch.slots[self.start.anchor as usize] = pos;
-        // Two visitor calls at most for each field, if it is there once.
+        // Each field causes at most two visitor calls if it occurs once.
         scratch.cost = Cost::of_region(pos, 2 * self.nodes.len() as u64);
         run(&self.ops, window, pos, scratch)
     }

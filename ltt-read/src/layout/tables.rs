@@ -1,4 +1,4 @@
-//! All layouts of a trace, and the tables that lead from ids to them.
+//! The layouts of a trace, and the tables that map ids to them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,26 +8,26 @@ use smallvec::SmallVec;
 
 use super::compile::compile;
 use super::header::{Header, Quick};
-use super::leap::Leap;
 use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Phase, Region, Start};
+use super::skip::BranchlessSkip;
 use crate::error::DecodeError;
 use crate::legacy;
 use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
 use crate::time::ClockConverter;
 
-/// Compiled layouts of one schema.
+/// The compiled layouts of one schema.
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub(crate) packet_header: Option<Region>,
-    /// Node of the UUID in the packet header.
+    /// The node of the UUID in the packet header.
     pub(crate) uuid_node: Option<u32>,
     pub(crate) streams: Box<[Arc<StreamTable>]>,
     stream_ids: HashMap<u64, StreamClassId>,
-    /// By event type, compiled when first asked for: of a thousand types, a recording
-    /// has a hundred.
+    /// For each event type, the layout of its body. It is compiled at the first event,
+    /// because a recording has events of about a tenth of the declared types.
     bodies: Box<[OnceLock<CompiledBody>]>,
-    /// `Some` for a format before CTF.
+    /// The decoder, for a format before CTF.
     pub(crate) legacy: Option<Arc<legacy::Decoder>>,
 }
 
@@ -37,12 +37,12 @@ type CompiledBody = Result<Box<Body>, DecodeError>;
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) region: Region,
-    /// Whether a length or selector is in the event header: then the header's
-    /// program has to run, its plan does not keep them.
+    /// `true` if a length or selector is in the event header. The header's program then
+    /// has to run, because its plan does not save them.
     pub(crate) needs_header: bool,
 }
 
-/// Compiled layouts of one stream class.
+/// The compiled layouts of one stream class.
 #[derive(Debug)]
 pub(crate) struct StreamTable {
     pub(crate) packet_context: Option<Region>,
@@ -51,10 +51,10 @@ pub(crate) struct StreamTable {
     pub(crate) quick: Option<Quick>,
     pub(crate) clock: Option<ClockConverter>,
     pub(crate) event_ids: IdTable,
-    /// The slot where the begin of an event's body is noted.
+    /// The slot for the start of an event's body.
     pub(crate) body_anchor: Slot,
-    /// `Some` for a format before CTF: how to read what the layouts above have
-    /// no part in.
+    /// The decoder, for a format before CTF, which reads the parts of a packet that the
+    /// layouts do not describe.
     pub(crate) legacy: Option<Arc<legacy::Decoder>>,
 }
 
@@ -64,7 +64,7 @@ impl Tables {
         legacy: Option<legacy::Decoder>,
     ) -> Result<Tables, DecodeError> {
         let legacy = legacy.map(Arc::new);
-        // Value slots first, then anchors.
+        // Value slots come first, then anchors.
         let slots = |n: u16| Slot::from(n);
         let streams = schema.stream_classes.iter().map(|s| slots(s.stream_slots));
         let events = schema.event_types.iter().map(|e| slots(e.event_slots));
@@ -103,8 +103,8 @@ impl Tables {
         })
     }
 
-    /// The stream class that a packet header names. Without an id there must
-    /// be a single class, or one with the id 0.
+    /// Finds the stream class with the id in a packet header. Without an id, this is the
+    /// only class or the one with the id 0.
     pub(crate) fn stream(&self, id: Option<u64>) -> Result<StreamClassId, DecodeError> {
         if id.is_none() && self.streams.len() == 1 {
             return Ok(StreamClassId(0));
@@ -113,7 +113,7 @@ impl Tables {
         self.stream_ids.get(&id).copied().ok_or(DecodeError::UnknownStreamClass { id })
     }
 
-    /// The layout of an event type's body, compiled when first asked for.
+    /// Returns the layout of an event type's body, compiling it if necessary.
     pub(crate) fn body(&self, schema: &Schema, id: EventTypeId) -> Result<&Body, DecodeError> {
         let body = self.bodies[id.index()].get_or_init(|| {
             let event = &schema.event_types[id.index()];
@@ -125,7 +125,7 @@ impl Tables {
                 anchor: table.body_anchor,
                 free_slot: table.body_anchor + 1,
                 phase: match (&table.legacy, &event.payload) {
-                    // The padding before a payload is the decoder's work.
+                    // The decoder skips the padding before a payload.
                     (Some(legacy), Some(payload)) => {
                         Phase::aligned(legacy.payload_align(payload.align))
                     }
@@ -143,21 +143,22 @@ impl Tables {
         body.as_ref().map(|body| &**body).map_err(|e| *e)
     }
 
-    /// The layout of the body of an event that has been found.
+    /// Returns the layout of the body of an event that has been read; `None` if it is not
+    /// compiled.
     #[inline(always)]
     pub(crate) fn compiled_body(&self, id: EventTypeId) -> Option<&Body> {
         self.bodies.get(id.index())?.get()?.as_deref().ok()
     }
 
-    /// The layout of a body whose size its program tells, if it is compiled and
-    /// asks nothing of the header.
+    /// Returns the layout of a body of dynamic size, if it is compiled and does not need
+    /// the header.
     #[inline(always)]
     pub(crate) fn ready_body(&self, entry: IdEntry) -> Option<&Body> {
         let body = entry.is_dynamic().then(|| self.compiled_body(entry.event()))??;
         (!body.needs_header).then_some(body)
     }
 
-    /// The region and root node of a scope, as seen from an event of a stream.
+    /// Finds the region and root node of a scope for an event of a stream.
     pub(crate) fn scope(
         &self,
         schema: &Schema,
@@ -190,7 +191,8 @@ impl StreamTable {
         let packet_context =
             class.packet_context.as_ref().map(|c| compile(&[Some(c)], start, true)).transpose()?;
         let after = packet_context.as_ref().map_or(start, following);
-        // Records follow each other: only the header's own alignment is known.
+        // The end of the previous record is unknown, so only the header's own alignment
+        // is known.
         let align = class.event_header.as_ref().map_or(1, |h| h.align);
         let start = Start { phase: Phase::aligned(align.into()), order: None, ..after };
         let region = compile(&[class.event_header.as_ref()], start, true)?;
@@ -209,14 +211,14 @@ impl StreamTable {
         })
     }
 
-    /// The event type that an event header names. Without an id there must be
-    /// a single type, or one with the id 0.
+    /// Finds the event type with the id in an event header. Without an id, this is the
+    /// only type or the one with the id 0.
     pub(crate) fn event(&self, id: Option<u64>) -> Result<EventTypeId, DecodeError> {
         self.event_ids.get(id)
     }
 }
 
-/// The start of a region that follows another one directly.
+/// Returns the start of a region that directly follows another one.
 fn following(region: &Region) -> Start {
     Start {
         anchor: region.slots,
@@ -226,6 +228,7 @@ fn following(region: &Region) -> Start {
     }
 }
 
+/// Finds the node of the UUID in a packet header.
 fn uuid_node(region: &Region) -> Option<u32> {
     let has = |kind: &FieldKind| match kind {
         FieldKind::Array(a) => a.roles.has(Role::Uuid),
@@ -236,26 +239,27 @@ fn uuid_node(region: &Region) -> Option<u32> {
     Some(index as u32)
 }
 
-/// From event ids to event types: an array for small ids, a map for outliers.
+/// A map from event ids to event types: an array for small ids, a hash map for the
+/// others.
 ///
-/// The array also keeps how the end of a body is found, once that is known, so
-/// that the decoding loop finds both in one word.
+/// The array also has the sizes of bodies, once they are known, so that the decoding loop
+/// finds both in one word.
 #[derive(Debug)]
 pub(crate) struct IdTable {
-    dense: Box<[Known]>,
+    dense: Box<[DenseEntry]>,
     sparse: HashMap<u64, EventTypeId>,
     only: Option<EventTypeId>,
 }
 
-/// What is known of a small id: its [`IdEntry`] and its [`Leap`].
+/// The data about a small id: its [`IdEntry`] and the skip of its bodies.
 #[derive(Debug)]
-struct Known {
+struct DenseEntry {
     entry: AtomicU64,
-    leap: OnceLock<Leap>,
+    skip: OnceLock<BranchlessSkip>,
 }
 
-/// An entry of the dense part: event type below, then the alignment of the body in
-/// bytes as a power of two, the size code above.
+/// A packed entry of the dense part. From the lowest bit on, it contains the event type,
+/// the alignment of the body in bytes as a power of two, and the size code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdEntry(u64);
 
@@ -278,19 +282,20 @@ impl IdEntry {
         EventTypeId(self.0 as u32)
     }
 
-    /// The size of the body in bits, if it is fixed and known to be.
+    /// Returns the size of the body in bits; `None` if it is dynamic or not known yet.
     #[inline(always)]
     pub(crate) fn fixed(self) -> Option<u64> {
         (self.0 >> Self::SIZE).checked_sub(2)
     }
 
-    /// Whether the body's program tells its size.
+    /// Returns `true` if the size of the body is dynamic.
     #[inline(always)]
     pub(crate) fn is_dynamic(self) -> bool {
         self.0 >> Self::SIZE == Self::DYNAMIC
     }
 
-    /// The alignment of the body in bits, less 1, where headers do not care for it.
+    /// Returns the alignment of the body in bits, minus 1, for formats in which the
+    /// header does not include the padding.
     #[inline(always)]
     pub(crate) fn align_mask(self) -> u64 {
         (8 << (self.0 >> Self::ALIGN & 7)) - 1
@@ -302,12 +307,12 @@ impl IdTable {
         let limit = (ids.len() as u64 * 4).max(256);
         let ends = ids.iter().map(|(id, _)| id.saturating_add(1));
         let dense_len = ends.filter(|n| *n <= limit).max().unwrap_or(0);
-        let known = |entry| Known { entry: AtomicU64::new(entry), leap: OnceLock::new() };
-        let mut dense: Box<[Known]> = (0..dense_len).map(|_| known(IdEntry::NONE.0)).collect();
+        let new = |entry| DenseEntry { entry: AtomicU64::new(entry), skip: OnceLock::new() };
+        let mut dense: Box<[DenseEntry]> = (0..dense_len).map(|_| new(IdEntry::NONE.0)).collect();
         let mut sparse = HashMap::new();
         for (id, event) in &ids {
             match dense.get_mut(usize::try_from(*id).unwrap_or(usize::MAX)) {
-                Some(entry) => *entry = known(event.0.into()),
+                Some(entry) => *entry = new(event.0.into()),
                 None => drop(sparse.insert(*id, *event)),
             }
         }
@@ -315,33 +320,33 @@ impl IdTable {
         IdTable { dense, sparse, only }
     }
 
-    /// What is known of a small id.
+    /// Returns the entry of a small id; `None` if the id is not in the dense part.
     #[inline(always)]
     pub(crate) fn entry(&self, id: u64) -> Option<IdEntry> {
         Some(IdEntry(self.dense.get(id as usize)?.entry.load(Ordering::Relaxed)))
     }
 
-    /// The leap over a body.
+    /// Returns the branchless skip of the bodies of an id, if it is known.
     #[inline(always)]
-    pub(crate) fn leap(&self, id: u64) -> Option<&Leap> {
-        self.dense.get(id as usize)?.leap.get()
+    pub(crate) fn skip(&self, id: u64) -> Option<&BranchlessSkip> {
+        self.dense.get(id as usize)?.skip.get()
     }
 
-    /// Keeps how the body's begin and end are found for an id: its alignment in
-    /// bytes as a power of two, 7 at most, and its size in bits if that is fixed.
+    /// Stores the alignment of the body for an id, in bytes as a power of two of at most
+    /// 7, and the size of the body in bits if it is fixed.
     #[cold]
     pub(crate) fn note_size(&self, id: u64, event: EventTypeId, align: u32, fixed: Option<u64>) {
-        if let Some(known) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
-            known.entry.store(IdEntry::new(event, align, fixed).0, Ordering::Relaxed);
+        if let Some(dense) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
+            dense.entry.store(IdEntry::new(event, align, fixed).0, Ordering::Relaxed);
         }
     }
 
-    /// Keeps the leap over the body for an id.
+    /// Stores the branchless skip of the bodies of an id.
     #[cold]
-    pub(crate) fn note_leap(&self, id: u64, leap: Leap) {
-        if let Some(known) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
-            // Whoever was first has found the same.
-            _ = known.leap.set(leap);
+    pub(crate) fn note_skip(&self, id: u64, skip: BranchlessSkip) {
+        if let Some(dense) = self.dense.get(usize::try_from(id).unwrap_or(usize::MAX)) {
+            // Another thread may have stored the same skip.
+            _ = dense.skip.set(skip);
         }
     }
 
@@ -354,7 +359,7 @@ impl IdTable {
             },
         };
         let small = usize::try_from(id).ok().and_then(|i| self.dense.get(i));
-        match small.map(|known| IdEntry(known.entry.load(Ordering::Relaxed))) {
+        match small.map(|dense| IdEntry(dense.entry.load(Ordering::Relaxed))) {
             Some(entry) if entry.event() != IdEntry::NONE.event() => Ok(entry.event()),
             _ => self.get_sparse(id),
         }
@@ -370,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_near_and_far() {
+    fn small_and_large_ids_are_found() {
         let far = u64::MAX;
         let table = IdTable::new(vec![(3, EventTypeId(0)), (far, EventTypeId(1))]);
         assert_eq!(table.get(Some(3)), Ok(EventTypeId(0)));

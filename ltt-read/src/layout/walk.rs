@@ -1,4 +1,4 @@
-//! Walks the fields of a region and tells a visitor what is there.
+//! Walks over the fields of a region, calling a visitor.
 
 use super::cue::{Base, Cue, CueKind};
 use super::node::{Elements, Node, NodeKind};
@@ -28,19 +28,19 @@ pub(crate) fn visit<V: Visitor>(
     }
     let calls = Cues { cues, nodes, window, slots };
     if let Some(pause) = calls.call::<_, true>(first, end, v) {
-        // Apart: most regions end before, and need not have all of this at hand.
-        Walk { nodes, cues, window, slots }.go_on(pause, end, v);
+        // In a function of its own, because most regions have no dynamic fields and then
+        // need no registers for it.
+        Walk { nodes, cues, window, slots }.resume(pause, end, v);
     }
 }
 
-/// A node that depends on data, and where its cues end.
+/// A node whose visitor calls depend on data, and the end of its cues.
 type Dynamic = (u32, u32);
 
-/// The bytes behind a base in which numbers are found without looking where the data
-/// ends.
-type Near = [u8; Base::NEAR + 8];
+/// The bytes after a base in which numbers are read without further bounds checks.
+type BaseBytes = [u8; Base::REACH + 8];
 
-/// Cues, and all that their calls are made from.
+/// Cues, and all data for their visitor calls.
 #[derive(Clone, Copy)]
 struct Cues<'a> {
     cues: &'a [Cue],
@@ -50,10 +50,12 @@ struct Cues<'a> {
 }
 
 impl Cues<'_> {
-    /// Makes the visitor calls of the cues `first..end` up to one that depends on data.
-    /// With `NEAR`, as long as that is not near its end.
+    /// Makes the visitor calls of the cues `first..end` up to the first that depends on
+    /// data, which is returned. With `FAR`, numbers are read without bounds checks. Near
+    /// the end of the data, [`call_at_end`](Self::call_at_end) then makes the remaining
+    /// calls.
     #[inline(always)]
-    fn call<V: Visitor, const NEAR: bool>(
+    fn call<V: Visitor, const FAR: bool>(
         self,
         mut first: usize,
         end: usize,
@@ -65,17 +67,17 @@ impl Cues<'_> {
             let with_base = cues.get(first..end)?;
             let base = with_base.first()?;
             let begin = slots[base.anchor as usize].wrapping_add(base.base);
-            let near = data.get((begin / 8) as usize..).and_then(|bytes| bytes.first_chunk());
-            let near: &Near = match near {
-                Some(near) => near,
-                None if NEAR => return self.call_at_end(first, end, v),
+            let bytes_at_base = data.get((begin / 8) as usize..).and_then(|b| b.first_chunk());
+            let bytes_at_base: &BaseBytes = match bytes_at_base {
+                Some(bytes) => bytes,
+                None if FAR => return self.call_at_end(first, end, v),
                 None => &[0; _],
             };
             for Cue { kind, offset, info, .. } in with_base {
                 macro_rules! number {
                     ($number:ident, $at:expr) => {
-                        $number::from_le_bytes(match NEAR {
-                            true => near_bytes(near, $at),
+                        $number::from_le_bytes(match FAR {
+                            true => number_bytes(bytes_at_base, $at),
                             false => load(data, begin.wrapping_add(8 * u64::from($at))),
                         })
                     };
@@ -115,7 +117,8 @@ impl Cues<'_> {
         }
     }
 
-    /// The same near the end of the data, where it has to be looked at for each number.
+    /// Makes the visitor calls close to the end of the data, with a bounds check for each
+    /// number.
     #[cold]
     #[inline(never)]
     fn call_at_end<V: Visitor>(self, first: usize, end: usize, v: &mut V) -> Option<Dynamic> {
@@ -123,17 +126,18 @@ impl Cues<'_> {
     }
 }
 
-/// A number's bytes. No `at` leads out of those that are near: nothing is checked.
+/// Returns the bytes of a number. No bounds check is needed, because the array is long enough
+/// for every value of `at`.
 #[inline(always)]
-fn near_bytes<const N: usize>(near: &Near, at: u8) -> [u8; N] {
-    near[at as usize..].first_chunk().copied().unwrap_or([0; N])
+fn number_bytes<const N: usize>(bytes: &BaseBytes, at: u8) -> [u8; N] {
+    bytes[at as usize..].first_chunk().copied().unwrap_or([0; N])
 }
 
-/// Where a walk finds slots. Most regions only read them; those with arrays
-/// of compound elements move the elements' anchors.
+/// The slots of a walk. Most regions only read them; regions with arrays of compound
+/// elements change the anchors of elements.
 trait Slots {
     fn all(&self) -> &[u64];
-    /// The scratch to run element programs with.
+    /// Returns the scratch for element programs; `None` if the slots are only read.
     fn scratch(&mut self) -> Option<&mut Scratch>;
 }
 
@@ -166,18 +170,18 @@ struct Walk<'a, S> {
 }
 
 impl<'a, S: Slots> Walk<'a, S> {
-    /// Makes the visitor calls of some cues.
+    /// Makes the visitor calls of the cues `first..end`.
     #[inline(never)]
     fn nested<V: Visitor>(&mut self, (first, end): (u32, u32), v: &mut V) {
         let (first, end) = (first as usize, end as usize);
         if let Some(pause) = self.cues().call::<_, true>(first, end, v) {
-            self.go_on(pause, end, v);
+            self.resume(pause, end, v);
         }
     }
 
-    /// Makes those from one on that depends on data.
+    /// Makes the visitor calls from one that depends on data up to the cue `end`.
     #[inline(never)]
-    fn go_on<V: Visitor>(&mut self, mut pause: Dynamic, end: usize, v: &mut V) {
+    fn resume<V: Visitor>(&mut self, mut pause: Dynamic, end: usize, v: &mut V) {
         loop {
             let (node, next) = pause;
             self.dynamic(&self.nodes[node as usize], v);
@@ -199,7 +203,7 @@ impl<'a, S: Slots> Walk<'a, S> {
     fn dynamic<V: Visitor>(&mut self, node: &'a Node, v: &mut V) {
         let nodes = self.nodes;
         let (info, slots) = (&node.info, self.slots.all());
-        // Below the field's own cue are those of what it holds.
+        // The field's own cue is followed by those of the fields in it.
         let (first, end) = (node.cues.0 as usize + 1, node.next as usize);
         match &node.kind {
             NodeKind::Array { len, elements } => {
@@ -221,9 +225,9 @@ impl<'a, S: Slots> Walk<'a, S> {
                 v.end_variant(info);
             }
             NodeKind::Option { chosen } => {
-                let there = slots[*chosen as usize] != 0;
-                v.begin_option(info, there);
-                if there {
+                let is_present = slots[*chosen as usize] != 0;
+                v.begin_option(info, is_present);
+                if is_present {
                     self.nested((first as u32, node.cues.1), v);
                 }
                 v.end_option(info);
@@ -232,18 +236,18 @@ impl<'a, S: Slots> Walk<'a, S> {
         }
     }
 
-    /// Visits the elements of an array: what their cues are, how many they
-    /// are, how to get from one to the next, and where the first begins.
+    /// Visits the `len` elements of an array, the first of which starts at `begin`. `cue`
+    /// is the first of the elements' `cues`, and `layout` is their layout.
     fn elements<V: Visitor>(
         &mut self,
         cue: &Cue,
         cues: (u32, u32),
         len: u64,
-        how: &Elements,
+        layout: &Elements,
         begin: u64,
         v: &mut V,
     ) {
-        match how {
+        match layout {
             Elements::Fixed { stride, .. } if cue.is_scalar() => {
                 self.scalars(cue, begin, len, *stride, v);
             }
@@ -260,7 +264,7 @@ impl<'a, S: Slots> Walk<'a, S> {
                     let Some(scratch) = self.slots.scratch() else { return };
                     match run_element(program, self.window, pos, scratch) {
                         Ok(end) => pos = end,
-                        Err(_) => return, // ran without error when the event was found
+                        Err(_) => return, // ran without error when the event was read
                     }
                     self.nested(cues, v);
                 }
@@ -268,7 +272,7 @@ impl<'a, S: Slots> Walk<'a, S> {
         }
     }
 
-    /// Visits the elements of an array that hold no others.
+    /// Visits the elements of an array of scalars.
     fn scalars<V: Visitor>(&self, cue: &Cue, begin: u64, len: u64, stride: u64, v: &mut V) {
         let (data, info) = (self.window.data, &cue.info);
         match cue.kind {
@@ -299,8 +303,8 @@ impl<'a, S: Slots> Walk<'a, S> {
     }
 }
 
-/// Visits a field that holds no others.
-#[inline(never)] // the loop over what is common stays small
+/// Visits a scalar field.
+#[inline(never)] // keeps the loop over the frequent kinds small
 fn visit_scalar<V: Visitor>(node: &Node, pos: u64, window: Window<'_>, slots: &[u64], v: &mut V) {
     let info = &node.info;
     match scalar(node, pos, window, slots) {
@@ -314,8 +318,8 @@ fn visit_scalar<V: Visitor>(node: &Node, pos: u64, window: Window<'_>, slots: &[
     }
 }
 
-/// The whole bytes of a field that begins and ends at byte boundaries; zeros
-/// past the end of the data.
+/// Reads the bytes of a field that starts and ends at byte boundaries; zeros past the end
+/// of the data.
 #[inline(always)]
 fn load<const N: usize>(data: &[u8], pos: u64) -> [u8; N] {
     let byte = (pos / 8) as usize;
@@ -325,14 +329,14 @@ fn load<const N: usize>(data: &[u8], pos: u64) -> [u8; N] {
     }
 }
 
-/// Calls `each` with `len` fields of `N` bytes that follow each other.
+/// Calls `each` with `len` successive fields of `N` bytes.
 #[inline(always)]
 fn load_each<const N: usize>(data: &[u8], pos: u64, len: u64, mut each: impl FnMut([u8; N])) {
     let fields = bytes(data, pos, len.saturating_mul(N as u64)).as_chunks().0;
     fields.iter().for_each(|field| each(*field));
 }
 
-/// The `n`th of the siblings `first..end`.
+/// Returns the node of the `n`th of the siblings `first..end`.
 pub(crate) fn sibling(nodes: &[Node], first: usize, end: usize, n: usize) -> Option<usize> {
     let mut i = first;
     for _ in 0..n {
@@ -341,7 +345,7 @@ pub(crate) fn sibling(nodes: &[Node], first: usize, end: usize, n: usize) -> Opt
     (i < end).then_some(i)
 }
 
-/// The value of a field that holds no others.
+/// The value of a scalar field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scalar<'a> {
     Uint(u64),
@@ -367,7 +371,7 @@ impl<'a> From<Scalar<'a>> for Value<'a> {
     }
 }
 
-/// The value of a field that holds no others, at a place.
+/// Reads the value of a scalar field at a position.
 #[inline(always)]
 pub(crate) fn scalar<'a>(node: &Node, pos: u64, window: Window<'a>, slots: &[u64]) -> Scalar<'a> {
     let data = window.data;
@@ -379,7 +383,7 @@ pub(crate) fn scalar<'a>(node: &Node, pos: u64, window: Window<'a>, slots: &[u64
         NodeKind::Float32(_) | NodeKind::Float64(_) | NodeKind::FloatOther(_) => {
             Scalar::Float(float(node, data, pos))
         }
-        // A variable-length integer was read without error when the event was found.
+        // A variable-length integer was decoded without error when the event was read.
         NodeKind::VarUint => Scalar::Uint(var_int(window, pos, false).map_or(0, |v| v.0)),
         NodeKind::VarSint => Scalar::Sint(var_int(window, pos, true).map_or(0, |v| v.0) as i64),
         NodeKind::Terminated { encoding, end } => {
@@ -398,6 +402,8 @@ pub(crate) fn scalar<'a>(node: &Node, pos: u64, window: Window<'a>, slots: &[u64
     }
 }
 
+/// Returns `len` bytes from the bit position `pos` on; none if they are not all within the
+/// data.
 #[inline(always)]
 pub(crate) fn bytes(data: &[u8], pos: u64, len: u64) -> &[u8] {
     let first = (pos / 8) as usize;
@@ -409,7 +415,7 @@ fn set(scratch: &mut Scratch, slot: Slot, value: u64) {
     scratch.slots[slot as usize] = value;
 }
 
-/// The text of a field of given length: up to the first null code unit.
+/// Returns the text of a field of given length, up to the first null code unit.
 #[inline(always)]
 fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
     let unit = encoding.unit() as usize;
@@ -420,15 +426,15 @@ fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
     StrValue { bytes: &bytes[..len.unwrap_or(bytes.len())], encoding }
 }
 
-/// The first null byte. Texts of fixed length are short: less than what it
-/// takes to get a vectorised search going.
+/// Returns the index of the first null byte. Texts of fixed length are too short for a
+/// vectorised search to be worth its start.
 #[inline(always)]
 pub(crate) fn first_zero(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 0xff;
     let (words, rest) = bytes.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // The lowest bit set is in the first byte that is 0.
+        // The lowest set bit is in the first byte that is 0.
         let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
         if zeros != 0 {
             return Some(8 * i + zeros.trailing_zeros() as usize / 8);

@@ -4,10 +4,10 @@ use std::mem;
 
 use crate::error::Error;
 
-/// Errors that are kept; a trace that is damaged all over has more.
+/// The greatest number of errors that are kept.
 const MAX_ERRORS: usize = 4096;
 
-/// Errors, each once, up to a limit, and the number of those beyond it.
+/// A list of errors, each once and up to a limit, with the number of those beyond it.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
     errors: Vec<Error>,
@@ -15,9 +15,9 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Keeps an error, unless it is known; counts it if there are too many.
+    /// Keeps an error unless it is known already; only counts it if there are too many.
     pub(crate) fn keep(&mut self, error: Error) {
-        // After a seek backwards the same damage is met again.
+        // The same damage is met again after a seek backwards.
         let is_known = |known: &Error| known.place() == error.place();
         if error.place().is_some() && self.errors.iter().any(is_known) {
             return;
@@ -28,7 +28,7 @@ impl Damage {
         }
     }
 
-    /// Adds what another search met.
+    /// Adds the errors of another search.
     pub(crate) fn add(&mut self, other: Damage) {
         other.errors.into_iter().for_each(|error| self.keep(error));
         self.omitted += other.omitted;
@@ -39,12 +39,12 @@ impl Damage {
         &self.errors
     }
 
-    /// Takes the errors that are kept.
+    /// Returns and removes the errors that are kept.
     pub(crate) fn drain(&mut self) -> Vec<Error> {
         mem::take(&mut self.errors)
     }
 
-    /// Returns how many errors were not kept, ever.
+    /// Returns the number of errors that were ever dropped.
     pub(crate) fn omitted(&self) -> u64 {
         self.omitted
     }

@@ -1,18 +1,17 @@
-//! Who hears of the events that a merge goes over.
+//! The receiver of events in [`Merge::tell`].
 
 use std::ops::ControlFlow;
 
 use super::Merge;
 use crate::event::Event;
 
-/// Hears of those events that it wants while a merge goes over all of them: see
-/// [`Merge::tell`].
+/// A receiver of selected events while a merge reads all of them: see [`Merge::tell`].
 pub trait Listener {
-    /// Whether it wants an event of the tracefile of a
-    /// [number](Merge::current_tracefile).
+    /// Returns `true` if the listener wants an event. `tracefile` is the index of its
+    /// tracefile, as in [`Merge::current_tracefile`].
     fn wants(&mut self, tracefile: usize, event: &Event<'_>) -> bool;
 
-    /// Hears of an event that it wants, of the merge as it stands there. To break is to
-    /// have the merge stop behind this event.
+    /// Receives a wanted event, which is the current event of `merge`. Returns
+    /// [`ControlFlow::Break`] to make the merge stop after this event.
     fn hear(&mut self, merge: &Merge, tracefile: usize, event: &Event<'_>) -> ControlFlow<()>;
 }

@@ -1,20 +1,20 @@
-//! Going to a time in several tracefiles.
+//! Seeking a time in several tracefiles, interleaved.
 
 use smallvec::SmallVec;
 
 use crate::cursor::Cursor;
 use crate::error::Error;
-use crate::layout::header::skip::skip_together;
+use crate::layout::header::skip::skip_interleaved;
 use crate::time::Timestamp;
 
-/// How many tracefiles are searched together: more do not gain more.
-const TOGETHER: usize = 4;
+/// The number of tracefiles that are searched together. Larger groups are not faster.
+const GROUP_SIZE: usize = 4;
 
-type Group<'c> = SmallVec<[&'c mut Cursor; TOGETHER]>;
+type Group<'c> = SmallVec<[&'c mut Cursor; GROUP_SIZE]>;
 
-/// Goes before the first event of each tracefile whose timestamp is `time` or later,
-/// leaving damaged packets out.
-pub(crate) fn reach_all<'c>(
+/// Seeks the position before the first event of each tracefile whose timestamp is `time`
+/// or later, skipping damaged packets. Calls `damage` with their errors.
+pub(crate) fn seek_all<'c>(
     cursors: impl Iterator<Item = &'c mut Cursor>,
     time: Timestamp,
     mut damage: impl FnMut(Error),
@@ -26,44 +26,46 @@ pub(crate) fn reach_all<'c>(
             Ok(false) => group.push(cursor),
             Err(error) => {
                 damage(error);
-                cursor.reach_behind(time, &mut damage);
+                cursor.seek_after_damage(time, &mut damage);
             }
         }
-        if group.len() == TOGETHER {
-            search_together(&mut group, time, &mut damage);
+        if group.len() == GROUP_SIZE {
+            search_group(&mut group, time, &mut damage);
         }
     }
-    search_together(&mut group, time, &mut damage);
+    search_group(&mut group, time, &mut damage);
 }
 
-/// Goes on to that event in the packets that they are in.
-fn search_together(group: &mut Group<'_>, time: Timestamp, damage: &mut impl FnMut(Error)) {
+/// Seeks the event in the current packet of each cursor, interleaved.
+fn search_group(group: &mut Group<'_>, time: Timestamp, damage: &mut impl FnMut(Error)) {
     while !group.is_empty() {
-        // One that takes no turns goes all the way; so does the last.
+        // A cursor without a skipper searches its whole packet alone, and so does the
+        // last one.
         let alone = match group.len() {
             1 => Some(0),
-            _ => group.iter_mut().position(|cursor| cursor.lane(time).is_none()),
+            _ => group.iter_mut().position(|cursor| cursor.skipper(time).is_none()),
         };
         let stopped = alone.unwrap_or_else(|| {
-            let lanes = group.iter_mut().filter_map(|cursor| cursor.lane(time));
-            let mut lanes = lanes.collect::<SmallVec<[_; TOGETHER]>>();
-            let stopped = skip_together(&mut lanes);
-            let places = lanes.iter().map(|lane| lane.place);
-            let places = places.collect::<SmallVec<[_; TOGETHER]>>();
-            drop(lanes);
-            group.iter_mut().zip(places).for_each(|(cursor, place)| cursor.go(place));
+            let skippers = group.iter_mut().filter_map(|cursor| cursor.skipper(time));
+            let mut skippers = skippers.collect::<SmallVec<[_; GROUP_SIZE]>>();
+            let stopped = skip_interleaved(&mut skippers);
+            let boundaries = skippers.iter().map(|skipper| skipper.at);
+            let boundaries = boundaries.collect::<SmallVec<[_; GROUP_SIZE]>>();
+            drop(skippers);
+            let cursors = group.iter_mut().zip(boundaries);
+            cursors.for_each(|(cursor, boundary)| cursor.set_boundary(boundary));
             stopped
         });
         let step = match alone {
             Some(_) => group[stopped].skip_to(time).map(|()| true),
-            None => group[stopped].pass(time),
+            None => group[stopped].skip_one(time),
         };
         match step {
             Ok(false) => {}
             Ok(true) => _ = group.swap_remove(stopped),
             Err(error) => {
                 damage(error);
-                group.swap_remove(stopped).reach_behind(time, &mut *damage);
+                group.swap_remove(stopped).seek_after_damage(time, &mut *damage);
             }
         }
     }

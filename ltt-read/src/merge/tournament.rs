@@ -1,17 +1,18 @@
-//! Whose turn it is: a tournament tree.
+//! The tournament tree of the k-way merge.
 
 use std::hint::select_unpredictable;
 
-use super::key::{END, OPEN, number_of};
+use super::key::{END, UNTESTED, number_of};
 
-/// A tournament tree: the least of k keys, replacing it in log₂ k steps.
+/// A tournament tree (winner tree) that finds the least of k keys and replaces it in log₂
+/// k steps. See Knuth, The Art of Computer Programming, vol. 3, section 5.4.1.
 ///
-/// Streams are bursty, so the least other key is kept as well: as long as the
-/// winner's next key stays below it, nothing is played at all.
+/// Streams come in bursts, so the least of the other keys is kept, too: no match is
+/// played as long as the winner's next key is below it.
 #[derive(Debug)]
 pub(crate) struct Tournament {
-    /// Keys of those who play: `2 m` and `2 m + 1` play each other, and the lesser
-    /// key is that of `m`. Leaves are the second half, nobody is 0.
+    /// The keys of the nodes: nodes `2 m` and `2 m + 1` play each other, and the lesser
+    /// key is that of node `m`. The second half are the leaves. Node 0 is unused.
     keys: Box<[u128]>,
     winner: u128,
     pub(super) runner_up: u128,
@@ -23,7 +24,7 @@ impl Tournament {
         Tournament { keys: vec![END; 2 * leaves].into(), winner: END, runner_up: END }
     }
 
-    /// Where a leaf is.
+    /// Returns the node of a leaf.
     #[inline(always)]
     fn place(&self, leaf: usize) -> usize {
         self.keys.len() / 2 + leaf
@@ -49,11 +50,11 @@ impl Tournament {
         }
     }
 
-    /// Forgets whether the winner's event was taken: what is kept of its key may
-    /// be of an event before it.
+    /// Marks the winner's event as untested: the mark in its key may be that of a previous
+    /// event.
     #[inline]
-    pub(crate) fn open_winner(&mut self) {
-        self.winner |= OPEN;
+    pub(crate) fn mark_winner_untested(&mut self) {
+        self.winner |= UNTESTED;
     }
 
     #[inline(always)]
@@ -61,9 +62,10 @@ impl Tournament {
         self.winner
     }
 
-    /// Gives a leaf, the last winner's, a new key, which is not below the runner-up:
-    /// that is the winner then, and a runner-up has to be found. (A key below keeps
-    /// the leaf the winner; then this is not necessary.)
+    /// Replaces the key of a leaf, the last winner's, by one that is not below the
+    /// runner-up. The runner-up becomes the winner, and a new runner-up is found. If the
+    /// new key is below the runner-up, the leaf remains the winner and this call is not
+    /// necessary.
     #[inline(always)]
     pub(super) fn replay(&mut self, leaf: usize, key: u128) {
         self.winner = self.runner_up;
@@ -72,7 +74,8 @@ impl Tournament {
             END => loser,
             key => self.place(number_of(key) as usize),
         };
-        // Of a known size there are neither loops nor checks.
+        // With a constant size, the compiler unrolls the loops and removes the bounds
+        // checks.
         let keys = &mut *self.keys;
         self.runner_up = match keys.len() {
             4 => climb(sized::<4>(keys), loser, winner, key),
@@ -85,18 +88,18 @@ impl Tournament {
     }
 }
 
-/// As many of the keys of a tree, which are all.
+/// Converts the keys of a tree to a slice whose length is known to the compiler.
 #[inline(always)]
 fn sized<const LEN: usize>(keys: &mut [u128]) -> &mut [u128] {
     &mut keys[..LEN]
 }
 
-/// Brings the way up from a leaf that gets a key up to date. Gives the least key but
-/// for that of another leaf, the winner's.
+/// Replaces the key of the leaf `loser` by `key` and updates the nodes above it. Returns
+/// the least key other than that of the leaf `winner`.
 #[inline(always)]
 fn climb(keys: &mut [u128], mut loser: usize, mut winner: usize, mut key: u128) -> u128 {
-    // Both ways up at once: where they meet, the one has just been brought up to
-    // date for the other.
+    // Both paths to the root are followed at the same time. Where they meet, the first
+    // has just updated the node that the second reads.
     let (last, mut runner_up) = (keys.len() - 1, END);
     for _ in 1..keys.len().ilog2() {
         keys[loser & last] = key;
@@ -107,9 +110,10 @@ fn climb(keys: &mut [u128], mut loser: usize, mut winner: usize, mut key: u128) 
     runner_up
 }
 
-/// The lesser one, without a branch, for which it would be too hard to predict.
+/// Returns the lesser key without a branch, because a branch would be hard to predict.
 ///
-/// Whole keys compared as such are selected by one nevertheless; halves are not.
+/// The compiler turns a comparison of whole 128-bit keys into a branch, but not
+/// comparisons of their halves.
 #[inline(always)]
 fn least(a: u128, b: u128) -> u128 {
     let time = |key: u128| (key >> 64) as u64;
@@ -123,10 +127,10 @@ mod tests {
     use super::*;
 
     fn key_of(ns: u64, number: u32) -> u128 {
-        u128::from(ns) << 64 | u128::from(number) << 1 | OPEN
+        u128::from(ns) << 64 | u128::from(number) << 1 | UNTESTED
     }
 
-    /// Against sorting everything, for many shapes of input.
+    /// Compares the tournament with sorting, for many shapes of input.
     #[test]
     fn tournament_agrees_with_sorting() {
         let mut seed = 1u64;
@@ -162,7 +166,7 @@ mod tests {
                 if key >= tree.runner_up {
                     tree.replay(n, key);
                 } else {
-                    tree.winner = key; // what the merge keeps in its cursor
+                    tree.winner = key; // the merge keeps this key in its cursor
                 }
             }
             assert_eq!(merged, expected, "{k} streams");

@@ -1,100 +1,102 @@
-//! Passing over event records without standing on them.
+//! Skipping event records without making them the current event, for seeking.
 
 use super::Quick;
-use crate::layout::leap::NEAR;
 use crate::layout::program::{Scratch, Window};
+use crate::layout::skip::LOOKAHEAD;
 use crate::layout::tables::{IdEntry, StreamTable, Tables};
 use crate::time::Timestamp;
 
-/// A place between two event records of a packet.
+/// A boundary between two event records of a packet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    /// Where the next begins (or its padding), in bits.
+pub(crate) struct Boundary {
+    /// The start of the next record or of the padding before it, in bits.
     pub(crate) next: u64,
-    /// The default clock before it.
+    /// The value of the default clock before it, in cycles.
     pub(crate) clock: u64,
 }
 
-/// A way over the event records of a packet, up to a time.
+/// A skipper of the event records of a packet that are before a time.
 #[derive(Debug)]
-pub(crate) struct Lane<'l> {
-    pub(crate) quick: &'l Quick,
-    pub(crate) table: &'l StreamTable,
-    pub(crate) tables: &'l Tables,
-    pub(crate) window: Window<'l>,
-    pub(crate) scratch: &'l mut Scratch,
-    pub(crate) place: Place,
-    /// The size of a header in bytes, if it is whole bytes.
+pub(crate) struct RecordSkipper<'s> {
+    pub(crate) quick: &'s Quick,
+    pub(crate) table: &'s StreamTable,
+    pub(crate) tables: &'s Tables,
+    pub(crate) window: Window<'s>,
+    pub(crate) scratch: &'s mut Scratch,
+    /// The current boundary.
+    pub(crate) at: Boundary,
+    /// The size of a header in bytes, rounded up.
     pub(crate) header: u8,
-    /// Only records before this value of the default clock are passed over.
+    /// The value of the default clock, in cycles, before which records are skipped.
     pub(crate) before: u64,
 }
 
 impl Quick {
-    /// The default clock's value at which a time is reached; `None` if its value does
-    /// not tell.
+    /// Returns the value of the default clock at which a time is reached; `None` if it
+    /// cannot be computed.
     pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
         self.converter.cycles_reaching(time)
     }
 
-    /// The size of a header in bytes; `None` if it is not small.
+    /// Returns the size of a header in bytes, rounded up; `None` if it exceeds 255.
     pub(crate) fn size(&self) -> Option<u8> {
         u8::try_from(self.bits.div_ceil(8)).ok()
     }
 }
 
-impl Lane<'_> {
-    /// Passes over records, `most` at most, as long as their headers have the quick form
-    /// and nothing is out of the ordinary. Tells how many.
-    pub(crate) fn skip(&mut self, most: u64) -> u64 {
+impl RecordSkipper<'_> {
+    /// Skips at most `max` records whose headers have the quick form and that have no
+    /// anomaly. Returns the number of skipped records.
+    pub(crate) fn skip(&mut self, max: u64) -> u64 {
         match self.quick.simple {
-            true => self.skip_by::<true>(most),
-            false => self.skip_by::<false>(most),
+            true => self.skip_predicted::<true>(max),
+            false => self.skip_predicted::<false>(max),
         }
     }
 
-    /// Without leaps: who has nothing else to do while sizes are found is quicker to
-    /// guess what comes next, as it is foreseen more often than not.
+    /// Skips records one after the other, without branchless skipping: with a single
+    /// skipper, branch prediction wins, because no other work could be done while sizes are
+    /// loaded.
     #[inline(always)]
-    fn skip_by<const SIMPLE: bool>(&mut self, most: u64) -> u64 {
-        let mut passed = 0;
-        while passed < most && self.step::<SIMPLE, false>() {
-            passed += 1;
+    fn skip_predicted<const SIMPLE: bool>(&mut self, max: u64) -> u64 {
+        let mut skipped = 0;
+        while skipped < max && self.step::<SIMPLE, false>() {
+            skipped += 1;
         }
-        passed
+        skipped
     }
 
-    /// Passes over a record, if it is one to be passed over.
+    /// Skips a record. Returns `false` if it must not or cannot be skipped.
     #[inline(always)]
-    fn step<const SIMPLE: bool, const LEAPS: bool>(&mut self) -> bool {
-        self.end_of_next::<SIMPLE, LEAPS>().is_some_and(|(end, cycles)| {
+    fn step<const SIMPLE: bool, const BRANCHLESS: bool>(&mut self) -> bool {
+        self.end_of_next::<SIMPLE, BRANCHLESS>().is_some_and(|(end, cycles)| {
             let is_within = end <= self.window.end;
             if is_within {
-                self.place = Place { next: end, clock: cycles };
+                self.at = Boundary { next: end, clock: cycles };
             }
             is_within
         })
     }
 
-    /// Where the next record ends, and its clock.
+    /// Returns the end of the next record in bits, and its clock value in cycles.
     #[inline(always)]
-    fn end_of_next<const SIMPLE: bool, const LEAPS: bool>(&mut self) -> Option<(u64, u64)> {
+    fn end_of_next<const SIMPLE: bool, const BRANCHLESS: bool>(&mut self) -> Option<(u64, u64)> {
         let quick = self.quick;
-        let begin = (self.place.next + quick.align_mask) & !quick.align_mask;
+        let begin = (self.at.next + quick.align_mask) & !quick.align_mask;
         let data = self.window.data.get((begin / 8) as usize..)?;
-        let near = if LEAPS { data.first_chunk::<NEAR>() } else { None };
-        let (id, now) = match near {
-            Some(near) => quick.words::<SIMPLE>(near, 0)?,
+        let record = if BRANCHLESS { data.first_chunk::<LOOKAHEAD>() } else { None };
+        let (id, now) = match record {
+            Some(record) => quick.words::<SIMPLE>(record, 0)?,
             None => quick.words::<SIMPLE>(data, 0)?,
         };
-        let cycles = quick.cycles(now, self.place.clock);
+        let cycles = quick.cycles(now, self.at.clock);
         if id.wrapping_sub(quick.low) > quick.span || cycles >= self.before {
             return None;
         }
         let (ids, body) = (&self.table.event_ids, begin + quick.bits);
-        if let Some(near) = near
-            && let Some(leap) = ids.leap(id)
-            && let Some(size) = leap.size(near, self.header)
+        if let Some(record) = record
+            && let Some(skip) = ids.skip(id)
+            && let Some(size) = skip.size(record, self.header)
         {
             return Some((body + 8 * size, cycles));
         }
@@ -105,34 +107,36 @@ impl Lane<'_> {
         }
     }
 
-    /// Where a body ends whose size is not fixed; `None` if it is better found elsewhere.
+    /// Returns the end of a body of dynamic size, in bits; `None` if its layout is not
+    /// compiled yet, needs the header, or does not fit the data.
     #[inline(always)]
     fn dynamic_end(&mut self, entry: IdEntry, body: u64) -> Option<u64> {
         let region = &self.tables.ready_body(entry)?.region;
-        match &region.strides {
-            Some(strides) => Some(8 * strides.end(self.window.data, body / 8)?),
+        match &region.byte_aligned_skip {
+            Some(skip) => Some(8 * skip.end(self.window.data, body / 8)?),
             None => region.end(self.window, body, self.scratch),
         }
     }
 }
 
-/// Passes over records of several packets by turns, until one of the lanes stops: tells
-/// which. Where a record ends is told by loads that wait for each other; those of other
-/// lanes are done meanwhile.
-pub(crate) fn skip_together(lanes: &mut [Lane<'_>]) -> usize {
-    match lanes.iter().all(|lane| lane.quick.simple) {
-        true => first_to_stop::<true>(lanes),
-        false => first_to_stop::<false>(lanes),
+/// Skips records of several packets, interleaved, until one of the skippers stops. Returns
+/// the index of that skipper. The loads that find the end of a record depend on each other;
+/// the processor executes those of the other skippers meanwhile.
+pub(crate) fn skip_interleaved(skippers: &mut [RecordSkipper<'_>]) -> usize {
+    match skippers.iter().all(|skipper| skipper.quick.simple) {
+        true => first_to_stop::<true>(skippers),
+        false => first_to_stop::<false>(skippers),
     }
 }
 
 #[inline(always)]
-fn first_to_stop<const SIMPLE: bool>(lanes: &mut [Lane<'_>]) -> usize {
-    if lanes.is_empty() {
+fn first_to_stop<const SIMPLE: bool>(skippers: &mut [RecordSkipper<'_>]) -> usize {
+    if skippers.is_empty() {
         return 0;
     }
     loop {
-        if let Some(stopped) = lanes.iter_mut().position(|lane| !lane.step::<SIMPLE, true>()) {
+        let stopped = skippers.iter_mut().position(|skipper| !skipper.step::<SIMPLE, true>());
+        if let Some(stopped) = stopped {
             return stopped;
         }
     }

@@ -1,0 +1,21 @@
+//! Skip tables: the end of a region, computed without running its program.
+//!
+//! Most regions consist of fixed-size fields, null-terminated strings, and sequences of
+//! fixed-size elements whose length field directly precedes them. There are three forms
+//! of tables for them, each faster and less general than the previous one:
+//!
+//! * [`DynamicSkip`] notes all anchors and slots, as the program does;
+//! * [`ByteAlignedSkip`] notes nothing, and requires that all fields start at byte
+//!   boundaries;
+//! * [`BranchlessSkip`] is a [`ByteAlignedSkip`] with at most one dynamic part, evaluated
+//!   without a branch.
+//!
+//! The last two are for seeking, which reads no fields.
+
+mod branchless;
+mod byte_aligned;
+mod dynamic;
+
+pub(crate) use branchless::{BranchlessSkip, LOOKAHEAD};
+pub(crate) use byte_aligned::ByteAlignedSkip;
+pub(crate) use dynamic::DynamicSkip;
