@@ -1,6 +1,6 @@
-//! Reading events costs no allocation once every event type has been met.
+//! Reading events allocates no memory once every event type has been read.
 //!
-//! One test only: allocations are counted for the whole process.
+//! There is only one test, because allocations are counted for the whole process.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use ltt_read::{Merge, StrValue, Timestamp, Visitor, open_all};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Looks at every value.
+/// A visitor that uses every value.
 #[derive(Default)]
 struct Sum(u64);
 
@@ -38,8 +38,8 @@ fn bundled() -> impl Iterator<Item = PathBuf> {
     ["kernel", "ust", "ust-ctf2"].into_iter().map(move |name| traces.join(name))
 }
 
-/// Whether a field holds an array whose elements are more than numbers: its
-/// walk keeps places of its own.
+/// Returns `true` if a field contains an array with compound elements, whose visit copies
+/// the slots.
 fn has_compound_elements(class: &FieldClass) -> bool {
     match &class.kind {
         FieldKind::Array(array) => !matches!(
@@ -58,8 +58,8 @@ fn is_flat(event_type: &EventType) -> bool {
     !scopes.into_iter().flatten().any(|class| has_compound_elements(class))
 }
 
-/// Walks from the first event to the last; gives how many there were, what
-/// they add up to, and how many blocks of heap were allocated meanwhile.
+/// Reads all events. Returns their number, the sum of their values, and the number of
+/// heap allocations meanwhile.
 fn walk(merge: &mut Merge, scopes: &[Scope]) -> (u64, u64, u64) {
     merge.seek(Timestamp::MIN);
     let before = dhat::HeapStats::get().total_blocks;
@@ -74,7 +74,7 @@ fn walk(merge: &mut Merge, scopes: &[Scope]) -> (u64, u64, u64) {
 }
 
 #[test]
-fn no_event_costs_an_allocation() {
+fn reading_an_event_allocates_nothing() {
     let _profiler = dhat::Profiler::builder().testing().build();
     let body = [Scope::PacketContext, Scope::CommonContext, Scope::SpecificContext, Scope::Payload];
     for path in bundled() {

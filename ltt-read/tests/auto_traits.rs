@@ -1,4 +1,4 @@
-//! Promises that only the type system can keep: it is the build that fails.
+//! Guarantees about auto traits, checked when this file is compiled.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use ltt_read::{
 fn shared<T: Send + Sync + Debug>() {}
 
 #[test]
-fn everything_may_cross_threads() {
+fn public_types_are_send_and_sync() {
     shared::<Trace>();
     shared::<Schema>();
     shared::<Cursor>();

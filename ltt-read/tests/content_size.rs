@@ -1,5 +1,5 @@
-//! Packets whose content size is damaged while their size is sound: the damage is
-//! reported, and their events are read as far as they can be told from padding.
+//! Packets whose content size is damaged while their size is sound. The damage is
+//! reported, and their events are read if they can be distinguished from padding.
 
 mod support {
     pub(crate) mod config;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use support::config::cases;
 use support::read_all::{Seen, read_all};
 
-/// Bytes of each packet.
+/// The size of each packet, in bytes.
 const PACKET: usize = 512;
 
 /// A trace as it was written.
@@ -23,16 +23,16 @@ const PACKET: usize = 512;
 struct Sound {
     metadata: String,
     stream: Vec<u8>,
-    /// Bits of content of each packet.
+    /// The content size of each packet, in bits.
     contents: Vec<u64>,
 }
 
-/// An event: the packet that it is in, its place there, its clock, and a sum of its
+/// An event: its packet, its place in the packet, its clock value, and a sum of its
 /// fields.
 type Read = (u64, u64, Option<u64>, u64);
 
-/// One of the schemas that tracers write, with an event type of fixed and one of
-/// dynamic size.
+/// Returns one of the schemas that tracers write, with an event type of fixed size and
+/// one of dynamic size.
 fn schema(preset: usize) -> Schema {
     let format = [Format::Ctf1, Format::Ctf2][preset / 2 % 2];
     let preset = [presets::lttng_kernel, presets::lttng_ust][preset % 2];
@@ -46,8 +46,8 @@ fn schema(preset: usize) -> Schema {
     schema
 }
 
-/// Writes a packet for each list of events: the time that passes before an event, whether
-/// it is of dynamic size, and a number to fill its fields with.
+/// Writes a packet for each list of events. An event has a distance from the previous
+/// one, is of dynamic size or not, and has a number with which its fields are filled.
 fn write(schema: Schema, packets: &[Vec<(u64, bool, u8)>]) -> Sound {
     let metadata = metadata_text(&schema).expect("metadata");
     let schema = Arc::new(schema);
@@ -99,7 +99,7 @@ impl Sound {
         }
     }
 
-    /// The trace with another content size in a packet.
+    /// Opens the trace with another content size in a packet.
     fn damaged(&self, packet: usize, content: u64) -> Arc<Trace> {
         let mut stream = self.stream.clone();
         let bytes = &mut stream[packet * PACKET..][..PACKET];
@@ -116,7 +116,7 @@ impl Sound {
     }
 }
 
-/// All events of a trace, its errors, and how many events were found in spite of damage.
+/// Returns all events of a trace, its errors, and the number of recovered events.
 fn read(trace: &Arc<Trace>) -> (Vec<Read>, Vec<String>, Option<u64>) {
     let (mut events, mut errors) = (Vec::new(), Vec::new());
     let mut cursor = trace.cursor(0);
@@ -125,7 +125,7 @@ fn read(trace: &Arc<Trace>) -> (Vec<Read>, Vec<String>, Option<u64>) {
             Ok(true) => {
                 let event = cursor.event();
                 let mut seen = Seen::default();
-                // Without the packet context: the content size is in it.
+                // The packet context is left out because it contains the content size.
                 event.visit(Scope::EventHeader, &mut seen);
                 event.visit_body(&mut seen);
                 let number = event.packet().number;
@@ -148,8 +148,8 @@ fn read(trace: &Arc<Trace>) -> (Vec<Read>, Vec<String>, Option<u64>) {
     (events, errors, found)
 }
 
-/// Content sizes that cannot be: too small for the header and context of a packet, and
-/// too large for the packet.
+/// Generates impossible content sizes: too small for the header and context of a packet,
+/// or too large for the packet.
 fn impossible_size() -> impl Strategy<Value = u64> {
     let packet = 8 * PACKET as u64;
     prop_oneof![
@@ -169,8 +169,8 @@ fn packets() -> impl Strategy<Value = Vec<Vec<(u64, bool, u8)>>> {
 proptest! {
     #![proptest_config(cases(150))]
 
-    /// Where padding is of equal bytes, whatever their value, at most events at the end
-    /// that look like it are lost.
+    /// If padding consists of equal bytes of any value, only trailing events that look
+    /// like it can be lost.
     #[test]
     fn events_of_a_packet_with_a_damaged_content_size_are_the_original_ones(
         preset in 0..4usize,
@@ -192,7 +192,7 @@ proptest! {
         read_all(&trace);
     }
 
-    /// Where padding is anything, all events of the packet are found or none.
+    /// With arbitrary padding, either all events of the packet are found or none.
     #[test]
     fn padding_with_remains_of_other_packets_makes_no_events(
         preset in 0..4usize,
@@ -215,16 +215,16 @@ proptest! {
     }
 }
 
-/// With the short times of LTTng's compact headers, zeros are a time between the last
-/// event and the packet's end, if the packet lasts long enough. Event type 0 is known.
+/// With the narrow times of LTTng's compact headers, zeros are a valid time if the packet
+/// lasts long enough after its last event, and event type 0 exists.
 #[test]
-fn zeros_after_the_last_event_are_padding_though_their_time_would_fit() {
+fn zeros_after_the_last_event_are_padding_even_if_their_time_would_fit() {
     let second = 1_000_000_000;
     let sound = write(schema(0), &[vec![(5, false, 1), (second, true, 2), (7, false, 3)]]);
     let mut originals = sound.read();
     assert_eq!(read(&sound.damaged(0, 0)).0, originals);
 
-    // A packet that goes on for a second after its last event.
+    // The packet lasts for a second after its last event.
     let idle = write(schema(0), &[vec![(5, false, 1), (second, false, 2), (second, true, 3)]]);
     let last = idle.read().pop().expect("three events");
     let mut cut = idle.clone();
@@ -236,9 +236,9 @@ fn zeros_after_the_last_event_are_padding_though_their_time_would_fit() {
     assert_eq!((events, errors.len(), found), (originals, 1, Some(2)));
 }
 
-/// Nothing is known to be an event between two that are not sound.
+/// Sound events next to unsound records are not trusted.
 #[test]
-fn an_unsound_record_in_a_packet_with_a_damaged_content_size_leaves_none() {
+fn no_event_is_recovered_if_one_record_is_unsound() {
     let sound = write(schema(1), &vec![vec![(5, false, 1), (5, false, 2), (5, false, 3)]; 2]);
     let all = sound.read();
     let mut spoilt = sound.clone();
@@ -248,7 +248,7 @@ fn an_unsound_record_in_a_packet_with_a_damaged_content_size_leaves_none() {
     assert_eq!((events, errors.len(), found), (all[3..].to_vec(), 1, None));
 }
 
-/// Packets that tell no times: nothing distinguishes their events from padding.
+/// Without times in the packet, nothing distinguishes its events from padding.
 #[test]
 fn without_times_of_the_packet_no_event_is_recovered() {
     let metadata = b"/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };

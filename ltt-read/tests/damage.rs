@@ -1,6 +1,6 @@
-//! Damaged traces: truncation at every byte, a flip of every bit. Nothing may
-//! panic or hang, every error names its place, and what was sound before the
-//! damage is still read. A damaged index costs time, never events.
+//! Damaged traces, by truncation at every byte and a flip of every bit. Nothing may panic
+//! or hang, every error has a place, and sound events before the damage are still read. A
+//! damaged index costs time but never events.
 
 mod support {
     pub(crate) mod read_all;
@@ -23,7 +23,7 @@ fn trace(metadata: &[u8], stream: &[u8]) -> Arc<Trace> {
     Trace::from_memory(metadata, [("stream_0".to_owned(), stream.to_vec())]).unwrap()
 }
 
-/// Events of a stream until its first error.
+/// Reads the events of a stream up to its first error.
 fn events(metadata: &[u8], stream: &[u8]) -> Seen {
     let trace = trace(metadata, stream);
     let mut seen = Seen::default();
@@ -33,7 +33,7 @@ fn events(metadata: &[u8], stream: &[u8]) -> Seen {
     seen
 }
 
-/// Two packets of LTTng's form, four events each.
+/// Writes two packets of LTTng's form with four events each.
 fn lttng_stream() -> Vec<u8> {
     let mut stream = Vec::new();
     for packet in 0..2u64 {
@@ -65,7 +65,7 @@ fn lttng_stream() -> Vec<u8> {
     stream
 }
 
-/// Streams without packet headers: one packet, ending with the file.
+/// Writes a stream without packet headers, which has one packet that ends with the file.
 fn dynamic_stream() -> Vec<u8> {
     let pad = |s: &mut Vec<u8>| s.resize(s.len().next_multiple_of(4), 0);
     let mut s = vec![0u8]; // nested; its fields are aligned to 4 bytes
@@ -100,7 +100,7 @@ fn ctf2_stream() -> Vec<u8> {
 }
 
 #[test]
-fn sound_streams_are_read_whole() {
+fn sound_streams_are_read_completely() {
     let seen = events(LTTNG, &lttng_stream());
     assert_eq!((seen.events, seen.errors.as_slice()), (8, [].as_slice()));
     let seen = events(DYNAMIC, &dynamic_stream());
@@ -110,14 +110,14 @@ fn sound_streams_are_read_whole() {
 }
 
 #[test]
-fn truncation_at_every_byte_keeps_what_was_before() {
+fn truncation_at_every_byte_keeps_the_events_before() {
     let whole = lttng_stream();
     let mut last = 0;
     for cut in 0..whole.len() {
         let seen = events(LTTNG, &whole[..cut]);
         assert!(seen.events >= last, "cut at {cut} lost an event");
         last = seen.events;
-        // A cut between packets is no damage; anywhere else it is told.
+        // Truncation between packets is no damage. Anywhere else it is reported.
         let at_edge = cut == 0 || cut == whole.len() / 2;
         assert_eq!(seen.errors.is_empty(), at_edge, "cut at {cut}: {:?}", seen.errors);
         assert!(
@@ -165,7 +165,7 @@ fn a_flip_of_every_bit_of_metadata_is_survived() {
     }
 }
 
-/// The schemas that tracers write, with an event type of fixed and one of
+/// Returns the schemas that tracers write, with an event type of fixed size and one of
 /// dynamic size.
 fn presets() -> impl Iterator<Item = Schema> {
     let formats = [Format::Ctf1, Format::Ctf2];
@@ -218,7 +218,8 @@ fn damaged_streams_of_tracers_are_survived() {
             assert_eq!(seen.errors.is_empty(), cut % 192 == 0, "cut at {cut}: {:?}", seen.errors);
             last = seen.events;
         }
-        // In the first packet: it also decides what is seen of the others.
+        // The damage is in the first packet, which also determines the properties of the
+        // stream.
         for bit in 0..192 * 8 {
             let mut damaged = whole.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -242,7 +243,7 @@ fn damaged_indexes_cost_no_events() {
         }
         times
     };
-    // In the middle of each packet, and between two.
+    // Seeks times in the middle of each packet, and between packets.
     let cuts = [1_000_010, 1_000_100, 1_001_010, 1_002_010, 1_002_100];
     let read = || {
         let trace = Trace::open(dir.path()).expect("a trace");
@@ -271,7 +272,7 @@ stream {
 event { name = only; id = 0; fields := struct { uint8_t value; }; };
 ";
 
-/// Packets each of which holds an event of a type that is not there.
+/// Writes packets that contain an event with an unknown type each.
 fn damaged_packets(count: u32) -> Vec<u8> {
     let mut stream = Vec::new();
     for _ in 0..count {
@@ -301,13 +302,13 @@ fn errors_and_notices_beyond_the_limits_are_counted() {
 }
 
 #[test]
-fn errors_that_are_known_are_not_counted_again() {
+fn known_errors_are_not_counted_again() {
     let mut merge = Merge::new(&[trace(TINY, &damaged_packets(10))]);
     assert!(merge.next().is_none());
     merge.seek(Timestamp::MIN);
     assert!(merge.next().is_none());
     assert_eq!((merge.errors().len(), merge.errors_omitted()), (10, 0));
-    // What was drained makes room; what was omitted stays counted.
+    // Drained errors make room for others. The number of omitted errors remains.
     let mut merge = Merge::new(&[trace(TINY, &damaged_packets(5000))]);
     assert!(merge.next().is_none());
     assert_eq!(merge.drain_errors().len(), 4096);

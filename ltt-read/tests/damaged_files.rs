@@ -1,4 +1,4 @@
-//! One damaged file among many: all events of all other files are read, in order, and
+//! With one damaged file among many, all events of all other files are read in order, and
 //! the damage is reported once.
 
 mod support {
@@ -13,29 +13,29 @@ use ltt_read::{Merge, NoticeKind, OnFailure, OpenOptions, Opened, Timestamp, ope
 use proptest::prelude::*;
 use support::recording::{cut, expected, rest_of, time_of, write_file};
 
-/// Streams, each in some files.
+/// Streams of several files each.
 #[derive(Debug, Clone)]
 struct Plan {
-    /// Packets of each file of each stream.
+    /// The number of packets of each file of each stream.
     streams: Vec<Vec<u64>>,
-    /// Whether the files are in archives of a session, rather than in one directory.
+    /// `true` if the files are in the archives of a session rather than in one directory.
     archives: bool,
     indexed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Damage {
-    /// This part of the file is cut off, in thousandths.
+    /// The file is truncated by this part, in thousandths.
     Cut(usize),
-    /// The stream class of a packet is none that there is.
+    /// A packet has an unknown stream class.
     Header(u64),
-    /// The sizes of a packet are impossible.
+    /// A packet has impossible sizes.
     Sizes(u64),
     Emptied,
     Deleted,
-    /// A directory of the same name is in its place.
+    /// The file is replaced by a directory of the same name.
     Directory,
-    /// The operating system does not open it.
+    /// The operating system cannot open the file.
     #[cfg(unix)]
     Unreadable,
 }
@@ -72,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// The files: stream, number in it, packets.
+    /// Returns the stream, the number in the stream and the packets of each file.
     fn files(&self) -> Vec<(usize, usize, std::ops::Range<u64>)> {
         let mut files = Vec::new();
         for (cpu, stream) in self.streams.iter().enumerate() {
@@ -94,8 +94,8 @@ impl Plan {
     }
 }
 
-/// Damages a file of so many packets. Whether something must be reported, because what
-/// is left does not look like a whole file.
+/// Damages a file of `packets` packets. Returns `true` if something must be reported,
+/// because the result does not look like a whole file.
 fn apply(damage: Damage, path: &Path, packets: u64) -> bool {
     let bytes = fs::read(path).unwrap();
     let packet = bytes.len() / packets as usize;
@@ -164,7 +164,8 @@ proptest! {
         let reported: Vec<_> = failures.iter().chain(merge.errors()).collect();
         prop_assert_eq!(reported.len(), usize::from(is_told), "{:?}", reported);
 
-        // All of the other files is there; of this one, what comes before the damage.
+        // All events of the other files are read, and those of this file before the
+        // damage.
         let events = |wanted: bool| {
             let files = files.iter().filter(|f| ((f.0, f.1) == (cpu, number)) == wanted);
             expected(files.flat_map(|f| f.2.clone().map(|packet| (f.0 as u64, packet))))
@@ -176,7 +177,8 @@ proptest! {
         prop_assert!(own.starts_with(&left), "{:?} of {:?}", left, own);
         prop_assert!(seen.is_sorted_by_key(|n| time_of(*n)));
 
-        // What is missing between two packets that are read is noted, if nothing else is.
+        // A gap between packets that are read is noted, unless something else is
+        // reported.
         if !is_told && left.len() < own.len() {
             let is_last = number + 1 == plan.streams[cpu].len();
             let is_first = number == 0 && left.is_empty();
@@ -185,7 +187,7 @@ proptest! {
             prop_assert_eq!(lost, usize::from(!is_first && !is_last));
         }
 
-        // The same from any time on.
+        // Seeks deliver the same events.
         let time = *sought.get(&events(false).into_iter().chain(own).collect::<Vec<_>>());
         let time = time_of(time);
         let mut merge = Merge::new(&traces);

@@ -1,4 +1,4 @@
-//! Directories made of random bytes, opened and read in all ways.
+//! Directories generated from random bytes, opened and read in all ways.
 
 mod support {
     pub(crate) mod directory;
@@ -14,8 +14,8 @@ proptest! {
         support::directory::check(&data);
     }
 
-    /// As the same with fewer directories, names and kinds of metadata, so that most of
-    /// it is traces.
+    /// The same property with fewer directories, names and kinds of metadata, so that
+    /// most directories are traces.
     #[test]
     fn all_ways_to_read_traces_agree(
         steps in prop::collection::vec((0u8..8, 0u8..3, 4u8..11, 0u8..4, 0u8..4), 1..40),

@@ -1,4 +1,4 @@
-//! Event types whose records have no bits: a trace may declare them, but not record them.
+//! Event types whose records have no bits. A trace may declare but not record them.
 
 use ltt_read::{DecodeError, Error, Merge, Trace};
 
@@ -17,7 +17,7 @@ const CTF2: &str = r#"{"type": "preamble", "version": 2}
     {"type": "event-record-class", "name": "nothing",
         "payload-field-class": {"type": "structure"}}"#;
 
-/// The number of events, and all errors.
+/// Returns the number of events, and all errors.
 fn read(metadata: &str, stream: &[u8]) -> (usize, Vec<String>) {
     let metadata = match metadata.strip_prefix('{') {
         Some(_) => metadata
@@ -40,7 +40,7 @@ fn read(metadata: &str, stream: &[u8]) -> (usize, Vec<String>) {
 }
 
 #[test]
-fn a_trace_with_an_empty_event_type_opens_and_its_empty_packets_hold_no_event() {
+fn a_trace_with_an_empty_event_type_opens_and_its_empty_packets_have_no_events() {
     for metadata in [TSDL, CTF2] {
         assert_eq!(read(metadata, &[]), (0, vec![]));
         assert_eq!(read(metadata, &[16, 16, 16, 32, 0, 0]), (0, vec![]));
@@ -61,7 +61,7 @@ fn content_of_a_stream_with_empty_events_only_is_an_error() {
         .replace("integer { size = 8; } content_size;", "")
         .replace("integer { size = 8; } packet_size;", "");
     assert_eq!(read(&no_context, &[0; 100]), (0, vec![error(0, 0)]));
-    // Padding before such records is no data either.
+    // Padding before such records does not count as data.
     let aligned = no_context.replace("struct { } x[5]; }", "struct { } x[5]; } align(32)");
     assert_eq!(read(&aligned, &[0; 100]), (0, vec![error(0, 0)]));
 }

@@ -1,11 +1,11 @@
-//! The fast ways to read a field against the general one, for all fields of all
-//! events of the bundled trace.
+//! Comparison of the fast ways to read a field with the general one, for all fields of
+//! all events of the bundled trace.
 
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
 use ltt_read::{Field, Trace, Value};
 
 #[test]
-fn fast_ways_read_the_same() {
+fn fast_reads_agree_with_general_ones() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
     let trace = Trace::open(path).expect("a trace");
     let fields = |id: EventTypeId| -> Vec<Field> {

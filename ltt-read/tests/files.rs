@@ -1,5 +1,5 @@
-//! Files of traces: rotated, damaged, there twice, unreadable. Each event is read
-//! once, whatever became of the files beside its own.
+//! Files of traces that are rotated, damaged, duplicated or unreadable. Each event is
+//! read once, whatever the state of the other files.
 
 mod support {
     pub(crate) mod recording;
@@ -10,12 +10,12 @@ use std::path::Path;
 use ltt_read::{Merge, NoticeKind, Timestamp, open_all};
 use support::recording::{EVENTS, STEP, Stream, cut, expected, numbers, read, rest_of, write_file};
 
-/// Packets of several CPUs.
+/// Lists packets of several CPUs.
 fn packets(cpus: u64, packets: std::ops::Range<u64>) -> Vec<(u64, u64)> {
     (0..cpus).flat_map(|cpu| packets.clone().map(move |packet| (cpu, packet))).collect()
 }
 
-/// A stream in three archives of a session, three packets each.
+/// Writes a stream in three archives of a session, with three packets each.
 fn rotated(dir: &Path, indexed: bool) {
     for archive in 0..3 {
         let dir = dir.join(format!("archive-{archive}"));
@@ -24,7 +24,7 @@ fn rotated(dir: &Path, indexed: bool) {
 }
 
 #[test]
-fn a_cut_file_does_not_end_the_files_after_it() {
+fn reading_continues_after_a_truncated_file() {
     for indexed in [false, true] {
         let dir = tempfile::tempdir().unwrap();
         rotated(dir.path(), indexed);
@@ -33,19 +33,19 @@ fn a_cut_file_does_not_end_the_files_after_it() {
         assert_eq!(traces[0].tracefiles().len(), 1);
         let mut all = expected(packets(1, 0..9));
         let (seen, errors) = read(&traces);
-        // The last event of the packet that is cut misses a byte.
+        // The last event of the truncated packet lacks a byte.
         all.retain(|n| *n != numbers(0, 2).last().unwrap());
         assert_eq!(seen, all);
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert!(errors[0].contains("archive-0/c_0: packet 2"), "{errors:?}");
-        // From anywhere, forwards and backwards.
+        // Seeks forwards and backwards, from anywhere.
         let mut merge = Merge::new(&traces);
         for (at, number) in all.iter().enumerate().rev() {
             let time = support::recording::time_of(*number);
             merge.seek(Timestamp::from_ns(time as i64));
             assert_eq!(rest_of(&mut merge), all[at..]);
         }
-        // And from saved positions.
+        // Seeks saved positions.
         let mut merge = Merge::new(&traces);
         let mut cuts = Vec::new();
         while merge.next().is_some() {
@@ -59,13 +59,13 @@ fn a_cut_file_does_not_end_the_files_after_it() {
 }
 
 #[test]
-fn a_packet_without_a_sound_size_does_not_end_the_files_after_it() {
+fn reading_continues_in_the_next_file_after_a_packet_of_unsound_size() {
     let dir = tempfile::tempdir().unwrap();
     rotated(dir.path(), false);
     let path = dir.path().join("archive-1/c_0");
     let mut bytes = std::fs::read(&path).unwrap();
     let size = bytes.len() / 3;
-    // The content size of its second packet: the sizes are the third and fourth
+    // Damages the content size of its second packet. The sizes are the third and fourth
     // number of 8 bytes after the packet header.
     let header = 4 + 16 + 4 + 8;
     let at = size + header + 16;
@@ -76,7 +76,7 @@ fn a_packet_without_a_sound_size_does_not_end_the_files_after_it() {
     let sound = (0..9).filter(|packet| ![4, 5].contains(packet)).map(|packet| (0, packet));
     assert_eq!(seen, expected(sound));
     assert_eq!(errors.len(), 1, "{errors:?}");
-    // A seek behind the damage finds the later files.
+    // A seek past the damage finds the later files.
     let mut merge = Merge::new(&traces);
     merge.seek(Timestamp::from_ns((7 * STEP) as i64));
     assert_eq!(rest_of(&mut merge).len() as u64, 3 * EVENTS);
@@ -96,7 +96,7 @@ fn overlapping_snapshots_are_read_once() {
         assert_eq!(read(&traces), (all.clone(), vec![]));
         let index = traces[0].packet_index(0);
         assert_eq!(index.entries().len(), 9);
-        // A merge that seeks first agrees with one that has read everything.
+        // A merge that seeks first agrees with one that has read all events.
         for at in (0..all.len()).rev() {
             let time = Timestamp::from_ns(support::recording::time_of(all[at]) as i64);
             let traces = open_all(dir.path()).unwrap();
@@ -120,7 +120,7 @@ fn overlapping_snapshots_are_read_once() {
 }
 
 #[test]
-fn a_cut_packet_gives_way_to_the_same_packet_in_another_snapshot() {
+fn a_whole_copy_is_read_instead_of_a_truncated_packet() {
     let dir = tempfile::tempdir().unwrap();
     write_file(&dir.path().join("snapshot-0"), "c_0", 0, 0..4, false);
     write_file(&dir.path().join("snapshot-1"), "c_0", 0, 2..6, false);
@@ -132,7 +132,7 @@ fn a_cut_packet_gives_way_to_the_same_packet_in_another_snapshot() {
     assert_eq!(rest_of(&mut merge), expected(packets(1, 0..6)));
 }
 
-/// Channel and CPU of each tracefile.
+/// Returns the channel and CPU of each tracefile.
 fn channels(dir: &Path) -> Vec<(String, Option<u32>)> {
     let traces = open_all(dir).unwrap();
     let tracefiles = traces.iter().flat_map(|trace| trace.tracefiles());
@@ -144,7 +144,7 @@ fn named(names: &[(&str, u32)]) -> Vec<(String, Option<u32>)> {
 }
 
 #[test]
-fn streams_that_rotate_but_have_one_file_each_are_told_by_their_cpu() {
+fn rotating_streams_with_one_file_each_are_named_by_their_cpu() {
     let dir = tempfile::tempdir().unwrap();
     for cpu in 0..4 {
         write_file(dir.path(), &format!("c_{cpu}_0"), cpu, 0..2, false);
@@ -162,7 +162,7 @@ fn a_channel_whose_name_ends_in_a_number_keeps_it() {
 }
 
 #[test]
-fn the_cpu_is_that_of_the_packets_where_names_disagree() {
+fn the_cpu_of_the_packets_overrides_that_of_the_name() {
     let dir = tempfile::tempdir().unwrap();
     write_file(dir.path(), "stream", 5, 0..2, false);
     write_file(dir.path(), "s_1", 65535, 0..2, false);
@@ -200,7 +200,7 @@ fn files_without_stream_ids_are_joined_by_names_and_sequence_numbers() {
     assert_eq!(channels(dir.path()), named(&[("c", 0), ("c", 1)]));
     let traces = open_all(dir.path()).unwrap();
     assert_eq!(read(&traces), (expected(packets(2, 0..6)), vec![]));
-    // In archives, where the names are the same; and snapshots that overlap.
+    // Archives, in which the names are equal, and overlapping snapshots.
     for ranges in [[0..2, 2..4, 4..6], [0..3, 1..4, 3..6]] {
         let dir = tempfile::tempdir().unwrap();
         for (number, range) in ranges.into_iter().enumerate() {
@@ -214,20 +214,20 @@ fn files_without_stream_ids_are_joined_by_names_and_sequence_numbers() {
 }
 
 #[test]
-fn files_without_stream_ids_stay_apart_if_sequence_numbers_do_not_follow() {
+fn files_without_stream_ids_stay_apart_unless_sequence_numbers_are_contiguous() {
     let dir = tempfile::tempdir().unwrap();
-    // Two streams of a channel `c_7`, whose numbers both start at 0.
+    // Two streams of a channel `c_7`, whose sequence numbers both start at 0.
     write_without_id(dir.path(), "c_7_0", 0, 0..2);
     write_without_id(dir.path(), "c_7_1", 1, 0..2);
     assert_eq!(channels(dir.path()), named(&[("c_7", 0), ("c_7", 1)]));
-    // Names that have nothing to do with each other.
+    // Unrelated names.
     let dir = tempfile::tempdir().unwrap();
     write_without_id(dir.path(), "a", 0, 0..2);
     write_without_id(dir.path(), "b", 0, 2..4);
     assert_eq!(channels(dir.path()).len(), 2);
 }
 
-/// Without sequence numbers, packets are the same if their times and bytes are.
+/// Without sequence numbers, packets are equal if their times and bytes are.
 #[test]
 fn equal_packets_without_sequence_numbers_are_read_once() {
     let dir = tempfile::tempdir().unwrap();
@@ -236,7 +236,7 @@ fn equal_packets_without_sequence_numbers_are_read_once() {
     stream.write(&dir.path().join("1"), "c_0", 2..6);
     let traces = open_all(dir.path()).unwrap();
     assert_eq!(read(&traces), (expected(packets(1, 0..6)), vec![]));
-    // Another packet of the same times is another packet.
+    // A packet with the same times but other bytes is not a duplicate.
     let path = dir.path().join("1/c_0");
     let mut bytes = std::fs::read(&path).unwrap();
     let last = bytes.len() / 4 - 1;
@@ -248,7 +248,7 @@ fn equal_packets_without_sequence_numbers_are_read_once() {
 }
 
 #[test]
-fn what_is_left_out_is_noted() {
+fn left_out_packets_are_noted() {
     let dir = tempfile::tempdir().unwrap();
     write_file(&dir.path().join("0"), "c_0", 0, 0..4, false);
     write_file(&dir.path().join("1"), "c_0", 0, 2..6, false);

@@ -1,5 +1,5 @@
-//! Traces of facilities, made by hand: format 0.8 and that of 2003. What they
-//! hold is read; whatever is damaged in them, nothing panics.
+//! Handmade traces of facilities, in format 0.8 and in that of 2003. Their events are
+//! read, and damage causes no panic.
 
 mod support {
     pub(crate) mod read_all;
@@ -13,7 +13,7 @@ use support::read_all::{Seen, read_all, read_tracefile, visit_event};
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Bytes of little-endian parts.
+/// Concatenates little-endian parts.
 macro_rules! bytes {
     ($($part:expr),*) => {{
         let mut bytes = Vec::new();
@@ -29,7 +29,7 @@ const ZOO: &str = r#"<?xml version="1.0"?><facility name="zoo">
   <field name="place"><array size="2"/><struct><field name="x"><char/></field></struct></array></field>
 </event></facility>"#;
 
-/// A block of 0.8 with 32-bit times, packed.
+/// Writes a sub-buffer of format 0.8 with 32-bit times, packed.
 fn block_0_8(events: &[u8]) -> Vec<u8> {
     let size = 512u32;
     let used = 108 + events.len() as u32;
@@ -109,7 +109,7 @@ fn tracefile(trace: &Trace, name: &str) -> usize {
 fn facilities_of_0_8() {
     let trace = open(of_0_8());
     assert_eq!(trace.schema().version, (0, 8));
-    // The checksums above are 0.
+    // The checksums in the files are 0.
     assert_eq!(trace.warnings().len(), 2, "{:?}", trace.warnings());
     let mut cursor = trace.cursor(tracefile(&trace, "cpu_0"));
     let cat = cursor.next().unwrap().unwrap();

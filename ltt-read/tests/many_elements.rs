@@ -1,4 +1,4 @@
-//! Arrays with many elements of few or no bits: what an event costs is bounded by its
+//! Arrays with many elements of few or no bits. The cost of an event is bounded by its
 //! data.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ const TRACE: &str = "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le
     typealias integer { size = 64; } := u64; typealias integer { size = 8; } := u8;
     typealias integer { size = 1; } := u1; typealias enum : u8 { A, B } := ab; stream { };";
 
-/// A trace of one event type with these fields.
+/// Opens a trace with one event type with these fields.
 fn trace(fields: &str, data: &[u8]) -> Arc<Trace> {
     let metadata = format!("{TRACE} event {{ name = e; fields := struct {{ {fields} }}; }};");
     let files = [("stream".to_owned(), data.to_vec())];
@@ -31,7 +31,7 @@ impl Visitor for Calls {
     }
 }
 
-/// How many visitor calls the only event leads to.
+/// Returns the number of visitor calls for the only event.
 #[track_caller]
 fn accepted(fields: &str, data: &[u8]) -> u64 {
     let trace = trace(fields, data);
@@ -69,12 +69,12 @@ fn nested_arrays_without_data_are_refused_however_they_are_nested() {
     refused("u64 n; u64 m; struct { } x[n][n][n];", &numbers(&[1000, 0]));
     refused("u64 n; u64 m; struct { struct { } y[60000]; } x[n];", &many);
     refused("u64 n; ab t; struct { variant <t> { struct { } A[n]; u8 B; } v; } x[n];", &many);
-    // Side by side.
+    // Several arrays in one structure.
     let fields: String = (0..9).map(|i| format!("struct {{ }} x{i}[n];")).collect();
     refused(&format!("u64 n; {fields}"), &numbers(&[20_000]));
     let fields: String = (0..9).map(|i| format!("struct {{ }} x{i}[20000];")).collect();
     refused(&format!("u64 n; {fields}"), &many);
-    // More elements than numbers can count.
+    // More elements than fit in 64 bits.
     refused("u64 n; struct { } x[n][n];", &numbers(&[u64::MAX]));
     refused("u64 n; u64 m; struct { u64 z[m]; } x[n];", &numbers(&[u64::MAX, 0]));
 }
@@ -88,7 +88,7 @@ fn arrays_with_data_for_their_elements_are_read_whatever_their_size() {
     assert_eq!(accepted(rows, &with(&[100_000, 2], 200_000)), 300_004);
     let pairs = "u64 n; struct { u8 k; u8 v[k]; } x[n];";
     assert_eq!(accepted(pairs, &with(&[200_000], 200_000)), 600_003);
-    // Some elements without data are free, in every event.
+    // A number of elements without data is accepted in every event.
     assert_eq!(accepted("u64 n; struct { } x[n];", &numbers(&[30_000])), 30_003);
     let trace = trace("u8 n; struct { } x[n][n];", &[100; 50]);
     let mut cursor = trace.cursor(0);

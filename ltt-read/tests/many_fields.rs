@@ -1,5 +1,5 @@
-//! Visits of structures that are larger than what is read without looking where the
-//! data ends.
+//! Visits of structures that are larger than the range that is read without bounds
+//! checks.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use ltt_read::{FieldInfo, Visitor};
 const FIELDS: usize = 120;
 const EVENTS: u64 = 50;
 
-/// Numbers of one to eight bytes in turn, signed and not.
+/// Returns integers of one to eight bytes in turn, signed and unsigned.
 fn class(field: usize) -> FieldClass {
     let bits = [8, 16, 32, 64][field % 4];
     match field / 4 % 2 {
@@ -19,7 +19,7 @@ fn class(field: usize) -> FieldClass {
     }
 }
 
-/// A number that is nowhere else in the event and fits in a byte.
+/// Returns a number that is unique in the event and fits in a byte.
 fn number(event: u64, field: usize) -> u64 {
     (event + field as u64) % 128
 }
@@ -44,7 +44,7 @@ impl Visitor for Numbers {
 }
 
 #[test]
-fn fields_far_from_the_begin_are_visited_as_those_near_it() -> Result<(), Box<dyn Error>> {
+fn fields_far_from_the_start_are_visited_like_the_first_ones() -> Result<(), Box<dyn Error>> {
     let names: Vec<String> = (0..FIELDS).map(|field| format!("field_{field}")).collect();
     let name = |field: usize| names[field].as_str();
     let mut schema = presets::lttng_kernel(Format::Ctf2);
@@ -63,7 +63,7 @@ fn fields_far_from_the_begin_are_visited_as_those_near_it() -> Result<(), Box<dy
     trace.add(stream)?;
     let trace = trace.open()?;
 
-    // The last event ends where the data does.
+    // The last event ends at the end of the data.
     let mut cursor = trace.cursor(0);
     for event in 0..EVENTS {
         let read = cursor.next()?.ok_or("too few events")?;

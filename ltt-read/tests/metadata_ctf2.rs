@@ -1,4 +1,4 @@
-//! CTF 2 metadata with everything in it, as it is and after mutations.
+//! CTF 2 metadata with every kind of fragment, unchanged and after mutations.
 
 mod support {
     pub(crate) mod config;
@@ -11,7 +11,7 @@ use support::config::cases;
 /// A metadata stream with every kind of fragment and field class.
 const EVERYTHING: &str = include_str!("data/everything.ctf2");
 
-/// Pieces of text that matter to the parser.
+/// Pieces of text that are significant to the parser.
 const PIECES: &[&str] = &[
     "\u{1e}",
     "{",
@@ -40,7 +40,7 @@ const PIECES: &[&str] = &[
     "é",
 ];
 
-/// Replaces `len` bytes at a place by a piece of text.
+/// Replaces `len` bytes at `at` by a piece of text.
 fn mutate(text: &mut Vec<u8>, at: usize, len: usize, piece: usize) {
     let at = at % (text.len() + 1);
     let end = (at + len).min(text.len());
@@ -48,7 +48,7 @@ fn mutate(text: &mut Vec<u8>, at: usize, len: usize, piece: usize) {
 }
 
 #[test]
-fn the_text_with_everything_is_accepted() {
+fn the_unchanged_text_is_accepted() {
     let parsed = metadata::parse(EVERYTHING.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(parsed.warnings, []);
     assert!(parsed.schema.event_types.iter().any(|e| e.event_slots > 4));
@@ -57,7 +57,7 @@ fn the_text_with_everything_is_accepted() {
 proptest! {
     #![proptest_config(cases(2000))]
 
-    /// Whatever is done to metadata, it is accepted or refused with a place.
+    /// Mutated metadata is either accepted or rejected with a place.
     #[test]
     fn mutated_metadata_is_handled(
         edits in prop::collection::vec((any::<usize>(), 0usize..12, any::<usize>()), 1..4)

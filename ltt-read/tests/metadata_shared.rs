@@ -1,5 +1,7 @@
-//! Metadata of the shared test data: each case must be accepted or refused as
-//! its manifest says, errors at the line that it names.
+//! Metadata of the shared test data. Each case must be accepted or rejected as its
+//! manifest says, with errors at the given lines. P Errors that we place at another line
+//! than the manifest does, and why. Errors with another line than in the manifest, with
+//! the reasons.
 
 use std::fs;
 use std::io::Write;
@@ -31,11 +33,12 @@ fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared")
 }
 
-/// The cases of a manifest by name; none, and a line that says so, without it.
+/// Returns the cases of a manifest by name. Without the manifest, prints this and returns
+/// none.
 fn cases(manifest: &str) -> Vec<(String, Value)> {
     let path = shared().join("expected").join(manifest).join("manifest.json");
     let Ok(text) = fs::read_to_string(&path) else {
-        // Not `println!`: that is shown of failed tests only.
+        // The output of `println!` is shown only for failed tests.
         let line = format!("all cases of {manifest} skipped: {} is absent\n", path.display());
         let _ = std::io::stderr().write_all(line.as_bytes());
         return Vec::new();
@@ -44,9 +47,9 @@ fn cases(manifest: &str) -> Vec<(String, Value)> {
     all.into_iter().map(|c| (c["name"].as_str().expect("a name").to_owned(), c)).collect()
 }
 
-/// The line in the last `[LINE:COLUMN]` of a list of nested messages. Errors of
-/// locations may also be placed where the location is written, which is the
-/// message before.
+/// Returns the line in the last `[LINE:COLUMN]` of a list of nested messages. Errors
+/// about locations may also have the line of the location itself, which is in the
+/// previous message.
 fn lines(messages: &str) -> Vec<usize> {
     let line = |message: &str| message.strip_prefix('[')?.split(':').next()?.parse().ok();
     let count = messages.lines().count();
@@ -57,8 +60,8 @@ fn lines(messages: &str) -> Vec<usize> {
     places.filter_map(|(_, message)| line(message)).collect()
 }
 
-/// The lines of all errors. Those of CTF 2 count from the begin of the
-/// fragment, as the manifest's.
+/// Returns the lines of all errors. Lines of CTF 2 count from the start of the fragment,
+/// as in the manifest.
 fn error_lines(text: &[u8], error: &MetadataError) -> Vec<usize> {
     let all = error.diagnostics.iter().zip(&error.places);
     let errors = all.filter(|(d, _)| d.severity == Severity::Error);
@@ -72,7 +75,7 @@ fn error_lines(text: &[u8], error: &MetadataError) -> Vec<usize> {
     errors.map(line).collect()
 }
 
-/// What is wrong with the outcome of a case, if anything.
+/// Returns the difference between the outcome of a case and the manifest, if any.
 fn judge(name: &str, case: &Value, text: &[u8]) -> Option<String> {
     match (case["expect"].as_str(), metadata::parse(text)) {
         (Some("ok"), Err(error)) => Some(format!("refused: {error}")),
@@ -90,7 +93,7 @@ fn judge(name: &str, case: &Value, text: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn verdicts_and_places() {
+fn results_and_error_lines_agree_with_the_manifest() {
     let cases = cases("ctf-metadata");
     let mut wrong = Vec::new();
     for (name, case) in &cases {
@@ -110,7 +113,7 @@ fn metadata_of_the_shared_traces() {
         let sound = match (case["expect"].as_str(), case["error_class"].as_str()) {
             (Some("ok"), _) => true,
             (Some("error"), Some("metadata")) => false,
-            // Drafts of CTF 2 are read although they need not be.
+            // Drafts of CTF 2 are accepted, although this is not required.
             _ if name.starts_with("tc-CTF2-7.0-") => true,
             _ => continue,
         };

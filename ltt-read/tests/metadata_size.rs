@@ -1,4 +1,4 @@
-//! Metadata with very many parts of one kind: opening it takes time in proportion to its
+//! Metadata with very many parts of one kind. The time to open it is proportional to its
 //! size.
 
 use std::fmt::Write;
@@ -19,10 +19,10 @@ const TRACE_CLASS: &str = "\u{1e}{\"type\": \"trace-class\", \"packet-header-fie
 const U8: &str =
     r#"{"type": "fixed-length-unsigned-integer", "length": 8, "byte-order": "little-endian"}"#;
 
-/// Makes a text of so many parts of one kind.
+/// A generator of a text with a number of parts of one kind.
 type Text = fn(usize) -> String;
 
-/// What `each` writes for each number, one after the other.
+/// Concatenates the texts that `each` writes for each number.
 fn join(count: usize, mut each: impl FnMut(&mut String, usize) -> std::fmt::Result) -> String {
     let mut text = String::new();
     (0..count).for_each(|number| each(&mut text, number).expect("room"));
@@ -174,7 +174,7 @@ const KINDS: [(&str, Text); 19] = [
     }),
 ];
 
-/// CTF 2 metadata with an event type of one field.
+/// Returns CTF 2 metadata with an event type of one field.
 fn event_of(class: &str) -> String {
     format!(
         "{PREAMBLE}\u{1e}{{\"type\": \"data-stream-class\"}}\u{1e}{{\"type\": \"event-record-class\",
@@ -183,7 +183,7 @@ fn event_of(class: &str) -> String {
     )
 }
 
-/// The time it takes to open a text, or to refuse it.
+/// Measures the time to accept or reject a text.
 fn time(text: &str) -> Duration {
     let start = Instant::now();
     match Trace::from_memory(text.as_bytes(), []) {
@@ -193,16 +193,16 @@ fn time(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Ten times the text may take forty times the time: quadratic work takes a hundred, and
-/// machines are busy.
+/// A text of ten times the size may take forty times the time: quadratic work would take
+/// a hundred, and machines may be busy.
 #[test]
-fn opening_takes_time_in_proportion_to_the_metadata() {
+fn opening_time_is_proportional_to_the_size_of_the_metadata() {
     let mut slow = Vec::new();
     for (what, text) in KINDS {
         let (small, large) = (text(5_000), text(50_000));
         let least = Duration::from_millis(5);
         let mut times = (Duration::MAX, Duration::MAX);
-        // What a busy machine does to one try it does not to all.
+        // Repetition excludes delays of a busy machine.
         for _ in 0..3 {
             times = (times.0.min(time(&small)), times.1.min(time(&large)));
             if times.1 < 40 * times.0.max(least) {

@@ -1,12 +1,12 @@
-//! How fast metadata is parsed. Run with
-//! `cargo test --release -p ltt-read --test metadata_speed -- --ignored --nocapture`.
+//! Measurement of the parser of metadata. Run with `cargo test --release -p ltt-read
+//! --test metadata_speed -- --ignored --nocapture`.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use ltt_read::metadata;
 
-/// TSDL as LTTng writes it, with so many event types of ten fields each.
+/// Returns TSDL as LTTng writes it, with `events` event types of ten fields each.
 fn tsdl(events: usize) -> String {
     let mut text = String::from(
         "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\n\

@@ -1,5 +1,5 @@
-//! Random traces, written and read back: from memory and from files, stream
-//! by stream and merged, by visitors, values and field handles.
+//! Random traces, written and read back: from memory and from files, stream by stream and
+//! merged, by visitors, values and field handles.
 
 mod support;
 
@@ -29,7 +29,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The files in another order than that of their names: it must not matter.
+/// Opens the files in another order than that of their names, which must not matter.
 fn from_memory(case: &Case) -> Result<Arc<Trace>, TestCaseError> {
     let fail = |e: &dyn std::fmt::Display| TestCaseError::fail(e.to_string());
     let text = metadata_text(&case.schema).map_err(|e| fail(&e))?;
@@ -81,7 +81,7 @@ fn check_stream(
     Ok(())
 }
 
-/// All events by time, then by tracefile, then as they stand in it.
+/// All events by time, then by tracefile, then by their order in it.
 fn check_merge(
     trace: &Arc<Trace>,
     streams: &[usize],

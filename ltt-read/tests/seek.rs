@@ -1,4 +1,4 @@
-//! Order, seeking, positions and notices, against a naive list of all events.
+//! Order, seeking, positions and notices, compared with a naive list of all events.
 
 mod support {
     pub(crate) mod config;
@@ -24,7 +24,7 @@ fn number(event: ltt_read::Event<'_>) -> u32 {
     event.field("number").and_then(|v| v.as_u64()).expect("a number") as u32
 }
 
-/// All that a cursor has still to give.
+/// Reads the remaining events of a cursor.
 fn rest(cursor: &mut Cursor) -> Result<Vec<u32>, TestCaseError> {
     let mut found = Vec::new();
     while let Some(event) = cursor.next().map_err(unexpected)? {
@@ -37,7 +37,7 @@ fn unexpected(error: Error) -> TestCaseError {
     TestCaseError::fail(error.to_string())
 }
 
-/// Wants a third of the events, and stops at every other one of these.
+/// A listener that wants a third of the events and stops at every other one of these.
 #[derive(Default)]
 struct Third {
     passed: Vec<u32>,
@@ -70,8 +70,8 @@ impl Listener for Third {
     }
 }
 
-/// All events from a time on, told to one who wants a third of them.
-fn by_telling(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCaseError> {
+/// Reads all events from a time on, with a listener that wants a third of them.
+fn with_listener(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCaseError> {
     merge.seek(time);
     let mut third = Third::default();
     loop {
@@ -84,8 +84,7 @@ fn by_telling(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCaseEr
     }
 }
 
-/// Seeks to every time that may matter, with one cursor and one merge that are
-/// never made anew.
+/// Seeks every time that may matter, with one cursor and one merge that are reused.
 fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseError> {
     let mut merge = Merge::new(std::slice::from_ref(trace));
     let mut cursors: Vec<_> = (0..trace.tracefiles().len()).map(|n| trace.cursor(n)).collect();
@@ -101,7 +100,7 @@ fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseEr
             prop_assert_eq!(merge.next().map(number), Some(expected.number), "from {}", time);
         }
         prop_assert!(merge.next().is_none());
-        prop_assert_eq!(by_telling(&mut merge, time)?, numbers(&timeline.merged_from(time)));
+        prop_assert_eq!(with_listener(&mut merge, time)?, numbers(&timeline.merged_from(time)));
         for events in [1, 3] {
             let mut search = TimeSearch::new(std::slice::from_ref(trace), time);
             while !search.go_on(events) {}
@@ -115,7 +114,7 @@ fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// Saves the positions of all events, and between them; goes back to each.
+/// Saves the positions of all events and between them, and seeks each of them.
 fn check_positions(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseError> {
     for stream in 0..trace.tracefiles().len() {
         let all = numbers(&timeline.events(stream));
@@ -156,7 +155,7 @@ fn check_notices(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCase
     Ok(())
 }
 
-/// What is done to an index file.
+/// A change of an index file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Damage {
     None,
@@ -166,9 +165,9 @@ enum Damage {
     Version,
     LastEntryMissing,
     PacketSize,
-    /// The begin of the last packet.
+    /// The start of the last packet.
     LastTime,
-    /// The begin of a packet between others, if there is one.
+    /// The start of a packet between others, if there is one.
     MiddleTime,
 }
 
@@ -177,7 +176,7 @@ const DAMAGES: [Damage; 9] = {
     [None, Absent, Cut, Magic, Version, LastEntryMissing, PacketSize, LastTime, MiddleTime]
 };
 
-/// Does it; whether the index is still there, but not as it was.
+/// Changes an index file. Returns `true` if it still exists and differs.
 fn damage(path: &Path, damage: Damage) -> bool {
     const HEADER: usize = 16;
     const ENTRY: usize = 72;
@@ -274,7 +273,7 @@ proptest! {
     }
 }
 
-/// Packet and event times have 8 bits.
+/// Opens a trace whose packet and event times have 8 bits.
 const NARROW: &str = "/* CTF 1.8 */
 typealias integer { size = 8; } := u8;
 clock { name = c; };
@@ -290,7 +289,8 @@ event { name = e; fields := struct { u8 number; }; };
 #[test]
 fn packets_with_narrow_times_are_entered_with_the_clock_before_them() {
     let mut stream = Vec::new();
-    // Times 200, 240, 280, 320 and so on: the clock wraps in every packet or two.
+    // The times are 200, 240, 280, 320 and so on, so the clock wraps in every packet or
+    // two.
     for packet in 0..4u32 {
         let time = |n: u32| ((packet * 2 + n) * 40 + 200) as u8;
         stream.extend([time(0), time(1), 56, time(0), 0, time(1), 1]);
@@ -326,7 +326,7 @@ event { name = e; stream_id = 0; fields := struct { u8 number; }; };
     assert_eq!(rest(&mut trace.cursor(0)).ok(), Some((0..12).collect()));
 }
 
-/// An event without a clock is before all times, wherever one seeks to.
+/// An event without a timestamp is before all times, for every seek.
 #[test]
 fn events_without_a_time_come_before_all_others() {
     let metadata = "/* CTF 1.8 */
@@ -348,7 +348,7 @@ event { name = e; fields := struct { u8 number; }; };
 }
 
 #[test]
-fn a_merge_reads_nothing_before_it_has_to() {
+fn a_new_merge_reads_nothing() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/kernel");
     let traces = ltt_read::open_all(path).expect("the bundled trace");
     let mut merge = Merge::new(&traces);
@@ -360,7 +360,7 @@ fn a_merge_reads_nothing_before_it_has_to() {
 proptest! {
     #![proptest_config(cases(32))]
 
-    /// Positions of a merge, saved before every event, lead back there.
+    /// Positions of a merge, saved before every event, lead back to that event.
     #[test]
     fn positions_of_a_merge(timeline in timeline(false)) {
         let trace = timeline.in_memory(timeline.data());

@@ -1,4 +1,4 @@
-//! Files that are no regular files, or absurdly large, in places where traces have theirs.
+//! Files that are not regular files or absurdly large, in the places of files of a trace.
 
 #![cfg(unix)]
 
@@ -29,7 +29,8 @@ fn write(dir: &Path) {
     stream.finish().expect("a file");
 }
 
-/// What is put in the place of a file. False if it cannot be made here.
+/// Replaces a file by something of another kind. Returns `false` if this system cannot
+/// create it.
 fn replace(path: &Path, kind: &str) -> bool {
     fs::remove_file(path).expect("it is there");
     match kind {
@@ -40,7 +41,7 @@ fn replace(path: &Path, kind: &str) -> bool {
     }
 }
 
-/// Does some work, which must not wait for ever.
+/// Runs a function that must not block forever.
 fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(work()));
@@ -50,7 +51,7 @@ fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
 const KINDS: [&str; 3] = ["pipe", "device", "sparse"];
 
 #[test]
-fn index_files_that_are_no_files_are_not_read() {
+fn index_files_that_are_not_regular_files_are_not_read() {
     for kind in KINDS {
         let dir = tempfile::tempdir().expect("a directory");
         write(dir.path());
@@ -74,7 +75,7 @@ fn index_files_that_are_no_files_are_not_read() {
 }
 
 #[test]
-fn metadata_that_is_no_file_is_an_error() {
+fn metadata_that_is_not_a_regular_file_is_an_error() {
     for kind in KINDS {
         let dir = tempfile::tempdir().expect("a directory");
         write(dir.path());

@@ -1,4 +1,5 @@
-//! Windows of time are parts of the full read, whatever packets and index files declare.
+//! Time windows are parts of the full read, whatever times packets and index files
+//! declare.
 
 mod support {
     pub(crate) mod config;
@@ -16,14 +17,14 @@ use proptest::sample::Index;
 use support::config::cases;
 use support::timeline::{Timeline, deceptive, timeline};
 
-/// An event, as far as a window depends on it: time, tracefile and place.
+/// The properties of an event that a window depends on: time, tracefile and place.
 type Known = (Option<Timestamp>, usize, Position);
 
 fn known(event: Event<'_>) -> Known {
     (event.timestamp(), event.tracefile_index(), event.position())
 }
 
-/// An event without a time comes before all times.
+/// Returns the time of an event. An event without a time is before all times.
 fn order(event: &Known) -> Timestamp {
     event.0.unwrap_or(Timestamp::MIN)
 }
@@ -32,7 +33,7 @@ fn all(merge: &mut Merge) -> Vec<Known> {
     std::iter::from_fn(|| merge.next().map(known)).collect()
 }
 
-/// Compares all ways to get events of windows with the full read.
+/// Compares all ways to read the events of windows with the full read.
 fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseError> {
     let traces = std::slice::from_ref(trace);
     let full = all(&mut Merge::new(traces));
@@ -46,7 +47,7 @@ fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseE
         let is_in = |event: &&Known| begin <= order(event) && order(event) < end;
         let expected: Vec<Known> = full.iter().filter(is_in).copied().collect();
 
-        // What comes at the begin or later, in each tracefile.
+        // The events at the start or later, in each tracefile.
         let mut from_begin = Vec::new();
         for number in 0..trace.tracefiles().len() {
             let events = || full.iter().filter(|event| event.1 == number);
@@ -60,7 +61,7 @@ fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseE
                 };
                 let first = rest.first().copied();
                 let has_failed = found.is_none() && first.is_some();
-                // Damage before it ends a cursor, which a merge passes over.
+                // Damage before the start ends a cursor, while a merge skips it.
                 prop_assert!(found == first || has_failed, "tracefile {} from {}", number, begin);
             }
             from_begin.extend(rest);
@@ -75,7 +76,8 @@ fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseE
         merge.seek_found(search);
         prop_assert_eq!(&all(&mut merge), &rest, "sought from {}", begin);
 
-        // Up to the end: no further than to where all have come.
+        // Reads up to the end, but no further than the time by which all events were
+        // delivered.
         merge.seek(begin);
         let by = merge.delivered_by(end);
         let mut found = Vec::new();
@@ -87,7 +89,7 @@ fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseE
         }
         prop_assert_eq!(&found, &expected, "from {} to {}", begin, end);
 
-        // One by one, passing over all others.
+        // Reads the events one by one, skipping all others.
         merge.seek(Timestamp::MIN);
         let wanted = |event: &Event<'_>| is_in(&&known(*event));
         let found: Vec<Known> =
@@ -101,14 +103,14 @@ fn windows() -> impl Strategy<Value = Vec<(Index, Index)>> {
     prop::collection::vec(any::<(Index, Index)>(), 4..8)
 }
 
-/// What is done to an index file, or to its data file.
+/// A change of an index file or of its data file.
 #[derive(Debug, Clone)]
 enum Change {
     None,
-    /// A byte gets another value.
+    /// A byte has another value.
     Byte(Index, u8),
     Cut(Index),
-    /// Two entries change places.
+    /// Two entries are swapped.
     Swap(Index, Index),
     /// A time of an entry changes.
     Time {
@@ -116,7 +118,7 @@ enum Change {
         is_end: bool,
         by: i64,
     },
-    /// All entries but the last tell earlier ends, which stay in order.
+    /// All entries except the last declare earlier ends, which stay in order.
     AllEarly(u64),
 }
 
@@ -207,7 +209,7 @@ fn files(dir: &Path) -> Vec<std::path::PathBuf> {
 proptest! {
     #![proptest_config(cases(4000))]
 
-    /// Whatever packets declare, and whatever order they are in.
+    /// Packets may declare any times and be in any order.
     #[test]
     fn windows_are_parts_of_the_full_read(timeline in deceptive(), windows in windows()) {
         check(&timeline.in_memory(timeline.data()), &windows)?;
@@ -222,7 +224,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(1500))]
 
-    /// Whatever index files say, and with damaged data.
+    /// Index files may have any contents, and the data may be damaged.
     #[test]
     fn windows_beside_wrong_index_files(
         timeline in deceptive(),
@@ -238,7 +240,7 @@ proptest! {
         check(&open(&timeline, dir.path(), &index, &data, OpenOptions::new())?, &windows)?;
     }
 
-    /// If what packets declare is believed, it has to be right; index files need not be.
+    /// Trusted packet times have to be right. Index files need not be.
     #[test]
     fn windows_of_traces_that_are_believed(
         timeline in timeline(true),
@@ -251,7 +253,7 @@ proptest! {
     }
 }
 
-/// In all traces that are at hand.
+/// Windows of all traces that are available.
 #[test]
 fn windows_of_shared_traces() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/ctf");

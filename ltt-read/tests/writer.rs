@@ -1,4 +1,4 @@
-//! The trace writer against bytes computed by hand.
+//! Comparison of the trace writer with bytes computed by hand.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn kernel_with(payload: FieldClass) -> (Arc<Schema>, EventTypeId) {
     (Arc::new(schema), event)
 }
 
-/// A schema of one event type whose headers hold nothing.
+/// Returns a schema of one event type with empty headers.
 fn bare(format: Format, payload: FieldClass) -> Arc<Schema> {
     let mut schema = Schema::new(format);
     schema.stream_classes.push(StreamClass::new(0));
@@ -71,7 +71,7 @@ fn a_packet_of_lttng() {
 }
 
 #[test]
-fn extended_header_for_great_ids_and_distances() {
+fn large_ids_and_distances_take_an_extended_header() {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let payload = || FieldClass::structure([("a", FieldClass::uint(8, Little))]);
     let small = schema.add_event_type(StreamClassId(0), "small", payload());
@@ -83,10 +83,10 @@ fn extended_header_for_great_ids_and_distances() {
     stream.event(small, 5 + (1 << 28) - 1, Value::Auto).unwrap();
     let bytes = stream.finish().unwrap();
     let extended = |id: u32, timestamp: u64| {
-        // The selector alone in its byte, then id and timestamp.
+        // The selector is alone in its byte, followed by id and timestamp.
         [&[31][..], &id.to_le_bytes(), &timestamp.to_le_bytes(), &[0]].concat()
     };
-    // 27 bits of 2^27 + 4: the fourth is 4, with the wrap.
+    // The low 27 bits of 2^27 + 4 are 4: the fourth timestamp is 4, after a wrap.
     let compact = [&(4u32 << 5).to_le_bytes()[..], &[0]].concat();
     let expected = [extended(31, 5), compact, extended(0, 5 + (1 << 28) - 1)].concat();
     assert_eq!(bytes[EVENTS..], expected);
@@ -113,7 +113,7 @@ fn packets_switch_at_the_limit() {
 }
 
 #[test]
-fn what_does_not_fit_leaves_the_stream_as_it_was() {
+fn an_event_that_does_not_fit_does_not_change_the_stream() {
     let (schema, event) = kernel_with(FieldClass::structure([("s", FieldClass::string())]));
     let mut stream = stream(&schema).with_packet_limit(EVENTS as u64 + 20);
     let long = Value::fields([("s", "a text that is longer than the packet")]);
@@ -127,7 +127,7 @@ fn what_does_not_fit_leaves_the_stream_as_it_was() {
 }
 
 #[test]
-fn clocks_that_cannot_be_told() {
+fn clock_values_that_cannot_be_encoded() {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let role = |role| {
         let integer = Integer { roles: Roles::only(role), ..Integer::default() };
@@ -146,7 +146,7 @@ fn clocks_that_cannot_be_told() {
 }
 
 #[test]
-fn variable_length_timestamps_take_the_bytes_that_tell_them() {
+fn variable_length_timestamps_take_as_few_bytes_as_possible() {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
     let roles = Roles::only(Role::ClockTimestamp);
     let time = FieldKind::VarInteger(Integer { roles, ..Integer::default() });
@@ -159,7 +159,8 @@ fn variable_length_timestamps_take_the_bytes_that_tell_them() {
         stream.event(event, timestamp, Value::Auto).unwrap();
     }
     let bytes = stream.finish().unwrap();
-    // 1000 is 7·128 + 104; from then on what changes, with leading zeros.
+    // 1000 is 7·128 + 104. The following timestamps contain the changed bits, with
+    // leading zeros.
     let last = [0x81, 0x80, 0x02];
     assert_eq!(bytes[EVENTS..EVENTS + 6], [0x68, 5, 6, 0xff, 0x7f, 1]);
     assert_eq!(bytes[EVENTS + 6..], last);
@@ -314,7 +315,7 @@ fn a_length_in_the_event_header() {
 }
 
 #[test]
-fn encoded_events_are_the_same() {
+fn encoded_events_equal_written_ones() {
     let (schema, event) = kernel_with(FieldClass::structure([("a", FieldClass::uint(16, Little))]));
     let (mut by_value, mut by_bytes) = (stream(&schema), stream(&schema));
     for i in 0..100u16 {
@@ -326,7 +327,7 @@ fn encoded_events_are_the_same() {
 }
 
 #[test]
-fn streams_that_nobody_could_read() {
+fn unreadable_streams_are_rejected() {
     let byte = || FieldClass::structure([("a", FieldClass::uint(8, Little))]);
     let schema = bare(Format::Ctf1, FieldClass::structure([]));
     assert!(matches!(bare_bytes(&schema, Value::Auto), Err(WriteError::Empty { .. })));
@@ -348,7 +349,7 @@ fn streams_that_nobody_could_read() {
 }
 
 #[test]
-fn nothing_is_too_deep_to_be_refused() {
+fn deeply_nested_schemas_are_rejected() {
     let mut class = FieldClass::uint(8, Little);
     for _ in 0..2000 {
         class = FieldClass::structure([("a", class)]);
@@ -360,7 +361,7 @@ fn nothing_is_too_deep_to_be_refused() {
 }
 
 #[test]
-fn tsdl_says_what_it_cannot_express() {
+fn schemas_that_tsdl_cannot_express_are_rejected() {
     let fixed = FixedLen { bits: 8, byte_order: Little, bit_order: BitOrder::Natural };
     let boolean = FieldClass::new(FieldKind::Bool(fixed, None), 8);
     let schema = |class: FieldClass| bare(Format::Ctf1, FieldClass::structure([("b", class)]));

@@ -1,5 +1,5 @@
-//! Any bytes as the directory of a trace: files, links, indexes, sizes. It is opened and
-//! read in all ways, which have to agree.
+//! Arbitrary bytes as the directory of a trace: files, links, indexes, sizes. It is
+//! opened and read in all ways, which have to agree.
 #![no_main]
 
 #[path = "../../tests/support/directory.rs"]

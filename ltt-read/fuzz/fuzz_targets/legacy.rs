@@ -1,5 +1,5 @@
-//! Any bytes as the files of a legacy trace. The first byte chooses the kind of
-//! trace and the rest is split evenly: metadata or description, then events.
+//! Arbitrary bytes as the files of a legacy trace. The first byte chooses the kind of
+//! trace. The remaining bytes are split evenly: metadata or description, then events.
 #![no_main]
 
 #[path = "../../tests/support/read_all.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as metadata: a schema or a diagnostic, never a crash.
+//! Arbitrary bytes as metadata. The result must be a schema or a diagnostic.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

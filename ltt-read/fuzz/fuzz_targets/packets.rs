@@ -1,5 +1,5 @@
-//! Any bytes as a data stream file under one of several sound metadata texts,
-//! the first byte choosing which.
+//! Arbitrary bytes as a data stream file with one of several sound metadata texts, which
+//! the first byte chooses.
 #![no_main]
 
 #[path = "../../tests/support/read_all.rs"]

@@ -1,5 +1,5 @@
-//! Any bytes as metadata and data stream: the first two bytes tell where the
-//! one ends and the other begins.
+//! Arbitrary bytes as metadata and data stream. The first two bytes are the length of the
+//! metadata.
 #![no_main]
 
 #[path = "../../tests/support/read_all.rs"]

@@ -1,4 +1,4 @@
-//! Random traces: several stream classes, streams, packets and event types.
+//! Random traces with several stream classes, streams, packets and event types.
 
 use std::fmt;
 use std::io::Write;
@@ -23,7 +23,7 @@ pub(crate) struct Case {
     pub(crate) packetized_metadata: bool,
 }
 
-/// As metadata text, which shows more at a glance than a tree of structures.
+/// Writes the case as metadata text, which is easier to read than a tree of structures.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match metadata_text(&self.schema) {
@@ -44,25 +44,24 @@ impl fmt::Debug for Case {
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
     pub(crate) class: StreamClassId,
-    /// Of which packet header and context matter.
+    /// The keys of packet header and packet context.
     pub(crate) keys: Keys,
     pub(crate) events: Vec<Event>,
 }
 
-/// An event to be written, and perhaps a packet begun with it.
+/// An event to be written, which may start a new packet.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
     pub(crate) record: Record,
     pub(crate) new_packet: bool,
 }
 
-/// What a reader has to find, in the order of writing. In the values,
-/// `Value::Auto` stands for a length or selector, which needs no comparison:
-/// what depends on it is compared.
+/// An event that a reader has to find. In the values, `Value::Auto` stands for a length
+/// or selector. It is not compared, because the fields that depend on it are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expected {
     pub(crate) event_type: EventTypeId,
-    /// In cycles; `None` without a clock.
+    /// The clock value in cycles; `None` without a clock.
     pub(crate) timestamp: Option<u64>,
     pub(crate) common_context: Value,
     pub(crate) specific_context: Value,
@@ -70,7 +69,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// In nanoseconds from the clock's origin, as the specifications define it.
+    /// Returns the time in ns from the clock's origin, as the specifications define it.
     pub(crate) fn time(&self, schema: &Schema) -> Option<i128> {
         let clock = schema.stream_of(self.event_type).default_clock?;
         let clock = &schema.clocks[clock as usize];
@@ -80,7 +79,7 @@ impl Expected {
         Some((cycles * 1_000_000_000).div_euclid(frequency))
     }
 
-    /// Whether an event that was read is this one.
+    /// Returns `true` if an event that was read is this one.
     pub(crate) fn is(&self, read: &Expected) -> bool {
         (self.event_type, self.timestamp) == (read.event_type, read.timestamp)
             && same(&self.common_context, &read.common_context)
@@ -90,7 +89,7 @@ impl Expected {
 }
 
 impl Case {
-    /// The events of each stream.
+    /// Returns the events of each stream, in the order of writing.
     pub(crate) fn expected(&self) -> Vec<Vec<Expected>> {
         let event = |event: &Event| {
             let record = event.record.clone();
@@ -106,7 +105,7 @@ impl Case {
         self.streams.iter().map(|s| s.events.iter().map(event).collect()).collect()
     }
 
-    /// The name of the file of a stream.
+    /// Returns the name of the file of a stream.
     pub(crate) fn file_name(stream: usize) -> String {
         format!("stream_{stream}")
     }
@@ -125,7 +124,7 @@ impl Case {
         Ok(())
     }
 
-    /// The bytes of one stream.
+    /// Returns the bytes of one stream.
     pub(crate) fn bytes(&self, stream: usize) -> Result<Vec<u8>, WriteError> {
         let (class, name) = (self.streams[stream].class, Case::file_name(stream));
         self.fill(StreamWriter::new(self.schema.clone(), class, &name, Vec::new())?, stream)
@@ -153,7 +152,7 @@ impl Case {
     }
 }
 
-/// Any trace of a format.
+/// Generates traces of a format.
 pub(crate) fn case(format: Format) -> BoxedStrategy<Case> {
     let native = prop_oneof![Just(ByteOrder::Little), Just(ByteOrder::Big)];
     native
@@ -180,7 +179,7 @@ fn stream(schema: Arc<Schema>) -> impl Strategy<Value = Stream> {
         let events = types.map(|event_type| event(&schema, event_type, keys).boxed());
         let events = proptest::strategy::Union::new(events.collect::<Vec<_>>());
         prop::collection::vec(events, 0..20).prop_map(move |mut events| {
-            // So far the timestamps are distances.
+            // The generated timestamps are distances, and become times here.
             events.iter_mut().fold(start, |now, event| {
                 event.record.timestamp += now;
                 event.new_packet &= divided;
@@ -197,7 +196,7 @@ fn event(
     packet: Keys,
 ) -> impl Strategy<Value = Event> + use<> {
     let schema = schema.clone();
-    // Narrow timestamps have 27 bits.
+    // The narrowest timestamps have 27 bits.
     let distance = prop_oneof![Just(0), 0..100u64, 0..1u64 << 27];
     (event_keys(packet), distance, prop::bool::weighted(0.2)).prop_flat_map(
         move |(keys, timestamp, new_packet)| {
@@ -220,19 +219,19 @@ fn event(
     )
 }
 
-/// Members of the root of a scope, if there is one.
+/// The members of the root of a scope, if there is one.
 type Members = Option<Vec<Shape>>;
 
-/// What a stream class and its event types are made of.
+/// The parts of a stream class and its event types.
 
 #[derive(Debug, Clone)]
 struct Class {
     layout: Layout,
     clock: u32,
-    /// Whether more than the packet header has a key.
+    /// `true` if other scopes than the packet header have keys.
     keyed: bool,
     common: Members,
-    /// Specific context, payload, distance to the next id.
+    /// The specific context, the payload and the distance to the next id.
     events: Vec<(Members, Members, u64)>,
     first_id: u64,
 }
@@ -246,7 +245,7 @@ fn class(format: Format, native: ByteOrder) -> impl Strategy<Value = Class> {
             events.truncate(1);
         }
         if !layout.has_header() || !layout.is_padded() {
-            // Records are to have bits, and to end at a byte.
+            // Records must have bits and end at a byte boundary.
             let byte = FieldClass::uint(8, ByteOrder::Little);
             for (_, payload, _) in &mut events {
                 payload.get_or_insert_default().push(Shape::Leaf(byte.clone()));

@@ -1,9 +1,9 @@
-//! How property tests run.
+//! The configuration of property tests.
 
 use proptest::test_runner::Config;
 
-/// So many cases, or what PROPTEST_CASES says; failing ones are printed, not kept
-/// in files.
+/// Returns a configuration with `cases` cases, or as many as the variable PROPTEST_CASES
+/// says. Failing cases are printed but not stored in files.
 pub(crate) fn cases(cases: u32) -> Config {
     let config = Config { failure_persistence: None, ..Config::default() };
     let is_asked = std::env::var_os("PROPTEST_CASES").is_some();

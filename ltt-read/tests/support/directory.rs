@@ -1,5 +1,5 @@
-//! A directory made of any bytes: traces, links, indexes, damage. What comes of
-//! opening and reading it must agree, however it is opened and read.
+//! A directory generated from arbitrary bytes: traces, links, indexes, damage. All ways
+//! to open and read it must agree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,12 +36,12 @@ const NAMES: [&str; 16] = [
     "c_0.idx",
 ];
 
-/// Steps of making a directory that are taken at most.
+/// The greatest number of steps in which a directory is generated.
 const STEPS: usize = 48;
-/// Events that are read at most.
+/// The greatest number of events that are read.
 const EVENTS: u64 = 1 << 14;
 
-/// A directory that is removed when this is dropped.
+/// A temporary directory that is removed when dropped.
 struct TempDir(PathBuf);
 
 impl TempDir {
@@ -61,7 +61,7 @@ impl Drop for TempDir {
     }
 }
 
-/// Bytes that are taken one after the other; 0 when there are no more.
+/// A source of bytes, which are 0 after the last.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -83,11 +83,12 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Makes a directory of some bytes, opens it in all ways, and compares them.
+/// Generates a directory from bytes, opens and reads it in all ways, and compares the
+/// results.
 ///
 /// # Panics
 ///
-/// If two ways to read it disagree.
+/// If the results of two ways differ.
 pub(crate) fn check(data: &[u8]) {
     let Ok(root) = TempDir::new() else { return };
     let mut bytes = Bytes(data);
@@ -120,7 +121,7 @@ pub(crate) fn check(data: &[u8]) {
     read(&traces, &mut bytes);
 }
 
-/// Takes steps to make a directory; all directories in it.
+/// Generates the contents of a directory. Returns all directories in it.
 fn make(root: &Path, bytes: &mut Bytes<'_>) -> Vec<PathBuf> {
     let mut dirs = vec![root.to_owned()];
     let mut entries = vec![root.to_owned()];
@@ -131,7 +132,7 @@ fn make(root: &Path, bytes: &mut Bytes<'_>) -> Vec<PathBuf> {
         let step = bytes.byte();
         let path = dirs[bytes.below(dirs.len())].join(NAMES[bytes.below(NAMES.len())]);
         let entry = entries[bytes.below(entries.len())].clone();
-        // What is not possible is not done.
+        // Impossible steps are ignored.
         let done = match step % 8 {
             0 => fs::create_dir(&path).map(|()| dirs.push(path.clone())),
             1 => {
@@ -172,7 +173,7 @@ fn link(to: &Path, path: &Path) -> std::io::Result<()> {
     fs::copy(to, path).map(drop)
 }
 
-/// Sound packets of these numbers for the first of the metadata texts.
+/// Writes sound packets with these numbers, for the first of the metadata texts.
 fn stream(cpu: u8, packets: std::ops::Range<u64>) -> Vec<u8> {
     let mut stream = Vec::new();
     for packet in packets {
@@ -197,7 +198,7 @@ fn stream(cpu: u8, packets: std::ops::Range<u64>) -> Vec<u8> {
     stream
 }
 
-/// The times of the events that a merge has still to give.
+/// Reads the times of the remaining events of a merge.
 fn times(merge: &mut Merge) -> Vec<Option<Timestamp>> {
     let mut times = Vec::new();
     while let Some(event) = merge.next() {
@@ -260,8 +261,8 @@ fn read(traces: &[Arc<Trace>], bytes: &mut Bytes<'_>) {
     }
 }
 
-/// Whether times never go back, and no event lies outside of its packet: then a window
-/// has exactly the events whose times are in it.
+/// Returns `true` if times never go back and no event is outside of its packet's times.
+/// Then a window contains exactly the events whose times are in it.
 fn is_honest(cursor: &mut Cursor) -> bool {
     let mut last = Timestamp::MIN;
     let mut bounds = (Timestamp::MIN, Timestamp::MIN);
@@ -283,7 +284,7 @@ fn is_honest(cursor: &mut Cursor) -> bool {
     }
 }
 
-/// Hears of nothing.
+/// A listener that wants no event.
 struct Nothing;
 
 impl Listener for Nothing {

@@ -1,5 +1,5 @@
-//! Keys: a length and a selector at the begin of a scope, on which any number
-//! of fields of this and of later scopes may depend.
+//! Keys: a length and a selector at the start of a scope, on which any number of fields
+//! of this and of later scopes may depend.
 
 use ltt_read::schema::*;
 use ltt_read::writer::Value;
@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::shape::{fixed_len, length_class};
 
-/// Options that the selector of a key chooses from.
+/// The number of options that the selector of a key chooses from.
 pub(crate) const OPTIONS: usize = 3;
 
-/// Selector values that choose an option.
+/// Returns the selector values that choose an option.
 pub(crate) fn option_range(option: usize) -> (i128, i128) {
     let option = option as i128;
     (2 * option, 2 * option + 1)
@@ -24,7 +24,7 @@ pub(crate) fn option_key(scope: Scope) -> String {
     format!("key_option{}", scope as usize)
 }
 
-/// The classes of a key.
+/// The field classes of a key.
 pub(crate) type KeyClasses = (FieldClass, FieldClass);
 
 pub(crate) fn key_classes(format: Format, native: ByteOrder) -> impl Strategy<Value = KeyClasses> {
@@ -39,7 +39,7 @@ pub(crate) fn key_classes(format: Format, native: ByteOrder) -> impl Strategy<Va
     (length_class(format, native), option)
 }
 
-/// A root structure with the key of its scope before all other members.
+/// Returns a root structure with the key of its scope before all other members.
 pub(crate) fn with_key(root: &FieldClass, scope: Scope, classes: &KeyClasses) -> FieldClass {
     let (length, option) = (length_key(scope), option_key(scope));
     let key = [(&*length, classes.0.clone()), (&*option, classes.1.clone())];
@@ -48,7 +48,7 @@ pub(crate) fn with_key(root: &FieldClass, scope: Scope, classes: &KeyClasses) ->
     FieldClass::new(class.kind, root.align)
 }
 
-/// What the keys of all scopes say.
+/// The values of the keys of all scopes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Keys {
     pub(crate) lengths: [u64; 6],
@@ -56,7 +56,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// The value of a key member of this name.
+    /// Returns the value of a key member with a name.
     pub(crate) fn value(&self, name: &str) -> Option<Value> {
         let option = |i: usize| Value::Uint(option_range(self.options[i]).0 as u64);
         let scope = |kind| name.strip_prefix(kind)?.parse::<usize>().ok();
@@ -72,7 +72,7 @@ impl Keys {
         }
     }
 
-    /// The length that a key prescribes.
+    /// Returns the length that a key prescribes.
     pub(crate) fn length(&self, length: &Length) -> Option<u64> {
         let Length::Dynamic(dependency) = length else { return None };
         match self.value(Self::name(dependency))? {
@@ -81,20 +81,21 @@ impl Keys {
         }
     }
 
-    /// The option that a key prescribes.
+    /// Returns the option that a key prescribes.
     pub(crate) fn option(&self, selector: &Dependency) -> Option<usize> {
         let scope = Self::name(selector).strip_prefix("key_option")?.parse::<usize>().ok()?;
         Some(self.options[scope])
     }
 }
 
-/// Those of packet header and context, which stay the same in a stream.
+/// Generates the keys of packet header and packet context, which are constant in a
+/// stream.
 pub(crate) fn packet_keys() -> impl Strategy<Value = Keys> {
     (prop::array::uniform6(0..5u64), prop::array::uniform6(0..OPTIONS))
         .prop_map(|(lengths, options)| Keys { lengths, options })
 }
 
-/// Those of an event in such a packet.
+/// Generates the keys of an event in a packet with the keys `packet`.
 pub(crate) fn event_keys(packet: Keys) -> impl Strategy<Value = Keys> {
     packet_keys().prop_map(move |mut keys| {
         for scope in [Scope::PacketHeader, Scope::PacketContext] {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ltt_read::schema::*;
 use proptest::prelude::*;
 
-/// What the packets of a stream class tell, and how wide: so many bits, with
-/// this alignment.
+/// The fields of the packets of a stream class, each with its width and its alignment in
+/// bits.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     begin: Option<(u32, u32)>,
@@ -15,21 +15,21 @@ pub(crate) struct Layout {
     content: Option<(u32, u32)>,
     sequence: Option<(u32, u32)>,
     discarded: Option<(u32, u32)>,
-    /// By how much their order is turned.
+    /// The number of places by which their order is rotated.
     turned: usize,
     header: Header,
 }
 
-/// Event headers as tracers write them, and unusual ones.
+/// A form of event headers, as tracers write them or unusual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Header {
     Compact,
     Large,
     Wide,
-    /// Fewer bits of time than a packet begin that is not told would need.
+    /// A time of fewer bits than are necessary without a packet start time.
     Narrow,
     Variable,
-    /// None at all: one event type, without a clock.
+    /// No header: one event type, without a clock.
     Absent,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn layout(format: Format) -> impl Strategy<Value = Layout> {
     }
     let align = || prop::sample::select(vec![1u32, 4, 8, 8, 64]);
     let field = move |least: u32| (least..=64, align());
-    // No timestamp or size is longer than these.
+    // The greatest width of timestamps and sizes.
     let (time, size) = (|| prop::option::weighted(0.8, field(42)), || field(30));
     let sizes = prop_oneof![
         5 => (size(), size()).prop_map(|(t, c)| (Some(t), Some(c))),
@@ -64,12 +64,12 @@ pub(crate) fn layout(format: Format) -> impl Strategy<Value = Layout> {
 }
 
 impl Layout {
-    /// Whether it tells both sizes: then content may end within a byte.
+    /// Returns `true` if both sizes are declared, so that content may end within a byte.
     pub(crate) fn is_padded(&self) -> bool {
         self.total.is_some() && self.content.is_some()
     }
 
-    /// Whether events have id and time.
+    /// Returns `true` if events have an id and a time.
     pub(crate) fn has_header(&self) -> bool {
         self.header != Header::Absent
     }
@@ -111,13 +111,13 @@ impl Layout {
     }
 }
 
-/// Whether a packet of this class can be told from the next one.
+/// Returns `true` if packets of this class declare their end.
 pub(crate) fn is_divided(class: &StreamClass) -> bool {
     let members = class.packet_context.as_deref().map_or(&[][..], FieldClass::members);
     members.iter().any(|m| matches!(&*m.name, "packet_size" | "content_size"))
 }
 
-/// A packet header of which `parts` are there.
+/// Returns a packet header with the fields in the bit set `parts`.
 pub(crate) fn packet_header(format: Format, native: ByteOrder, parts: u8) -> FieldClass {
     let (length, roles) = (Length::Static(16), Roles::only(Role::Uuid));
     let uuid = match format {
@@ -142,7 +142,8 @@ fn with_role(bits: u32, native: ByteOrder, align: u32, role: Role) -> FieldClass
     FieldClass { align, ..FieldClass::integer(bits, native, integer) }
 }
 
-/// LTTng's way: a short form, and a long one for great ids and distances.
+/// Returns a header in LTTng's form: a compact form, and an extended one for large ids
+/// and distances.
 fn either_form(id_bits: u32, time_bits: u32, align: u32, native: ByteOrder) -> FieldClass {
     let last = (1 << id_bits) - 2;
     let ranges = [("compact", vec![(0, last)]), ("extended", vec![(last + 1, last + 1)])];

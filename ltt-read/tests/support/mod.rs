@@ -1,5 +1,5 @@
-//! Random traces for property tests: schemas of all kinds of fields, values for
-//! them, and how they are read back.
+//! Random traces for property tests: schemas with all kinds of fields, values for them,
+//! and readers that return the values.
 
 pub(crate) mod case;
 pub(crate) mod config;

@@ -1,5 +1,4 @@
-//! Reads all that can be read of a trace, in every way: what damaged input
-//! must survive.
+//! Reading of all data of a trace in every way, which damaged input must survive.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,8 +6,8 @@ use std::sync::Arc;
 use ltt_read::schema::Scope;
 use ltt_read::{Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, Value, Visitor};
 
-/// What was seen, so that reading cannot be optimised away and ways of reading
-/// can be compared.
+/// A checksum of the data read, so that reading cannot be optimised away and ways of
+/// reading can be compared.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) events: u64,
@@ -49,7 +48,7 @@ impl Visitor for Seen {
     }
 }
 
-/// Everything of one event, once through a visitor.
+/// Reads all of one event through a visitor.
 pub(crate) fn visit_event(event: Event<'_>, seen: &mut Seen) {
     seen.events += 1;
     for scope in Scope::ALL {
@@ -57,7 +56,7 @@ pub(crate) fn visit_event(event: Event<'_>, seen: &mut Seen) {
     }
 }
 
-/// The same through values.
+/// Reads all of one event through values.
 pub(crate) fn values_of_event(event: Event<'_>, seen: &mut Seen) {
     seen.events += 1;
     for scope in Scope::ALL {
@@ -67,8 +66,9 @@ pub(crate) fn values_of_event(event: Event<'_>, seen: &mut Seen) {
     }
 }
 
-/// Each member of each root, through a handle: the same value again. In formats before
-/// CTF two may have one name; a handle is to the first of them.
+/// Reads each member of each root through a handle, which must have the same value. In
+/// formats before CTF, two members may have one name; the handle refers to the first of
+/// them.
 fn check_handles(event: Event<'_>) {
     let sum = |v: &Value<'_>| {
         let mut seen = Seen::default();
@@ -90,7 +90,7 @@ fn check_handles(event: Event<'_>) {
     }
 }
 
-/// Goes back to some events of a tracefile.
+/// Seeks the positions of some events of a tracefile.
 fn check_positions(trace: &Arc<Trace>, tracefile: usize) {
     let mut cursor = trace.cursor(tracefile);
     let mut cuts = Vec::new();
@@ -134,8 +134,7 @@ fn value(v: &Value<'_>, seen: &mut Seen) {
     }
 }
 
-/// One tracefile, as far as it goes; an error is kept, and reading goes on
-/// where that is possible.
+/// Reads one tracefile. After an error, reading continues if that is possible.
 pub(crate) fn read_tracefile(cursor: &mut Cursor, seen: &mut Seen, each: fn(Event<'_>, &mut Seen)) {
     loop {
         match cursor.next() {
@@ -157,7 +156,7 @@ fn check_place(error: &Error) {
     assert!(!place.file.as_os_str().is_empty());
 }
 
-/// The whole trace: file by file, in both ways, then merged, then sought.
+/// Reads the whole trace: file by file, in both ways, then merged, then after seeks.
 pub(crate) fn read_all(trace: &Arc<Trace>) -> Seen {
     let (mut seen, mut values) = (Seen::default(), Seen::default());
     for n in 0..trace.tracefiles().len() {

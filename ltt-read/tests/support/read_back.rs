@@ -1,4 +1,4 @@
-//! Events read in every way there is, as the values that were written.
+//! Reading of events in every way, as the values that were written.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,15 +11,14 @@ use proptest::prelude::*;
 use super::case::Expected;
 use super::values::same;
 
-/// Reads events; keeps field handles, as analyses do.
+/// A reader of events that keeps field handles, as analyses do.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     handles: HashMap<(EventTypeId, Scope), HashMap<String, Option<Field>>>,
 }
 
 impl Reader {
-    /// What a visitor is told of an event. Fails if values or handles tell
-    /// something else.
+    /// Reads an event by a visitor. Fails if values or handles differ from it.
     pub(crate) fn read(&mut self, event: Event<'_>) -> Result<Expected, TestCaseError> {
         let mut scopes = [const { Value::Auto }; 6];
         for scope in Scope::ALL {
@@ -43,8 +42,8 @@ impl Reader {
         })
     }
 
-    /// Reads every field below a root through its handles, and those that this
-    /// event lacks but others of its type had.
+    /// Reads every field below a root through its handles, and the fields that this event
+    /// lacks but other events of its type had.
     fn check_handles(
         &mut self,
         event: Event<'_>,
@@ -69,7 +68,7 @@ impl Reader {
                 _ => None,
             };
             let integer = event.integer(handle);
-            // Not all integers can be read so, but fixed-size members can.
+            // Not all integers can be read in this way, but fixed-size members can.
             let must = matches!(handle.info().class().kind, FieldKind::Integer(..))
                 && path.bytes().all(|b| b != b'.' && b != b'[');
             prop_assert!(integer == number || !must && integer.is_none(), "{scope:?} {path}");
@@ -127,8 +126,8 @@ impl Paths {
             (FieldKind::Option(o), Value::Option(Some(content))) => {
                 self.below(&o.class, content, path);
             }
-            // By the option's name, and as if the variant were it; but where a
-            // step may name an option, it does.
+            // A path may name the option, or leave the variant out. If a step can be the
+            // name of an option, it is.
             (FieldKind::Variant(v), Value::Variant { option, value }) => {
                 let option = &v.options[*option];
                 let mut inner = Paths::default();
@@ -148,7 +147,7 @@ impl Paths {
     }
 }
 
-/// Without the variants and options, which values of fields do not show.
+/// Removes the variants and options, which are not part of values of fields.
 fn flat(value: &Value) -> Option<Value> {
     match value {
         Value::Option(content) => flat(content.as_deref()?),
@@ -174,7 +173,7 @@ fn plain(value: &Read<'_>) -> Value {
     }
 }
 
-/// The elements in order, which must also be found one by one.
+/// Returns the elements in order, which must equal the elements read one by one.
 fn elements(array: &ArrayView<'_>) -> Vec<Value> {
     let in_order: Vec<Value> = array.iter().map(|v| plain(&v)).collect();
     let one_by_one = (0..array.len()).filter_map(|i| array.get(i)).map(|v| plain(&v)).collect();
@@ -197,14 +196,14 @@ fn visit(event: Event<'_>, scope: Scope) -> Option<Value> {
     root.pop()
 }
 
-/// Makes a tree of what a visitor is told.
+/// A visitor that builds a tree of values.
 #[derive(Default)]
 struct Tree {
-    /// The parts so far of all that has begun, the outermost first.
+    /// The members so far of all open compounds, the outermost first.
     open: Vec<Vec<Value>>,
-    /// Chosen options of the variants among them.
+    /// The selected options of the variants among them.
     options: Vec<usize>,
-    /// Lengths of the arrays among them.
+    /// The lengths of the arrays among them.
     lengths: Vec<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Recordings of which each event can be told from all others: what it holds and
-//! when it came follow from its CPU and from the sequence number of its packet.
+//! Recordings of unique events: the data and the time of each follow from its CPU and
+//! from the sequence number of its packet.
 
 #![allow(dead_code, reason = "not every test needs all of it")]
 
@@ -14,20 +14,20 @@ use ltt_read::uuid::Uuid;
 use ltt_read::writer::{TraceWriter, Value, presets};
 use ltt_read::{Merge, Trace};
 
-/// Events in a packet.
+/// The number of events in a packet.
 pub(crate) const EVENTS: u64 = 5;
-/// Nanoseconds from the begin of a packet to that of the next.
+/// The distance between the starts of successive packets, in ns.
 pub(crate) const STEP: u64 = 1000;
 
-/// How a stream is recorded.
+/// The form in which a stream is recorded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream {
     pub(crate) cpu: u64,
-    /// Whether packets name their stream.
+    /// `true` if packets have a stream id.
     pub(crate) has_id: bool,
-    /// Whether packets are numbered.
+    /// `true` if packets have sequence numbers.
     pub(crate) has_sequence: bool,
-    /// Whether there is an index file.
+    /// `true` if there is an index file.
     pub(crate) is_indexed: bool,
 }
 
@@ -58,7 +58,7 @@ impl Stream {
         (schema, tick)
     }
 
-    /// Writes a file of the stream: the packets of these sequence numbers. The
+    /// Writes a file of the stream with the packets of these sequence numbers. The
     /// directory becomes a trace, the same one each time.
     pub(crate) fn write(self, dir: &Path, name: &str, packets: impl IntoIterator<Item = u64>) {
         let (schema, tick) = self.schema();
@@ -80,7 +80,7 @@ impl Stream {
     }
 }
 
-/// Writes a file of a stream whose packets name it and are numbered.
+/// Writes a file of a stream whose packets have a stream id and sequence numbers.
 pub(crate) fn write_file(
     dir: &Path,
     name: &str,
@@ -91,18 +91,18 @@ pub(crate) fn write_file(
     Stream { cpu, is_indexed, ..Stream::default() }.write(dir, name, packets);
 }
 
-/// The numbers of the events of one packet.
+/// Returns the numbers of the events of one packet.
 pub(crate) fn numbers(cpu: u64, packet: u64) -> impl Iterator<Item = u64> {
     (0..EVENTS).map(move |event| cpu * 1_000_000 + packet * 100 + event)
 }
 
-/// The time of an event, by its number.
+/// Returns the time of an event, given its number.
 pub(crate) fn time_of(number: u64) -> u64 {
     let (cpu, packet, event) = (number / 1_000_000, number / 100 % 10_000, number % 100);
     (packet + 1) * STEP + event * 10 + cpu
 }
 
-/// The events of some packets of some CPUs, in the order of time.
+/// Returns the events of some packets of some CPUs, in time order.
 pub(crate) fn expected(packets: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
     let mut all: Vec<_> =
         packets.into_iter().flat_map(|(cpu, packet)| numbers(cpu, packet)).collect();
@@ -110,13 +110,13 @@ pub(crate) fn expected(packets: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64
     all
 }
 
-/// Cuts bytes off the end of a file.
+/// Truncates a file by a number of bytes.
 pub(crate) fn cut(path: &Path, bytes: usize) {
     let content = fs::read(path).unwrap();
     fs::write(path, &content[..content.len() - bytes]).unwrap();
 }
 
-/// Reads on in a merge: the numbers of the events.
+/// Reads the numbers of the remaining events of a merge.
 pub(crate) fn rest_of(merge: &mut Merge) -> Vec<u64> {
     let mut seen = Vec::new();
     while let Some(event) = merge.next() {
@@ -125,7 +125,7 @@ pub(crate) fn rest_of(merge: &mut Merge) -> Vec<u64> {
     seen
 }
 
-/// Reads traces: the numbers of their events, and the errors met.
+/// Reads the numbers of all events of traces, and the errors.
 pub(crate) fn read(traces: &[Arc<Trace>]) -> (Vec<u64>, Vec<String>) {
     let mut merge = Merge::new(traces);
     let seen = rest_of(&mut merge);

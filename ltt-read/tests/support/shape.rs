@@ -1,6 +1,6 @@
-//! Random field classes. A [`Shape`] describes a field with all that it
-//! depends on; [`structure`] turns shapes to members, and puts length and
-//! selector fields before those that need them, unless they use a [key](super::keys).
+//! Random field classes. A [`Shape`] describes a field and everything that it depends on.
+//! [`structure`] converts shapes to members, and adds length and selector fields before
+//! the fields that need them, unless they use a [key](super::keys).
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use proptest::prelude::*;
 
 use super::keys::{OPTIONS, length_key, option_key, option_range};
 
-/// Where the length or selector of a field is.
+/// The place of the length or selector of a field.
 #[derive(Debug, Clone)]
 pub(crate) enum Helper {
-    /// In a member of its own before the field.
+    /// A separate member before the field.
     Own(FieldClass),
-    /// In the key of a scope, that other fields may use too.
+    /// The key of a scope, which other fields may use, too.
     Key(Scope),
 }
 
-/// A field to be.
+/// A description of a field.
 #[derive(Debug, Clone)]
 pub(crate) enum Shape {
     Leaf(FieldClass),
@@ -43,10 +43,10 @@ impl Shape {
         }
     }
 
-    /// The class, at a place; dynamic ones depend on `on`.
+    /// Returns the class of the field at a place. Dynamic ones depend on `on`.
     fn class(&self, on: &Dependency, at: At<'_>) -> FieldClass {
-        // What has a helper of its own needs a structure to hold it, unless it
-        // is a member already.
+        // A field with a helper needs a structure around both, unless it is a member
+        // already.
         let inner = |shape: &Shape| {
             Arc::new(match shape.helper() {
                 Some(Helper::Own(_)) => structure(std::slice::from_ref(shape), 1, at),
@@ -96,19 +96,19 @@ impl Shape {
     }
 }
 
-/// Where a structure is.
+/// The place of a structure.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) format: Format,
     pub(crate) scope: Scope,
-    /// Scopes that have keys; at least the packet header.
+    /// The scopes that have keys, at least the packet header.
     pub(crate) keyed: &'a [Scope],
-    /// Names of the members that lead there.
+    /// The names of the members on the path to the structure.
     pub(crate) names: &'a [&'a str],
 }
 
 impl At<'_> {
-    /// The key of a scope, or of another if that has none.
+    /// Returns the key of a scope, or of another scope if that has none.
     fn key(&self, shape: &Shape, scope: Scope) -> Dependency {
         let there = self.keyed.contains(&scope) && scope <= self.scope;
         let scope = if there { scope } else { Scope::PacketHeader };
@@ -122,12 +122,12 @@ impl At<'_> {
         Dependency::absolute(scope, [&*name])
     }
 
-    /// A member of this very structure, by one of the ways to name it.
+    /// Returns a member of this structure, by one of the ways to refer to it.
     fn member(&self, name: &str, way: usize) -> Dependency {
         let step = |name: &str| PathStep::Name(name.into());
         match (way % 3, self.names.last()) {
             (0, _) => Dependency::absolute(self.scope, self.names.iter().copied().chain([name])),
-            // Out of the structure and in again.
+            // A relative location that leaves the structure and enters it again.
             (1, Some(last)) if self.format == Format::Ctf2 => Dependency {
                 origin: LocationOrigin::Parent,
                 path: vec![PathStep::Parent, step(last), step(name)],
@@ -138,11 +138,11 @@ impl At<'_> {
     }
 }
 
-/// A structure of these members and of what they depend on.
+/// Returns a structure of these members and of the fields that they depend on.
 pub(crate) fn structure(members: &[Shape], align: u32, at: At<'_>) -> FieldClass {
     let mut all: Vec<(String, FieldClass)> = Vec::new();
     for (i, shape) in members.iter().enumerate() {
-        // Names that TSDL has to escape, too.
+        // Some names have to be escaped in TSDL.
         let name = match i % 4 {
             1 => format!("_f{i}"),
             2 => ["enum", "event", "string"][i / 4 % 3].to_owned(),
@@ -164,7 +164,7 @@ pub(crate) fn structure(members: &[Shape], align: u32, at: At<'_>) -> FieldClass
     FieldClass::new(class.kind, align)
 }
 
-/// Members of any kind that the format has. `native` is the byte order of
+/// Generates members of any kind that the format has. `native` is the byte order of
 /// fields that do not fill whole bytes.
 pub(crate) fn members(format: Format, native: ByteOrder) -> BoxedStrategy<Vec<Shape>> {
     prop::collection::vec(shape(format, native), 0..7).boxed()
@@ -176,7 +176,7 @@ fn shape(format: Format, native: ByteOrder) -> BoxedStrategy<Shape> {
     let length = move || helper(length_class(format, native));
     let text = (length(), encoding(format)).prop_map(|(helper, encoding)| {
         let keyed = matches!(helper, Helper::Key(_));
-        // A key may be no multiple of a larger code unit's size.
+        // The value of a key may not be a multiple of a larger code unit's size.
         Shape::Text { helper, encoding: if keyed { Encoding::Utf8 } else { encoding } }
     });
     let flat = if ctf2 {
@@ -215,7 +215,7 @@ fn shape(format: Format, native: ByteOrder) -> BoxedStrategy<Shape> {
     .boxed()
 }
 
-/// A variant whose option `i` is chosen by two values.
+/// Generates a variant whose option `i` is selected by two values.
 fn variant(options: Vec<Shape>, signed: bool, fixed: FixedLen, align: u32) -> Shape {
     let base = if signed { -8 } else { 0 };
     let mappings = (0..options.len() as i128).map(|i| Mapping {
@@ -232,7 +232,7 @@ fn key_scope() -> impl Strategy<Value = Scope> {
     prop::sample::select(Scope::ALL.to_vec())
 }
 
-/// Mostly a helper of its own.
+/// Generates a place, mostly a separate helper.
 fn helper(class: impl Strategy<Value = FieldClass>) -> impl Strategy<Value = Helper> {
     prop_oneof![3 => class.prop_map(Helper::Own), 1 => key_scope().prop_map(Helper::Key)]
 }
@@ -246,7 +246,7 @@ fn selector(native: ByteOrder) -> impl Strategy<Value = (Helper, Selector)> {
     prop_oneof![boolean, number]
 }
 
-/// An unsigned integer that is good for lengths up to 15.
+/// Generates an unsigned integer that can hold lengths up to 15.
 pub(super) fn length_class(format: Format, native: ByteOrder) -> BoxedStrategy<FieldClass> {
     let fixed = fixed_len(4..=64, native).prop_map(|(fixed, align)| {
         FieldClass::new(FieldKind::Integer(fixed, Integer::default()), align)
@@ -264,8 +264,8 @@ pub(super) fn align() -> impl Strategy<Value = u32> {
     prop::sample::select(vec![1, 1, 1, 2, 4, 8, 8, 16, 32, 64])
 }
 
-/// Size, orders and alignment. Fields that may share a byte with others have
-/// the native byte order.
+/// Generates size, byte and bit order, and alignment. Fields that may share a byte with
+/// others have the native byte order.
 pub(super) fn fixed_len(
     bits: std::ops::RangeInclusive<u32>,
     native: ByteOrder,
@@ -293,7 +293,7 @@ fn integer() -> impl Strategy<Value = Integer> {
     (any::<bool>(), base).prop_map(|(signed, base)| Integer { signed, base, ..Default::default() })
 }
 
-/// Up to three labels, of which ranges may overlap.
+/// Generates up to three labels, whose ranges may overlap.
 fn enumerated(bits: u32, integer: Integer) -> impl Strategy<Value = Integer> {
     let (low, high) = match integer.signed {
         true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),

@@ -1,6 +1,6 @@
-//! Random traces for tests of order, seeking and notices: events are only
-//! numbers and times here, packets and files are what matters. All that a
-//! reader has to find is computed naively from lists.
+//! Random traces for tests of order, seeking and notices. Events are only numbers and
+//! times here; packets and files vary. All expected results are computed naively from
+//! lists.
 
 use std::fmt;
 use std::io::Write;
@@ -13,16 +13,16 @@ use ltt_read::writer::{StreamWriter, TraceWriter, Value, WriteError, metadata_te
 use ltt_read::{NoticeKind, Timestamp, Trace};
 use proptest::prelude::*;
 
-/// A trace of which every event is known.
+/// A trace with a list of its events.
 #[derive(Clone)]
 pub(crate) struct Timeline {
     variation: Variation,
     pub(crate) schema: Arc<Schema>,
-    /// By stream, then by file.
+    /// The packets, by stream and then by file.
     pub(crate) streams: Vec<Vec<Vec<Packet>>>,
 }
 
-/// Without the schema, of which little varies.
+/// The schema, which varies little, is left out.
 impl fmt::Debug for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:?}, {:?}", self.schema.format, self.variation)?;
@@ -36,7 +36,7 @@ impl fmt::Debug for Timeline {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Packet {
-    /// In cycles, as all times here.
+    /// In cycles, like all times here.
     begin: u64,
     end: u64,
     sequence: u64,
@@ -47,20 +47,20 @@ pub(crate) struct Packet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event {
     cycles: u64,
-    /// What the event has as its only field: unique in the trace.
+    /// The only field of the event, unique in the trace.
     pub(crate) number: u32,
 }
 
-/// Differences from LTTng's usual packets.
+/// Differences from the usual packets of LTTng.
 #[derive(Debug, Clone, Copy)]
 struct Variation {
     no_begin: bool,
     no_end: bool,
-    /// Counters of 8 bits.
+    /// The counters have 8 bits.
     narrow: bool,
-    /// As LTTng before 2.11: events may come after the end of their packet.
+    /// Events may come after the end of their packet, as in LTTng before 2.11.
     late: bool,
-    /// Packets of one size, larger than what is in them.
+    /// All packets have the same size, larger than their content.
     padded: bool,
     frequency: u64,
 }
@@ -109,8 +109,8 @@ fn schema(format: Format, variation: Variation) -> Schema {
     schema
 }
 
-/// Type and fields of an event: of fixed size, or with parts of various lengths. Every
-/// third is `dynamic`.
+/// Returns the type and fields of an event, of fixed size or with parts of various
+/// lengths. Every third is `dynamic`.
 fn written(number: u32) -> (EventTypeId, Value) {
     let text = |length| Value::from("x".repeat(length as usize));
     let value = Value::from(number);
@@ -127,7 +127,7 @@ fn written(number: u32) -> (EventTypeId, Value) {
     (EventTypeId(id), Value::structure(fields))
 }
 
-/// Any trace; if `steady`, its clocks never go back.
+/// Generates traces. If `steady`, their clocks never go back.
 pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     let format = prop_oneof![Just(Format::Ctf1), Just(Format::Ctf2)];
     let rarely = || prop::bool::weighted(0.2);
@@ -136,7 +136,7 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     let likely = any::<bool>;
     let variation = (rarely(), rarely(), likely(), rarely(), likely(), frequency).prop_map(
         move |(no_begin, no_end, narrow, late, padded, frequency)| {
-            // A packet of unknown end is held to end where the next one begins.
+            // A packet of unknown end is assumed to end at the start of the next one.
             let no_end = no_end && steady;
             Variation { no_begin, no_end, narrow, late: late && steady, padded, frequency }
         },
@@ -167,7 +167,7 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     })
 }
 
-/// What is wrong with the times that a packet declares.
+/// A fault in the times that a packet declares.
 #[derive(Debug, Clone, Copy)]
 enum Lie {
     None,
@@ -179,14 +179,14 @@ enum Lie {
         early: bool,
         by: u64,
     },
-    /// As a tracer leaves it that crashed.
+    /// The end is 0, as after a crash of the tracer.
     NoEnd,
-    /// The packet changes places with the one before it.
+    /// The packet is swapped with the previous one.
     Swapped,
 }
 
-/// Any trace of one file a stream, whose packets may be in any order, whose clocks may go
-/// back, and whose packets may declare wrong times.
+/// Generates traces with one file per stream, whose packets may be in any order, whose
+/// clocks may go back, and whose packets may declare wrong times.
 pub(crate) fn deceptive() -> impl Strategy<Value = Timeline> {
     let by = || prop_oneof![0..60u64, 0..1u64 << 28];
     let lie = prop_oneof![
@@ -245,12 +245,12 @@ pub(crate) fn deceptive() -> impl Strategy<Value = Timeline> {
     )
 }
 
-/// A packet to be: time that passes before it, by how much the clock goes back
-/// then, time after its last event; the same of its events; packets lost and
-/// events discarded before its end.
+/// A description of a packet: the time before it, the distance by which the clock then
+/// goes back, the time after its last event, the distances of its events, and the numbers
+/// of packets lost and events discarded before its end.
 type Draft = ((u64, u64, u64), Vec<(u64, u64)>, (u64, u64));
 
-/// What writes one stream.
+/// The writer of one stream.
 struct Tracer {
     now: u64,
     file_begin: u64,
@@ -261,7 +261,7 @@ struct Tracer {
 
 impl Tracer {
     fn file(&mut self, packets: Vec<Draft>, numbers: &mut RangeFrom<u32>) -> Vec<Packet> {
-        // Files are put in the order of their begins.
+        // Files are sorted by their start times.
         self.now = self.now.max(self.file_begin);
         let packets = packets.into_iter().enumerate();
         packets
@@ -280,7 +280,7 @@ impl Tracer {
                         Event { cycles: self.now, number }
                     });
                 let events = events.collect();
-                // The packet tells an end before its last events, or after.
+                // The packet declares an end before or after its last events.
                 let end =
                     if self.late { begin.max(end.saturating_sub(after)) } else { end + after };
                 self.now = self.now.max(end);
@@ -294,7 +294,7 @@ impl Tracer {
 }
 
 impl Timeline {
-    /// Name and packets of all files.
+    /// Returns the name and packets of all files.
     fn files(&self) -> impl Iterator<Item = (String, usize, &Vec<Packet>)> {
         let rotated = self.streams.iter().any(|files| files.len() > 1);
         self.streams.iter().enumerate().flat_map(move |(stream, files)| {
@@ -330,7 +330,7 @@ impl Timeline {
         writer.finish()
     }
 
-    /// Name and bytes of all files.
+    /// Returns the name and bytes of all files.
     pub(crate) fn data(&self) -> Vec<(String, Vec<u8>)> {
         let bytes = |(name, stream, packets): (String, usize, &Vec<Packet>)| {
             let writer = StreamWriter::new(self.schema.clone(), CHANNEL, &name, Vec::new());
@@ -340,7 +340,7 @@ impl Timeline {
         self.files().map(bytes).collect()
     }
 
-    /// The trace, of files in this order.
+    /// Opens the trace with its files in this order.
     pub(crate) fn in_memory(&self, files: Vec<(String, Vec<u8>)>) -> Arc<Trace> {
         let metadata = metadata_text(&self.schema).expect("metadata");
         Trace::from_memory(metadata.as_bytes(), files).expect("a trace")
@@ -355,7 +355,7 @@ impl Timeline {
         Ok(())
     }
 
-    /// Whether LTTng's index files can be told to be right.
+    /// Returns `true` if index files can be verified against the packets.
     pub(crate) fn is_indexable(&self) -> bool {
         !self.variation.no_begin
     }
@@ -372,12 +372,12 @@ impl Timeline {
         self.streams[stream].iter().flatten()
     }
 
-    /// The events of a stream in file order.
+    /// Returns the events of a stream in file order.
     pub(crate) fn events(&self, stream: usize) -> Vec<Event> {
         self.packets(stream).flat_map(|p| &p.events).copied().collect()
     }
 
-    /// Times at, just before and just after all there is.
+    /// Returns the times at, just before and just after all events and packets.
     pub(crate) fn interesting_times(&self) -> Vec<Timestamp> {
         let streams = 0..self.streams.len();
         let packets = streams.flat_map(|s| self.packets(s));
@@ -392,15 +392,15 @@ impl Timeline {
         times
     }
 
-    /// What remains of a stream from the first event at or after a time on.
+    /// Returns the events of a stream from the first one at or after a time on.
     pub(crate) fn events_from(&self, stream: usize, time: Timestamp) -> Vec<Event> {
         let events = self.events(stream);
         let first = events.iter().position(|e| self.time(e) >= time).unwrap_or(events.len());
         events[first..].to_vec()
     }
 
-    /// All streams from a time on, merged: the earliest next event comes first,
-    /// of equal ones that of the first stream.
+    /// Returns the events of all streams from a time on, merged: the earliest next event
+    /// comes first, and among equal ones that of the first stream.
     pub(crate) fn merged_from(&self, time: Timestamp) -> Vec<Event> {
         let streams = 0..self.streams.len();
         let mut rest: Vec<_> =
@@ -414,7 +414,7 @@ impl Timeline {
         }
     }
 
-    /// What a reader has to say of a stream on its way through all of it.
+    /// Returns the notices of a reader of the whole stream.
     pub(crate) fn notices(&self, stream: usize) -> Vec<NoticeKind> {
         let begin = |p: &Packet| (!self.variation.no_begin).then(|| self.at(p.begin));
         let end = |p: &Packet| (!self.variation.no_end).then(|| self.at(p.end));

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::keys::Keys;
 
-/// Any value of a class, in the form in which a reader would give it. Length
-/// and selector fields are left automatic, except for keys.
+/// Generates values of a class, in the form that a reader returns. Length and selector
+/// fields are left automatic, except for keys.
 pub(crate) fn value_of(class: &FieldClass, keys: &Keys) -> BoxedStrategy<Value> {
     match &class.kind {
         FieldKind::Integer(f, i) => integer(i, f.bits),
@@ -30,7 +30,7 @@ pub(crate) fn value_of(class: &FieldClass, keys: &Keys) -> BoxedStrategy<Value> 
                 return ascii.prop_map(|chars| Value::Str(chars.into_iter().collect())).boxed();
             }
             let room = match s.length {
-                // Room for characters of any size.
+                // There is space for characters of any size.
                 Some(Length::Static(n)) => n as usize / 4,
                 Some(Length::Dynamic(_)) => 3,
                 None => 12,
@@ -83,7 +83,7 @@ fn size(length: &Length, keys: &Keys, most: usize) -> RangeInclusive<usize> {
     }
 }
 
-/// Numbers of all magnitudes, with the extremes among them.
+/// Generates numbers of all magnitudes, including the extremes.
 fn integer(class: &Integer, bits: u32) -> BoxedStrategy<Value> {
     let numbers = prop_oneof![
         (any::<u64>(), 0..64u32).prop_map(|(n, shift)| n >> shift),
@@ -95,7 +95,7 @@ fn integer(class: &Integer, bits: u32) -> BoxedStrategy<Value> {
     let signed = class.signed;
     let fit = move |n: u64| match signed {
         false => Value::Uint(n & (u64::MAX >> (64 - bits))),
-        // Sign-extended from the top bit of the field.
+        // Sign-extends from the highest bit of the field.
         true => Value::Sint((n << (64 - bits)) as i64 >> (64 - bits)),
     };
     numbers.prop_map(fit).boxed()
@@ -111,7 +111,7 @@ fn finite64() -> impl Strategy<Value = f64> {
     POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO | INFINITE
 }
 
-/// Text without null characters that has room in so many times four bytes.
+/// Generates a text without null characters that fits in four times as many bytes.
 fn text(room: usize) -> impl Strategy<Value = String> {
     let char = prop_oneof![
         4 => prop::char::range('\u{1}', '~'),
@@ -122,9 +122,9 @@ fn text(room: usize) -> impl Strategy<Value = String> {
     prop::collection::vec(char, 0..=room).prop_map(|chars| chars.into_iter().collect())
 }
 
-/// Whether a value that was read is the one that was written. Automatic ones
-/// are equal to all: what depends on them is compared. Floating-point numbers
-/// are compared by their bits.
+/// Returns `true` if a value that was read is the one that was written. Automatic ones
+/// equal all values, because the fields that depend on them are compared. Floating-point
+/// numbers are compared by their bits.
 pub(crate) fn same(written: &Value, read: &Value) -> bool {
     match (written, read) {
         (Value::Auto, _) => true,
