@@ -82,7 +82,8 @@ pub struct Cursor {
     /// trace.
     source: Arc<Source>,
     table: Option<Arc<StreamTable>>,
-    /// The current packet, which is sound unless `state` is `Start` or `End`.
+    /// The current packet. It is a placeholder in the state `Start`, and after a packet
+    /// whose header could not be read.
     packet: Packet,
     /// The value of the default clock before the packet, in cycles.
     packet_clock: u64,

@@ -139,8 +139,9 @@ impl Search {
             }
             let is_dir = match &entry.kind {
                 Ok(kind) => kind.is_dir(),
-                // In a trace, a broken link is one of its files and ignored. Elsewhere it
-                // is noted.
+                // In a trace, the entry is one of its data stream files and is reported
+                // when these are opened. Elsewhere a broken link is harmless and only
+                // noted.
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     let is_metadata = entry.name() == b"metadata";
                     if entry.is_link && !has_metadata && !is_metadata {

@@ -22,7 +22,7 @@ pub use listener::Listener;
 pub(crate) use seek::seek_all;
 use tournament::Tournament;
 
-/// The value of [`Merge::current`] without a current event.
+/// The value of the field `Merge::current` if there is no current event.
 pub(crate) const NO_CURSOR: u32 = u32::MAX;
 
 /// A k-way merge of the events of many tracefiles into one sequence, ordered by

@@ -5,8 +5,8 @@
 //! and its padding is then found by this rule:
 //!
 //! * The padding is the run of equal bytes at the packet's end, whatever their value. No
-//!   event starts at or after the last byte that differs from them. Therefore padding
-//!   that is filled with one value is never decoded as an event.
+//!   event starts after the last byte that differs from them. Therefore padding that is
+//!   filled with one value is never decoded as an event.
 //! * All records before that must be sound: each has a known event type, ends within the
 //!   packet, and has a time that lies between the packet's start and end and not before
 //!   the time of the previous record. If any record is unsound, no event of the packet is
