@@ -1,8 +1,8 @@
-//! Reads a traceset once, for everybody who wants it.
+//! Reading a traceset once for any number of analyses.
 //!
-//! A [`Batch`] is the heart of a program without a user interface: analyses add
-//! their hooks and state, whoever they are, and then all of them get all events,
-//! or those of a stretch of time, in one pass.
+//! A [`Batch`] is the core of a program without a user interface. Analyses add their hooks and
+//! state independently of each other, and one pass then delivers all events, or those of a time
+//! range, to all of them.
 //!
 //! ```
 //! use lttv_context::Traceset;
@@ -20,9 +20,9 @@
 //!
 //! # Cancelling
 //!
-//! What is called with each report may return a [`Flow`]: to
-//! break means to cancel. So a flag that a signal or another thread sets is looked
-//! at every few thousand events:
+//! The function that is called with each report may return a [`Flow`]. `Break` cancels the
+//! batch. A flag that a signal handler or another thread sets is thus checked every few
+//! thousand events:
 //!
 //! ```
 //! # use std::ops::ControlFlow;
@@ -50,68 +50,68 @@ use crate::context::TracesetContext;
 use crate::hook_set::HookSet;
 use crate::traceset::Traceset;
 
-/// Events between two reports, unless told otherwise: well below 10 ms for most
-/// hooks, and too many for reports to cost anything.
+/// The default number of events between two reports. It takes most hooks well below 10 ms, and
+/// is large enough to make the cost of reports negligible.
 const REPORT_EVERY: u64 = 1 << 14;
 
-/// One pass over a traceset, or a stretch of it, with the hooks of all who want
-/// it. See the [module](crate::batch) for examples.
+/// A single pass over a traceset, or over a time range of it, with the hooks of several
+/// analyses. See the [module](crate::batch) for examples.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Batch<'h> {
-    /// The traceset, where extensions and data are attached.
+    /// The context, to which extensions and data are attached.
     pub context: TracesetContext<'h>,
-    /// The hooks for events, and for before and after.
+    /// The hooks for events, and the hooks before and after reading.
     pub hooks: HookSet<'h>,
     from: Option<Timestamp>,
     until: Option<Timestamp>,
     report_every: u64,
 }
 
-/// How far a batch is.
+/// The progress of a batch.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// Events delivered so far.
+    /// The number of events delivered so far.
     pub events: u64,
-    /// Bytes read so far, of those that are to be.
+    /// The number of bytes read so far, of `total`.
     pub done: u64,
-    /// Bytes to be read: of all tracefiles, those of the stretch of time, and
-    /// what has to be read before it for the state of extensions.
+    /// The number of bytes to read in all tracefiles: those of the time range, and those before it
+    /// that the state of extensions needs.
     pub total: u64,
-    /// What was noticed since the last report.
+    /// The notices since the last report.
     pub notices: Vec<Notice>,
 }
 
-/// What came of a batch.
+/// The result of a batch.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BatchEnd {
-    /// Events delivered, whether or not a hook was called for them.
+    /// The number of events delivered, whether or not a hook was called for them.
     pub events: u64,
-    /// Why it ended.
+    /// The reason for the end.
     pub outcome: Outcome,
-    /// What could not be read. All the rest was.
+    /// The errors met while reading. Everything else was read.
     pub errors: Vec<Error>,
-    /// How many errors more were met, but not kept: see [`Merge::errors_omitted`].
+    /// The number of errors that were met but not kept: see [`Merge::errors_omitted`].
     pub errors_omitted: u64,
-    /// How many notices came up, but were not kept: see [`Merge::notices_omitted`].
+    /// The number of notices that were not kept: see [`Merge::notices_omitted`].
     pub notices_omitted: u64,
 }
 
-/// Why a batch ended.
+/// The reason for the end of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// There was no more to read.
+    /// The traceset or its time range was read to the end.
     Complete,
-    /// A hook asked to stop; its event was delivered.
+    /// A hook returned `Break`. Its event was delivered.
     Stopped,
-    /// The receiver of reports cancelled it.
+    /// The function that receives the reports returned `Break`.
     Cancelled,
 }
 
 impl<'h> Batch<'h> {
-    /// Over a whole traceset, without hooks.
+    /// Creates a batch over a whole traceset, without hooks.
     pub fn new(traceset: impl Into<Traceset>) -> Self {
         Batch {
             context: TracesetContext::new(traceset),
@@ -122,31 +122,31 @@ impl<'h> Batch<'h> {
         }
     }
 
-    /// Deliver events at this time or later. Where extensions are
-    /// attached they get the events before it too, so that their state is right.
+    /// Sets the start of the time range: events at this time or later are delivered. Attached
+    /// extensions also receive the events before it, so that their state is right.
     #[must_use]
     pub fn from(self, time: Timestamp) -> Self {
         Batch { from: Some(time), ..self }
     }
 
-    /// Deliver events before this time.
+    /// Sets the end of the time range: events before this time are delivered.
     #[must_use]
     pub fn until(self, time: Timestamp) -> Self {
         Batch { until: Some(time), ..self }
     }
 
-    /// Report, and look whether to cancel, after so many events; 16384 if not
-    /// told.
+    /// Sets the number of events between two reports, and thus between two chances to cancel. The
+    /// default is 16384, and 0 counts as 1.
     #[must_use]
     pub fn report_every(self, events: u64) -> Self {
         Batch { report_every: events.max(1), ..self }
     }
 
-    /// Calls the hooks before, delivers the events, and calls the hooks after,
-    /// these also if it was cancelled. It reports on the way, and at the end.
+    /// Calls the hooks before reading, delivers the events, and calls the hooks after reading, also
+    /// if the batch is cancelled. `watch` receives reports on the way and a last one at the end.
     ///
-    /// It can be run again: the state of extensions begins anew, plain data and
-    /// what hooks hold stay as they are.
+    /// A batch can be run again. The state of extensions is reset then; plain data and the state of
+    /// hooks stay as they are.
     pub fn run<V: Verdict>(&mut self, mut watch: impl FnMut(Report) -> V) -> BatchEnd {
         let (errors, notices) = (self.context.errors_omitted(), self.context.notices_omitted());
         let id = self.context.begin(take(&mut self.hooks));
@@ -157,7 +157,7 @@ impl<'h> Batch<'h> {
             watch: &mut |report| watch(report).flow(),
         };
         let outcome = self.read(&mut pass);
-        // Nobody is asked any more whether to go on.
+        // The result of the last report cannot cancel anything.
         _ = pass.report(&mut self.context);
         let events = pass.events;
         self.hooks = self.context.end(id).unwrap_or_default();
@@ -184,7 +184,7 @@ impl<'h> Batch<'h> {
             let outcome = pass.go(&mut self.context, |context| {
                 loop {
                     match context.replay(&before).ok()? {
-                        // Whoever wants to stop means events that are delivered.
+                        // Only a hook for a delivered event may stop the batch.
                         ReadEnd { reason: EndReason::Stopped, .. } => continue,
                         read => break Some(ReadEnd { events: 0, ..read }),
                     }
@@ -206,7 +206,7 @@ impl<'h> Batch<'h> {
         pass.go(&mut self.context, |context| context.middle(&bounds).ok())
     }
 
-    /// Bytes of all tracefiles before the end.
+    /// Returns the number of bytes of all tracefiles before the end of the time range.
     fn bytes_at_end(&self) -> u64 {
         let Some(until) = self.until else { return self.context.progress().1 };
         let mut merge = Merge::new(self.context.traceset().traces());
@@ -215,26 +215,26 @@ impl<'h> Batch<'h> {
     }
 }
 
-/// A batch under way.
+/// The progress of a running batch.
 struct Pass<'w> {
-    /// Bytes of all tracefiles that lie before what is to be read.
+    /// The number of bytes of all tracefiles before the start of the read.
     begin: u64,
-    /// The same with what is to be read.
+    /// The number of bytes of all tracefiles before the end of the read.
     end: u64,
-    /// Events delivered.
+    /// The number of events delivered.
     events: u64,
     watch: &'w mut dyn FnMut(Report) -> Flow,
 }
 
 impl Pass<'_> {
-    /// Reads chunk by chunk, and reports after each.
+    /// Reads chunk by chunk, and reports after each chunk.
     fn go<'h>(
         &mut self,
         context: &mut TracesetContext<'h>,
         mut chunk: impl FnMut(&mut TracesetContext<'h>) -> Option<ReadEnd>,
     ) -> Outcome {
         loop {
-            // Bounds of a time and a number are never refused.
+            // Bounds without a position are never refused.
             let Some(read) = chunk(context) else { return Outcome::Complete };
             self.events += read.events;
             match read.reason {
@@ -252,7 +252,7 @@ impl Pass<'_> {
 
     fn report(&mut self, context: &mut TracesetContext<'_>) -> Flow {
         let total = self.end.saturating_sub(self.begin);
-        // Packets are entered whole, so that the last ones may reach beyond.
+        // Packets are entered whole, so the last ones may extend past the end.
         let done = context.progress().0.saturating_sub(self.begin).min(total);
         let notices = context.drain_notices();
         (self.watch)(Report { events: self.events, done, total, notices })

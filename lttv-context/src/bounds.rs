@@ -1,11 +1,11 @@
-//! How far to read.
+//! The bounds of a read.
 
 use ltt_read::{Event, Position, Timestamp};
 
 use crate::position::{Key, TracesetPosition};
 
-/// What to read: how far, whichever of its bounds comes first, and events of which times.
-/// All are exact, but the one on [work](Self::looks).
+/// The bounds of a read: where it stops, at the first bound met, and which times the delivered
+/// events have. All bounds are exact except [`looks`](Self::looks).
 ///
 /// ```
 /// use lttv_context::Bounds;
@@ -25,28 +25,29 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// No bounds but the traceset's end.
+    /// Creates bounds that end a read only at the end of the traceset.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Leave out events before this time.
+    /// Sets the start time: events before it are skipped.
     ///
-    /// After [seeking](crate::TracesetContext::seek_time) the time, these are events that
-    /// come late, since a clock went back. Hooks of extensions get them.
+    /// After [seeking](crate::TracesetContext::seek_time) this time, only events out of order,
+    /// after a clock went back, are before it. Hooks of extensions are called for skipped events.
     #[must_use]
     pub fn since(self, time: Timestamp) -> Self {
         Bounds { since: Some(time), ..self }
     }
 
-    /// Deliver the events before this time, and stop when all of them have been delivered.
+    /// Sets the end time: events before it are delivered, and the read stops once all of them have
+    /// been delivered.
     ///
-    /// The context is then where [seeking](crate::TracesetContext::seek_time) the time leads
-    /// to, before the first event at it or later. Where a clock goes back, events before the
-    /// time may come after that place. They are delivered all the same: reading goes on
-    /// until the last of them has come, leaves out events at the time or later, and goes
-    /// back. Until something is sought, the next read leaves out what was delivered so. To
-    /// extensions it is as if reading had stopped at the place.
+    /// The context is then at the position to which [seeking](crate::TracesetContext::seek_time)
+    /// the time leads, before the first event at the time or later. Where a clock goes back, events
+    /// before the time may follow that position. They are delivered as well: the read continues
+    /// until the last of them, skips events at the time or later, and returns to the position. The
+    /// next read skips the events delivered in this way, unless another position is sought first.
+    /// For extensions the read stops at the position.
     ///
     /// ```
     /// use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -66,82 +67,83 @@ impl Bounds {
         Bounds { until: Some(time), ..self }
     }
 
-    /// Stop where [seeking](crate::TracesetContext::seek_time) this time leads to: before
-    /// the first event at it or later. Where a clock goes back, events before the time may
-    /// come after that place.
+    /// Sets a time at whose start the read stops: at the position to which
+    /// [seeking](crate::TracesetContext::seek_time) the time leads, before the first event at the
+    /// time or later. Where a clock goes back, events before the time may follow that position.
     #[must_use]
     pub fn until_start_of(self, time: Timestamp) -> Self {
         Bounds { start_of: Some(time), ..self }
     }
 
-    /// Stop at this position, or at once if it is behind.
+    /// Sets the position at which the read stops. If the current position is after it, the read
+    /// stops at once.
     #[must_use]
     pub fn until_position(self, position: &TracesetPosition) -> Self {
         Bounds { position: Some(position.clone()), ..self }
     }
 
-    /// Stop after this many events.
+    /// Sets the number of events after which the read stops.
     #[must_use]
     pub fn events(self, events: u64) -> Self {
         Bounds { events: Some(events), ..self }
     }
 
-    /// Stop when about this many events have been looked at, whether or not they
-    /// pass a [check](crate::TracesetContext::choose): to have a turn now and then
-    /// even if few pass.
+    /// Sets the approximate number of events to look at before the read stops, whether or not they
+    /// pass a [check](crate::TracesetContext::choose). This returns control to the caller regularly
+    /// even if few events pass.
     #[must_use]
     pub fn looks(self, events: u64) -> Self {
         Bounds { looks: Some(events), ..self }
     }
 
-    /// The time before which events are left out.
+    /// Returns the time before which events are skipped.
     pub fn start_time(&self) -> Option<Timestamp> {
         self.since
     }
 
-    /// The time before which events are delivered.
+    /// Returns the time before which events are delivered.
     pub fn end_time(&self) -> Option<Timestamp> {
         self.until
     }
 
-    /// The time at whose start to stop.
+    /// Returns the time at whose start the read stops.
     pub fn end_start_of(&self) -> Option<Timestamp> {
         self.start_of
     }
 
-    /// The position to stop at.
+    /// Returns the position at which the read stops.
     pub fn end_position(&self) -> Option<&TracesetPosition> {
         self.position.as_ref()
     }
 
-    /// The number of events to stop after.
+    /// Returns the number of events after which the read stops.
     pub fn max_events(&self) -> Option<u64> {
         self.events
     }
 
-    /// The number of events to look at.
+    /// Returns the approximate number of events to look at before the read stops.
     pub fn max_looks(&self) -> Option<u64> {
         self.looks
     }
 }
 
-/// The bounds of a read but for the number of events.
+/// The bounds of a read by time and position.
 pub(crate) struct Limit<'b> {
-    /// Nothing is met before this time.
+    /// The time of delivery before which no bound is met, in ns.
     pub(crate) time: i64,
     end_time: Option<i64>,
     position: Option<(Key, Option<&'b Position>)>,
 }
 
 impl<'b> Limit<'b> {
-    /// Those bounds, with a time of delivery to stop at.
+    /// Creates the limit for the end position of `bounds`, and for a time of delivery in ns.
     pub(crate) fn new(bounds: &'b Bounds, end_time: Option<i64>) -> Self {
         let position = bounds.end_position().map(|end| (end.key(), end.place()));
         let position_time = position.map_or(i64::MAX, |(key, _)| key.0);
         Limit { time: end_time.unwrap_or(i64::MAX).min(position_time), end_time, position }
     }
 
-    /// Which bound an event meets.
+    /// Returns the bound that an event meets, if any.
     #[cold]
     #[inline(never)]
     pub(crate) fn met(&self, key: Key, event: &Event<'_>) -> Option<EndReason> {
@@ -155,31 +157,31 @@ impl<'b> Limit<'b> {
     }
 }
 
-/// What came of reading.
+/// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadEnd {
-    /// How many events were delivered, whether or not a hook was called for them:
-    /// all, or those that pass the [check](crate::TracesetContext::choose).
+    /// The number of events delivered, whether or not a hook was called for them. With a
+    /// [check](crate::TracesetContext::choose), only events that pass it are counted.
     pub events: u64,
-    /// What ended it.
+    /// The reason for the end of the read.
     pub reason: EndReason,
 }
 
-/// Why reading ended. If several hold, it is the first of these.
+/// The reason for the end of a read. If several apply, it is the first of them in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndReason {
-    /// A hook asked to stop; its event was delivered.
+    /// A hook returned `Break`. Its event was delivered.
     Stopped,
-    /// As many events as wanted were delivered.
+    /// The maximum number of events was delivered.
     EventCount,
-    /// As many events as wanted were looked at.
+    /// The maximum number of events was looked at.
     LookCount,
-    /// There are no more events, or none that can pass.
+    /// There are no more events, or none that can pass the check.
     EndOfTraceset,
     /// The next event is not before the end position.
     EndPosition,
-    /// All events before the end time were delivered, and there are others; or the next
-    /// event is not before the time at whose start to stop.
+    /// All events before the end time were delivered and others remain, or the next event is not
+    /// before the time at whose start to stop.
     EndTime,
 }

@@ -1,4 +1,4 @@
-//! What hooks get to see.
+//! The arguments of hooks.
 
 use ltt_read::{Event, Field, Merge, Timestamp, Value};
 use lttv_hooks::Flow;
@@ -12,43 +12,42 @@ use crate::position::{Latest, TracesetPosition};
 /// A hook for events.
 pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
 
-/// A hook for the begin or end of reading.
+/// A hook for the begin or end of a read, at one [`Level`](crate::Level).
 pub type LevelHook<'h> = dyn FnMut(&mut LevelCall<'_, 'h>) -> Flow + 'h;
 
-/// What a hook gets for an event: the event, where it is, and all that hooks
-/// share. Its parts can be used side by side.
+/// The argument of a hook for events: the event, its place, and the data that hooks share. Its
+/// fields can be borrowed independently.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventCall<'a, 'h> {
     /// The event.
     pub event: Event<'a>,
-    /// The trace that it is in.
+    /// The trace that contains the event.
     pub trace: &'a TraceContext,
-    /// The tracefile that it is in.
+    /// The tracefile that contains the event.
     pub tracefile: &'a TracefileContext,
-    /// All traces and tracefiles.
+    /// All traces and tracefiles of the traceset.
     pub contexts: &'a Contexts,
-    /// The fields that the hook's [`Subscription`](crate::Subscription) asked
-    /// for, in that order.
+    /// The fields named by the hook's [`Subscription`](crate::Subscription), in its order.
     pub fields: &'a [Field],
-    /// What has been attached to the context.
+    /// The extensions and data attached to the context.
     pub extensions: &'a mut Extensions,
-    /// Hooks to add or remove before the next event.
+    /// The queue of hooks to add or remove before the next event.
     pub commands: &'a mut Commands<'h>,
     pub(crate) merge: &'a Merge,
-    /// That of its delivery.
+    /// The time of delivery, in ns.
     pub(crate) time: i64,
     pub(crate) latest: Latest,
-    /// Whether events have been left out.
+    /// `true` if the merge skips events.
     pub(crate) is_partial: bool,
-    /// Whether hooks hear of it that keep no state; `None` while that is open.
+    /// `true` if hooks that keep no state are called for the event, `None` if that is undecided.
     pub(crate) is_heard: Option<bool>,
-    /// Tells that.
+    /// The check that decides `is_heard`.
     pub(crate) check: Option<&'a mut Check<'h>>,
 }
 
 impl EventCall<'_, '_> {
-    /// The position before the event: who goes there gets it again.
+    /// Returns the position before the event. After seeking it, the event is the next one.
     pub fn position(&self) -> TracesetPosition {
         let generation = self.contexts.traceset().generation();
         let number = self.tracefile.number();
@@ -63,23 +62,23 @@ impl EventCall<'_, '_> {
         TracesetPosition::new(generation, Some((self.time, number as u32)), self.latest, positions)
     }
 
-    /// The time of its delivery: its own, or that of an event before it if its
-    /// clock went back. [`Timestamp::MIN`] if there was no time yet.
+    /// Returns the time of delivery: the event's own time, or that of an earlier event if the
+    /// clock went back since then. Returns [`Timestamp::MIN`] if no event has had a time so far.
     pub fn time(&self) -> Timestamp {
         Timestamp::from_ns(self.time)
     }
 
-    /// Whether all hooks get the event, as far as that is known: false if it is
-    /// [replayed](crate::TracesetContext::replay), for those of extensions only;
-    /// `None` if there is a [check](crate::TracesetContext::choose) that has not been
-    /// asked yet.
+    /// Returns whether all hooks are called for the event, if that is already known. Returns
+    /// `Some(false)` if the event is [replayed](crate::TracesetContext::replay) and reaches only
+    /// the hooks of extensions. Returns `None` if there is a
+    /// [check](crate::TracesetContext::choose) that has not been evaluated for the event yet.
     #[inline(always)]
     pub fn heard_in_advance(&self) -> Option<bool> {
         self.is_heard
     }
 
-    /// Whether all hooks get the event. A check that has not been asked yet is asked
-    /// now, with the state that it finds.
+    /// Returns `true` if all hooks are called for the event. A check that has not been evaluated
+    /// yet is evaluated now, with the current state of extensions.
     #[inline]
     pub fn is_heard(&mut self) -> bool {
         if let Some(heard) = self.is_heard {
@@ -91,33 +90,33 @@ impl EventCall<'_, '_> {
         heard
     }
 
-    /// The integer in the subscription's field of a number, counted from 0: see
-    /// [`Event::integer`]. `None` if there is no such field, or no integer.
+    /// Returns the integer in a field of the subscription, counted from 0: see [`Event::integer`].
+    /// Returns `None` if there is no such field, or if it is not an integer.
     #[inline(always)]
     pub fn integer(&self, field: usize) -> Option<u64> {
         self.event.integer(self.fields.get(field)?)
     }
 
-    /// The value of the subscription's field of a number, counted from 0: see
-    /// [`Event::get`].
+    /// Returns the value of a field of the subscription, counted from 0: see [`Event::get`].
+    /// Returns `None` if there is no such field, or if the event has no value for it.
     #[inline]
     pub fn value(&self, field: usize) -> Option<Value<'_>> {
         self.event.get(self.fields.get(field)?)
     }
 }
 
-/// What a hook gets for the begin or end of reading.
+/// The argument of a hook for the begin or end of a read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LevelCall<'a, 'h> {
-    /// The trace; `None` at the traceset's level.
+    /// The trace, or `None` at the level of the traceset.
     pub trace: Option<&'a TraceContext>,
-    /// The tracefile; `None` at the levels above.
+    /// The tracefile, or `None` at the levels of trace and traceset.
     pub tracefile: Option<&'a TracefileContext>,
-    /// All traces and tracefiles.
+    /// All traces and tracefiles of the traceset.
     pub contexts: &'a Contexts,
-    /// What has been attached to the context.
+    /// The extensions and data attached to the context.
     pub extensions: &'a mut Extensions,
-    /// Hooks to add or remove before the next event.
+    /// The queue of hooks to add or remove before the next event.
     pub commands: &'a mut Commands<'h>,
 }

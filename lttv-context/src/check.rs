@@ -1,4 +1,4 @@
-//! Which events hooks are called for.
+//! The choice of the events that hooks are called for.
 
 use std::fmt;
 
@@ -12,31 +12,32 @@ use crate::position::{Latest, UNKNOWN, time_of};
 
 type Asked<'h> = dyn FnMut(&Event<'_>, &Extensions) -> bool + 'h;
 
-/// A choice of events: what is known of it in advance, as tables.
+/// A choice of events, with tables of the decisions known in advance.
 pub(crate) struct Check<'h> {
-    /// By number of the tracefile.
+    /// Whether events of a tracefile may pass, by tracefile number.
     pub(crate) tracefiles: Box<[bool]>,
     verdicts: Verdicts,
     spans: Spans,
-    /// Whether the merge stands where the spans have led it.
+    /// `true` if the merge is at a place to which the time spans have led it.
     pub(crate) is_led: bool,
     asked: Box<Asked<'h>>,
 }
 
-/// With a check, hooks are called for events only that pass it. All is as if
-/// there were no others: numbers of events in [`Bounds`](crate::Bounds) and
-/// [`ReadEnd`](crate::ReadEnd) count those that pass. Only the hooks of
-/// [extensions](crate::Extension) get every event, so that their state is right;
-/// seeking by events and positions goes by all events, too.
+/// # Choosing events
 ///
-/// As long as no extension keeps state, nothing is read in which no event can
-/// pass: tracefiles and packets are left out, other events passed over before they
-/// are put in order.
+/// With a check, hooks are called only for events that pass it. Other events are treated as
+/// absent: numbers of events in [`Bounds`](crate::Bounds) and [`ReadEnd`](crate::ReadEnd) count
+/// only those that pass. There are two exceptions. Hooks of [extensions](crate::Extension) are
+/// called for every event, so that their state is right, and seeking by events and positions
+/// counts all events.
 ///
-/// Events that do not pass count as read nevertheless. A read that a hook or a number
-/// of events ended stands after the last event that was delivered; one that met any other
-/// bound stands at that bound. Without the check, or with another one, reading goes on
-/// from there with every event.
+/// As long as no extension keeps state, data in which no event can pass is not read: whole
+/// tracefiles and packets are skipped, and single events are skipped before they are merged.
+///
+/// Events that do not pass still count as read. A read that ended by a hook or a number of
+/// events is positioned after the last event delivered, and one that met any other bound at
+/// that bound. After the check is removed or replaced, reading continues from there with every
+/// event.
 ///
 /// ```
 /// use lttv_context::{Bounds, Subscription, TracesetContext, Traceset};
@@ -61,17 +62,19 @@ pub(crate) struct Check<'h> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl<'h> TracesetContext<'h> {
-    /// Sets a check: hooks are called for events that it chooses. It takes the
-    /// place of the one before.
+    /// Sets the check, in place of any previous one: hooks are called only for the events that
+    /// `choice` chooses.
     pub fn choose(&mut self, choice: impl Choice + 'h) {
         let check = Check::new(&self.contexts, &choice);
         self.set_check(Check { asked: Box::new(move |event, _| choice.chooses(event)), ..check });
     }
 
-    /// The same for a check that looks at what has been attached, most often at
-    /// state. A choice tells what is known in advance; where this leaves it open,
-    /// `passes` is asked instead of it: once an event, with the state that the
-    /// first hook finds that keeps none.
+    /// Sets a check that also depends on what is attached to the context, usually on the state of
+    /// extensions.
+    ///
+    /// `choice` makes the decisions that are known in advance. For other events `passes` is called
+    /// instead of [`Choice::chooses`], at most once per event, with the same state that the first
+    /// hook without state of its own is called with.
     pub fn choose_with(
         &mut self,
         choice: &impl Choice,
@@ -105,17 +108,17 @@ impl<'h> Check<'h> {
         }
     }
 
-    /// To be called when the merge has been moved.
+    /// Notes that the merge was moved by a seek.
     pub(crate) fn moved(&mut self) {
         self.is_led = false;
     }
 
-    /// Whether it is known in advance that everything passes.
+    /// Returns `true` if it is known in advance that all events pass.
     fn is_idle(&self) -> bool {
         self.verdicts.are_all(Verdict::Always)
     }
 
-    /// Whether hooks are called for an event.
+    /// Returns `true` if an event passes.
     #[inline(always)]
     pub(crate) fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool {
         self.verdicts.passes(event, || (self.asked)(event, extensions))
@@ -128,8 +131,8 @@ impl<'h> Check<'h> {
         }
     }
 
-    /// Goes to the next event that passes, or is not before a limit, or when as
-    /// many events have been looked at as may be. False if there is none.
+    /// Advances to the next event that passes, or that is not before `limit`, or at which `looks`
+    /// is used up. Returns `false` if there is none.
     #[inline]
     pub(crate) fn advance(
         &mut self,
@@ -156,7 +159,7 @@ impl<'h> Check<'h> {
     }
 }
 
-/// How many events may be looked at.
+/// The remaining number of events that may be looked at.
 #[derive(Debug)]
 pub(crate) struct Looks {
     pub(crate) left: u64,

@@ -1,5 +1,5 @@
-//! Checkpoints: the state of all extensions at some positions, so that seeking
-//! need not read everything again.
+//! Checkpoints: saved states of all extensions, which make seeking cheaper than reading from
+//! the start.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use crate::position::{StalePosition, TracesetPosition};
 
 /// Saved states of all extensions of a context, by position.
 ///
-/// A clone shares them, and may go to another thread or context: if the same
-/// extensions are attached there in the same order, and to the same traceset, it
-/// seeks by them too. So one pass in the background can serve a viewer.
-/// [`set_checkpoints`](crate::TracesetContext::set_checkpoints) refuses any others.
+/// A clone shares the states and may be sent to another thread or context. If the same
+/// extensions are attached there in the same order, and the traceset is the same,
+/// [`set_checkpoints`](crate::TracesetContext::set_checkpoints) accepts the clone and the
+/// context can seek with it. A pass in a background thread can thus serve a viewer.
 #[derive(Debug, Clone, Default)]
 pub struct Checkpoints {
-    /// In the order of their positions.
+    /// The checkpoints in the order of their positions.
     saved: Vec<Counted>,
     bytes: usize,
 }
 
-/// A checkpoint with the bytes that it keeps, but for what it shares with the one
-/// before it.
+/// A checkpoint with the number of bytes that it occupies, without those that it shares with
+/// the previous checkpoint.
 #[derive(Debug, Clone)]
 struct Counted {
     checkpoint: Checkpoint,
@@ -37,26 +37,26 @@ pub struct Checkpoint {
     pub(crate) states: Arc<[Saved]>,
 }
 
-/// A checkpoint is not one of a context: of its traceset, or of what is attached to it.
+/// An error for a checkpoint that does not fit a context: its traceset or its extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointMismatch {
-    /// It is of another traceset, or of this one before a change.
+    /// The checkpoint belongs to another traceset, or to this one before a change.
     #[error(transparent)]
     Stale(#[from] StalePosition),
-    /// It has the state of another extension than the one that is attached, of another
-    /// version of it, or one with other options.
+    /// The checkpoint contains the state of an extension that differs from the attached one in
+    /// name, version, options or type.
     #[error(
-        "the checkpoint has the state of {} at place {place}, attached there is {}",
+        "checkpoint has the state of {} at place {place}, but attached there is {}",
         name(*found),
         name(*attached)
     )]
     Extension {
-        /// Number of the extension among all that is attached, from 0.
+        /// The index among all extensions and data of the context, from 0.
         place: usize,
-        /// What the checkpoint has there; `None` if no extension's state.
+        /// The extension in the checkpoint, or `None` for plain data or a missing state.
         found: Option<Identity>,
-        /// What is attached there; `None` if no extension.
+        /// The attached extension, or `None` for plain data or if nothing is attached.
         attached: Option<Identity>,
     },
 }
@@ -66,14 +66,15 @@ fn name(extension: Option<Identity>) -> String {
 }
 
 impl Checkpoint {
-    /// Where it is the state.
+    /// Returns the position at which the state was saved.
     pub fn position(&self) -> &TracesetPosition {
         &self.position
     }
 
-    /// Bytes of memory that it keeps, but for what it shares with another.
+    /// Returns the number of bytes of memory that the checkpoint occupies, without those that it
+    /// shares with `before`.
     fn bytes(&self, before: Option<&Checkpoint>) -> usize {
-        /// Before the content of an [`Arc`].
+        /// The reference counts before the content of an [`Arc`].
         const COUNTERS: usize = 2 * size_of::<usize>();
         let positions = COUNTERS + size_of_val::<[Position]>(self.position.tracefiles());
         let places = COUNTERS + size_of_val::<[Saved]>(&self.states);
@@ -85,24 +86,24 @@ impl Checkpoint {
 }
 
 impl Checkpoints {
-    /// How many there are.
+    /// Returns the number of checkpoints.
     pub fn len(&self) -> usize {
         self.saved.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no checkpoints.
     pub fn is_empty(&self) -> bool {
         self.saved.is_empty()
     }
 
-    /// How many bytes of memory they keep: what neighbours share is counted once.
-    /// (As far as extensions tell: see
-    /// [`Extension::checkpoint_bytes`](crate::Extension::checkpoint_bytes).)
+    /// Returns the number of bytes of memory that the checkpoints occupy. Parts shared by
+    /// neighbours count once. The size of each state is that reported by
+    /// [`Extension::checkpoint_bytes`](crate::Extension::checkpoint_bytes).
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Their positions, in order.
+    /// Iterates over the positions of the checkpoints, in order.
     pub fn positions(&self) -> impl ExactSizeIterator<Item = &TracesetPosition> {
         self.iter().map(|checkpoint| &checkpoint.position)
     }
@@ -111,15 +112,16 @@ impl Checkpoints {
         self.saved.iter().map(|saved| &saved.checkpoint)
     }
 
-    /// Adds those of another context, but where there is one already. No bound on
-    /// their memory is kept to.
+    /// Adds the checkpoints of another context, except at positions that already have one. No
+    /// memory limit applies.
     pub fn merge(&mut self, others: &Checkpoints) {
         for checkpoint in others.iter() {
             self.insert(checkpoint.clone());
         }
     }
 
-    /// Adds one, unless there is one at its position. Gives its number, from 1 on.
+    /// Adds a checkpoint unless there is one at its position. Returns the ordinal number of the
+    /// checkpoint at that position, from 1.
     pub(crate) fn insert(&mut self, checkpoint: Checkpoint) -> usize {
         let before = |saved: &Counted| saved.checkpoint.position < checkpoint.position;
         let at = self.saved.partition_point(before);
@@ -127,13 +129,13 @@ impl Checkpoints {
         if next != Some(&checkpoint.position) {
             self.saved.insert(at, Counted { checkpoint, bytes: 0 });
             self.count(at);
-            // What the one behind it has new, is less now.
+            // The next checkpoint may share more with the new one.
             self.count(at + 1);
         }
         at + 1
     }
 
-    /// Drops those for which it is false.
+    /// Removes the checkpoints for which `keep` returns `false`.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Checkpoint) -> bool) {
         let before = self.saved.len();
         self.saved.retain(|saved| keep(&saved.checkpoint));
@@ -142,8 +144,8 @@ impl Checkpoints {
         }
     }
 
-    /// Drops every other one, the first and so on, until they take no more memory
-    /// than that. Gives how many times that had to be done.
+    /// Removes every other checkpoint, starting with the first, until the remaining ones occupy at
+    /// most `memory` bytes. Returns how often this was done.
     pub(crate) fn fit(&mut self, memory: usize) -> u32 {
         let mut times = 0;
         while self.bytes > memory && !self.is_empty() {
@@ -164,7 +166,7 @@ impl Checkpoints {
         self.bytes = self.saved.iter().map(|saved| saved.bytes).sum();
     }
 
-    /// Counts anew what one has that the one before it has not.
+    /// Computes the bytes of a checkpoint again, without those shared with the previous one.
     fn count(&mut self, at: usize) {
         let Some((saved, before)) = self.saved.get_mut(..=at).and_then(|to| to.split_last_mut())
         else {
@@ -175,14 +177,14 @@ impl Checkpoints {
         saved.bytes = bytes;
     }
 
-    /// The last whose next event is before a time. (One at that time may have
-    /// others of the same time behind it.)
+    /// Finds the last checkpoint whose next event is before `time`. A checkpoint at exactly `time`
+    /// does not count, since events of the same time may precede it.
     pub fn nearest(&self, time: Timestamp) -> Option<&Checkpoint> {
         let before = |saved: &Counted| saved.checkpoint.position.time().is_some_and(|at| at < time);
         self.last_before(self.saved.partition_point(before))
     }
 
-    /// The last that is not behind a position.
+    /// Finds the last checkpoint that is not after `position`.
     pub fn nearest_position(&self, position: &TracesetPosition) -> Option<&Checkpoint> {
         let before = |saved: &Counted| saved.checkpoint.position <= *position;
         self.last_before(self.saved.partition_point(before))

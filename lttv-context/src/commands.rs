@@ -1,4 +1,4 @@
-//! What hooks want done before the next event.
+//! Changes of hooks that hooks request.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use lttv_hooks::{HookId, Verdict};
 use crate::call::{EventCall, EventHook};
 use crate::subscription::Subscription;
 
-/// Hooks to be added and removed, as other hooks asked for it: done, in this
-/// order, before the next event.
+/// A queue of hooks to add and remove, which other hooks fill. The changes are made in order
+/// before the next event.
 #[derive(Default)]
 pub struct Commands<'h> {
     pub(crate) pending: Vec<Command<'h>>,
@@ -19,7 +19,7 @@ pub(crate) enum Command<'h> {
     Remove(HookId),
 }
 
-/// A hook and what it is for.
+/// A hook with its subscription and id.
 pub(crate) struct Registration<'h> {
     pub(crate) id: HookId,
     pub(crate) subscription: Subscription,
@@ -38,7 +38,7 @@ impl<'h> Registration<'h> {
 }
 
 impl<'h> Commands<'h> {
-    /// A hook is to be added: as
+    /// Adds a hook before the next event, with the arguments of
     /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
     pub fn on_event<V: Verdict>(
         &mut self,
@@ -51,7 +51,7 @@ impl<'h> Commands<'h> {
         id
     }
 
-    /// A hook is to be removed, or a reference to it dropped.
+    /// Removes a hook, or one reference to it, before the next event.
     pub fn remove(&mut self, id: HookId) {
         self.pending.push(Command::Remove(id));
     }

@@ -1,4 +1,4 @@
-//! The context of a traceset: reads it, and calls hooks.
+//! The context that reads a traceset and calls hooks.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ use crate::saving::Saving;
 use crate::subscription::Subscription;
 use crate::traceset::{Generation, Traceset};
 
-/// Reads a traceset: knows where it is in it, and delivers events to hooks.
+/// A reader of a traceset that keeps a current position and delivers events to hooks.
 ///
-/// Hooks may borrow what lives longer than the context (that is `'h`). A context
-/// stays in its thread, so that hooks need not be `Send`: another thread has a
-/// context of its own for the same traces, which is cheap.
+/// Hooks may borrow anything that outlives the context (lifetime `'h`). A context stays in its
+/// thread, so hooks need not be `Send`. Another thread creates a context of its own for the
+/// same traces, which is cheap.
 ///
 /// ```
 /// use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -51,37 +51,37 @@ pub struct TracesetContext<'h> {
     pub(crate) extensions: Extensions,
     pub(crate) commands: Commands<'h>,
     pub(crate) begun: HashMap<ReadId, Begun<'h>>,
-    /// Time of delivery of the last event, or the time sought; no event is delivered
-    /// before it any more.
+    /// The time of delivery of the last event, or the time sought, in ns. No later event is
+    /// delivered at a time before it.
     pub(crate) now: i64,
-    /// What is known of the events before the current position.
+    /// A bound on the times of the events before the current position.
     pub(crate) latest: Latest,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) state: State,
     pub(crate) check: Option<Check<'h>>,
-    /// Where reading stands if the merge leaves out what does not pass the check: then
-    /// the tracefiles do not stand where they would otherwise.
+    /// The current position among all events while the merge skips events that do not pass the
+    /// check: the tracefiles are then at other places than in a read of all events.
     pub(crate) stand: Option<Stand>,
-    /// Which events are left out, as they were delivered before their turn.
+    /// The events to skip since they were delivered ahead of their turn.
     pub(crate) floor: Option<Floor>,
-    /// Where to go back to, if events have been left out on the way here.
+    /// The place to return to, while events after the end time are skipped.
     pub(crate) ahead: Option<Ahead>,
 }
 
-/// What is known of the state of extensions.
+/// The status of the state of extensions, and the policy for checkpoints.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct State {
-    /// Whether it is that of the current position.
+    /// `true` if the state is that of the current position.
     pub(crate) is_current: bool,
-    /// Whether nothing has been read since the first event was sought.
+    /// `true` if nothing has been read since the first event was sought.
     pub(crate) at_begin: bool,
-    /// Events since a checkpoint could be saved last.
+    /// The number of events read since the last checkpoint that was kept.
     pub(crate) events: u64,
     pub(crate) saving: Saving,
 }
 
 impl<'h> TracesetContext<'h> {
-    /// A context before the first event, without hooks.
+    /// Creates a context that is before the first event and has no hooks.
     pub fn new(traceset: impl Into<Traceset>) -> Self {
         let contexts = Contexts::new(traceset.into());
         TracesetContext {
@@ -102,31 +102,31 @@ impl<'h> TracesetContext<'h> {
         }
     }
 
-    /// The traceset.
+    /// Returns the traceset.
     pub fn traceset(&self) -> &Traceset {
         self.contexts.traceset()
     }
 
-    /// Its traces and tracefiles.
+    /// Returns the contexts of the traces and tracefiles of the traceset.
     pub fn contexts(&self) -> &Contexts {
         &self.contexts
     }
 
-    /// What is attached.
+    /// Returns the attached extensions and data.
     pub fn extensions(&self) -> &Extensions {
         &self.extensions
     }
 
-    /// What is attached, to be changed.
+    /// Returns the attached extensions and data, mutably.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.extensions
     }
 
-    /// Adds a hook for events: a name (maybe with `*` or `?`) or a
-    /// [`Subscription`] says which. It stays until it is removed.
+    /// Adds a hook for the events that a name (with optional wildcards `*` and `?`) or a
+    /// [`Subscription`] selects. The hook stays until it is removed.
     ///
-    /// It is called with an [`EventCall`], and may return a
-    /// [`Flow`](lttv_hooks::Flow): to stop means to end reading after this event.
+    /// The hook is called with an [`EventCall`] and may return a [`Flow`](lttv_hooks::Flow).
+    /// `Break` ends reading after this event.
     pub fn on_event<V: Verdict>(
         &mut self,
         events: impl Into<Subscription>,
@@ -138,14 +138,17 @@ impl<'h> TracesetContext<'h> {
         id
     }
 
-    /// Removes a hook, or drops a reference to it. False if there is none.
+    /// Removes a hook, or one reference to it if it was added several times. Returns `false` if
+    /// there is no such hook.
     pub fn remove(&mut self, id: HookId) -> bool {
         !matches!(self.dispatch.remove(id), Removal::Absent)
     }
 
-    /// Attaches an extension, which installs its hooks. There may be several of a
-    /// type. Checkpoints saved without it are dropped. Anywhere but before the
-    /// first event its state is not current: see
+    /// Adds an extension and calls its [`install`](Extension::install). Several extensions of one
+    /// type may be attached.
+    ///
+    /// Checkpoints saved without the extension are dropped. Unless the context is before the first
+    /// event, the state of extensions is then not current: see
     /// [`update_state`](Self::update_state).
     pub fn attach<E: Extension>(&mut self, extension: E) -> Handle<E> {
         let handle = self.extensions.add(extension);
@@ -164,19 +167,18 @@ impl<'h> TracesetContext<'h> {
         handle
     }
 
-    /// Attaches plain data, for hooks to share. It is not part of the state that
-    /// checkpoints save.
+    /// Adds plain data for hooks to share. It is not part of the state that checkpoints save.
     pub fn attach_data<T: 'static>(&mut self, data: T) -> Handle<T> {
         self.extensions.add_plain(data)
     }
 
-    /// Calls the hooks before reading, reads, and calls those after it, whatever
-    /// ended it: [`begin`](Self::begin), [`middle`](Self::middle) and
-    /// [`end`](Self::end).
+    /// Calls the hooks before reading, reads, and calls the hooks after reading whatever ended the
+    /// read: [`begin`](Self::begin), [`middle`](Self::middle) and [`end`](Self::end).
     ///
     /// # Errors
     ///
-    /// If the end position is of another traceset; then no hook is called.
+    /// Returns [`StalePosition`] if the end position belongs to another traceset. No hook is called
+    /// then.
     pub fn process(
         &mut self,
         hooks: HookSet<'h>,
@@ -191,7 +193,7 @@ impl<'h> TracesetContext<'h> {
         read
     }
 
-    /// The position before the next event, whether or not that passes a
+    /// Returns the position before the next event, whether or not that event passes a
     /// [check](Self::choose).
     pub fn position(&mut self) -> TracesetPosition {
         if let Some(position) = self.whole_position() {
@@ -204,44 +206,43 @@ impl<'h> TracesetContext<'h> {
         TracesetPosition::new(self.traceset().generation(), key, self.latest, positions)
     }
 
-    /// What could not be read so far: see [`Merge::errors`]. It does not keep
-    /// other events from being delivered.
+    /// Returns the errors met while reading: see [`Merge::errors`]. They do not keep other events
+    /// from being delivered.
     pub fn errors(&self) -> &[Error] {
         self.merge.errors()
     }
 
-    /// Takes the errors met since the last call.
+    /// Removes and returns the errors met since the last call.
     pub fn drain_errors(&mut self) -> Vec<Error> {
         self.merge.drain_errors()
     }
 
-    /// Returns how many errors were met but not kept: see [`Merge::errors_omitted`].
+    /// Returns the number of errors that were met but not kept: see [`Merge::errors_omitted`].
     pub fn errors_omitted(&self) -> u64 {
         self.merge.errors_omitted()
     }
 
-    /// Takes what was noticed since the last call: see [`Merge::drain_notices`].
+    /// Removes and returns the notices since the last call: see [`Merge::drain_notices`].
     pub fn drain_notices(&mut self) -> Vec<Notice> {
         self.merge.drain_notices()
     }
 
-    /// Returns how many notices came up but were not kept: see
-    /// [`Merge::notices_omitted`].
+    /// Returns the number of notices that were not kept: see [`Merge::notices_omitted`].
     pub fn notices_omitted(&self) -> u64 {
         self.merge.notices_omitted()
     }
 
-    /// Bytes of all tracefiles behind the current position, and in total.
+    /// Returns the number of bytes of all tracefiles before the current position, and in total.
     pub fn progress(&self) -> (u64, u64) {
         self.merge.progress()
     }
 
-    /// How many packets have been entered: see [`Merge::packets_entered`].
+    /// Returns the number of packets entered so far: see [`Merge::packets_entered`].
     pub fn packets_entered(&self) -> u64 {
         self.merge.packets_entered()
     }
 
-    /// Refuses positions of other tracesets.
+    /// Checks that a position belongs to this traceset.
     pub(crate) fn check_position(&self, position: &TracesetPosition) -> Result<(), StalePosition> {
         self.check_generation(position.generation())
     }
@@ -251,7 +252,7 @@ impl<'h> TracesetContext<'h> {
         if position == traceset { Ok(()) } else { Err(StalePosition { position, traceset }) }
     }
 
-    /// Does what hooks asked for.
+    /// Adds and removes the hooks that hooks have requested.
     pub(crate) fn execute(&mut self, commands: Commands<'h>, keeps_state: bool) {
         for command in commands.pending {
             match command {

@@ -1,5 +1,4 @@
-//! What is known of the traces of a traceset and of their tracefiles while they
-//! are read.
+//! The contexts of traces and tracefiles: their indices, numbers and time spans.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -11,8 +10,8 @@ use crate::traceset::Traceset;
 
 /// The contexts of all traces and tracefiles of a traceset.
 ///
-/// Tracefiles are numbered through the whole traceset, so that tables for them
-/// can be plain arrays.
+/// Tracefiles are numbered through the whole traceset, so that tables indexed by them can be
+/// plain arrays.
 #[derive(Debug)]
 pub struct Contexts {
     traceset: Traceset,
@@ -20,7 +19,7 @@ pub struct Contexts {
     tracefiles: Vec<TracefileContext>,
 }
 
-/// A trace of a traceset.
+/// A trace of a traceset, with its index.
 #[derive(Debug, Clone)]
 pub struct TraceContext {
     index: usize,
@@ -28,12 +27,12 @@ pub struct TraceContext {
     first_tracefile: usize,
 }
 
-/// A tracefile of a trace of a traceset.
+/// A tracefile of a traceset, with its number.
 #[derive(Debug)]
 pub struct TracefileContext {
     number: usize,
     index: usize,
-    /// That of its trace once more, at hand for each event.
+    /// A copy of the trace's context, at hand for each event.
     trace: TraceContext,
     span: OnceCell<Option<TimeSpan>>,
 }
@@ -56,35 +55,36 @@ impl Contexts {
         Contexts { traceset, traces, tracefiles }
     }
 
-    /// The traceset.
+    /// Returns the traceset.
     pub fn traceset(&self) -> &Traceset {
         &self.traceset
     }
 
-    /// The traces, by their index in the traceset.
+    /// Returns the traces, by their index in the traceset.
     pub fn traces(&self) -> &[TraceContext] {
         &self.traces
     }
 
-    /// The tracefiles of all traces, by their number in the traceset.
+    /// Returns the tracefiles of all traces, by their number in the traceset.
     pub fn tracefiles(&self) -> &[TracefileContext] {
         &self.tracefiles
     }
 
-    /// The tracefiles of a trace, by their index in it; none if there is no such
-    /// trace.
+    /// Returns the tracefiles of a trace, by their index in it. The slice is empty if there is no
+    /// such trace.
     pub fn tracefiles_of(&self, trace: usize) -> &[TracefileContext] {
         let Some(context) = self.traces.get(trace) else { return &[] };
         let begin = context.first_tracefile;
         self.tracefiles.get(begin..begin + context.trace.tracefiles().len()).unwrap_or_default()
     }
 
-    /// The time that the traces span together; `None` if there is no time in any.
+    /// Computes the time span of all traces together. Returns `None` if none of them has a time.
     pub fn time_span(&self) -> Option<TimeSpan> {
         self.tracefiles.iter().filter_map(TracefileContext::time_span).reduce(TimeSpan::join)
     }
 
-    /// The time that a trace spans.
+    /// Computes the time span of a trace. Returns `None` if it has no time, or if there is no such
+    /// trace.
     pub fn time_span_of(&self, trace: usize) -> Option<TimeSpan> {
         let spans = self.tracefiles_of(trace).iter().filter_map(TracefileContext::time_span);
         spans.reduce(TimeSpan::join)
@@ -92,60 +92,60 @@ impl Contexts {
 }
 
 impl TraceContext {
-    /// Its index in the traceset.
+    /// Returns the index of the trace in the traceset.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The trace.
+    /// Returns the trace.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
     }
 
-    /// The number of its first tracefile in the traceset.
+    /// Returns the number in the traceset of the trace's first tracefile.
     pub fn first_tracefile(&self) -> usize {
         self.first_tracefile
     }
 }
 
 impl TracefileContext {
-    /// Its number among all tracefiles of the traceset.
+    /// Returns the number of the tracefile among all tracefiles of the traceset.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// Its index in its trace.
+    /// Returns the index of the tracefile in its trace.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The index of its trace in the traceset.
+    /// Returns the index in the traceset of the tracefile's trace.
     pub fn trace_index(&self) -> usize {
         self.trace.index
     }
 
-    /// The trace that it is in.
+    /// Returns the trace that contains the tracefile.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace.trace
     }
 
-    /// What is known of that trace in the traceset.
+    /// Returns the context of the trace that contains the tracefile.
     #[inline(always)]
     pub fn trace_context(&self) -> &TraceContext {
         &self.trace
     }
 
-    /// The tracefile.
+    /// Returns the tracefile.
     pub fn tracefile(&self) -> &Tracefile {
         &self.trace().tracefiles()[self.index]
     }
 
-    /// The time from the begin of its first packet to the end of its last one, or
-    /// from event to event where packets declare no times or wrong ones; `None` if events
-    /// have none either.
+    /// Returns the time from the begin of the first packet to the end of the last packet. Where
+    /// packets declare no times or wrong ones, it is the time from the first event to the last.
+    /// Returns `None` if the events have no times either.
     ///
-    /// This needs the [times of its packets](Trace::packet_times). Without an end of its
-    /// last packet, all of it is read, once.
+    /// The first call computes the [times of the packets](Trace::packet_times). If the last packet
+    /// declares no end, it reads the whole tracefile. Later calls return the stored result.
     pub fn time_span(&self) -> Option<TimeSpan> {
         *self.span.get_or_init(|| tracefile_span(self.trace(), self.index))
     }

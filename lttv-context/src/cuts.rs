@@ -1,14 +1,15 @@
-//! Where to cut a traceset into slices that take about equally long to read.
+//! The times at which a traceset is divided into slices that take about equally long to read.
 
 use ltt_read::{IndexEntry, Timestamp};
 
-/// A packet's begin is taken for a cut if it is away from where that should be by no more
-/// than so many parts of a slice.
+/// The greatest distance between the ideal dividing point and the begin of a packet that is
+/// used instead, as a fraction of a slice.
 const NEAR: f64 = 1.0 / 16.0;
 
-/// Times that cut all between `begin` and `end` into at most so many slices of about as many
-/// bytes each; these are taken to be spread evenly over the time of their packet. Where a
-/// packet begins nearby, that is the time: in this packet no events have to be passed over.
+/// Computes the times that divide `begin..end` into at most `slices` slices of about equal
+/// numbers of bytes. The bytes of a packet are assumed to be spread evenly over its time. If a
+/// packet begins near the ideal point, its begin is used: no events of this packet have to be
+/// skipped then.
 pub(crate) fn cuts<'p>(
     packets: impl Iterator<Item = &'p IndexEntry>,
     begin: Timestamp,
@@ -24,7 +25,7 @@ pub(crate) fn cuts<'p>(
     }
     points.sort_by_key(|(time, _)| *time);
 
-    // How many bytes there are before each time in between.
+    // Accumulate the number of bytes before each time.
     let (mut bytes, mut rate, mut last) = (0.0, 0.0, begin);
     let mut open = 0;
     let (mut all, mut begins): (Vec<Place>, Vec<Place>) = (Vec::new(), Vec::new());
@@ -39,7 +40,7 @@ pub(crate) fn cuts<'p>(
             Point::Bound => {}
             Point::End(of) => {
                 open -= 1;
-                // What is left by rounding would count for all the time to come.
+                // A rounding error that remains here would count for all later times.
                 rate = if open == 0 { 0.0 } else { rate - of };
             }
             Point::Begin(of) => {
@@ -66,20 +67,21 @@ pub(crate) fn cuts<'p>(
         })
         .filter(|time| begin < *time && *time < end)
         .collect();
-    // Slices must not overlap, however numbers were rounded.
+    // Slices must not overlap, however the numbers were rounded.
     cuts.sort_unstable();
     cuts.dedup();
     cuts
 }
 
-/// So many bytes are before a time.
+/// A time with the number of bytes before it.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     time: Timestamp,
     bytes: f64,
 }
 
-/// The places before and behind which there are so many bytes.
+/// Finds the neighbouring places of a number of bytes: the last one below it and the first one
+/// at it or above.
 fn around(places: &[Place], bytes: f64) -> [Option<&Place>; 2] {
     let behind = places.partition_point(|place| place.bytes < bytes);
     [behind.checked_sub(1).and_then(|before| places.get(before)), places.get(behind)]
@@ -99,9 +101,9 @@ fn time_between(places: [Option<&Place>; 2], bytes: f64) -> Timestamp {
 
 enum Point {
     Bound,
-    /// So many more bytes for each ns.
+    /// A packet begins: the rate, in bytes per ns, rises by this much.
     Begin(f64),
-    /// So many less.
+    /// A packet ends: the rate, in bytes per ns, falls by this much.
     End(f64),
 }
 
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
     use crate::traceset::Traceset;
 
-    /// Two tracefiles of packets of 1000 and 700 ns, each with an event a ns.
+    /// Writes two tracefiles with packets of 1000 and 700 ns and one event per ns.
     fn write(dir: &Path) -> Traceset {
         let mut schema = presets::lttng_kernel(Format::Ctf1);
         let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
@@ -148,7 +150,7 @@ mod tests {
         };
         let whole = |slices| since(&cuts(packets(), Timestamp::MIN, None, slices));
         assert!(whole(1).is_empty());
-        // The begins of packets that are near.
+        // The begins of packets near the ideal points.
         assert_eq!(whole(2), [5000]);
         assert_eq!(whole(4)[1], 5000);
         for slices in [2, 3, 4, 7, 10, 40] {

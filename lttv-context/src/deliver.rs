@@ -1,4 +1,4 @@
-//! Events on their way to hooks.
+//! The delivery of events to hooks.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::extension::Extensions;
 use crate::late::Stage;
 use crate::position::{Key, Latest, time_of};
 
-/// Delivers events that a merge gives, one after the other.
+/// A loop that delivers the events of a merge one after the other.
 pub(crate) struct Delivery<'d, 'h, M> {
     pub(crate) contexts: &'d Contexts,
     pub(crate) dispatch: Ready<'d, 'h>,
@@ -24,38 +24,38 @@ pub(crate) struct Delivery<'d, 'h, M> {
     pub(crate) commands: &'d mut Commands<'h>,
     pub(crate) check: Option<&'d mut Check<'h>>,
     pub(crate) limit: &'d Limit<'d>,
-    /// What decides, besides, in a mode in which times do.
+    /// The filter that decides about events by their times, in modes that use one.
     pub(crate) stage: Option<&'d mut Stage>,
-    /// Time of delivery of the last event.
+    /// The time of delivery of the last event, in ns.
     pub(crate) time: i64,
     pub(crate) latest: Latest,
-    /// How many events may be delivered yet, and how many of them may pass the check.
+    /// The number of events that may still be delivered, and how many of them may pass the check.
     pub(crate) left: u64,
     pub(crate) left_passing: u64,
     pub(crate) mode: PhantomData<M>,
 }
 
-/// Why no more is delivered for now.
+/// The reason why the delivery paused.
 pub(crate) enum Pause {
-    /// The event that the merge has come to is not to be delivered.
+    /// The current event of the merge must not be delivered.
     Before(EndReason),
-    /// A hook wants it.
+    /// A hook returned `Break`.
     Stopped,
-    /// A hook asked for something.
+    /// A hook has requested changes of hooks.
     Changed,
-    /// As much has been delivered as wanted.
+    /// The requested number of events has been delivered.
     Full,
 }
 
-/// Ways to deliver events.
+/// A way to deliver events.
 pub(crate) trait Mode {
     /// Only hooks of extensions are called.
     const STATE_ONLY: bool = false;
-    /// Events are checked as they are delivered.
+    /// Each event is delivered to extensions, and to the other hooks if it passes the check.
     const CHECKS: bool = false;
-    /// Only events that pass the check are read.
+    /// The merge skips the events that do not pass the check.
     const LEAVES_OUT: bool = false;
-    /// The time of each event decides about it, not its place in the order alone.
+    /// The time of each event decides about it, and not only its place in the order.
     const BY_TIME: bool = false;
 }
 
@@ -85,7 +85,8 @@ impl Mode for ToSome {
 }
 
 impl<M: Mode> Delivery<'_, '_, M> {
-    /// Delivers from where a merge is. `None` if there is no more.
+    /// Delivers events from the current position of the merge on. Returns `None` at the end of the
+    /// traceset.
     pub(crate) fn deliver(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
         match M::LEAVES_OUT || M::CHECKS {
             true => self.deliver_checked(merge, looks),
@@ -93,7 +94,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         }
     }
 
-    /// Delivers all events. Those that there are no hooks for are delivered to nobody.
+    /// Delivers all events. Events without hooks are skipped.
     #[inline(always)]
     fn deliver_all(&mut self, merge: &mut Merge) -> Option<Pause> {
         let most = self.left;
@@ -104,7 +105,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         if !is_first {
             self.latest = Some(self.time);
         }
-        // An event that a limit is met at has been told, but not delivered.
+        // An event that meets a limit was passed to the listener but not delivered.
         self.left -= told - u64::from(matches!(pause, Some(Pause::Before(_))));
         match pause {
             None if self.left == 0 => Some(Pause::Full),
@@ -112,7 +113,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         }
     }
 
-    /// Delivers events to be checked, or those that pass the check.
+    /// Delivers all events and checks them, or delivers only the events that pass the check.
     #[inline(always)]
     fn deliver_checked(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
         loop {
@@ -128,7 +129,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             let (tracefile, event) = (merge.current_tracefile(), merge.current()?);
             let mut time = self.time.max(time_of(&event));
             if M::LEAVES_OUT {
-                // The clock may have gone back after an event that was passed over.
+                // The clock may have gone back after an event that was skipped.
                 time = merge.delivery_time().map_or(time, |at| time.max(at.ns()));
                 if looks.spent {
                     self.time = time;
@@ -148,7 +149,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 if let Some(reason) = self.limit.met((time, tracefile as u32), &event) {
                     return Some(Pause::Before(reason));
                 }
-                // Only before the limit has it been asked already.
+                // The merge evaluates the check only for events before the limit.
                 if M::LEAVES_OUT
                     && let Some(check) = &mut self.check
                     && !check.passes(&event, self.extensions)
@@ -167,7 +168,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         }
     }
 
-    /// Calls hooks for an event.
+    /// Calls the hooks for an event.
     #[inline(always)]
     fn call(
         &mut self,
@@ -217,13 +218,13 @@ impl<M: Mode> Delivery<'_, '_, M> {
     }
 }
 
-/// Takes all events for delivered that it does not want.
+/// The listener of a merge that counts the events without hooks as delivered.
 struct ToHooks<'d, D> {
     delivery: &'d mut D,
-    /// Time of delivery of the event that it was asked about last, and its hooks.
+    /// The time of delivery of the event that `wants` was called for last, in ns, and its hooks.
     time: i64,
     found: Option<HooksFound>,
-    /// Whether no event has been delivered yet.
+    /// `true` until an event has been delivered.
     is_first: bool,
     pause: Option<Pause>,
 }

@@ -1,4 +1,4 @@
-//! Which hooks are called for which event, as tables.
+//! Tables of the hooks to call for each event.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,24 +14,25 @@ use crate::subscription::{Scope, Subscription, What};
 
 /// The hooks for events, by dense keys.
 ///
-/// An event's key is that of its tracefile plus its type. Tracefiles of one
-/// channel share their keys, since no hook tells them apart, until one does.
+/// The key of an event is the base of its tracefile plus the id of its event type. Tracefiles
+/// of one channel share their keys until a hook distinguishes between them.
 #[derive(Debug)]
 pub(crate) struct Dispatch<'h> {
     hooks: HooksById<EventHook<'h>, Found>,
     subscriptions: HashMap<HookId, Registered>,
-    /// The first key of each tracefile, by its number.
+    /// The base of each tracefile, by its number.
     bases: Vec<usize>,
     tables: Vec<Table>,
     keys: usize,
 }
 
-/// What was found out in advance for a hook and a key.
+/// Data for a hook and a key that is computed when the hook is added.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// The fields that it asked for.
+    /// The handles of the fields of the hook's subscription.
     fields: Rc<[Field]>,
-    /// Whether the hook keeps state: it is called even where nobody looks.
+    /// `true` if the hook belongs to an extension. It is then called for every event of the key,
+    /// also for events that other hooks do not see.
     pub(crate) keeps_state: bool,
 }
 
@@ -42,7 +43,8 @@ impl Found {
     }
 }
 
-/// Hooks without fields have the same in common, and are called as one run.
+/// Equality of the data of two hooks: those with equal data are called as one run. All hooks
+/// without fields are equal if they agree in `keeps_state`.
 impl PartialEq for Found {
     fn eq(&self, other: &Self) -> bool {
         let are_none = self.fields.is_empty() && other.fields.is_empty();
@@ -57,14 +59,14 @@ struct Registered {
     keeps_state: bool,
 }
 
-/// Keys that some tracefiles have in common.
+/// A range of keys that some tracefiles share.
 #[derive(Debug, Clone, Copy)]
 struct Table {
     base: usize,
     trace: usize,
-    /// One of its tracefiles, by number.
+    /// The number of one of these tracefiles.
     tracefile: usize,
-    /// Whether there is only this one.
+    /// `true` if the tracefile does not share its keys.
     single: bool,
 }
 
@@ -95,7 +97,7 @@ impl<'h> Dispatch<'h> {
         dispatch
     }
 
-    /// Everything made ready for a loop in which no hooks are added or removed.
+    /// Prepares for a loop in which no hooks are added or removed.
     pub(crate) fn ready(&mut self) -> Ready<'_, 'h> {
         Ready { hooks: self.hooks.ready(), bases: &self.bases }
     }
@@ -150,7 +152,7 @@ impl<'h> Dispatch<'h> {
         self.tables.len() - 1
     }
 
-    /// Gives a tracefile keys of its own.
+    /// Moves a tracefile to keys of its own.
     fn separate(&mut self, contexts: &Contexts, number: usize) {
         let Some(tracefile) = contexts.tracefiles().get(number) else { return };
         let base = self.bases[number];
@@ -174,7 +176,7 @@ impl<'h> Dispatch<'h> {
         }
     }
 
-    /// All keys that a subscription is to.
+    /// Computes all keys that a subscription selects.
     fn reach(&self, contexts: &Contexts, registered: &Registered) -> Reach<Found> {
         let Registered { subscription, keeps_state } = registered;
         let found = |fields: Vec<Field>| Found { fields: fields.into(), keeps_state: *keeps_state };
@@ -209,7 +211,7 @@ impl<'h> Dispatch<'h> {
     }
 }
 
-/// A dispatch that stays as it is for now.
+/// A prepared [`Dispatch`] that does not change for now.
 #[derive(Debug)]
 pub(crate) struct Ready<'a, 'h> {
     hooks: ReadyHooks<'a, EventHook<'h>, Found>,
@@ -217,13 +219,13 @@ pub(crate) struct Ready<'a, 'h> {
 }
 
 impl<'h> Ready<'_, 'h> {
-    /// The key of events of a type in the tracefile of a number.
+    /// Returns the key of events of a type in a tracefile.
     #[inline(always)]
     pub(crate) fn key(&self, tracefile: usize, event_type: EventTypeId) -> usize {
         self.bases.get(tracefile).copied().unwrap_or_default() + event_type.index()
     }
 
-    /// Whether there may be hooks for a key; false for most that have none.
+    /// Returns `true` if there may be hooks for a key, and `false` for most keys without hooks.
     #[inline(always)]
     pub(crate) fn may_be_heard(&self, key: usize) -> bool {
         self.hooks.may_be_heard(key)
@@ -235,13 +237,13 @@ impl<'h> Ready<'_, 'h> {
         self.hooks.find(key)
     }
 
-    /// Whether there are any.
+    /// Returns `true` if any hooks were found.
     #[inline(always)]
     pub(crate) fn is_heard(&self, found: HooksFound) -> bool {
         self.hooks.is_heard(found)
     }
 
-    /// The hooks that were found.
+    /// Returns the hooks that were found.
     #[inline(always)]
     pub(crate) fn at(&mut self, found: HooksFound) -> HooksAt<'_, EventHook<'h>, Found> {
         self.hooks.at(found)

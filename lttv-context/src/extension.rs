@@ -1,4 +1,4 @@
-//! What analyses add to a context: their state, reached by every hook.
+//! Extensions: the state that analyses add to a context and that every hook can access.
 
 use std::any::{Any, type_name};
 use std::fmt;
@@ -10,11 +10,11 @@ use crate::checkpoint::CheckpointMismatch;
 use crate::commands::Commands;
 use crate::contexts::Contexts;
 
-/// An analysis that keeps state while events go by.
+/// An analysis that keeps state while events are read.
 ///
-/// Attached to a context, it installs its hooks there. It can save its state to
-/// be restored later, so that seeking need not read everything again. Anything that
-/// has to be known for each trace or tracefile goes into an array by
+/// When it is attached to a context, an extension installs its hooks there. It can save its
+/// state and restore it later, so that seeking does not have to read everything again. Data for
+/// each trace or tracefile belongs in arrays indexed by
 /// [`TraceContext::index`](crate::TraceContext::index) or
 /// [`TracefileContext::number`](crate::TracefileContext::number).
 ///
@@ -62,44 +62,45 @@ use crate::contexts::Contexts;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Extension: Sized + 'static {
-    /// What is saved of it. Checkpoints are kept by the dozen: parts that seldom
+    /// The saved state of the extension. Dozens of checkpoints may be kept, so parts that seldom
     /// change are best shared by [`Arc`].
     type Checkpoint: Send + Sync + 'static;
 
-    /// Installs its hooks, and prepares it for the traces at hand. Hooks reach it
-    /// through the handle.
+    /// Adds the hooks of the extension, and prepares it for the traces of the context. Hooks access
+    /// the extension through the handle.
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>);
 
-    /// Makes it what it was before the first event.
+    /// Sets the state to that before the first event.
     fn reset(&mut self);
 
-    /// What it is now, between two events.
+    /// Returns a copy of the current state, between two events.
     fn save(&self) -> Self::Checkpoint;
 
-    /// Makes it what it was when that was saved.
+    /// Sets the state to a saved one.
     fn restore(&mut self, checkpoint: &Self::Checkpoint);
 
-    /// How many bytes of memory a checkpoint keeps, but for what it shares with the
-    /// one `before` it: for the bound on [their memory](crate::Saving::memory).
+    /// Computes the number of bytes of memory that a checkpoint occupies, without those that it
+    /// shares with the previous one, `before`. The [memory limit](crate::Saving::memory) uses this
+    /// number.
     ///
-    /// Unless told otherwise, what it points to is not counted.
+    /// The default is the size of the type, without any memory that it points to.
     fn checkpoint_bytes(checkpoint: &Self::Checkpoint, before: Option<&Self::Checkpoint>) -> usize {
         let (_, _) = (checkpoint, before);
         size_of::<Self::Checkpoint>()
     }
 
-    /// How its checkpoints are stored in files; `None` if they are not, as unless
-    /// told otherwise.
+    /// Returns the codec that stores checkpoints in files. The default is `None`: checkpoints of
+    /// the extension cannot be stored.
     fn codec(&self) -> Option<Codec<Self>> {
         None
     }
 
-    /// What tells its checkpoints from those of other extensions: only those of the same
-    /// type and the same identity are restored.
+    /// Returns the identity that distinguishes checkpoints of this extension from those of others.
+    /// Only checkpoints of the same type and the same identity are restored.
     ///
-    /// By default it is the name, version and options of its [`codec`](Self::codec); or
-    /// the name of its type, version 0, without a codec. An extension whose state depends
-    /// on options, and that has no codec, puts them in here.
+    /// The default contains the name, version and options of the [`codec`](Self::codec). Without a
+    /// codec it contains the name of the type and version 0. An extension that has no codec and
+    /// whose state depends on options has to include them here.
     fn identity(&self) -> Identity {
         let of_type = || Identity { name: type_name::<Self>(), version: 0, options: 0 };
         self.codec().map_or_else(of_type, |codec| Identity {
@@ -109,25 +110,26 @@ pub trait Extension: Sized + 'static {
         })
     }
 
-    /// Whether its state depends on the events before the place at which reading starts.
+    /// Returns `true` if the state depends on the events before the position at which reading
+    /// starts.
     ///
-    /// A [`Slice`](crate::Slice) of time that does not start with the first event is only
-    /// read with such extensions if their state was brought there. An extension that may
-    /// start anywhere, such as one that counts and whose counts are added up afterwards,
-    /// returns false.
+    /// A [`Slice`](crate::Slice) that does not start with the first event is read with such an
+    /// extension only if its state was computed for the start of the slice. The default is `true`.
+    /// An extension that may start anywhere, such as one that counts and whose counts are added up
+    /// afterwards, returns `false`.
     fn needs_earlier_state(&self) -> bool {
         true
     }
 }
 
-/// What tells the checkpoints of an extension from those of others.
+/// The identity of the checkpoints of an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// The name of the extension.
     pub name: &'static str,
-    /// Grows whenever other states are saved from the same trace.
+    /// A version that increases whenever different states are saved from the same trace.
     pub version: u32,
-    /// A hash of its options, or any number that tells them apart.
+    /// A hash of the options, or any number that identifies them.
     pub options: u64,
 }
 
@@ -137,7 +139,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// How checkpoints of an extension are stored in files.
+/// A codec that stores checkpoints of an extension in files.
 ///
 /// ```
 /// use lttv_context::{Codec, Extension, Handle, Setup};
@@ -168,20 +170,20 @@ impl fmt::Display for Identity {
 /// }
 /// ```
 pub struct Codec<E: Extension> {
-    /// Which extension it is, for files.
+    /// The name of the extension in files.
     pub name: &'static str,
-    /// Grows whenever other bytes are written, or other states are saved from the
-    /// same trace. Files of another version are refused: they can be made anew.
+    /// A version that increases whenever different bytes are written, or different states are saved
+    /// from the same trace. Files of another version are refused and have to be created again.
     pub version: u32,
-    /// A hash of its options, or any number that tells them apart. Files of others
-    /// are refused.
+    /// A hash of the options, or any number that identifies them. Files with other options are
+    /// refused.
     pub options: u64,
-    /// Appends a checkpoint to bytes: all of it, or what is other than in the one
-    /// `before` it in the file.
+    /// Appends a checkpoint to a byte vector: either completely, or as the difference from the
+    /// previous checkpoint in the file, which is the second argument.
     pub write: fn(&E::Checkpoint, Option<&E::Checkpoint>, &mut Vec<u8>),
-    /// Makes a checkpoint from such bytes, which may be hostile: `None` if they are
-    /// not what such an extension writes. The one before it in the file is what the
-    /// other was written after; what is the same is best shared with it.
+    /// Decodes a checkpoint from such bytes, which may be hostile. Returns `None` if `write` would
+    /// not have produced them. The last argument is the previous checkpoint in the file, with which
+    /// the result should share equal parts.
     #[expect(clippy::type_complexity)] // a name for it would not be shorter
     pub read: fn(&E, &[u8], Option<&E::Checkpoint>) -> Option<E::Checkpoint>,
 }
@@ -192,47 +194,47 @@ impl<E: Extension> fmt::Debug for Codec<E> {
     }
 }
 
-/// What an extension is given to install itself.
+/// The argument of [`Extension::install`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Setup<'a, 'h> {
-    /// All traces and tracefiles.
+    /// All traces and tracefiles of the traceset.
     pub contexts: &'a Contexts,
-    /// The extensions that are there already, itself the last.
+    /// The extensions attached so far. The new extension is the last of them.
     pub extensions: &'a mut Extensions,
-    /// Where to add its hooks for events. They stay as long as the context, and
-    /// are called too when state is brought up to date.
+    /// The hooks for events to add. They stay as long as the context exists, and are also called
+    /// when events are replayed to compute the state.
     pub hooks: &'a mut Commands<'h>,
 }
 
-/// Leads to something attached to a context: valid there only.
+/// A handle of an extension or of data attached to a context. It is valid only in that context.
 pub struct Handle<T> {
     index: usize,
     of: PhantomData<fn() -> T>,
 }
 
-/// All that is attached to a context.
+/// The extensions and data attached to a context.
 ///
-/// Indexing with a [`Handle`] panics if that is of another context; use
-/// [`get`](Self::get) where that could be.
+/// Indexing with a [`Handle`] of another context may panic. [`get`](Self::get) does not panic.
 #[derive(Default)]
 pub struct Extensions {
     cells: Vec<Cell>,
 }
 
-/// The state of an extension, saved.
+/// A saved state of an extension.
 pub(crate) type Saved = Arc<dyn SavedState>;
 
-/// What checkpoints of all extensions can do.
+/// Operations on saved states of all types.
 pub(crate) trait SavedState: Any + Send + Sync {
-    /// Which extension it is of; `None` for plain data.
+    /// Returns the identity of the extension, or `None` for plain data.
     fn identity(&self) -> Option<Identity>;
 
-    /// Bytes of memory that it keeps, but for what it shares with another.
+    /// Returns the number of bytes of memory that the state occupies, without those that it shares
+    /// with `before`.
     fn bytes(&self, before: Option<&Saved>) -> usize;
 }
 
-/// A checkpoint of an extension.
+/// A saved state with the identity of its extension.
 struct Of<E: Extension> {
     identity: Identity,
     saved: E::Checkpoint,
@@ -248,7 +250,7 @@ impl<E: Extension> SavedState for Of<E> {
     }
 }
 
-/// In the place of plain data, which is not saved.
+/// A placeholder for plain data, which is not saved.
 struct Nothing;
 
 impl SavedState for Nothing {
@@ -266,7 +268,7 @@ fn saved_of<E: Extension>(saved: &Saved) -> Option<&E::Checkpoint> {
     Some(&saved.downcast_ref::<Of<E>>()?.saved)
 }
 
-/// A [`Codec`] of any extension.
+/// A [`Codec`] of an extension of any type.
 #[cfg_attr(not(feature = "checkpoint-files"), allow(dead_code))]
 pub(crate) struct AnyCodec {
     pub(crate) name: &'static str,
@@ -303,13 +305,13 @@ impl AnyCodec {
 struct Cell {
     value: Box<dyn Any>,
     type_name: &'static str,
-    /// Whether it is an extension, not plain data.
+    /// `true` for an extension, `false` for plain data.
     keeps_state: bool,
     reset: fn(&mut dyn Any),
     identity: fn(&dyn Any) -> Option<Identity>,
     needs_earlier_state: fn(&dyn Any) -> bool,
     save: fn(&dyn Any) -> Saved,
-    /// Whether a state is that of an extension of this type.
+    /// Returns `true` if a state belongs to an extension of this type.
     is_of: fn(&Saved) -> bool,
     restore: fn(&mut dyn Any, &Saved),
     #[cfg_attr(not(feature = "checkpoint-files"), allow(dead_code))]
@@ -317,26 +319,29 @@ struct Cell {
 }
 
 impl Extensions {
-    /// What a handle leads to; `None` if that is of another context.
+    /// Returns the extension or data of a handle, or `None` if there is none of this type, since
+    /// the handle belongs to another context.
     #[inline]
     pub fn get<T: 'static>(&self, handle: Handle<T>) -> Option<&T> {
         self.cells.get(handle.index)?.value.downcast_ref()
     }
 
-    /// What a handle leads to, to be changed.
+    /// Returns the extension or data of a handle, mutably, or `None` if there is none of this type,
+    /// since the handle belongs to another context.
     #[inline]
     pub fn get_mut<T: 'static>(&mut self, handle: Handle<T>) -> Option<&mut T> {
         self.cells.get_mut(handle.index)?.value.downcast_mut()
     }
 
-    /// Two at once; `None` if they are the same.
+    /// Returns two extensions or data mutably at the same time, or `None` if they are the same or
+    /// one of the handles belongs to another context.
     #[inline]
     pub fn both_mut<T: 'static, U: 'static>(
         &mut self,
         first: Handle<T>,
         second: Handle<U>,
     ) -> Option<(&mut T, &mut U)> {
-        // Cheaper than `get_disjoint_mut`, and this is done for each event.
+        // This is called for each event, and cheaper than `get_disjoint_mut`.
         let (first, second) = if first.index < second.index {
             let (before, from) = self.cells.split_at_mut_checked(second.index)?;
             (before.get_mut(first.index)?, from.first_mut()?)
@@ -349,22 +354,22 @@ impl Extensions {
         Some((first.value.downcast_mut()?, second.value.downcast_mut()?))
     }
 
-    /// The handle of the first of a type.
+    /// Finds the first extension or data of a type and returns its handle.
     pub fn find<T: 'static>(&self) -> Option<Handle<T>> {
         self.cells.iter().position(|cell| cell.value.is::<T>()).map(Handle::new)
     }
 
-    /// Whether any of them keeps state, and is not plain data only.
+    /// Returns `true` if at least one extension is attached, and not only plain data.
     pub fn keep_state(&self) -> bool {
         self.cells.iter().any(|cell| cell.keeps_state)
     }
 
-    /// How many there are.
+    /// Returns the number of extensions and data.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if neither extensions nor data are attached.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -417,14 +422,14 @@ impl Extensions {
         })
     }
 
-    /// The places of all that keep state, with how that is stored in files.
+    /// Iterates over the extensions: index, type name, and codec if there is one.
     #[cfg(feature = "checkpoint-files")]
     pub(crate) fn codecs(&self) -> impl Iterator<Item = (usize, &'static str, Option<AnyCodec>)> {
         let cells = self.cells.iter().enumerate().filter(|(_, cell)| cell.keeps_state);
         cells.map(|(at, cell)| (at, cell.type_name, (cell.codec)(&*cell.value)))
     }
 
-    /// A state that was stored by the codec of an extension.
+    /// Decodes the state of the extension at index `at` with its codec.
     #[cfg(feature = "checkpoint-files")]
     pub(crate) fn read_state(
         &self,
@@ -436,7 +441,7 @@ impl Extensions {
         (codec.read)(&*self.cells.get(at)?.value, bytes, before)
     }
 
-    /// As many states as there are places, of nothing.
+    /// Creates a list of states that contains a placeholder for each extension or data.
     #[cfg(feature = "checkpoint-files")]
     pub(crate) fn no_states(&self) -> Vec<Saved> {
         let nothing: Saved = Arc::new(Nothing);
@@ -456,18 +461,18 @@ impl Extensions {
         self.cells.iter().map(|cell| (cell.save)(&*cell.value)).collect()
     }
 
-    /// Whether states saved are those of what is attached, place by place. Plain data,
-    /// and how much there is of it at the end, does not matter.
+    /// Checks that saved states fit what is attached, index by index. Placeholders for plain data
+    /// fit any plain data, and are optional at the end.
     ///
     /// # Errors
     ///
-    /// [`CheckpointMismatch::Extension`] for the first place where they are not.
+    /// Returns [`CheckpointMismatch::Extension`] for the first index where a state does not fit.
     pub(crate) fn check(&self, saved: &[Saved]) -> Result<(), CheckpointMismatch> {
         for place in 0..self.cells.len().max(saved.len()) {
             let (cell, state) = (self.cells.get(place), saved.get(place));
             let attached = cell.and_then(|cell| (cell.identity)(&*cell.value));
             let found = state.and_then(|state| state.identity());
-            // Types of one name may differ all the same.
+            // Different types may have the same name.
             let is_of = cell.zip(state).is_none_or(|(cell, state)| (cell.is_of)(state));
             if found != attached || attached.is_some() && !is_of {
                 return Err(CheckpointMismatch::Extension { place, found, attached });
@@ -476,7 +481,7 @@ impl Extensions {
         Ok(())
     }
 
-    /// The names of the types of those whose state depends on earlier events.
+    /// Returns the type names of the extensions whose state depends on earlier events.
     pub(crate) fn in_need_of_state(&self) -> Vec<&'static str> {
         let cells = self.cells.iter().filter(|cell| (cell.needs_earlier_state)(&*cell.value));
         cells.map(|cell| cell.type_name).collect()

@@ -1,4 +1,4 @@
-//! What tells traces apart, mostly without reading them.
+//! Fingerprints, which identify traces mostly without reading them.
 
 mod part;
 
@@ -10,30 +10,31 @@ use crate::growth;
 use crate::traceset::Traceset;
 use part::{Now, Part, metadata};
 
-/// A fingerprint of traces: whatever is computed from traces and kept in a file is kept
-/// with it, so that a trace that has changed since is recognised.
+/// A fingerprint of traces. It is stored with data computed from the traces, and detects later
+/// that the traces have changed.
 ///
-/// It has the identifier of each trace, and of its metadata and each file of its
-/// tracefiles the name, the size, when it was modified, a checksum of the places, sizes
-/// and times of its packets, one of 64 samples of 4 KiB, and one of all of its content.
-/// Making it reads the traces once. (The checksums are CRC-32: they tell change, not
-/// forgery.)
+/// It contains the identifier of each trace. For the metadata and each file of the tracefiles,
+/// it contains the name, the size, the time of modification, and three checksums: one of the
+/// offsets, sizes and begin times of the packets, one of 64 samples of 4 KiB, and one of the
+/// whole content. Creating it reads the traces once. (The checksums are CRC-32: they detect
+/// changes, but not forgery.)
 ///
-/// # What a comparison promises
+/// # Comparisons
 ///
-/// | since the fingerprint was made, a file | is found changed by |
+/// | a file that since the creation of the fingerprint | is compared by |
 /// |---|---|
-/// | has got another size or name | that |
-/// | has been modified (at another time than before) | all of its content |
-/// | seems untouched | its packets' places and times, and its samples |
+/// | has another size or name | size and name |
+/// | was modified (at another time than before) | its whole content |
+/// | appears unmodified | the offsets and times of its packets, and its samples |
 ///
-/// So traces that were only copied, moved or touched are the same, at the price of reading
-/// them once. For traces that are as they were, a comparison takes well below a
-/// millisecond for each file. What it does not find is a change that keeps the size *and*
-/// the time of modification of a file of more than 256 KiB, outside of its samples.
-/// [`strict`](Self::strict) finds that, too: it always reads everything.
+/// Traces that were only copied, moved or touched are therefore equal, at the cost of reading
+/// them once. For unmodified traces, a comparison takes well below a millisecond per file. The
+/// only undetected change is one that keeps the size *and* the time of modification of a file
+/// of more than 256 KiB, and lies outside of its samples. [`strict`](Self::strict) detects
+/// this, too, since it always reads everything.
 ///
-/// A fingerprint of another form, as earlier versions of this crate made them, is one of
+/// A fingerprint in the format of an earlier version of this crate fits no traces, so data
+/// stored with it is computed again.
 /// no traces: what was kept with it is made anew.
 ///
 /// ```
@@ -54,21 +55,20 @@ pub struct Fingerprint<'b> {
     is_strict: bool,
 }
 
-/// The bytes of the [`Fingerprint`] of traces as they are now.
+/// Creates the [`Fingerprint`] of traces as they are now, and returns its bytes.
 ///
-/// Those of the same traces may be others later, when a file was copied or touched. To
-/// find out whether bytes that were kept are of these traces, ask
-/// [`Fingerprint::is_of`]; to compare bytes, compare with
-/// [`Fingerprint::renewed`].
+/// The bytes may differ between fingerprints of the same traces, for instance after a file was
+/// copied or touched. To test whether stored bytes belong to these traces, use
+/// [`Fingerprint::is_of`]. To compare bytes, compare them with [`Fingerprint::renewed`].
 pub fn fingerprint(traceset: &Traceset) -> Vec<u8> {
     Fingerprint::of(traceset).into_bytes()
 }
 
-/// What a fingerprint begins with. The last byte is the number of the form.
+/// The first bytes of a fingerprint. The last of them is the version of the format.
 const MAGIC: [u8; 4] = *b"LFP\x02";
 
 impl Fingerprint<'static> {
-    /// The fingerprint of traces as they are now. All of them is read.
+    /// Creates the fingerprint of traces as they are now. This reads all of them.
     pub fn of(traceset: &Traceset) -> Self {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&(traceset.traces().len() as u32).to_le_bytes());
@@ -90,29 +90,29 @@ impl Fingerprint<'static> {
 }
 
 impl<'b> Fingerprint<'b> {
-    /// The fingerprint of these bytes, which may be any: if they are not those of a
-    /// fingerprint, it is one of no traces.
+    /// Creates a fingerprint from any bytes. If they are not those of a fingerprint, it fits no
+    /// traces.
     pub fn known(bytes: &'b [u8]) -> Self {
         Fingerprint { bytes: bytes.into(), is_strict: false }
     }
 
-    /// The same, but comparisons read all of the traces.
+    /// Sets comparisons to read the whole content of the traces.
     #[must_use]
     pub fn strict(self) -> Self {
         Fingerprint { is_strict: true, ..self }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the fingerprint.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Its bytes.
+    /// Converts the fingerprint to its bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes.into_owned()
     }
 
-    /// Whether it is of these traces as they are now.
+    /// Returns `true` if the fingerprint fits these traces as they are now.
     pub fn is_of(&self, traceset: &Traceset) -> bool {
         let now = traceset.traces().iter().flat_map(|trace| trace.tracefiles());
         self.sizes_before(traceset).is_some_and(|before| {
@@ -121,21 +121,22 @@ impl<'b> Fingerprint<'b> {
         })
     }
 
-    /// The bytes of a fingerprint of traces as they are now: its own, if it is of these,
-    /// and new ones otherwise. So bytes of the same traces stay the same, and are only
-    /// made anew, which reads all of the traces, if these have changed.
+    /// Returns the bytes of a fingerprint of traces as they are now: those of this fingerprint if
+    /// it fits the traces, otherwise those of a new one. The bytes of unchanged traces therefore
+    /// stay the same, and the traces are read completely only if they have changed.
     pub fn renewed(self, traceset: &Traceset) -> Vec<u8> {
         if self.is_of(traceset) { self.into_bytes() } else { fingerprint(traceset) }
     }
 
-    /// As [`settled_since`](crate::settled_since), for this fingerprint.
+    /// Computes the time before which traces have received nothing since this fingerprint was
+    /// created. See [`settled_since`](crate::settled_since).
     pub fn settled_since(&self, traceset: &Traceset) -> Option<Timestamp> {
         growth::settled(self.sizes_before(traceset)?.sizes, traceset)
     }
 
-    /// The sizes that all files had, if it is of these traces, as they are now or as they
-    /// were before they grew: the last file of each tracefile by content at its end,
-    /// tracefiles by files, metadata by text at its end.
+    /// Returns the earlier sizes of all files if the fingerprint fits these traces, either as they
+    /// are now or as they were before they grew. A tracefile may grow by content at the end of its
+    /// last file and by further files, and metadata by text at its end and by further directories.
     fn sizes_before(&self, traceset: &Traceset) -> Option<Before> {
         let bytes = &mut &*self.bytes;
         if take::<4>(bytes)? != MAGIC || count(bytes)? != traceset.traces().len() {
@@ -171,7 +172,7 @@ impl<'b> Fingerprint<'b> {
                         let part = take(bytes).as_ref().and_then(Part::read);
                         is_same = part.is_some_and(|part| {
                             sizes.push(part.size);
-                            // The tracer goes on in the last one.
+                            // A running tracer appends to the last file.
                             let may_grow = sizes.len() == files;
                             (may_grow || part.size == now.bytes.len() as u64)
                                 && now.continues(&part, self.is_strict)
@@ -188,11 +189,11 @@ impl<'b> Fingerprint<'b> {
     }
 }
 
-/// Traces as they were.
+/// The earlier sizes of traces.
 struct Before {
-    /// The sizes of all files of each tracefile.
+    /// The sizes of all files of each tracefile, in bytes.
     sizes: Vec<Vec<u64>>,
-    /// Whether there is more metadata now.
+    /// `true` if there is more metadata now.
     has_more_metadata: bool,
 }
 
@@ -200,8 +201,8 @@ fn identifier(trace: &Trace) -> [u8; 16] {
     trace.uuid().map_or([0; 16], |uuid| uuid.0)
 }
 
-/// Looks at the metadata in each directory of a trace, as if it were empty where there is
-/// no such file.
+/// Calls a function for the metadata in each directory of a trace. Metadata counts as empty if
+/// there is no such file.
 fn each_metadata(trace: &Trace, mut look: impl FnMut(Now<'_>)) {
     for directory in trace.paths() {
         let path = directory.join("metadata");
@@ -212,7 +213,7 @@ fn each_metadata(trace: &Trace, mut look: impl FnMut(Now<'_>)) {
     }
 }
 
-/// Looks at each file of a tracefile.
+/// Calls a function for each file of a tracefile.
 fn each_file(trace: &Trace, number: usize, mut look: impl FnMut(Now<'_>)) {
     let Some(tracefile) = trace.tracefiles().get(number) else { return };
     let mut packets = trace.packet_index(number).entries();

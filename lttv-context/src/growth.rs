@@ -1,20 +1,21 @@
-//! Traces that are read while their tracer goes on: what of them is settled.
+//! Traces that grow because their tracer is still running, and the part of them that is final.
 //!
-//! A tracefile grows by whole packets, each later than the one before. So what its last
-//! packet leaves open is known; but another tracefile may lie behind, and get events that
-//! come before those.
+//! A tracefile grows by whole packets, each later than the previous one. Events before the end
+//! of its last packet are therefore complete in this tracefile. Another tracefile may be
+//! behind, and receive events before that time.
 
 use ltt_read::{IndexEntry, Timestamp};
 
 use crate::fingerprint::Fingerprint;
 use crate::traceset::Traceset;
 
-/// A time before which traces are not likely to get anything more as they grow: a little
-/// before the earliest end of the last packet of a tracefile, without those that are empty
-/// so far. `None` if no time can be told.
+/// Computes a time before which traces are unlikely to receive more events as they grow: a
+/// little before the earliest end of the last packet of a tracefile, over all tracefiles with
+/// packets. Returns `None` if no such time is known.
 ///
-/// Tracers may end a packet a little after they began the next one: so it is the 16th part
-/// of that packet before its end. [`settled_since`] tells, later, whether that sufficed.
+/// Tracers may end a packet a little after they began the next one. The time is therefore
+/// before the end of that packet by 1/16 of its duration. [`settled_since`] reports later
+/// whether that was enough.
 pub fn settled_until(traceset: &Traceset) -> Option<Timestamp> {
     let mut settled = None;
     for trace in traceset.traces() {
@@ -31,11 +32,13 @@ pub fn settled_until(traceset: &Traceset) -> Option<Timestamp> {
     settled.filter(|settled| *settled > Timestamp::MIN)
 }
 
-/// The time before which traces have nothing new since a
-/// [`fingerprint`](crate::fingerprint) of them was taken; [`Timestamp::MAX`] if they have
-/// nothing new at all. `None` if it is of other traces, or of these with more or
-/// fewer tracefiles, or if what there was of a file is not what it was. That is found as
-/// by [`Fingerprint::is_of`]: what there was of a file that has grown is read.
+/// Computes the time before which traces have received nothing since a
+/// [`fingerprint`](crate::fingerprint) of them was taken. Returns [`Timestamp::MAX`] if they
+/// have received nothing at all.
+///
+/// Returns `None` if the fingerprint belongs to other traces, or to these with another number
+/// of tracefiles, or if the earlier content of a file has changed. This is determined as by
+/// [`Fingerprint::is_of`]. The earlier content of a file that has grown is read.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -53,8 +56,8 @@ pub fn settled_since(fingerprint: &[u8], traceset: &Traceset) -> Option<Timestam
     Fingerprint::known(fingerprint).settled_since(traceset)
 }
 
-/// The time before which traces have nothing new since the files of their tracefiles had
-/// other sizes.
+/// Computes the time before which traces have received nothing since the files of their
+/// tracefiles had the sizes in `before`.
 pub(crate) fn settled(before: Vec<Vec<u64>>, traceset: &Traceset) -> Option<Timestamp> {
     let tracefiles = traceset
         .traces()
@@ -67,20 +70,20 @@ pub(crate) fn settled(before: Vec<Vec<u64>>, traceset: &Traceset) -> Option<Time
         let packets = trace.packet_index(number).entries();
         let new = packets.iter().filter(|packet| !is_within(packet, &before));
         new.map(|packet| packet.begin).min().unwrap_or_else(|| {
-            // It is not all there yet, and not indexed: but it may have events.
+            // The new packet is incomplete and not in the index, but it may contain events.
             packets.last().map_or(Timestamp::MIN, end_of)
         })
     });
     Some(settled.min().unwrap_or(Timestamp::MAX))
 }
 
-/// Whether a packet is all within what there is of the files, or was.
+/// Returns `true` if a packet lies completely within files of these sizes.
 fn is_within(packet: &IndexEntry, sizes: &[u64]) -> bool {
     let end = packet.offset.saturating_add(packet.size);
     sizes.get(packet.file as usize).is_some_and(|size| end <= *size)
 }
 
-/// The end of a packet. One that is not known is the latest that there is.
+/// Returns the end time of a packet, or its begin if the end is unknown.
 fn end_of(packet: &IndexEntry) -> Timestamp {
     if packet.end == Timestamp::MAX { packet.begin } else { packet.end }
 }

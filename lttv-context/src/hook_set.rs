@@ -1,4 +1,4 @@
-//! The hooks of one read.
+//! Sets of hooks for one read.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use crate::call::{EventCall, LevelCall, LevelHook};
 use crate::commands::Registration;
 use crate::subscription::{Scope, Subscription};
 
-/// The hooks of one read: for events, and for its begin and end.
+/// The hooks of one read: for events, and for the begin and end of the read.
 ///
-/// [`begin`](crate::TracesetContext::begin) takes it,
-/// [`end`](crate::TracesetContext::end) gives it back.
+/// [`begin`](crate::TracesetContext::begin) takes a set, and
+/// [`end`](crate::TracesetContext::end) returns it.
 ///
 /// ```
 /// use lttv_context::{Bounds, HookSet, Level, TracesetContext, Traceset};
@@ -39,18 +39,18 @@ pub struct HookSet<'h> {
     pub(crate) events: Vec<Registration<'h>>,
 }
 
-/// The levels of a traceset at which there are hooks before and after reading.
+/// The levels of a traceset at which hooks are called before and after reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Called once.
+    /// The whole traceset: hooks are called once.
     Traceset,
-    /// Called for each trace.
+    /// The traces: hooks are called for each trace.
     Trace,
-    /// Called for each tracefile.
+    /// The tracefiles: hooks are called for each tracefile.
     Tracefile,
 }
 
-/// Before reading, or after it.
+/// The moment at which hooks are called: before or after reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     Before,
@@ -58,18 +58,19 @@ pub(crate) enum Moment {
 }
 
 impl<'h> HookSet<'h> {
-    /// No hooks, for a whole traceset.
+    /// Creates an empty set for a whole traceset.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No hooks, for a part of a traceset: those of events are called for events
-    /// in it only, those before and after reading for it and for what is in it.
+    /// Creates an empty set for a part of a traceset. Hooks for events are called only for events
+    /// in this part, and hooks before and after reading for the part and for the traces and
+    /// tracefiles in it.
     pub fn within(scope: Scope) -> Self {
         HookSet { scope, ..Self::default() }
     }
 
-    /// Adds a hook for events: as
+    /// Adds a hook for events, with the arguments of
     /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
     pub fn on_event<V: Verdict>(
         &mut self,
@@ -82,8 +83,8 @@ impl<'h> HookSet<'h> {
         id
     }
 
-    /// Adds a hook to be called before reading, with the default priority. What
-    /// it returns does not matter.
+    /// Adds a hook to be called before reading, with the default priority. Its return value is
+    /// ignored.
     pub fn before<V: Verdict>(
         &mut self,
         level: Level,
@@ -92,7 +93,7 @@ impl<'h> HookSet<'h> {
         self.before_with(level, Priority::DEFAULT, hook)
     }
 
-    /// Adds a hook to be called before reading.
+    /// Adds a hook to be called before reading, with a priority. Its return value is ignored.
     pub fn before_with<V: Verdict>(
         &mut self,
         level: Level,
@@ -103,7 +104,8 @@ impl<'h> HookSet<'h> {
         self.level(Moment::Before, level).add_boxed(priority, hook)
     }
 
-    /// Adds a hook to be called after reading, with the default priority.
+    /// Adds a hook to be called after reading, with the default priority. Its return value is
+    /// ignored.
     pub fn after<V: Verdict>(
         &mut self,
         level: Level,
@@ -112,7 +114,7 @@ impl<'h> HookSet<'h> {
         self.after_with(level, Priority::DEFAULT, hook)
     }
 
-    /// Adds a hook to be called after reading.
+    /// Adds a hook to be called after reading, with a priority. Its return value is ignored.
     pub fn after_with<V: Verdict>(
         &mut self,
         level: Level,
@@ -123,12 +125,12 @@ impl<'h> HookSet<'h> {
         self.level(Moment::After, level).add_boxed(priority, hook)
     }
 
-    /// Makes it one for a part of a traceset: see [`within`](Self::within).
+    /// Sets the part of the traceset that the set is for: see [`within`](Self::within).
     pub fn set_scope(&mut self, scope: Scope) {
         self.scope = scope;
     }
 
-    /// The part of the traceset that it is for.
+    /// Returns the part of the traceset that the set is for.
     pub fn scope(&self) -> Scope {
         self.scope
     }

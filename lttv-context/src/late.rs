@@ -1,9 +1,9 @@
-//! Events that come late: after others of a later time, where a clock went back.
+//! Events out of time order: they follow events of a later time, where a clock went back.
 //!
-//! Reading up to a time first goes to where seeking that time leads. If events before the
-//! time can come after that place, reading goes on *ahead* until all have come, and the
-//! context then goes back to the place. What was delivered ahead is left out from then on:
-//! events before a *floor*.
+//! A read up to an end time first goes to the place to which seeking the time leads. If events
+//! before the time can follow that place, the read continues *ahead* of it until all of them
+//! have been delivered, and the context then returns to the place. From there on, the events
+//! delivered ahead are skipped.
 
 use ltt_read::{Event, Timestamp};
 
@@ -12,17 +12,17 @@ use crate::checkpoint::Checkpoint;
 use crate::context::TracesetContext;
 use crate::position::{Key, TracesetPosition, time_of};
 
-/// Events before a time are left out, since they have been delivered.
+/// A rule that skips events before a time, since they have already been delivered.
 #[derive(Debug, Clone)]
 pub(crate) struct Floor {
     time: i64,
     until: Until,
 }
 
-/// Where none of the events come any more that are to be left out.
+/// The place after which there are no more events to skip, or to deliver.
 #[derive(Debug, Clone)]
 enum Until {
-    /// At a time of delivery.
+    /// A time of delivery, in ns.
     Time(i64),
     Position(TracesetPosition),
     End,
@@ -45,45 +45,51 @@ impl Until {
     }
 }
 
-/// Events at a time or later are left out, since a place to go back to.
+/// The state of a read ahead: events at the end time or later are skipped until the context
+/// returns to the place at which the read ahead started.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     pub(crate) end: i64,
     back: TracesetPosition,
-    /// The state of the extensions there, if they keep one.
+    /// The state of the extensions at the place to return to, if there are any that keep state.
     state: Option<Checkpoint>,
     is_current: bool,
     floor: Option<Floor>,
 }
 
-/// A stretch of reading in which each event's time decides whether it is delivered.
+/// A filter for a stretch of reading in which the time of each event decides whether it is
+/// delivered.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    /// Events before these times are left out, each until a place.
+    /// The rules that skip events before a time.
     floors: [Option<Floor>; 2],
-    /// Events at this time or later are left out.
+    /// The time at which and after which events are skipped, in ns.
     end: Option<i64>,
-    /// Where no event before that comes any more, if reading has gone ahead.
+    /// The place after which no events before the end time follow, during a read ahead.
     ahead: Option<Until>,
     pub(crate) met: Met,
 }
 
-/// Why a stage was left.
+/// The reason why a time filter stopped a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Met {
-    /// A bound that has nothing to do with it.
+    /// A bound of the read that is independent of the filter.
     Bound,
-    /// Floors have to be looked at anew.
+    /// The end of a skip rule: the filter has to be built again.
     Floor,
     /// The first event at the end time or later.
     End,
-    /// The place where all events before the end time have come.
+    /// The place after which no events before the end time follow.
     AllCame,
 }
 
 impl Stage {
-    /// Whether an event is to be delivered to all hooks; or why nothing is before something
-    /// else was done.
+    /// Returns `true` if the event is to be delivered to all hooks, and `false` if it is to be
+    /// skipped.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason to stop before the event. `self.met` then contains the details.
     pub(crate) fn judge(
         &mut self,
         key: Key,
@@ -115,13 +121,14 @@ impl Stage {
 }
 
 impl TracesetContext<'_> {
-    /// Returns a time of delivery by which all events before `end` have come: see
+    /// Computes a time of delivery by which all events before `end` have been delivered: see
     /// [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
     pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
         self.merge.delivered_by(end)
     }
 
-    /// Returns what decides about events at the current position, if their order does not.
+    /// Creates the filter for events at the current position. Returns `None` if the order of events
+    /// alone decides.
     pub(crate) fn stage(&mut self, start: Option<i64>, end: Option<i64>) -> Option<Stage> {
         let start = start.and_then(|time| {
             let by = self.merge.delivered_by(Timestamp::from_ns(time));
@@ -135,7 +142,7 @@ impl TracesetContext<'_> {
         is_needed.then_some(Stage { floors, end, ahead, met: Met::Bound })
     }
 
-    /// Passes the floors that end at the next event.
+    /// Removes the skip rule if it ends at the next event.
     pub(crate) fn pass_floors(&mut self) {
         let tracefile = match self.merge.next() {
             Some(event) => {
@@ -153,8 +160,8 @@ impl TracesetContext<'_> {
         self.merge.put_back();
     }
 
-    /// Prepares to read ahead, if events before a time can come after the next event, which
-    /// is not before it. Whether they can.
+    /// Prepares to read ahead if events before `end` can follow the next event, which is not before
+    /// `end`. Returns `true` if they can.
     pub(crate) fn go_ahead(&mut self, end: i64) -> bool {
         let next = self.position();
         let now = next.time().map_or(i64::MAX, Timestamp::ns);
@@ -170,8 +177,8 @@ impl TracesetContext<'_> {
         true
     }
 
-    /// Goes back to where reading ahead began, once it has come to its end. From there,
-    /// what was delivered ahead is left out.
+    /// Returns to the place at which the read ahead started, after the read ahead has come to its
+    /// end. The events delivered ahead are skipped from there on.
     pub(crate) fn turn_back(&mut self) {
         if let Some(ahead) = self.ahead.take() {
             let by = self.merge.delivered_by(Timestamp::from_ns(ahead.end));
@@ -179,7 +186,8 @@ impl TracesetContext<'_> {
         }
     }
 
-    /// The same before it has come to its end, unless it is to go on up to the same time.
+    /// Returns to the place at which the read ahead started before it has come to its end, unless
+    /// the next read has the same end time.
     pub(crate) fn turn_back_unless(&mut self, end: Option<i64>) {
         if let Some(ahead) = self.ahead.take_if(|ahead| Some(ahead.end) != end) {
             let here = self.position();

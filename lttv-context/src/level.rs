@@ -1,4 +1,4 @@
-//! Before reading and after it.
+//! The begin and end of a read, at which hooks are installed and removed.
 
 use lttv_hooks::HookId;
 
@@ -8,27 +8,28 @@ use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::hook_set::{HookSet, Level, Moment};
 use crate::subscription::Scope;
 
-/// Hooks that have begun, until they end.
+/// A set of hooks between its begin and its end.
 #[derive(Debug)]
 pub(crate) struct Begun<'h> {
-    /// Without those hooks that are installed.
+    /// The set without the hooks that are installed.
     hooks: HookSet<'h>,
-    /// The hooks that are installed, and the parts that they were for before it
-    /// was cut down to the set's.
+    /// The ids of the installed hooks, with their scopes before these were intersected with the
+    /// scope of the set.
     installed: Vec<(HookId, Scope)>,
 }
 
-/// Stands for hooks between their begin and their end.
+/// An identifier of a set of hooks between its [begin](TracesetContext::begin) and its
+/// [end](TracesetContext::end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "what has begun has to end"]
+#[must_use = "the hooks stay installed until `end` is called"]
 pub struct ReadId(HookId);
 
 impl<'h> TracesetContext<'h> {
-    /// Calls the hooks before reading (that of the traceset, then for each trace
-    /// its own and that of each of its tracefiles), and installs those for events.
+    /// Calls the hooks before reading and installs the hooks for events. Hooks before reading are
+    /// called at the level of the traceset first, then for each trace followed by its tracefiles.
     ///
-    /// Several sets may have begun at once. If a hook is in several under one
-    /// identity, it is called once.
+    /// Several sets may be between begin and end at once. A hook that is in several of them under
+    /// one id is called once.
     pub fn begin(&mut self, mut hooks: HookSet<'h>) -> ReadId {
         let id = ReadId(HookId::fresh());
         self.call_levels(&mut hooks, Moment::Before);
@@ -48,11 +49,11 @@ impl<'h> TracesetContext<'h> {
         id
     }
 
-    /// Removes the hooks for events and calls those after reading (for each trace
-    /// those of its tracefiles and then its own, at last that of the traceset).
-    /// Gives the set back, to begin again; without those hooks that another set
-    /// still has installed, or that were removed meanwhile. `None` if it has ended
-    /// already.
+    /// Removes the hooks for events and calls the hooks after reading. These are called for the
+    /// tracefiles of each trace followed by the trace, and at the level of the traceset last.
+    ///
+    /// Returns the set, which may begin again, without the hooks that another set still has
+    /// installed or that were removed meanwhile. Returns `None` if the set has already ended.
     pub fn end(&mut self, id: ReadId) -> Option<HookSet<'h>> {
         let Begun { mut hooks, installed } = self.begun.remove(&id)?;
         for (id, scope) in installed {
@@ -80,11 +81,12 @@ impl<'h> TracesetContext<'h> {
     }
 }
 
-/// A place where hooks are called before or after reading: a trace, a tracefile of
-/// it, or the traceset if it is none.
+/// A place at which hooks are called before or after reading: a tracefile, a trace if the
+/// tracefile is `None`, or the traceset if both are `None`.
 type Stop<'a> = (Option<&'a TraceContext>, Option<&'a TracefileContext>);
 
-/// Where hooks are called, in order: the whole first, or after reading last.
+/// Lists the places at which hooks are called, in order: each whole before its parts, or after
+/// them for hooks after reading.
 fn route(contexts: &Contexts, scope: Scope, moment: Moment) -> Vec<Stop<'_>> {
     let mut route = Vec::new();
     for trace in contexts.traces() {
@@ -97,7 +99,7 @@ fn route(contexts: &Contexts, scope: Scope, moment: Moment) -> Vec<Stop<'_>> {
     around((scope == Scope::Traceset).then_some((None, None)), route, moment)
 }
 
-/// Parts, and the whole before or after them.
+/// Inserts the whole before the parts, or after them for hooks after reading.
 fn around<T>(whole: Option<T>, mut parts: Vec<T>, moment: Moment) -> Vec<T> {
     let at = if moment == Moment::Before { 0 } else { parts.len() };
     parts.splice(at..at, whole);

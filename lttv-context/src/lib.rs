@@ -1,8 +1,8 @@
-//! Traceset, trace and tracefile contexts: the events of many traces in one order,
+//! Contexts for tracesets, traces and tracefiles: the events of many traces in one order,
 //! delivered to hooks between exact bounds.
 //!
-//! A [`TracesetContext`] reads a [`Traceset`] and knows where it is in it. Functions
-//! are added for events by name, and called in order of priority:
+//! A [`TracesetContext`] reads a [`Traceset`] and keeps a current position in it. Functions are
+//! added for events by name, and called in order of priority:
 //!
 //! ```
 //! use lttv_context::{Bounds, Traceset, TracesetContext};
@@ -17,7 +17,7 @@
 //! context.on_event("syscall_entry_open*", |_| opened += 1);
 //! context.on_event("sched_switch", |_| {
 //!     switches += 1;
-//!     // Enough is enough.
+//!     // Stop after 1000 switches.
 //!     if switches == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 //! });
 //! context.seek_time(Timestamp::from_ns(from));
@@ -30,42 +30,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Who has what
+//! # Overview
 //!
-//! | to | use |
+//! | task | items |
 //! |---|---|
 //! | choose events by name, channel, provider, fields | [`Subscription`] |
-//! | have hooks called for events only that pass a filter | [`choose`](TracesetContext::choose) |
-//! | see an event, its fields, where it is, what hooks share | [`EventCall`] |
+//! | call hooks only for events that pass a filter | [`choose`](TracesetContext::choose) |
+//! | access an event, its fields, its place, and shared data | [`EventCall`] |
 //! | add and remove hooks from within hooks | [`Commands`] |
-//! | do something before and after a read | [`HookSet`], [`begin`](TracesetContext::begin), [`end`](TracesetContext::end) |
-//! | say how far to read | [`Bounds`]; [`ReadEnd`] says what came of it |
-//! | come back to a place | [`TracesetPosition`] |
-//! | go by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
-//! | keep state that hooks share, and have it right wherever one goes | [`Extension`], [`Checkpoints`] |
+//! | run code before and after a read | [`HookSet`], [`begin`](TracesetContext::begin), [`end`](TracesetContext::end) |
+//! | limit a read | [`Bounds`], with [`ReadEnd`] as the result |
+//! | return to a position | [`TracesetPosition`] |
+//! | seek by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
+//! | keep state that is right after every seek | [`Extension`], [`Checkpoints`] |
 //! | use all processors | [`Parallel`] |
-//! | tell whether traces are those that something was computed from, or have grown since | [`Fingerprint`], [`settled_since`] |
+//! | detect traces that have changed or grown | [`Fingerprint`], [`settled_since`] |
 //!
 //! # Order
 //!
-//! Events come by timestamp; those of one time by trace, by tracefile (these are
-//! sorted by channel and CPU) and by place in it. Events without a time come before
-//! all others. Where the clock of a tracefile goes back, events come as in the
-//! file: those after that have the *time of delivery* from which it went back.
-//! Bounds, positions and seeks all go by this one order, so it does not matter in
-//! how many pieces a traceset is read.
+//! Events are ordered by timestamp. Events of the same time are ordered by trace, by tracefile
+//! (sorted by channel and CPU) and by place in the tracefile. Events without a time come before
+//! all others. Where the clock of a tracefile goes back, events stay in file order: the events
+//! after that have the *time of delivery* from which the clock went back. Bounds, positions and
+//! seeks all use this order, so a traceset can be read in any number of pieces with the same
+//! result.
 //!
 //! # Threads
 //!
-//! A context, its hooks and its extensions stay in one thread, and need not be
-//! [`Send`]. Tracesets, positions and checkpoints may go anywhere. So a thread in
-//! the background makes a context of its own; all share the traces.
+//! A context, its hooks and its extensions stay in one thread and need not be [`Send`].
+//! Tracesets, positions and checkpoints may be sent to other threads. A background thread
+//! therefore creates its own context, and all contexts share the traces.
 //!
 //! # Cost
 //!
-//! An event that no hook is for costs a look at one bit beyond reading it, or at a table
-//! where hooks are for many types: the loop that puts events in order passes over it. For
-//! others, a list made ahead is walked, one indirect call for each hook. Nothing is
+//! An event without hooks costs a test of one bit in addition to reading it, or a table lookup
+//! where hooks are for many types: the loop that merges events skips it. For other events, a
+//! list prepared in advance is walked, with one indirect call for each hook. Nothing is
 //! allocated.
 
 #![deny(missing_docs)]

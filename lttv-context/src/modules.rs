@@ -1,10 +1,9 @@
 //! Named units of a program, started in the order of their dependencies.
 //!
-//! A [`Module`] is an analysis, an output, a source of data: something that a
-//! driver runs without knowing it. It says what it needs, contributes options,
-//! and when started puts its hooks and attributes where they belong, into the
-//! *host*: a value of the application, of any type `S`, most often one with a
-//! [`Session`](crate::session::Session).
+//! A [`Module`] is an analysis, an output or a data source: a unit that a driver runs without
+//! special knowledge of it. It declares its dependencies and options. When it is started, it
+//! adds its hooks and attributes to the *host*: a value of any type `S` that the application
+//! chooses, usually one with a [`Session`](crate::session::Session).
 //!
 //! ```
 //! use lttv_context::modules::{Failure, Module, ModuleInfo, Modules};
@@ -44,52 +43,52 @@ use hashbrown::HashMap;
 
 use crate::options::{OptionError, OptionSpec, Options};
 
-/// Why a module could not start.
+/// The reason why a module could not start.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a module is.
+/// The description of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModuleInfo {
-    /// Its name, by which others require it.
+    /// The name, by which other modules require it.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The purpose in one line.
     pub summary: &'static str,
-    /// What it does, in full.
+    /// The purpose in full.
     pub description: &'static str,
-    /// The names of the modules that have to be started before it.
+    /// The names of the modules that have to be started before this one.
     pub requires: &'static [&'static str],
 }
 
 /// A named unit of a program. See the [module](crate::modules) for an example.
 pub trait Module<S: ?Sized> {
-    /// What it is: the same whenever it is asked.
+    /// Returns the description of the module. Every call returns the same one.
     fn info(&self) -> ModuleInfo;
 
-    /// What it can be told. Asked once, before anything is started.
+    /// Returns the options of the module. The default is no options.
     fn options(&self) -> Vec<OptionSpec> {
         Vec::new()
     }
 
-    /// Starts it, after all that it requires.
+    /// Starts the module, after the modules that it requires.
     ///
     /// # Errors
     ///
-    /// Whatever keeps it from starting. It must have left nothing behind in the
-    /// host then: it will not be destroyed.
+    /// Returns the reason why the module could not start. It must have undone its changes to the
+    /// host then, since [`destroy`](Module::destroy) will not be called.
     fn init(&mut self, host: &mut S) -> Result<(), Failure>;
 
-    /// Ends it, before anything that it requires. Only called after
-    /// [`init`](Module::init), and once for each.
+    /// Stops the module, before the modules that it requires. It is called only after a successful
+    /// [`init`](Module::init), once for each.
     fn destroy(&mut self, host: &mut S) {
         let _ = host;
     }
 }
 
-/// Modules by name.
+/// A registry of modules by name.
 pub struct Modules<S: ?Sized> {
     modules: Vec<Entry<S>>,
     by_name: HashMap<&'static str, usize>,
-    /// Those that are started, in the order of their starts.
+    /// The indices of the started modules, in the order of their starts.
     started: Vec<usize>,
 }
 
@@ -100,16 +99,16 @@ struct Entry<S: ?Sized> {
 }
 
 impl<S: ?Sized> Modules<S> {
-    /// No modules.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Modules { modules: Vec::new(), by_name: HashMap::new(), started: Vec::new() }
     }
 
-    /// Adds a module. What it requires may be added later.
+    /// Adds a module. The modules that it requires may be added later.
     ///
     /// # Errors
     ///
-    /// [`Twice`](ModuleError::Twice) if there is one of this name.
+    /// Returns [`Twice`](ModuleError::Twice) if there is already a module of this name.
     pub fn add(&mut self, module: impl Module<S> + 'static) -> Result<(), ModuleError> {
         let info = module.info();
         let index = self.modules.len();
@@ -120,27 +119,27 @@ impl<S: ?Sized> Modules<S> {
         Ok(())
     }
 
-    /// All modules, in the order in which they were added.
+    /// Iterates over the descriptions of all modules, in the order in which they were added.
     pub fn infos(&self) -> impl ExactSizeIterator<Item = ModuleInfo> {
         self.modules.iter().map(|entry| entry.info)
     }
 
-    /// The modules that are started, in the order of their starts.
+    /// Iterates over the descriptions of the started modules, in the order of their starts.
     pub fn started(&self) -> impl ExactSizeIterator<Item = ModuleInfo> {
         self.started.iter().map(|&index| self.modules[index].info)
     }
 
-    /// The options of a module; `None` if there is no such module.
+    /// Returns the options of a module, or `None` if there is no such module.
     pub fn options_of(&self, name: &str) -> Option<Vec<OptionSpec>> {
         let index = *self.by_name.get(name)?;
         Some(self.modules[index].module.options())
     }
 
-    /// Declares the options of all modules.
+    /// Adds the options of all modules to `options`.
     ///
     /// # Errors
     ///
-    /// The first option that is refused.
+    /// Returns the error for the first option that is refused.
     pub fn declare_options(&self, options: &mut Options) -> Result<(), OptionError> {
         for Entry { module, info, .. } in &self.modules {
             module.options().into_iter().try_for_each(|spec| options.declare(info.name, spec))?;
@@ -148,14 +147,15 @@ impl<S: ?Sized> Modules<S> {
         Ok(())
     }
 
-    /// The named modules and all that they require, directly or not: each once,
-    /// and after those that it requires. Otherwise in the order of the names
+    /// Computes the order in which the named modules and all their direct and indirect dependencies
+    /// start. Each is listed once, after its dependencies, and otherwise in the order of the names
     /// given and required.
     ///
     /// # Errors
     ///
-    /// [`Unknown`](ModuleError::Unknown), [`Missing`](ModuleError::Missing) or
-    /// [`Cycle`](ModuleError::Cycle).
+    /// Returns [`Unknown`](ModuleError::Unknown) if there is no module of a given name,
+    /// [`Missing`](ModuleError::Missing) if there is none of a required name, and
+    /// [`Cycle`](ModuleError::Cycle) if modules require each other.
     pub fn order<'n>(
         &self,
         names: impl IntoIterator<Item = &'n str>,
@@ -164,14 +164,14 @@ impl<S: ?Sized> Modules<S> {
         Ok(order.into_iter().map(|index| self.modules[index].info).collect())
     }
 
-    /// Starts the named modules, and before them all that they require. What
-    /// is started already stays as it is.
+    /// Starts the named modules, after all modules that they require. Modules that are already
+    /// started are left alone.
     ///
     /// # Errors
     ///
-    /// Those of [`order`](Modules::order): nothing was started then.
-    /// [`Init`](ModuleError::Init) if a module fails: those that were started
-    /// for this call have been destroyed again.
+    /// Returns the errors of [`order`](Modules::order), in which case nothing was started. Returns
+    /// [`Init`](ModuleError::Init) if a module fails to start. The modules started by this call
+    /// have been stopped again then.
     pub fn init<'n>(
         &mut self,
         names: impl IntoIterator<Item = &'n str>,
@@ -194,10 +194,9 @@ impl<S: ?Sized> Modules<S> {
         Ok(())
     }
 
-    /// Ends all modules that are started, the last one first. They can be
-    /// started again.
+    /// Stops all started modules, the last one first. They can be started again.
     ///
-    /// Dropping the registry does not: modules need the host for it.
+    /// Dropping the registry does not stop them, since modules need the host for that.
     pub fn destroy(&mut self, host: &mut S) {
         self.destroy_down_to(0, host);
     }
@@ -230,16 +229,16 @@ impl<S: ?Sized> Modules<S> {
     }
 }
 
-/// Whether a module was met while ordering.
+/// The state of a module in the depth-first search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Unseen,
-    /// What it requires is being ordered.
+    /// The modules that it requires are being ordered.
     Open,
     Ordered,
 }
 
-/// A walk through what modules require, depth first.
+/// A depth-first search through the dependencies of modules.
 struct Visit<'m, S: ?Sized> {
     modules: &'m Modules<S>,
     marks: Vec<Mark>,
@@ -247,8 +246,8 @@ struct Visit<'m, S: ?Sized> {
 }
 
 impl<S: ?Sized> Visit<'_, S> {
-    /// Orders a module after all that it requires. With a stack of its own:
-    /// chains may be long.
+    /// Orders a module after all that it requires. An explicit stack is used since chains of
+    /// dependencies may be long.
     fn visit(&mut self, index: usize) -> Result<(), ModuleError> {
         let mut open = Vec::new();
         self.open(index, &mut open);
@@ -300,43 +299,42 @@ impl<S: ?Sized> fmt::Debug for Modules<S> {
     }
 }
 
-/// Why modules were refused.
+/// An error from registering, ordering or starting modules.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModuleError {
-    /// Two modules have one name.
-    #[error("there is a module `{module}` already")]
+    /// Two modules have the same name.
+    #[error("duplicate module `{module}`")]
     Twice {
-        /// The name.
+        /// The name of the modules.
         module: String,
     },
-    /// A module was asked for that is not there.
-    #[error("there is no module `{module}`")]
+    /// There is no module of a requested name.
+    #[error("unknown module `{module}`")]
     Unknown {
-        /// Its name.
+        /// The requested name.
         module: String,
     },
-    /// A module requires one that is not there.
-    #[error("module `{module}` requires `{required}`, which is not there")]
+    /// There is no module of a required name.
+    #[error("module `{module}` requires unknown module `{required}`")]
     Missing {
-        /// The one that requires it.
+        /// The name of the module that has the requirement.
         module: String,
-        /// The one that is not there.
+        /// The name of the missing module.
         required: String,
     },
-    /// Modules require each other in a circle.
-    #[error("modules require each other in a circle: {}", modules.join(" → "))]
+    /// Modules require each other in a cycle.
+    #[error("modules require each other in a cycle: {}", modules.join(" → "))]
     Cycle {
-        /// The names on the circle, each requiring the next; the last is the
-        /// first again.
+        /// The names on the cycle, each requiring the next. The last name repeats the first.
         modules: Vec<String>,
     },
     /// A module could not start.
     #[error("module `{module}` could not start: {source}")]
     Init {
-        /// Its name.
+        /// The name of the module.
         module: String,
-        /// Why.
+        /// The error from the module.
         source: Failure,
     },
 }

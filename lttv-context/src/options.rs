@@ -1,9 +1,8 @@
 //! Options that modules contribute and an application parses.
 //!
-//! A module says with an [`OptionSpec`] what it can be told. The application
-//! collects these in [`Options`], asks its user in whatever way it likes (a
-//! command line, a file, a dialog), and puts in the answers; the module takes
-//! them out again, typed.
+//! A module describes each of its options by an [`OptionSpec`]. The application collects these
+//! in [`Options`], obtains values from the user in any way (a command line, a file, a dialog),
+//! and sets them. The module then reads the typed values.
 //!
 //! ```
 //! use lttv_context::attributes::Kind;
@@ -16,7 +15,7 @@
 //!     .default("1"))?;
 //! options.declare("rates", OptionSpec::flag("per-cpu", "Count each CPU by itself"))?;
 //!
-//! // What a command line holds is text.
+//! // The values on a command line are text.
 //! options.set_text("interval", "0.25")?;
 //!
 //! let interval = options.get::<std::time::Duration>("interval")?;
@@ -27,7 +26,7 @@
 //!
 //! # With clap
 //!
-//! The crate depends on no parser, but specifications have what `clap` needs:
+//! The crate depends on no parser, but specifications contain everything that `clap` needs:
 //!
 //! ```text
 //! for spec in options.specs() {
@@ -39,7 +38,7 @@
 //! }
 //! ```
 //!
-//! The example program `lttv` has the whole of it, in one file.
+//! The example program `lttv` contains the complete code, in one file.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -48,30 +47,29 @@ use hashbrown::HashMap;
 
 use crate::attributes::{AttributeType, Browse, Entries, Kind, Value};
 
-/// What a module can be told.
+/// The description of an option.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OptionSpec {
-    /// Its name, as after `--`: lower-case letters, digits and hyphens,
-    /// beginning with a letter.
+    /// The name, as after `--`: lower-case letters, digits and hyphens, and a letter first.
     pub name: Cow<'static, str>,
-    /// A letter or digit for it, as after `-`.
+    /// A letter or digit as the short form, as after `-`.
     pub short: Option<char>,
-    /// One line for those who ask.
+    /// A line of help.
     pub help: Cow<'static, str>,
-    /// What its value is. An option of kind [`Bool`](Kind::Bool) is a flag: it
-    /// is given or not, and takes no text.
+    /// The kind of the value. An option of kind [`Bool`](Kind::Bool) is a flag: it is present or
+    /// absent, and has no value in text.
     pub kind: Kind,
-    /// How to call its value in help.
+    /// The name of the value in help.
     pub value_name: Cow<'static, str>,
-    /// The value, as a user would write it, if none is given.
+    /// The default value in the form in which a user would write it, if there is one.
     pub default: Option<Cow<'static, str>>,
-    /// Whether it can be given more than once, and has a list of values.
+    /// `true` if the option can be given several times. Its value is then a list.
     pub repeatable: bool,
 }
 
 impl OptionSpec {
-    /// An option that takes a value.
+    /// Creates an option that takes a value.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         kind: Kind,
@@ -82,36 +80,36 @@ impl OptionSpec {
         OptionSpec { name, short: None, help, kind, value_name, default: None, repeatable: false }
     }
 
-    /// An option that is given or not.
+    /// Creates a flag: an option without a value.
     pub fn flag(name: impl Into<Cow<'static, str>>, help: impl Into<Cow<'static, str>>) -> Self {
         OptionSpec::new(name, Kind::Bool, help)
     }
 
-    /// With a letter for it.
+    /// Sets the short form, a letter or digit.
     pub fn short(self, short: char) -> Self {
         OptionSpec { short: Some(short), ..self }
     }
 
-    /// With a name for its value.
+    /// Sets the name of the value in help.
     pub fn value_name(self, value_name: impl Into<Cow<'static, str>>) -> Self {
         OptionSpec { value_name: value_name.into(), ..self }
     }
 
-    /// With a value for when none is given.
+    /// Sets the default value, in the form in which a user would write it.
     pub fn default(self, text: impl Into<Cow<'static, str>>) -> Self {
         OptionSpec { default: Some(text.into()), ..self }
     }
 
-    /// To be given any number of times.
+    /// Sets that the option can be given any number of times.
     pub fn repeatable(self) -> Self {
         OptionSpec { repeatable: true, ..self }
     }
 
-    /// Reads a value for it.
+    /// Parses a value of the option.
     ///
     /// # Errors
     ///
-    /// [`OptionError::Value`].
+    /// Returns [`OptionError::Value`] if the text is not a value of the option's kind.
     pub fn parse(&self, text: &str) -> Result<Value<'static>, OptionError> {
         Value::parse(self.kind, text).ok_or_else(|| OptionError::Value {
             option: self.name.to_string(),
@@ -120,7 +118,7 @@ impl OptionSpec {
         })
     }
 
-    /// Its default, read.
+    /// Parses the default value, if there is one.
     fn default_value(&self) -> Result<Option<Value<'static>>, OptionError> {
         self.default.as_ref().map(|text| self.parse(text)).transpose()
     }
@@ -134,8 +132,8 @@ impl OptionSpec {
         if let Some(short) = self.short.filter(|short| !short.is_ascii_alphanumeric()) {
             return Err(OptionError::Name { name: short.to_string() });
         }
-        // One that is set by default could not be unset, and what is given
-        // beside a list's default leaves open whether it adds to it.
+        // A flag that is set by default could not be unset. For a list with a default, it would be
+        // unclear whether given values extend or replace it.
         let flag = self.kind == Kind::Bool;
         let no_default = flag || self.repeatable;
         if self.kind == Kind::Tree
@@ -148,10 +146,10 @@ impl OptionSpec {
     }
 }
 
-/// Options of all modules, and their values.
+/// The options of all modules, with their values.
 ///
-/// Names are unique across modules: two modules that mean different things by
-/// one name are refused, instead of one hiding the other.
+/// Names are unique across modules: if two modules use one name for different options, the
+/// second is refused.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     options: Vec<Declared>,
@@ -168,7 +166,7 @@ struct Declared {
 }
 
 impl Options {
-    /// No options.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Options::default()
     }
@@ -177,9 +175,9 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// [`Name`](OptionError::Name), [`Form`](OptionError::Form) or
-    /// [`Value`](OptionError::Value) if the specification is not sound;
-    /// [`Taken`](OptionError::Taken) if there is one of that name or letter.
+    /// Returns [`Name`](OptionError::Name), [`Form`](OptionError::Form) or
+    /// [`Value`](OptionError::Value) if the specification is invalid, and
+    /// [`Taken`](OptionError::Taken) if the name or letter is already in use.
     pub fn declare(
         &mut self,
         module: impl Into<String>,
@@ -203,22 +201,23 @@ impl Options {
         Ok(())
     }
 
-    /// The options, in the order in which they were declared.
+    /// Iterates over the options in the order in which they were declared.
     pub fn specs(&self) -> impl ExactSizeIterator<Item = &OptionSpec> {
         self.options.iter().map(|option| &option.spec)
     }
 
-    /// The module that an option belongs to.
+    /// Returns the name of the module that declared an option.
     pub fn module(&self, name: &str) -> Option<&str> {
         self.by_name.get(name).map(|&index| self.options[index].module.as_str())
     }
 
-    /// Gives an option a value: the only one, or one more if it is repeatable.
+    /// Sets the value of an option, or adds a value to a repeatable option.
     ///
     /// # Errors
     ///
-    /// [`Unknown`](OptionError::Unknown), [`Kind`](OptionError::Kind), or
-    /// [`Again`](OptionError::Again) if it has one and is not repeatable.
+    /// Returns [`Unknown`](OptionError::Unknown) if there is no such option,
+    /// [`Kind`](OptionError::Kind) if the value has the wrong kind, and
+    /// [`Again`](OptionError::Again) if the option already has a value and is not repeatable.
     pub fn set<'v>(&mut self, name: &str, value: impl Into<Value<'v>>) -> Result<(), OptionError> {
         let value = value.into();
         let index = self.find(name, Some(value.kind()))?;
@@ -230,42 +229,44 @@ impl Options {
         Ok(())
     }
 
-    /// Gives an option a value that a user wrote.
+    /// Sets the value of an option from text, or adds a value to a repeatable option.
     ///
     /// # Errors
     ///
-    /// Like [`set`](Options::set), and [`Value`](OptionError::Value).
+    /// Returns the errors of [`set`](Options::set), and [`Value`](OptionError::Value) if the text
+    /// is not a value of the option's kind.
     pub fn set_text(&mut self, name: &str, text: &str) -> Result<(), OptionError> {
         let index = self.find(name, None)?;
         self.set(name, self.options[index].spec.parse(text)?)
     }
 
-    /// Whether a flag was given.
+    /// Returns `true` if a flag was given.
     ///
     /// # Errors
     ///
-    /// [`Unknown`](OptionError::Unknown), or [`Kind`](OptionError::Kind) if it is
-    /// no flag.
+    /// Returns [`Unknown`](OptionError::Unknown) if there is no such option, and
+    /// [`Kind`](OptionError::Kind) if it is not a flag.
     pub fn is_set(&self, name: &str) -> Result<bool, OptionError> {
         Ok(self.get::<bool>(name)?.copied().unwrap_or(false))
     }
 
-    /// The value of an option, else its default, if it has one.
+    /// Returns the first value of an option, or its default, or `None` if it has neither.
     ///
     /// # Errors
     ///
-    /// [`Unknown`](OptionError::Unknown), or [`Kind`](OptionError::Kind) if it is
-    /// of another kind.
+    /// Returns [`Unknown`](OptionError::Unknown) if there is no such option, and
+    /// [`Kind`](OptionError::Kind) if it has another kind.
     pub fn get<T: AttributeType>(&self, name: &str) -> Result<Option<&T>, OptionError> {
         let Declared { given, default, .. } = &self.options[self.find(name, Some(T::KIND))?];
         Ok(given.first().or(default.as_ref()).and_then(T::from_value))
     }
 
-    /// All values that an option was given, in order.
+    /// Returns all values that an option was given, in order. The default is not included.
     ///
     /// # Errors
     ///
-    /// Like [`get`](Options::get).
+    /// Returns [`Unknown`](OptionError::Unknown) if there is no such option, and
+    /// [`Kind`](OptionError::Kind) if it has another kind.
     pub fn all<T: AttributeType>(&self, name: &str) -> Result<Vec<&T>, OptionError> {
         let Declared { given, .. } = &self.options[self.find(name, Some(T::KIND))?];
         Ok(given.iter().filter_map(T::from_value).collect())
@@ -285,7 +286,7 @@ impl Options {
     }
 }
 
-/// Shows the options that have values, by name; lists by number below.
+/// Shows the options that have values, by name. The values of a repeatable option are numbered.
 impl Browse for Options {
     fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {
         for Declared { spec, default, given, .. } in &self.options {
@@ -307,62 +308,62 @@ impl Browse for List<'_> {
     }
 }
 
-/// Why an option was refused.
+/// An error for an option or its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionError {
-    /// A name that would not do on a command line.
-    #[error("`{name}` cannot be the name of an option")]
+    /// The name is invalid on a command line.
+    #[error("invalid option name `{name}`")]
     Name {
-        /// The name, or the letter.
+        /// The name or the letter.
         name: String,
     },
-    /// A tree as value, a flag or a list with a default, or a list of flags.
-    #[error("--{option} has a form that options cannot have")]
+    /// The option is a tree, a flag or a list with a default, or a list of flags.
+    #[error("option --{option} is a tree, a list of flags, or a flag or list with a default")]
     Form {
-        /// The option.
+        /// The name of the option.
         option: String,
     },
-    /// Two modules have an option of one name or one letter.
-    #[error("option {option} of module {second} is one of module {first} already")]
+    /// Two modules declare options of the same name or letter.
+    #[error("option {option} of module {second} is already declared by module {first}")]
     Taken {
-        /// The name or the letter.
+        /// The name or the letter, with its hyphens.
         option: String,
-        /// The module that declared it first.
+        /// The module that declared the option first.
         first: String,
-        /// The module that was refused.
+        /// The module whose option was refused.
         second: String,
     },
     /// No module has an option of this name.
-    #[error("there is no option --{option}")]
+    #[error("unknown option --{option}")]
     Unknown {
-        /// The name.
+        /// The name of the option.
         option: String,
     },
-    /// The option is of another kind.
+    /// The option has another kind.
     #[error("option --{option} has kind {kind}, not {wanted}")]
     Kind {
-        /// The option.
+        /// The name of the option.
         option: String,
-        /// What it is.
+        /// The kind of the option.
         kind: Kind,
-        /// What was asked for or put in.
+        /// The kind that was requested or set.
         wanted: Kind,
     },
-    /// The text is no value of the option's kind.
-    #[error("`{text}` is no value for --{option}, which has kind {kind}")]
+    /// The text is not a value of the option's kind.
+    #[error("invalid value `{text}` for --{option}: expected kind {kind}")]
     Value {
-        /// The option.
+        /// The name of the option.
         option: String,
-        /// What was given.
+        /// The text that was given.
         text: String,
-        /// What it should be.
+        /// The kind of the option.
         kind: Kind,
     },
-    /// The option has a value, and can have only one.
+    /// The option has a value and is not repeatable.
     #[error("option --{option} can be given only once")]
     Again {
-        /// The option.
+        /// The name of the option.
         option: String,
     },
 }

@@ -13,14 +13,13 @@ use crate::cuts;
 use crate::slice::{Report, Slice};
 use crate::traceset::Traceset;
 
-/// Reads a traceset on several threads.
+/// A parallel read of a traceset on several threads.
 ///
-/// The time is cut into slices. Each is read in a context of its own, with hooks
-/// and extensions of its own; the results come in the order of time. Every event
-/// is in exactly one slice, and in each they are in the order in which one thread
-/// reads them: so what is put together from the results is the same for any
-/// number of threads and slices, if the analysis itself can be cut (counts, sums,
-/// filters, dumps).
+/// The time range is divided into slices. Each slice is read in a context of its own, with its
+/// own hooks and extensions, and the results are returned in time order. Every event is in
+/// exactly one slice, and events within a slice are in the same order as in a read on one
+/// thread. The combined results therefore do not depend on the number of threads and slices,
+/// provided that the analysis itself can be divided (counts, sums, filters, dumps).
 ///
 /// ```
 /// use lttv_context::{MissingState, Parallel, Traceset};
@@ -40,8 +39,8 @@ use crate::traceset::Traceset;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An [`Extension`](crate::Extension) whose state depends on earlier events has to be
-/// brought to the state of a slice's begin, or the slice [is not read](Slice::read).
+/// The state of an [`Extension`](crate::Extension) that depends on earlier events has to be
+/// computed for the start of each slice, otherwise the slice [is not read](Slice::read).
 #[derive(Debug, Clone)]
 pub struct Parallel {
     traceset: Traceset,
@@ -51,29 +50,29 @@ pub struct Parallel {
     slices: Option<usize>,
 }
 
-/// What came of reading in parallel.
+/// The result of a parallel read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ParallelRead<R> {
-    /// The results of all slices, in the order of time.
+    /// The results of all slices, in time order.
     pub results: Vec<R>,
-    /// How many events were delivered.
+    /// The number of events delivered.
     pub events: u64,
-    /// Whether a hook asked to stop. Slices behind its own are left out then.
+    /// `true` if a hook stopped the read. The slices after that of the hook are left out then.
     pub stopped: bool,
-    /// What could not be read: see [`TracesetContext::errors`](crate::TracesetContext::errors).
+    /// The errors met while reading: see
+    /// [`TracesetContext::errors`](crate::TracesetContext::errors).
     pub errors: Vec<Error>,
-    /// How many errors more were met, but not kept. What two slices met counts twice.
+    /// The number of errors that were met but not kept. An error met by two slices counts twice.
     pub errors_omitted: u64,
-    /// What was noticed.
+    /// The notices of the read.
     pub notices: Vec<Notice>,
-    /// How many notices more came up, but were not kept. What two slices met counts
-    /// twice.
+    /// The number of notices that were not kept. A notice of two slices counts twice.
     pub notices_omitted: u64,
 }
 
 impl Parallel {
-    /// All of a traceset, on as many threads as there are processors.
+    /// Creates a read of a whole traceset on as many threads as there are processors.
     pub fn new(traceset: impl Into<Traceset>) -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Parallel {
@@ -85,32 +84,32 @@ impl Parallel {
         }
     }
 
-    /// On so many threads.
+    /// Sets the number of worker threads. 0 counts as 1.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Parallel { threads: threads.max(1), ..self }
     }
 
-    /// In so many slices at most: by default a few for each thread. More of them
-    /// share the work out better, but where a slice begins, part of a packet of
-    /// each tracefile is read twice.
+    /// Sets the maximum number of slices. The default is a few for each thread. More slices
+    /// distribute the work better, but at the start of each slice, part of a packet of each
+    /// tracefile is read twice. 0 counts as 1.
     #[must_use]
     pub fn slices(self, slices: usize) -> Self {
         Parallel { slices: Some(slices.max(1)), ..self }
     }
 
-    /// Only events from one time on and before another.
+    /// Sets the time range: events at `begin` or later and before `end` are delivered.
     #[must_use]
     pub fn between(self, begin: Timestamp, end: Timestamp) -> Self {
         Parallel { begin, end: Some(end), ..self }
     }
 
-    /// Does some work for each slice, and gives the results in order. The work
-    /// makes the context of its slice, adds hooks, and has the slice read.
+    /// Calls `work` for each slice and returns the results in time order. `work` creates the
+    /// context of its slice, adds hooks and reads the slice.
     ///
     /// # Panics
     ///
-    /// If the work does.
+    /// Panics if `work` does.
     pub fn run<R: Send>(&self, work: impl Fn(&mut Slice<'_>) -> R + Sync) -> ParallelRead<R> {
         let mut results = Vec::new();
         let read = self.run_in_order(work, |result| results.push(result));
@@ -120,12 +119,12 @@ impl Parallel {
         ParallelRead { results, events, stopped, errors, errors_omitted, notices, notices_omitted }
     }
 
-    /// As [`run`](Self::run), but hands each result on, in order, as soon as it
-    /// and all before it are there. Few results are kept at a time.
+    /// Calls `work` for each slice, and `take` with each result in time order, as soon as this
+    /// result and all earlier ones are available. Few results are kept in memory at a time.
     ///
     /// # Panics
     ///
-    /// If the work does.
+    /// Panics if `work` or `take` does.
     pub fn run_in_order<R: Send>(
         &self,
         work: impl Fn(&mut Slice<'_>) -> R + Sync,
@@ -136,8 +135,8 @@ impl Parallel {
         let do_slice = |number: usize| {
             let begin = number.checked_sub(1).map_or(self.begin, |before| cuts[before]);
             let end = cuts.get(number).copied().or(self.end);
-            // Slices are cut where seeking leads to, so that each event is in one; the times
-            // of events decide only at the ends of all.
+            // Slices meet where seeking leads to, so that each event is in exactly one. The times
+            // of events decide only at the ends of the whole range.
             let mut bounds = Bounds::all();
             if self.begin > Timestamp::MIN {
                 bounds = bounds.since(self.begin);
@@ -171,20 +170,20 @@ impl Parallel {
         ParallelRead { results, events, stopped, errors, errors_omitted, notices, notices_omitted }
     }
 
-    /// The times between slices.
+    /// Computes the times between slices.
     fn cuts(&self) -> Vec<Timestamp> {
         let tracefiles: Vec<_> = (self.traceset.traces().iter())
             .flat_map(|trace| (0..trace.tracefiles().len()).map(move |index| (trace, index)))
             .collect();
-        // Without index files this reads a little of each packet.
+        // Without index files, this reads a little of each packet.
         for_each(self.threads, tracefiles.len(), |number| {
             let (trace, index) = tracefiles[number];
             trace.packet_index(index);
         });
         let entries = || tracefiles.iter().flat_map(|(trace, i)| trace.packet_index(*i).entries());
         let slices = self.slices.unwrap_or_else(|| {
-            // A slice should be long compared with the packets that it cuts, and no thread
-            // should wait for a slice that another one has begun when there was no more.
+            // A slice should be long compared with the packets at its ends. At the same time, no
+            // thread should wait long for the last slice of another.
             let most = entries().count() / (4 * tracefiles.len()).max(1);
             let each = (most / self.threads).clamp(1, SLICES_PER_THREAD);
             if self.threads == 1 { 1 } else { each * self.threads }
@@ -196,7 +195,7 @@ impl Parallel {
 const SLICES_PER_THREAD: usize = 4;
 
 impl Report {
-    /// Adds that of the next slice. What is at the cut was seen by both.
+    /// Adds the report of the next slice. Two neighbouring slices may report the same faults.
     fn add(&mut self, next: Report) {
         self.events += next.events;
         self.stopped |= next.stopped;
@@ -215,7 +214,7 @@ impl Report {
     }
 }
 
-/// Does something for each number below a count, on several threads.
+/// Calls a function for each number below a count, on several threads.
 fn for_each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -235,19 +234,19 @@ fn for_each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     });
 }
 
-/// What workers and the one who takes their results agree on.
+/// The state shared by the workers and the thread that takes their results.
 struct Progress<R> {
     /// The next number to work on.
     next: usize,
     /// The next result to take.
     taken: usize,
     done: BTreeMap<usize, R>,
-    /// Nothing more is to be begun.
+    /// `true` if no more work is to be started.
     over: bool,
 }
 
-/// Works on all numbers below a count on several threads, and hands on the
-/// results in their order until that says to stop.
+/// Calls `work` for all numbers below a count on several threads, and `take` with the results
+/// in order until it returns `false`.
 fn in_order<R: Send>(
     threads: usize,
     count: usize,
@@ -306,7 +305,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all work if there is a panic: nobody must wait for a thread that is gone.
+/// A guard that ends all work on a panic, so that no thread waits for one that has ended.
 struct Alarm<'a, R> {
     progress: &'a Mutex<Progress<R>>,
     changed: &'a Condvar,

@@ -1,8 +1,9 @@
-//! Reading only what passes a check: where that stands among all events.
+//! Reads that skip the events that do not pass a check.
 //!
-//! Each tracefile runs ahead of the others then, up to its next event that passes, or
-//! is not read at all. So the merge does not tell which events are before the current
-//! position. A [`Stand`] does, and leads back to where reading all events would stand.
+//! In such a read, each tracefile is ahead of the others up to its next event that passes, or
+//! is not read at all. The merge alone therefore does not determine which events are before the
+//! current position. A [`Stand`] does, and allows the merge to return to the state that it
+//! would have after reading all events.
 
 use std::mem;
 use std::sync::Arc;
@@ -13,20 +14,20 @@ use crate::bounds::{Bounds, EndReason};
 use crate::context::TracesetContext;
 use crate::position::{Latest, TracesetPosition, time_of};
 
-/// A cut in the order of all events.
+/// A position in the order of all events.
 #[derive(Debug)]
 pub(crate) enum Stand {
-    /// Before the first event of each tracefile at this time or later.
+    /// The position before the first event of each tracefile at this time or later.
     Time(Timestamp),
-    /// Before or after an event, that is at a place in its tracefile. It is delivered at
-    /// [`TracesetContext::now`].
+    /// The position before or after an event. `place` is the event's position in its tracefile, and
+    /// its time of delivery is [`TracesetContext::now`].
     Event { tracefile: usize, place: Position },
-    /// Where all tracefiles stand.
+    /// The positions in all tracefiles.
     Tracefiles { positions: Arc<[Position]>, latest: Latest },
 }
 
 impl TracesetContext<'_> {
-    /// Has the merge stand where it would if all events had been read.
+    /// Moves the merge to the state that it would have after reading all events.
     pub(crate) fn read_whole(&mut self) {
         if let Some(stand) = self.stand.take() {
             self.latest = stand.latest(self.now);
@@ -34,12 +35,12 @@ impl TracesetContext<'_> {
         }
     }
 
-    /// Whether events may be left out that do not pass the check.
+    /// Returns `true` if events that do not pass the check may be skipped.
     pub(crate) fn leaves_out(&self) -> bool {
         self.check.is_some() && !self.extensions.keep_state()
     }
 
-    /// Makes the merge ready to leave out what does not pass.
+    /// Prepares the merge to skip events that do not pass the check.
     pub(crate) fn read_partly(&mut self) {
         let Some(check) = &mut self.check else { return };
         if self.stand.is_none() {
@@ -48,14 +49,14 @@ impl TracesetContext<'_> {
             self.merge.leave_out(|number| check.tracefiles.get(number) == Some(&true));
             check.is_led = false;
         }
-        // Events may have been passed over since the last that was delivered.
+        // Events may have been skipped since the last one delivered.
         if !mem::replace(&mut check.is_led, true) {
             check.enter(&mut self.merge, self.latest);
         }
     }
 
-    /// Notes where reading only what passes has come to: it delivered `events`, and
-    /// ended for a reason. `end_time` is the time of delivery at which it stops.
+    /// Updates the current position after a read that skipped events. The read delivered `events`
+    /// events and ended for `reason`. `end_time` is the time of delivery at which it stops, in ns.
     pub(crate) fn came_to(
         &mut self,
         bounds: &Bounds,
@@ -86,8 +87,8 @@ impl TracesetContext<'_> {
         }
     }
 
-    /// Notes that no event passes any more before the bounds, of which the nearer one
-    /// counts.
+    /// Updates the current position after no event before the bounds passed: it is at the nearer
+    /// bound.
     fn came_to_end(&mut self, bounds: &Bounds, end_time: Option<i64>, has_delivered: bool) {
         let end = TracesetPosition::end(self.traceset());
         let position = bounds.end_position().unwrap_or(&end);
@@ -111,7 +112,7 @@ impl TracesetContext<'_> {
         }
     }
 
-    /// Whether it stands after a position.
+    /// Returns `true` if the current position is after `position`.
     fn stands_after(&self, position: &TracesetPosition) -> bool {
         let (time, tracefile) = position.key();
         if time != self.now {
@@ -128,8 +129,8 @@ impl TracesetContext<'_> {
         }
     }
 
-    /// The position that it stands at, if events are left out. Another merge finds it,
-    /// so that this one stays where it is.
+    /// Computes the current position if events are skipped. A second merge seeks it, so that this
+    /// one does not move.
     pub(crate) fn whole_position(&self) -> Option<TracesetPosition> {
         let stand = self.stand.as_ref()?;
         let mut merge = Merge::new(self.traceset().traces());
@@ -142,10 +143,10 @@ impl TracesetContext<'_> {
 }
 
 impl Stand {
-    /// Moves a merge there, and leaves nothing out of it any more.
+    /// Moves a merge to this position, and stops it from skipping tracefiles.
     fn seek(&self, merge: &mut Merge, now: i64) {
         match self {
-            // No tracefile is left out of these.
+            // An empty list of positions makes the merge read all tracefiles.
             Stand::Time(time) => {
                 merge.read_whole(&[]);
                 merge.seek(*time);

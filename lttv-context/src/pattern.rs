@@ -1,6 +1,6 @@
 //! Names with wildcards.
 
-/// A name in which `*` stands for any text and `?` for any character.
+/// A pattern for names in which `*` matches any text and `?` any character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
     text: String,
@@ -17,11 +17,11 @@ impl Pattern {
     }
 }
 
-/// Only the last `*` ever has to be tried again: what an earlier one could take
-/// from it is no gain.
+/// Matches a name with wildcards. Backtracking to the last `*` is enough: an earlier `*` can
+/// match less text, but this never makes a match possible that was not possible before.
 fn wild(pattern: &str, name: &str) -> bool {
     let (mut p, mut n) = (pattern.chars(), name.chars());
-    // What follows the last `*`, and what it leaves of the name.
+    // The pattern after the last `*`, and the name after the text that the `*` matches.
     let mut star = None;
     loop {
         let before = n.clone();
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// By trying everything.
+    /// Matches by trying all possibilities.
     fn naive(pattern: &[char], name: &[char]) -> bool {
         match (pattern, name) {
             ([], []) => true,

@@ -1,4 +1,4 @@
-//! Cuts in the order of all events of a traceset.
+//! Positions in the order of all events of a traceset.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use ltt_read::{Event, Position, Timestamp};
 
 use crate::traceset::{Generation, Traceset};
 
-/// A place between two events of a traceset.
+/// A position between two events of a traceset.
 ///
-/// Plain data: it may be kept, sent to other threads, and sought in any context
-/// of the same traceset. Positions of one traceset are ordered as its events are,
-/// and comparing them takes the same time for any number of tracefiles. Those of
-/// different tracesets, or of one before and after a change, do not compare.
+/// A position is plain data: it may be kept, sent to other threads, and sought in any context
+/// of the same traceset. Positions of one traceset are ordered as its events are, and a
+/// comparison takes the same time for any number of tracefiles. Positions of different
+/// tracesets, or of one traceset before and after a change, are not comparable.
 ///
 /// ```
 /// use lttv_context::{Bounds, TracesetContext, Traceset, TracesetPosition};
@@ -33,36 +33,34 @@ use crate::traceset::{Generation, Traceset};
 #[derive(Debug, Clone)]
 pub struct TracesetPosition {
     generation: Generation,
-    /// That of the next event, [`END`] after the last.
+    /// The key of the next event, or [`END`] after the last event.
     key: Key,
     latest: Latest,
-    /// Where all tracefiles stand.
+    /// The position in each tracefile.
     tracefiles: Arc<[Position]>,
 }
 
-/// What is known of the times of all events before a place: none is later than
-/// this. `None` if there are no events. [`UNKNOWN`] does not tell them from those
-/// after it.
+/// An upper bound on the times of all events before a position, in ns. `None` if there are no
+/// such events, and [`UNKNOWN`] if no bound is known.
 pub(crate) type Latest = Option<i64>;
 
-/// No place is known to be the begin of a time if this is before it.
+/// The bound that holds for any events: no position with it is known to be the start of a time.
 pub(crate) const UNKNOWN: Latest = Some(i64::MAX);
 
-/// Time and tracefile number of an event: its order but for its place in the
-/// tracefile.
+/// The time of delivery, in ns, and the tracefile number of an event. Keys order all events
+/// except those of one tracefile with equal times of delivery.
 ///
-/// The time is that of *delivery*: where the clock of a tracefile goes back, the
-/// events after that are delivered at once, as if they had the time from which it
-/// went back. So positions are ordered even there.
+/// Where the clock of a tracefile goes back, the events after that are delivered at once, as if
+/// they had the time from which it went back. This keeps positions ordered there, too.
 pub(crate) type Key = (i64, u32);
 
-/// The time of an event as part of its key.
+/// Returns the time of an event for its key, in ns: `i64::MIN` if the event has no time.
 #[inline(always)]
 pub(crate) fn time_of(event: &Event<'_>) -> i64 {
     event.timestamp().map_or(i64::MIN, Timestamp::ns)
 }
 
-/// Behind all events.
+/// The key that is greater than those of all events.
 const END: Key = (i64::MAX, u32::MAX);
 
 impl TracesetPosition {
@@ -76,28 +74,30 @@ impl TracesetPosition {
         TracesetPosition { generation, key, latest, tracefiles }
     }
 
-    /// Behind the last event of a traceset: the greatest of its positions.
+    /// Creates the position after the last event of a traceset, which is the greatest of its
+    /// positions.
     pub fn end(traceset: &Traceset) -> Self {
         let tracefiles: usize = traceset.traces().iter().map(|t| t.tracefiles().len()).sum();
         Self::new(traceset.generation(), None, UNKNOWN, vec![Position::END; tracefiles])
     }
 
-    /// Whether it is behind the last event.
+    /// Returns `true` if the position is after the last event.
     pub fn is_end(&self) -> bool {
         self.key == END
     }
 
-    /// The time of the next event, or that of the one before it if that is
-    /// later; `None` at the end. [`Timestamp::MIN`] if the next has none.
+    /// Returns the time of delivery of the next event: its own time, or the time of an earlier
+    /// event if that is later. Returns `None` at the end, and [`Timestamp::MIN`] if the next event
+    /// has no time.
     pub fn time(&self) -> Option<Timestamp> {
         (!self.is_end()).then(|| Timestamp::from_ns(self.key.0))
     }
 
-    /// Whether it is known to be where seeking a time leads to: all events before
-    /// it are before that time, none after it is.
+    /// Returns `true` if the position is known to be the one that seeking `time` leads to: all
+    /// events before it are before `time`, and no event after it is delivered before `time`.
     ///
-    /// That is known of positions met while reading, from what was read; after
-    /// seeking a time, of times from that one on.
+    /// For a position met while reading, this is known from the events that were read. After
+    /// seeking a time, it is known for that time and later ones.
     ///
     /// ```
     /// # use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -117,12 +117,12 @@ impl TracesetPosition {
             && self.time().is_none_or(|next| time <= next)
     }
 
-    /// Which traceset it is of.
+    /// Returns the generation of the position's traceset.
     pub fn generation(&self) -> Generation {
         self.generation
     }
 
-    /// Whether it can be one of so many tracefiles.
+    /// Returns `true` if the position is consistent with a traceset of this many tracefiles.
     #[cfg(feature = "checkpoint-files")]
     pub(crate) fn fits(&self, tracefiles: usize) -> bool {
         let next = self.is_end() || (self.key.1 as usize) < tracefiles;
@@ -141,7 +141,7 @@ impl TracesetPosition {
         &self.tracefiles
     }
 
-    /// Where the tracefile of the next event stands.
+    /// Returns the position in the tracefile of the next event.
     pub(crate) fn place(&self) -> Option<&Position> {
         self.tracefiles.get(self.key.1 as usize)
     }
@@ -154,22 +154,23 @@ impl PartialEq for TracesetPosition {
 }
 
 impl PartialOrd for TracesetPosition {
-    /// `None` if they are not of the same traceset.
+    /// Compares the places of two positions in the order of events. Returns `None` if they belong
+    /// to different tracesets.
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         if self.generation != other.generation {
             return None;
         }
-        // What comes next decides where all the others stand.
+        // The key and the place of the next event determine the places of all other tracefiles.
         Some(self.key.cmp(&other.key).then_with(|| self.place().cmp(&other.place())))
     }
 }
 
-/// A position is of another traceset, or of this one before a change.
+/// An error for a position of another traceset, or of this traceset before a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the position is of {position:?}, the traceset is now {traceset:?}")]
 pub struct StalePosition {
-    /// What the position is of.
+    /// The generation of the position's traceset.
     pub position: Generation,
-    /// What the traceset is.
+    /// The current generation of the traceset that refused the position.
     pub traceset: Generation,
 }

@@ -1,4 +1,4 @@
-//! The loop that delivers events.
+//! The loop that delivers events to hooks.
 
 use std::marker::PhantomData;
 use std::mem::take;
@@ -12,38 +12,41 @@ use crate::deliver::{ByTime, Checked, Delivery, Mode, Pause, ToAll, ToSome, ToSt
 use crate::late::{Met, Stage};
 use crate::position::{StalePosition, TracesetPosition, time_of};
 
-/// Who gets events.
+/// The hooks that events are delivered to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// All hooks.
     All,
-    /// Hooks of extensions only.
+    /// Only hooks of extensions.
     State,
 }
 
 impl<'h> TracesetContext<'h> {
-    /// Delivers events from the current position on, in order, until one of the
-    /// bounds is met. The event that meets it is not delivered, but by the next
-    /// call. Events outside of the [times](Bounds::until) that are bounds are left out.
+    /// Reads events from the current position on and delivers them in order to hooks, until one of
+    /// the bounds is met. The event that meets the bound is delivered by the next call. Events
+    /// outside of the [times](Bounds::until) of the bounds are skipped.
     ///
-    /// It may be called again and again between [`begin`](Self::begin) and
-    /// [`end`](Self::end), or without these.
+    /// It may be called any number of times, between [`begin`](Self::begin) and [`end`](Self::end)
+    /// or without them.
     ///
     /// # Errors
     ///
-    /// If the end position is of another traceset; then nothing is read.
+    /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
+    /// then.
     pub fn middle(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
         self.read(bounds, Audience::All)
     }
 
-    /// As [`middle`](Self::middle), but calls only the hooks of extensions: to
-    /// bring their state forward, with as much work at a time as wanted. None are left out,
-    /// and an end time is where seeking it leads to, as by
-    /// [`until_start_of`](Bounds::until_start_of).
+    /// Reads events from the current position on, but calls only the hooks of extensions: this
+    /// brings their state forward in pieces as large as the caller wants.
+    ///
+    /// No event is skipped. An end time stops the read at the place to which seeking it leads, as
+    /// [`until_start_of`](Bounds::until_start_of) does.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
+    /// then.
     pub fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
         self.read(bounds, Audience::State)
     }
@@ -52,7 +55,7 @@ impl<'h> TracesetContext<'h> {
         if let Some(position) = bounds.end_position() {
             self.check_position(position)?;
         }
-        // Hooks before reading may have asked for something.
+        // Hooks called before reading may have requested changes.
         let commands = take(&mut self.commands);
         self.execute(commands, false);
         let ns = |time: Option<Timestamp>| time.map(Timestamp::ns);
@@ -128,8 +131,8 @@ impl<'h> TracesetContext<'h> {
         }
     }
 
-    /// Looks at events up to a position, without calling hooks. The one for which
-    /// `on` says no is the next.
+    /// Reads events up to a position without calling hooks. The first event for which `on` returns
+    /// `false` becomes the next event.
     pub(crate) fn scan(&mut self, end: &TracesetPosition, mut on: impl FnMut(&Event<'_>) -> bool) {
         self.read_whole();
         let bounds = Bounds::all().until_position(end);
@@ -147,8 +150,8 @@ impl<'h> TracesetContext<'h> {
         }
     }
 
-    /// Delivers events up to a limit, and reads no more than so many. Tells how many
-    /// were read.
+    /// Delivers events up to a limit, and reads at most `most` of them. Returns the number of
+    /// events read and the reason for the end.
     fn deliver<M: Mode>(
         &mut self,
         limit: &Limit<'_>,
@@ -172,7 +175,8 @@ impl<'h> TracesetContext<'h> {
         }
     }
 
-    /// The same, but stops without a reason once a hook has asked for something.
+    /// Delivers events up to a limit, and adds the number of events read to `read`. Returns `None`
+    /// if a hook has requested changes of hooks, which have to be made before the next event.
     fn deliver_unchanged<M: Mode>(
         &mut self,
         limit: &Limit<'_>,
@@ -182,7 +186,7 @@ impl<'h> TracesetContext<'h> {
         read: &mut u64,
     ) -> Option<EndReason> {
         let Self { merge, contexts, dispatch, extensions, commands, now, latest, check, .. } = self;
-        // Without a check, looking at an event is delivering it.
+        // Without skipping, each event that is looked at is delivered.
         let most = match M::LEAVES_OUT {
             true => left.events.min(most - *read),
             false => left.events.min(most - *read).min(left.looks.left),
@@ -225,9 +229,9 @@ impl<'h> TracesetContext<'h> {
     }
 }
 
-/// How much may be read yet.
+/// The remaining budget of a read.
 struct Left {
-    /// Events to deliver.
+    /// The number of events to deliver.
     events: u64,
     looks: Looks,
 }

@@ -1,6 +1,6 @@
-//! When checkpoints are saved.
+//! The policy for saving checkpoints.
 
-/// When checkpoints are saved, and how much memory they may take.
+/// A policy that determines how often checkpoints are saved, and how much memory they may take.
 ///
 /// ```
 /// use lttv_context::Saving;
@@ -16,24 +16,24 @@ pub struct Saving {
 }
 
 impl Saving {
-    /// One checkpoint every so many events (at least 1), in 128 MiB at most.
+    /// Creates a policy with one checkpoint every `events` events (at least 1), in at most 128 MiB.
     ///
-    /// The distance is how much has to be read again to get to the state of a
-    /// time. It grows where memory does not suffice: see [`memory`](Self::memory).
+    /// The distance is the number of events to read again to compute the state at a time. It grows
+    /// if the memory does not suffice: see [`memory`](Self::memory).
     #[must_use]
     pub const fn every(events: u64) -> Self {
         Saving { every: if events == 0 { 1 } else { events }, memory: 128 << 20 }
     }
 
-    /// No checkpoints are saved; those that are there stay.
+    /// Creates a policy that saves no checkpoints. Existing ones stay.
     #[must_use]
     pub const fn never() -> Self {
         Saving::every(u64::MAX)
     }
 
-    /// So many bytes at most, of what [`Checkpoints::bytes`] counts. When
-    /// checkpoints take more, every other one is dropped and the distance doubled.
-    /// So they stay evenly spread.
+    /// Sets the memory limit in bytes, as counted by [`Checkpoints::bytes`]. When checkpoints
+    /// exceed it, every other one is removed and the distance is doubled, so they stay evenly
+    /// spread.
     ///
     /// [`Checkpoints::bytes`]: crate::Checkpoints::bytes
     #[must_use]

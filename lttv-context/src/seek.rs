@@ -1,4 +1,4 @@
-//! Going to a time, to a position, to the begin and the end.
+//! Seeking a time, a position, the start and the end.
 
 use ltt_read::{TimeSearch, Timestamp};
 
@@ -7,7 +7,7 @@ use crate::partial::Stand;
 use crate::position::{StalePosition, TracesetPosition, UNKNOWN};
 use crate::traceset::Generation;
 
-/// A seek to a time, a little at a time: [`TracesetContext::search_time`] begins it.
+/// A seek to a time that is done in pieces, created by [`TracesetContext::search_time`].
 #[derive(Debug)]
 pub struct SlowSeek {
     search: TimeSearch,
@@ -15,28 +15,29 @@ pub struct SlowSeek {
 }
 
 impl SlowSeek {
-    /// What is sought.
+    /// Returns the time sought.
     pub fn time(&self) -> Timestamp {
         self.search.time()
     }
 
-    /// Goes on, over so many events at most. Whether it is through. See
+    /// Continues the seek over at most `events` events. Returns `true` once the time is found. See
     /// [`TimeSearch::go_on`].
     pub fn go_on(&mut self, events: u64) -> bool {
         self.search.go_on(events)
     }
 }
 
-/// Seeking moves the position, not the state of extensions: see
+/// # Seeking
+///
+/// Seeking moves the position but not the state of extensions: see
 /// [`update_state`](Self::update_state).
 impl TracesetContext<'_> {
-    /// Goes to a time: before the first event of each tracefile at this time or
-    /// later, in the order of the file. Events without a time come before all
-    /// times but [`Timestamp::MIN`].
+    /// Seeks a time: the new position is before the first event of each tracefile, in file order,
+    /// that is at this time or later. Events without a time come before all times but
+    /// [`Timestamp::MIN`].
     ///
-    /// No event before the place is at this time or later. Where a clock goes back, events
-    /// before the time may come after it: [`Bounds::since`](crate::Bounds::since) leaves
-    /// these out.
+    /// No event before the position is at this time or later. Where a clock goes back, events
+    /// before the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them.
     pub fn seek_time(&mut self, time: Timestamp) {
         self.merge.seek(time);
         if let Some(stand) = &mut self.stand {
@@ -47,9 +48,9 @@ impl TracesetContext<'_> {
         self.latest = time.ns().checked_sub(1);
     }
 
-    /// Begins to seek a time in pieces: in large packets a seek takes milliseconds.
-    /// The context stays where it is until [`seek_found`](Self::seek_found), whatever
-    /// it is used for meanwhile.
+    /// Creates a seek to a time that is done in pieces, since a seek in large packets takes
+    /// milliseconds. The context stays where it is and may be used for anything else until
+    /// [`seek_found`](Self::seek_found) is called.
     ///
     /// ```
     /// use lttv_context::{TracesetContext, Traceset};
@@ -60,7 +61,7 @@ impl TracesetContext<'_> {
     /// let span = context.contexts().time_span().expect("some events");
     /// let mut seek = context.search_time(span.end);
     /// while !seek.go_on(100) {
-    ///     // Look after other things.
+    ///     // Do other work.
     /// }
     /// context.seek_found(seek)?;
     /// let there = context.position();
@@ -74,12 +75,12 @@ impl TracesetContext<'_> {
         SlowSeek { search, generation: traceset.generation() }
     }
 
-    /// Goes to the time that a seek was for, as [`seek_time`](Self::seek_time); does
-    /// what is left of it.
+    /// Seeks the time of `seek`, with the same result as [`seek_time`](Self::seek_time). If the
+    /// search is not finished, this finishes it.
     ///
     /// # Errors
     ///
-    /// If it is of another traceset; then nothing changes.
+    /// Returns [`StalePosition`] if `seek` belongs to another traceset. Nothing changes then.
     pub fn seek_found(&mut self, mut seek: SlowSeek) -> Result<(), StalePosition> {
         self.check_generation(seek.generation)?;
         while !seek.go_on(u64::MAX) {}
@@ -92,23 +93,23 @@ impl TracesetContext<'_> {
         Ok(())
     }
 
-    /// Goes to a position.
+    /// Seeks a position.
     ///
     /// # Errors
     ///
-    /// If it is of another traceset; then nothing changes.
+    /// Returns [`StalePosition`] if the position belongs to another traceset. Nothing changes then.
     pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
         self.check_position(position)?;
         self.merge.read_whole(position.tracefiles());
         self.stand = None;
         self.moved();
-        // Events after a clock that went back still are delivered at that time.
+        // After a clock has gone back, events are still delivered at this time.
         self.now = position.time().map_or(i64::MAX, Timestamp::ns);
         self.latest = position.latest();
         Ok(())
     }
 
-    /// Goes before the first event, and resets all extensions.
+    /// Seeks the position before the first event, and resets all extensions.
     pub fn seek_begin(&mut self) {
         self.seek_time(Timestamp::MIN);
         self.extensions.reset();
@@ -117,7 +118,7 @@ impl TracesetContext<'_> {
         self.state.events = 0;
     }
 
-    /// Goes after the last event.
+    /// Seeks the position after the last event.
     pub fn seek_end(&mut self) {
         let end = TracesetPosition::end(self.traceset());
         self.merge.read_whole(end.tracefiles());

@@ -1,4 +1,4 @@
-//! What the parts of a program share.
+//! The state that the parts of a program share.
 
 use std::fmt;
 
@@ -7,14 +7,13 @@ use lttv_hooks::{Flow, Hooks};
 use crate::attributes::Attributes;
 use crate::options::Options;
 
-/// What the parts of a program share: attributes, options, and lists of what to
-/// do. The application makes it, owns it and may have several: nothing here is
-/// global.
+/// The state that the parts of a program share: attributes, options, and lists of hooks. The
+/// application creates and owns it. There may be several: nothing here is global.
 ///
-/// `data` is whatever else they share, such as a [`Batch`](crate::batch::Batch).
+/// `data` holds anything else that the parts share, such as a [`Batch`](crate::batch::Batch).
 ///
-/// [Modules](crate::modules) add to the lists when they are started; the
-/// application then [runs](Session::run) them, without knowing what is in them.
+/// [Modules](crate::modules) add hooks to the lists when they start. The application then
+/// [runs](Session::run) the lists without depending on their content.
 ///
 /// ```
 /// use lttv_context::session::Session;
@@ -31,22 +30,22 @@ use crate::options::Options;
 /// ```
 #[non_exhaustive]
 pub struct Session<'h, D = ()> {
-    /// What is particular to this application.
+    /// The data of this application.
     pub data: D,
-    /// Values by path, for all to see and change.
+    /// Values by path, which all parts may read and change.
     pub attributes: Attributes,
-    /// Options of all modules, and their values.
+    /// The options of all modules, and their values.
     pub options: Options,
-    /// What to do first: preparations.
+    /// The hooks called first, for preparations.
     pub before: Hooks<'h, Session<'h, D>>,
-    /// What to do then: the work.
+    /// The hooks called second, for the work.
     pub core: Hooks<'h, Session<'h, D>>,
-    /// What to do last, whatever happened: results.
+    /// The hooks called last in every case, for results.
     pub after: Hooks<'h, Session<'h, D>>,
 }
 
 impl<'h, D> Session<'h, D> {
-    /// A session with nothing else in it.
+    /// Creates a session with empty lists, no attributes and no options.
     pub fn new(data: D) -> Self {
         Session {
             data,
@@ -58,11 +57,12 @@ impl<'h, D> Session<'h, D> {
         }
     }
 
-    /// Calls the hooks of `before`, `core` and `after`. If one of `before` stops,
-    /// those of `core` are not called; those of `after` always are.
+    /// Calls the hooks of `before`, `core` and `after`. If a hook of `before` returns `Break`,
+    /// those of `core` are skipped. Those of `after` are always called.
     ///
-    /// A hook may change the lists that come after its own. Its own list it
-    /// finds empty; what it adds there is called in the next run.
+    /// Returns `Break` if any list did. A hook may change the lists that come after its own. Its
+    /// own list is empty while it is called, and hooks that it adds there are first called in the
+    /// next run.
     pub fn run(&mut self) -> Flow {
         let mut flow = self.call(|session| &mut session.before);
         if flow.is_continue() {
@@ -72,13 +72,12 @@ impl<'h, D> Session<'h, D> {
         if flow.is_break() { flow } else { last }
     }
 
-    /// Calls a list with the session that holds it.
+    /// Calls a list of hooks with the session that contains it.
     fn call(&mut self, list: impl Fn(&mut Self) -> &mut Hooks<'h, Self>) -> Flow {
         let mut called = std::mem::take(list(self));
         let flow = called.call(self);
         let added = std::mem::replace(list(self), called);
-        // What a hook adds again under an id that is there already keeps the
-        // priority that it has.
+        // A hook that is added again under an existing id keeps its first priority.
         let _ = list(self).append(added);
         flow
     }

@@ -1,4 +1,4 @@
-//! Slices of time: what one thread reads at a time.
+//! Slices of time: the parts of a traceset that are read in parallel.
 
 use ltt_read::{Error, Notice, Timestamp};
 
@@ -6,19 +6,20 @@ use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::context::TracesetContext;
 use crate::traceset::Traceset;
 
-/// A slice of time of a traceset. See [`Parallel`](crate::Parallel).
+/// A slice of time of a traceset, which one thread reads at a time. See
+/// [`Parallel`](crate::Parallel).
 #[derive(Debug)]
 pub struct Slice<'t> {
     traceset: &'t Traceset,
     number: usize,
     begin: Timestamp,
     end: Option<Timestamp>,
-    /// What to deliver of what comes from its begin to its end.
+    /// The bounds of the read of this slice.
     bounds: Bounds,
     pub(crate) report: Report,
 }
 
-/// What came of reading a slice.
+/// The result of reading a slice, apart from that of its hooks.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) events: u64,
@@ -40,33 +41,33 @@ impl<'t> Slice<'t> {
         Slice { traceset, number, begin, end, bounds, report: Report::default() }
     }
 
-    /// Its number among all, in the order of time.
+    /// Returns the number of the slice among all slices in time order, from 0.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The traceset.
+    /// Returns the traceset.
     pub fn traceset(&self) -> &Traceset {
         self.traceset
     }
 
-    /// The time that it begins at.
+    /// Returns the time at which the slice starts.
     pub fn begin(&self) -> Timestamp {
         self.begin
     }
 
-    /// The time that it ends before; `None` for that of all events.
+    /// Returns the time before which the slice ends, or `None` if it extends to the end of the
+    /// traceset.
     pub fn end(&self) -> Option<Timestamp> {
         self.end
     }
 
-    /// A context at its begin, to add hooks to.
+    /// Creates a context at the start of the slice, for the caller to add hooks to.
     ///
-    /// An extension that is attached to it has the state that it was made with, not that
-    /// of the begin of the slice. [`read`](Self::read) refuses extensions that need that,
-    /// unless a [checkpoint](TracesetContext::set_checkpoints) or the events before it have
-    /// brought their state there, by
-    /// [`seek_time_with_state`](TracesetContext::seek_time_with_state).
+    /// An extension that is attached to it has its initial state, not the state at the start of the
+    /// slice. [`read`](Self::read) refuses extensions that need the latter unless it has been
+    /// computed by [`seek_time_with_state`](TracesetContext::seek_time_with_state), from a
+    /// [checkpoint](TracesetContext::set_checkpoints) or from the events before the slice.
     pub fn context<'h>(&self) -> TracesetContext<'h> {
         let mut context = TracesetContext::new(self.traceset);
         if self.begin > Timestamp::MIN {
@@ -75,14 +76,15 @@ impl<'t> Slice<'t> {
         context
     }
 
-    /// Delivers its events, in the context that it made. An event belongs to the slice in
-    /// which it is delivered, even if it is late and its time is in another.
+    /// Delivers the events of the slice to the hooks of a context that [`context`](Self::context)
+    /// created. An event belongs to the slice in which it is delivered, even if it is out of order
+    /// and its time lies in another slice.
     ///
     /// # Errors
     ///
-    /// If an extension is attached whose state depends on the events before the slice,
-    /// and [is not that](TracesetContext::is_state_current) of its begin; then nothing is
-    /// read.
+    /// Returns [`MissingState`] if an attached extension needs the state that results from the
+    /// events before the slice, and the state of extensions [is not
+    /// current](TracesetContext::is_state_current). Nothing is read then.
     ///
     /// ```
     /// use lttv_context::{Extension, Handle, Parallel, Setup, Traceset};
@@ -141,14 +143,14 @@ impl<'t> Slice<'t> {
     }
 }
 
-/// Extensions that need the state of the begin of a slice do not have it.
+/// An error for a slice whose extensions lack the state at its start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("slice {slice} was not read: {} without the state of its begin", extensions.join(", "))]
+#[error("slice {slice} was not read: no state at its start for {}", extensions.join(", "))]
 pub struct MissingState {
     /// The number of the slice.
     pub slice: usize,
-    /// The time that it begins at.
+    /// The time at which the slice starts.
     pub begin: Timestamp,
-    /// The types of all extensions of its context that need an earlier state.
+    /// The type names of all extensions of the context that need an earlier state.
     pub extensions: Vec<&'static str>,
 }

@@ -1,11 +1,11 @@
-//! The time between the begin of something and its end.
+//! The time spans of tracefiles.
 
 use std::sync::Arc;
 
 use ltt_read::{TimeSpan, Trace};
 
-/// Returns the span of a tracefile by its packets, or by its events where packets are wrong
-/// or do not declare it.
+/// Computes the time span of a tracefile from the times of its packets, or from its events if
+/// packet times are wrong or missing. Returns `None` if it has no times.
 pub(crate) fn tracefile_span(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
     let times = trace.packet_times(tracefile);
     if times.are_read() || times.time_span().is_some() {
@@ -21,7 +21,7 @@ pub(crate) fn tracefile_span(trace: &Arc<Trace>, tracefile: usize) -> Option<Tim
                     span = Some(span.map_or(instant, |span| span.join(instant)));
                 }
             }
-            // Reading will report it.
+            // Reading events will report the error.
             Err(_) if cursor.skip_packet() => {}
             Ok(false) | Err(_) => return span,
         }

@@ -1,4 +1,4 @@
-//! Keeping the state of extensions at the current position.
+//! The state of extensions at the current position: checkpoints and seeking with state.
 
 use ltt_read::Timestamp;
 
@@ -9,15 +9,15 @@ use crate::position::{StalePosition, TracesetPosition};
 use crate::saving::Saving;
 
 impl TracesetContext<'_> {
-    /// Saves checkpoints from now on, while events are read in order. Those that
-    /// are there already are bound by the same memory.
+    /// Sets the policy by which checkpoints are saved from now on, while events are read in order.
+    /// Existing checkpoints are subject to the same memory limit.
     pub fn save_checkpoints(&mut self, saving: Saving) {
         self.state.saving = saving;
         self.keep_within_memory();
     }
 
-    /// Drops checkpoints until the others take no more memory than they may. Gives
-    /// how many times every other one was dropped.
+    /// Removes checkpoints until the remaining ones fit into the memory limit. Returns how often
+    /// every other checkpoint was removed.
     fn keep_within_memory(&mut self) -> u32 {
         let saving = &mut self.state.saving;
         let times = self.checkpoints.fit(saving.memory);
@@ -25,8 +25,8 @@ impl TracesetContext<'_> {
         times
     }
 
-    /// Saves a checkpoint at the current position. False if the state of
-    /// extensions is not that of the position.
+    /// Adds a checkpoint at the current position. Returns `false` if the state of extensions is not
+    /// that of the position.
     pub fn save_checkpoint(&mut self) -> bool {
         if !self.state.is_current {
             return false;
@@ -35,14 +35,15 @@ impl TracesetContext<'_> {
         let number = self.checkpoints.insert(checkpoint);
         let every = self.state.saving.every;
         let times = self.keep_within_memory();
-        // It may have been dropped: so far is it since the last one that was not.
+        // The new checkpoint may have been removed. Count the events since the last one that was
+        // kept.
         let dropped = number as u64 & !u64::MAX.checked_shl(times).unwrap_or(0);
         self.state.events = dropped.saturating_mul(every);
         true
     }
 
-    /// The state of extensions at the current position, for the caller to keep.
-    /// `None` if it is not the state of that position.
+    /// Creates a checkpoint at the current position and returns it to the caller instead of keeping
+    /// it. Returns `None` if the state of extensions is not that of the position.
     pub fn checkpoint(&mut self) -> Option<Checkpoint> {
         self.state.is_current.then(|| self.checkpoint_here())
     }
@@ -51,13 +52,14 @@ impl TracesetContext<'_> {
         Checkpoint { position: self.position(), states: self.extensions.save().into() }
     }
 
-    /// Goes to a checkpoint of this context, or of one with the same extensions.
+    /// Seeks a checkpoint of this context or of one with the same extensions, and restores its
+    /// state.
     ///
     /// # Errors
     ///
-    /// If it is of another traceset, or has the state of other extensions than those
-    /// attached here, in type, [identity](crate::Extension::identity) or order; then
-    /// nothing changes.
+    /// Returns [`CheckpointMismatch`] if the checkpoint belongs to another traceset, or if its
+    /// extensions differ from those attached here in type, in
+    /// [identity](crate::Extension::identity) or in order. Nothing changes then.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointMismatch> {
         self.check_checkpoint(checkpoint)?;
         self.go_to(Some(checkpoint.clone()));
@@ -69,19 +71,19 @@ impl TracesetContext<'_> {
         self.extensions.check(&checkpoint.states)
     }
 
-    /// The checkpoints saved so far.
+    /// Returns the checkpoints kept so far.
     pub fn checkpoints(&self) -> &Checkpoints {
         &self.checkpoints
     }
 
-    /// Takes over the checkpoints of another context of the same traceset, with
-    /// the same extensions. Some are dropped if they take more memory than
-    /// [they may](Saving::memory) here.
+    /// Sets the checkpoints to those of another context of the same traceset, with the same
+    /// extensions. Some are removed if they exceed the [memory limit](Saving::memory) of this
+    /// context.
     ///
     /// # Errors
     ///
-    /// If one of them is not of this context, as for [`restore`](Self::restore); then
-    /// those that are there stay.
+    /// Returns [`CheckpointMismatch`] if one of them does not fit this context, under the
+    /// conditions of [`restore`](Self::restore). The previous checkpoints stay then.
     pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) -> Result<(), CheckpointMismatch> {
         checkpoints.iter().try_for_each(|checkpoint| self.check_checkpoint(checkpoint))?;
         self.checkpoints = checkpoints;
@@ -89,32 +91,33 @@ impl TracesetContext<'_> {
         Ok(())
     }
 
-    /// Whether the state of the extensions is that of the current position: it is
-    /// while events are read in order, not after seeking.
+    /// Returns `true` if the state of extensions is that of the current position. This holds while
+    /// events are read in order, and no longer after seeking.
     pub fn is_state_current(&self) -> bool {
         self.state.is_current
     }
 
-    /// Goes to the last checkpoint before the events of a time, or else to the
-    /// begin, with the state of extensions from there. Reading from there to that
-    /// time ([`replay`](Self::replay)) gives the state at that time.
+    /// Seeks the last checkpoint before a time, or the start if there is none, and restores the
+    /// state of extensions there. [Replaying](Self::replay) from there to the time brings the state
+    /// to that time.
     pub fn seek_checkpoint(&mut self, time: Timestamp) {
         let nearest = self.checkpoints.nearest(time).cloned();
         self.go_to(nearest);
     }
 
-    /// Goes to a time with the state of extensions from there: to the nearest
-    /// checkpoint, and on by their hooks alone. Tells how many events that took.
+    /// Seeks a time and computes the state of extensions there: restores the nearest checkpoint and
+    /// replays the events since. Returns the number of replayed events.
     pub fn seek_time_with_state(&mut self, time: Timestamp) -> u64 {
         self.seek_checkpoint(time);
         self.catch_up(&Bounds::all().until_start_of(time))
     }
 
-    /// As [`seek_time_with_state`](Self::seek_time_with_state), to a position.
+    /// Seeks a position and computes the state of extensions there: restores the nearest checkpoint
+    /// and replays the events since. Returns the number of replayed events.
     ///
     /// # Errors
     ///
-    /// If it is of another traceset; then nothing changes.
+    /// Returns [`StalePosition`] if the position belongs to another traceset. Nothing changes then.
     pub fn seek_position_with_state(
         &mut self,
         position: &TracesetPosition,
@@ -125,8 +128,8 @@ impl TracesetContext<'_> {
         Ok(self.catch_up(&Bounds::all().until_position(position)))
     }
 
-    /// Brings the state of extensions to the current position, after seeking.
-    /// Tells how many events that took.
+    /// Computes the state of extensions at the current position, after seeking. Returns the number
+    /// of replayed events: 0 if the state was current.
     pub fn update_state(&mut self) -> u64 {
         if self.state.is_current {
             return 0;
@@ -135,7 +138,8 @@ impl TracesetContext<'_> {
         self.seek_position_with_state(&position).unwrap_or(0)
     }
 
-    /// Replays, passing over requests to stop.
+    /// Replays events, and continues when a hook of an extension stops the read. Returns the number
+    /// of replayed events.
     pub(crate) fn catch_up(&mut self, bounds: &Bounds) -> u64 {
         let mut events = 0;
         while let Ok(ReadEnd { events: more, reason }) = self.replay(bounds) {
@@ -161,7 +165,7 @@ impl TracesetContext<'_> {
         self.state.events = 0;
     }
 
-    /// How many events may be read before a checkpoint is due.
+    /// Returns the number of events that may be read before the next checkpoint is due.
     pub(crate) fn events_to_checkpoint(&self) -> u64 {
         if !self.state.is_current || self.extensions.is_empty() {
             return u64::MAX;
@@ -169,7 +173,7 @@ impl TracesetContext<'_> {
         self.state.saving.every.saturating_sub(self.state.events).max(1)
     }
 
-    /// Counts events, and saves a checkpoint if one is due.
+    /// Counts events that were read, and saves a checkpoint if one is due.
     pub(crate) fn passed(&mut self, events: u64) {
         self.state.events = self.state.events.saturating_add(events);
         if self.state.events >= self.state.saving.every && !self.extensions.is_empty() {

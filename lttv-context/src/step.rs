@@ -1,4 +1,4 @@
-//! Going a number of events forward or back.
+//! Seeking forward and backward by a number of events.
 
 use ltt_read::{Event, Timestamp};
 
@@ -6,14 +6,15 @@ use crate::bounds::Bounds;
 use crate::context::TracesetContext;
 use crate::position::TracesetPosition;
 
-/// How far to go back first, in ns; then so many times as far, again and again.
+/// The length of the first step back, in ns, and the factor by which each step exceeds the
+/// previous one.
 const FIRST_STEP: i64 = 16_000;
 const LONGER: i64 = 4;
 
 impl TracesetContext<'_> {
-    /// Goes forward over a number of matching events; or less, to the end. Tells
-    /// how many there were. Only hooks of extensions are called, so that their
-    /// state stays current if it was.
+    /// Seeks forward over `events` events for which `matching` returns `true`, or to the end if
+    /// there are fewer. Returns the number of matching events passed. Only hooks of extensions are
+    /// called, so their state stays current if it was current.
     ///
     /// ```
     /// # use lttv_context::{TracesetContext, Traceset};
@@ -44,12 +45,13 @@ impl TracesetContext<'_> {
         found
     }
 
-    /// Goes back to before the matching event that is a number of them before the
-    /// current position; or less, to the first of them; or to the begin, if there
-    /// are none. Tells how many there were.
+    /// Seeks backward to the position before the matching event that is `events` matching events
+    /// before the current position. If there are fewer, it seeks the position before the first of
+    /// them, and if there are none, the start of the traceset. Returns the number of matching
+    /// events passed.
     ///
-    /// No hooks are called. Longer and longer stretches are read, each at most
-    /// twice, until there are enough.
+    /// No hooks are called. Stretches of growing length are read, each at most twice, until they
+    /// contain enough matching events.
     pub fn seek_backward(
         &mut self,
         events: u64,
@@ -63,7 +65,7 @@ impl TracesetContext<'_> {
         let first = span.map_or(Timestamp::MAX, |span| span.begin);
         let from = end.time().or(span.map(|span| span.end)).unwrap_or(Timestamp::MAX);
         let (mut found, mut step) = (0, FIRST_STEP);
-        // Where the earliest stretch with such events begins.
+        // The start of the earliest stretch that contains matching events.
         let mut earliest = None;
         loop {
             let time = Timestamp::from_ns(from.ns().saturating_sub(step));
@@ -90,7 +92,7 @@ impl TracesetContext<'_> {
             self.seek_begin();
             return 0;
         };
-        // Of those in the earliest stretch, the first ones may be too many.
+        // The earliest stretch may contain more matching events than needed.
         let mut before = found.saturating_sub(events);
         let sought = self.seek_position(&begin);
         debug_assert!(sought.is_ok(), "the traceset stays the same");

@@ -1,4 +1,4 @@
-//! Which events a hook is for.
+//! Subscriptions: the choice of events that a hook is called for.
 
 use ltt_read::schema::{EventType, EventTypeId, Scope as FieldScope};
 use ltt_read::{Field, Trace};
@@ -7,11 +7,11 @@ use lttv_hooks::{HookId, Priority};
 use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::pattern::Pattern;
 
-/// Which events a hook is to be called for, and when among other hooks.
+/// A description of the events that a hook is called for, and of its priority.
 ///
-/// It is made without any trace in mind, and looked up in each trace of a
-/// traceset: one subscription serves all. Names may have wildcards: `*` for any
-/// text, `?` for any character. That a trace has no such event is not an error.
+/// A subscription is independent of any trace. It is resolved in each trace of a traceset, so
+/// one subscription serves all of them. Names may contain wildcards: `*` matches any text, and
+/// `?` any character. A trace without matching events is not an error.
 ///
 /// ```
 /// use lttv_context::{Subscription, TracesetContext, Traceset};
@@ -52,22 +52,22 @@ pub(crate) enum What {
 /// A part of a traceset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Scope {
-    /// All of it.
+    /// The whole traceset.
     #[default]
     Traceset,
-    /// The trace of this index.
+    /// The trace of this index in the traceset.
     Trace(usize),
-    /// The tracefile of this number among all of the traceset.
+    /// The tracefile of this number among all tracefiles of the traceset.
     Tracefile(usize),
 }
 
 impl Scope {
-    /// Whether all of a trace is in it.
+    /// Returns `true` if the whole trace is in this part.
     pub(crate) fn has_trace(self, trace: &TraceContext) -> bool {
         self == Scope::Traceset || self == Scope::Trace(trace.index())
     }
 
-    /// Whether a tracefile is in it.
+    /// Returns `true` if the tracefile is in this part.
     pub(crate) fn has_tracefile(self, tracefile: &TracefileContext) -> bool {
         match self {
             Scope::Traceset => true,
@@ -76,7 +76,7 @@ impl Scope {
         }
     }
 
-    /// What is both in this part and in another; `None` if nothing is.
+    /// Returns the intersection of two parts, or `None` if it is empty.
     pub(crate) fn meet(self, other: Scope, contexts: &Contexts) -> Option<Scope> {
         let trace_of = |number: usize| Some(contexts.tracefiles().get(number)?.trace_index());
         match (self, other) {
@@ -92,18 +92,18 @@ impl Scope {
 }
 
 impl Subscription {
-    /// To every event. Its hook is in the main list: of equal priority it comes
-    /// before those of particular events.
+    /// Creates a subscription to every event. Its hook is in the main list, so among hooks of equal
+    /// priority it comes before those for particular events.
     pub fn to_every_event() -> Self {
         Self::new(What::Everything)
     }
 
-    /// To events of this name.
+    /// Creates a subscription to events of this name, which may contain wildcards.
     pub fn to(name: &str) -> Self {
         Self::new(What::Named(Pattern::new(name)))
     }
 
-    /// To one event type of the trace of an index.
+    /// Creates a subscription to one event type of the trace of an index.
     pub fn to_type(trace: usize, event_type: EventTypeId) -> Self {
         Self::new(What::Type { trace, event_type })
     }
@@ -121,55 +121,59 @@ impl Subscription {
         }
     }
 
-    /// When among other hooks; by default [`Priority::DEFAULT`].
+    /// Sets the priority among other hooks. The default is [`Priority::DEFAULT`].
     #[must_use]
     pub fn priority(self, priority: Priority) -> Self {
         Subscription { priority, ..self }
     }
 
-    /// Under which identity; by default one of its own. A hook that is added
-    /// again under one identity is still called once, and needs as many removals.
+    /// Sets the id of the hook. By default each hook gets a new id. A hook that is added several
+    /// times under one id is called once per event, and has to be removed as often as it was added.
     #[must_use]
     pub fn identity(self, id: HookId) -> Self {
         Subscription { identity: Some(id), ..self }
     }
 
-    /// Only events in a part of the traceset.
+    /// Restricts the subscription to events in a part of the traceset.
     #[must_use]
     pub fn within(self, scope: Scope) -> Self {
         Subscription { scope, ..self }
     }
 
-    /// Only events of tracefiles of this [channel](ltt_read::Tracefile::channel).
+    /// Restricts the subscription to events of tracefiles of this
+    /// [channel](ltt_read::Tracefile::channel), which may contain wildcards.
     #[must_use]
     pub fn channel(self, name: &str) -> Self {
         Subscription { channel: Some(Pattern::new(name)), ..self }
     }
 
-    /// Only events of this provider: what comes before the colon in names such as
-    /// `my_app:request`. The event's name is then what follows it.
+    /// Restricts the subscription to events of this provider, which may contain wildcards. The
+    /// provider is the text before the colon in names such as `my_app:request`, and the event's
+    /// name is then the text after it.
     #[must_use]
     pub fn provider(self, name: &str) -> Self {
         Subscription { provider: Some(Pattern::new(name)), ..self }
     }
 
-    /// Only events of traces whose environment names this domain, such as `kernel`
-    /// or `ust`.
+    /// Restricts the subscription to events of traces with this domain in their environment, such
+    /// as `kernel` or `ust`. The name may contain wildcards.
     #[must_use]
     pub fn domain(self, name: &str) -> Self {
         Subscription { domain: Some(Pattern::new(name)), ..self }
     }
 
-    /// Only events that have all these fields: in payload, specific or common
-    /// context, or packet context, looked for in this order. Paths are those of
-    /// [`Trace::field`]. The hook finds their handles in
-    /// [`EventCall::fields`](crate::EventCall::fields), in this order.
+    /// Restricts the subscription to events that have all these fields. Each field is looked up in
+    /// the payload, the specific context, the common context and the packet context, in this order.
+    /// Paths have the form of those of [`Trace::field`].
+    ///
+    /// [`EventCall::fields`](crate::EventCall::fields) contains the handles in this order when the
+    /// hook is called.
     #[must_use]
     pub fn fields<'s>(self, paths: impl IntoIterator<Item = &'s str>) -> Self {
         Subscription { fields: paths.into_iter().map(str::to_owned).collect(), ..self }
     }
 
-    /// The event types of a trace that it is to, each with its fields.
+    /// Finds the selected event types of a trace, each with the handles of its fields.
     pub(crate) fn types(&self, index: usize, trace: &Trace) -> Vec<(EventTypeId, Vec<Field>)> {
         let schema = trace.schema();
         if self
@@ -179,8 +183,8 @@ impl Subscription {
         {
             return Vec::new();
         }
-        // Analyses may have a subscription for each type: that must not take time for
-        // all types each.
+        // An analysis may have a subscription per event type. Resolving one of these must not visit
+        // all types of the trace.
         let places = match self.what {
             What::Type { trace, event_type } if trace == index => {
                 event_type.index()..event_type.index() + 1
@@ -194,12 +198,12 @@ impl Subscription {
         wanted.filter_map(|(id, _)| Some((id, self.find_fields(trace, id)?))).collect()
     }
 
-    /// Whether it is to events of tracefiles of a channel.
+    /// Returns `true` if the subscription selects events of tracefiles of this channel.
     pub(crate) fn wants_channel(&self, channel: &str) -> bool {
         self.channel.as_ref().is_none_or(|pattern| pattern.matches(channel))
     }
 
-    /// Whether it is to all there is in its scope.
+    /// Returns `true` if the subscription selects all events in its scope.
     pub(crate) fn is_unconditional(&self) -> bool {
         matches!(self.what, What::Everything)
             && self.fields.is_empty()

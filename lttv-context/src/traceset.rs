@@ -1,4 +1,4 @@
-//! Tracesets: traces that are looked at together.
+//! Tracesets: ordered lists of traces that are read together.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ltt_read::{OnFailure, OpenOptions, Trace};
 
-/// Traces in a fixed order, to be read together.
+/// An ordered list of traces to be read together.
 ///
-/// Cloning it shares the traces. What is done to one clone does not show in the
-/// others.
+/// Clones share the traces, but adding or removing a trace changes only one clone.
 ///
 /// ```
 /// use lttv_context::Traceset;
@@ -28,8 +27,8 @@ pub struct Traceset {
     generation: Generation,
 }
 
-/// Tells tracesets of different contents apart. Clones have the same until one
-/// is changed; no two changes ever lead to the same.
+/// A number that identifies the contents of a traceset. A clone has the generation of the
+/// original until one of them is changed. Each change leads to a new generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Generation(u64);
 
@@ -41,27 +40,28 @@ impl Generation {
 }
 
 impl Traceset {
-    /// No traces.
+    /// Creates a traceset without traces.
     pub fn new() -> Self {
         Traceset { traces: Vec::new(), generation: Generation::fresh() }
     }
 
-    /// All traces at or below a directory: see [`open_all`](ltt_read::open_all).
+    /// Opens all traces at or below a directory: see [`open_all`](ltt_read::open_all).
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Returns an error under the conditions of [`open_all`](ltt_read::open_all).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ltt_read::Error> {
         ltt_read::open_all(path).map(Traceset::from)
     }
 
-    /// Opens all traces at or below several directories, each once, as
-    /// [`open`](Self::open). To read what can be read although something cannot, take
-    /// the traces of [`OpenOptions::open_all_of`](ltt_read::OpenOptions::open_all_of).
+    /// Opens all traces at or below several directories, each trace once, and otherwise like
+    /// [`open`](Self::open). To read the remaining traces when some cannot be opened, use the
+    /// traces of [`OpenOptions::open_all_of`](ltt_read::OpenOptions::open_all_of).
     ///
     /// # Errors
     ///
-    /// The first failure, as [`open_all`](ltt_read::open_all) for each of them.
+    /// Returns the first failure, under the conditions of [`open_all`](ltt_read::open_all) for each
+    /// directory.
     pub fn open_many<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
     ) -> Result<Self, ltt_read::Error> {
@@ -69,26 +69,25 @@ impl Traceset {
         Ok(Traceset::from(opened.traces))
     }
 
-    /// The traces. Their place here is the index by which they are meant
-    /// elsewhere.
+    /// Returns the traces. The place of a trace in this slice is its index everywhere else.
     pub fn traces(&self) -> &[Arc<Trace>] {
         &self.traces
     }
 
-    /// Changes with every change.
+    /// Returns the generation, which changes with every change of the traceset.
     pub fn generation(&self) -> Generation {
         self.generation
     }
 
-    /// Adds a trace behind the others, and gives its index.
+    /// Adds a trace after the others and returns its index.
     pub fn add(&mut self, trace: Arc<Trace>) -> usize {
         self.traces.push(trace);
         self.generation = Generation::fresh();
         self.traces.len() - 1
     }
 
-    /// Takes a trace out, if there is one of this index; the indices of those
-    /// behind it change.
+    /// Removes and returns a trace. The indices of the traces after it decrease by one. Returns
+    /// `None` if there is no trace of this index.
     pub fn remove(&mut self, index: usize) -> Option<Arc<Trace>> {
         let removed = (index < self.traces.len()).then(|| self.traces.remove(index))?;
         self.generation = Generation::fresh();

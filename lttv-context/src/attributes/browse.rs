@@ -1,4 +1,4 @@
-//! Any structure, seen as a tree of attributes.
+//! Structures that can be browsed as trees of attributes.
 
 use std::ops::ControlFlow;
 
@@ -7,14 +7,13 @@ use super::name::Name;
 use super::tree::Attributes;
 use super::value::Value;
 
-/// A structure that can show its members as attributes.
+/// A structure that can present its members as attributes.
 ///
-/// Whoever browses it needs to know nothing about it: it can be
-/// [printed](super::Indented), [merged](Attributes::merge) into attributes and,
-/// with the feature `serde`, written by any serialiser.
+/// Generic code can then [print](super::Indented) it, [merge](Attributes::merge) it into
+/// attributes and, with the feature `serde`, write it with any serialiser.
 ///
-/// Names should be distinct, and the same at each call as long as the structure
-/// has not changed.
+/// Names should be distinct, and the same at each call as long as the structure has not
+/// changed.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -44,17 +43,17 @@ use super::value::Value;
 /// ");
 /// ```
 pub trait Browse {
-    /// Tells all members, as long as the receiver wants more: its answer is to
-    /// be passed on by `?`.
+    /// Passes all members to `out`, in order. An implementation must return as soon as `out`
+    /// returns `Break`, which is best done by `?`.
     fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()>;
 }
 
-/// What a member is.
+/// A member of a structure.
 #[derive(Clone, Copy)]
 pub enum Item<'a> {
-    /// A value.
+    /// A value of an attribute.
     Value(&'a Value<'a>),
-    /// A structure of its own.
+    /// A nested structure.
     Tree(&'a dyn Browse),
 }
 
@@ -67,7 +66,7 @@ impl std::fmt::Debug for Item<'_> {
     }
 }
 
-/// Receives the members of a structure.
+/// A receiver of the members of a structure.
 pub struct Entries<'r> {
     receiver: &'r mut dyn FnMut(Name<'_>, Item<'_>) -> ControlFlow<()>,
 }
@@ -79,12 +78,12 @@ impl std::fmt::Debug for Entries<'_> {
 }
 
 impl<'r> Entries<'r> {
-    /// Passes members on to a function, which breaks when it wants no more.
+    /// Creates a receiver from a function, which returns `Break` when it needs no further members.
     pub fn new(receiver: &'r mut dyn FnMut(Name<'_>, Item<'_>) -> ControlFlow<()>) -> Self {
         Entries { receiver }
     }
 
-    /// Tells a member that is a value.
+    /// Adds a member that is a value.
     pub fn value<'n, 'v>(
         &mut self,
         name: impl Into<Name<'n>>,
@@ -93,7 +92,7 @@ impl<'r> Entries<'r> {
         (self.receiver)(name.into(), Item::Value(&value.into()))
     }
 
-    /// Tells a member that is a structure of its own.
+    /// Adds a member that is a nested structure.
     pub fn subtree<'n>(&mut self, name: impl Into<Name<'n>>, tree: &dyn Browse) -> ControlFlow<()> {
         (self.receiver)(name.into(), Item::Tree(tree))
     }
@@ -106,7 +105,7 @@ pub(super) fn try_each<E>(
 ) -> Result<(), E> {
     let mut result = Ok(());
     let mut receive = |name: Name<'_>, item: Item<'_>| {
-        // A structure that goes on nevertheless must not hide the failure.
+        // A structure that ignores `Break` must not hide the error.
         if result.is_ok() {
             result = visit(name, item);
         }
@@ -116,7 +115,7 @@ pub(super) fn try_each<E>(
     result
 }
 
-/// The attributes below one of a tree.
+/// The attributes below an attribute of a tree, as a structure to browse.
 #[derive(Debug, Clone, Copy)]
 pub struct Below<'a> {
     tree: &'a Attributes,
@@ -124,8 +123,8 @@ pub struct Below<'a> {
 }
 
 impl Attributes {
-    /// What stands in an attribute, to browse; nothing if that is no tree, or
-    /// gone.
+    /// Returns the attributes below `root`, as a structure to browse. It is empty if `root` is not
+    /// a tree or no longer exists.
     pub fn below(&self, root: AttributeId) -> Below<'_> {
         Below { tree: self, root }
     }
@@ -151,21 +150,21 @@ impl Browse for Attributes {
     }
 }
 
-/// Its elements, by number.
+/// The elements are the members, named by number.
 impl<T: Browse> Browse for [T] {
     fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {
         (0..).zip(self).try_for_each(|(index, element)| out.subtree(index, element))
     }
 }
 
-/// Its elements, by number.
+/// The elements are the members, named by number.
 impl<T: Browse, const N: usize> Browse for [T; N] {
     fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {
         self.as_slice().entries(out)
     }
 }
 
-/// Its elements, by number.
+/// The elements are the members, named by number.
 impl<T: Browse> Browse for Vec<T> {
     fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {
         self.as_slice().entries(out)

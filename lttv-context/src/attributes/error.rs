@@ -1,46 +1,46 @@
-//! What attributes refuse.
+//! Errors of operations on attributes.
 
 use super::path::{MAX_DEPTH, Path, PathError};
 use super::value::Kind;
 
-/// Why an operation on attributes was refused.
+/// An error from an operation on attributes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttributeError {
-    /// The text is no path.
+    /// The text is not a path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The attribute is there, but of another kind.
+    /// The attribute exists, but has another kind.
     #[error("attribute {path} has kind {found}, not {wanted}")]
     WrongKind {
-        /// The attribute.
+        /// The path of the attribute.
         path: Path,
-        /// What it is.
+        /// The kind of the attribute.
         found: Kind,
-        /// What it should be.
+        /// The kind that the operation needs.
         wanted: Kind,
     },
-    /// Two values have a sum that their kind cannot hold.
-    #[error("the sum for attribute {path} is beyond the range of kind {kind}")]
+    /// The sum of two values exceeds the range of their kind.
+    #[error("sum of attribute {path} exceeds the range of kind {kind}")]
     Overflow {
-        /// The attribute that was to hold the sum.
+        /// The path of the attribute for the sum.
         path: Path,
-        /// What it is.
+        /// The kind of the attribute.
         kind: Kind,
     },
-    /// The attribute would lie deeper than attributes may.
-    #[error("below {path}, attributes would be nested more than {MAX_DEPTH} deep")]
+    /// The new attribute would exceed the maximum depth of a tree.
+    #[error("attributes below {path} would be nested more than {MAX_DEPTH} deep")]
     TooDeep {
-        /// The deepest attribute that could be.
+        /// The path of the tree that is already at the maximum depth.
         path: Path,
     },
     /// The attribute was removed, or belongs to another tree.
-    #[error("attribute number {index} is not in this tree any more")]
+    #[error("attribute number {index} is no longer in this tree")]
     Gone {
-        /// [`AttributeId::index`](super::AttributeId::index) of it.
+        /// The [`AttributeId::index`](super::AttributeId::index) of the attribute.
         index: usize,
     },
-    /// There are as many attributes as can be numbered.
-    #[error("a tree cannot hold more than 2³² attributes")]
+    /// All attribute numbers are in use.
+    #[error("a tree cannot contain more than 2³² attributes")]
     Full,
 }

@@ -1,4 +1,4 @@
-//! Attributes that match a pattern.
+//! Searching attributes by pattern.
 
 use super::key::AttributeId;
 use super::name::Name;
@@ -6,12 +6,11 @@ use super::path::{Part, Pattern};
 use super::tree::Attributes;
 
 impl Attributes {
-    /// The attributes whose paths match a pattern: each once, a tree before
-    /// what is in it, siblings in their order.
+    /// Finds the attributes whose paths match a pattern. Each is returned once, a tree before its
+    /// contents, and siblings in their order.
     ///
-    /// What takes no wildcard is looked up, not searched; with wildcards the
-    /// time is at most the number of attributes times that of the pattern's
-    /// components.
+    /// Components without wildcards are looked up. With wildcards, the time is at most proportional
+    /// to the product of the number of attributes and the number of components of the pattern.
     ///
     /// ```
     /// use lttv_context::attributes::{Attributes, Pattern};
@@ -35,8 +34,9 @@ impl Attributes {
     }
 }
 
-/// How many components of a pattern a path may have matched: bit `i` for `i`
-/// of them. A path has at most 63, so the bits suffice.
+/// The states of the pattern as a nondeterministic automaton: bit `i` is set if a path may have
+/// matched `i` components of the pattern. A pattern has at most 63 components, so 64 bits
+/// suffice.
 #[derive(Debug, Clone, Copy)]
 struct States(u64);
 
@@ -45,7 +45,7 @@ impl States {
         States(0).with(0, pattern)
     }
 
-    /// Adds a state, and those that it leads to without a name.
+    /// Adds a state, and the states after it that match without a further name.
     fn with(self, state: usize, pattern: &Pattern) -> Self {
         let skipped = pattern.parts[state..].iter().take_while(|part| **part == Part::AnyDepth);
         (state..=state + skipped.count())
@@ -61,7 +61,7 @@ impl States {
         })
     }
 
-    /// The states after one more name.
+    /// Computes the states after one more name.
     fn after(self, name: Name<'_>, pattern: &Pattern) -> Self {
         self.iter().fold(States(0), |after, state| match pattern.parts.get(state) {
             Some(Part::AnyDepth) => after.with(state, pattern),
@@ -75,7 +75,7 @@ impl States {
         (self.0 >> pattern.parts.len()) & 1 == 1
     }
 
-    /// The only name with which a longer path could match.
+    /// Returns the only name with which a longer path could match, if there is only one.
     fn only_name(self, pattern: &Pattern) -> Option<Name<'_>> {
         let mut parts = self.iter().filter_map(|state| pattern.parts.get(state));
         match (parts.next(), parts.next()) {
@@ -88,7 +88,7 @@ impl States {
 struct Find<'a> {
     tree: &'a Attributes,
     pattern: &'a Pattern,
-    /// Attributes to look at, the next one last.
+    /// The attributes to visit, the next one last.
     pending: Vec<(AttributeId, States)>,
 }
 

@@ -1,4 +1,4 @@
-//! Handles of attributes, plain and typed.
+//! Handles of attributes, untyped and typed.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,12 +8,11 @@ use ltt_read::Timestamp;
 
 use super::value::{Kind, Text, Value};
 
-/// The handle of an attribute: a number, valid until the attribute is removed.
+/// An untyped handle of an attribute, valid until the attribute is removed.
 ///
-/// A handle of a removed attribute finds nothing, also when its number is in
-/// use again. Handles hold for clones of the tree too. They do not tell one
-/// tree from another: one that was made by another tree finds nothing or
-/// whatever stands there.
+/// The handle of a removed attribute finds nothing, even if its number is used again. Handles
+/// are also valid in clones of the tree. They do not identify the tree: in another tree, a
+/// handle finds nothing or an unrelated attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttributeId {
     pub(super) index: u32,
@@ -21,19 +20,19 @@ pub struct AttributeId {
 }
 
 impl AttributeId {
-    /// The root, which every tree has.
+    /// The root of every tree.
     pub const ROOT: AttributeId = AttributeId { index: 0, generation: 0 };
 
-    /// Its number: dense from 0, the numbers of removed attributes are used
-    /// again. For tables that run in parallel to the tree.
+    /// Returns the number of the attribute. Numbers are dense from 0, and those of removed
+    /// attributes are used again, so they can index tables parallel to the tree.
     pub const fn index(self) -> usize {
         self.index as usize
     }
 }
 
-/// A type that attributes have values of.
+/// A type of attribute values.
 pub trait AttributeType: Default + sealed::Sealed {
-    /// Its kind.
+    /// The kind of the values.
     const KIND: Kind;
     #[doc(hidden)]
     fn from_value<'a>(value: &'a Value<'static>) -> Option<&'a Self>;
@@ -81,8 +80,7 @@ attribute_type! {
     Text => Text,
 }
 
-/// The handle of an attribute whose type is known: its value is one look into
-/// an array away.
+/// A typed handle of an attribute. It finds the value by a single array access.
 ///
 /// See [`Attributes::entry`](super::Attributes::entry).
 pub struct Key<T> {
@@ -96,13 +94,13 @@ impl<T> Key<T> {
         Key { id, marker: PhantomData }
     }
 
-    /// The plain handle.
+    /// Returns the untyped handle.
     pub const fn id(self) -> AttributeId {
         self.id
     }
 }
 
-// Derived ones would ask the same of T.
+// Derived implementations would require the traits of `T`.
 impl<T> Clone for Key<T> {
     fn clone(&self) -> Self {
         *self

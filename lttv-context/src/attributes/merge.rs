@@ -1,4 +1,4 @@
-//! Adding one structure to another, level by level.
+//! Merging one structure into another, level by level.
 
 use super::browse::{Browse, Item, try_each};
 use super::error::AttributeError;
@@ -7,11 +7,10 @@ use super::path::{MAX_DEPTH, Path};
 use super::tree::Attributes;
 use super::value::{Kind, Value};
 
-/// What becomes of a value that both sides of a merge have.
+/// A rule for values that exist on both sides of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeRule {
-    /// Numbers and durations become their sum. What has no sum (truths, points
-    /// in time, text) stays as it is.
+    /// Numbers and durations are added. Values without sums (booleans, times, text) stay.
     Sum,
     /// The new value replaces the old one.
     Replace,
@@ -20,19 +19,18 @@ pub enum MergeRule {
 }
 
 impl Attributes {
-    /// Merges a structure into the attributes of a tree: what is not there is
-    /// copied, what is there on both sides follows the rule.
+    /// Adds a structure to the attributes of the tree `into`. Attributes that do not exist yet are
+    /// copied, and for values on both sides the rule applies.
     ///
-    /// The structure may be anything that can be browsed, such as a part of
-    /// another tree of attributes ([`below`](Attributes::below)).
+    /// The structure may be anything that implements [`Browse`], such as a part of another tree of
+    /// attributes ([`below`](Attributes::below)).
     ///
     /// # Errors
     ///
-    /// [`WrongKind`](AttributeError::WrongKind) if an attribute is of one kind
-    /// here and of another there, [`Overflow`](AttributeError::Overflow) if a
-    /// sum is beyond the range of its kind, and those of
-    /// [`entry`](Attributes::entry). Nothing has changed then (if the structure
-    /// keeps to what [`Browse`] asks: names are distinct).
+    /// Returns [`WrongKind`](AttributeError::WrongKind) if an attribute has different kinds on both
+    /// sides, [`Overflow`](AttributeError::Overflow) if a sum exceeds the range of its kind, and
+    /// the errors of [`entry`](Attributes::entry). Nothing has changed then, provided that the
+    /// names in the structure are distinct, as [`Browse`] requires.
     ///
     /// ```
     /// use lttv_context::attributes::{AttributeId, Attributes, MergeRule};
@@ -58,8 +56,8 @@ impl Attributes {
         self.apply(into, from, rule)
     }
 
-    /// Whether `from` can be merged into the tree at `path`; `into` is `None` if
-    /// that is yet to be made.
+    /// Checks that `from` can be merged into the tree at `path`. `into` is `None` if that tree does
+    /// not exist yet.
     fn check(
         &self,
         into: Option<AttributeId>,
@@ -89,7 +87,7 @@ impl Attributes {
         })
     }
 
-    /// Does what was checked.
+    /// Performs a merge that was checked.
     fn apply(
         &mut self,
         into: AttributeId,
@@ -114,7 +112,7 @@ impl Attributes {
         })
     }
 
-    /// What an attribute's value becomes; `None` if it stays.
+    /// Computes the new value of an attribute, or `None` if it stays.
     fn merged<'v>(
         &self,
         here: AttributeId,
@@ -132,10 +130,10 @@ impl Attributes {
     }
 }
 
-/// A sum is beyond the range of its kind.
+/// A sum exceeds the range of its kind.
 struct Overflow;
 
-/// The sum of two values of one kind; `None` if that kind has no sums.
+/// Computes the sum of two values of one kind, or `None` if the kind has no sums.
 fn sum(old: &Value<'_>, new: &Value<'_>) -> Result<Option<Value<'static>>, Overflow> {
     Ok(Some(match (old, new) {
         (Value::Int(a), Value::Int(b)) => Value::Int(a.checked_add(*b).ok_or(Overflow)?),

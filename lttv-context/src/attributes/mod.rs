@@ -1,23 +1,22 @@
 //! Attributes: typed values in a named tree.
 //!
-//! [`Attributes`] is a tree that programs fill and change: options, counters,
-//! what an analysis found. It is
+//! [`Attributes`] is a tree that programs fill and change: options, counters, results of
+//! analyses. It has these properties:
 //!
-//! * **typed**: a value keeps its [`Kind`], and asking for another is an error
-//!   that names both;
-//! * **addressed** by [`Path`] (`cpu/[3]/events`), by [`Name`] within a tree, by
-//!   [`Pattern`] (`cpu/*/events`), or by handle ([`AttributeId`], [`Key`]): a
-//!   number that stays valid while the tree grows, for counting at each event;
-//! * **enumerable** without knowing who filled it.
+//! * **typed**: a value keeps its [`Kind`], and requesting another kind is an error that names
+//!   both;
+//! * **addressable** by [`Path`] (`cpu/[3]/events`), by [`Name`] within a tree, by [`Pattern`]
+//!   (`cpu/*/events`), or by handle ([`AttributeId`], [`Key`]): a number that stays valid while
+//!   the tree grows, for counting at each event;
+//! * **enumerable** without knowledge of the code that filled it.
 //!
-//! Not everything that is worth showing lives in such a tree. Any structure that
-//! implements [`Browse`] is printed ([`Indented`], [`Paths`]), summed
-//! ([`Attributes::merge`]) and serialised (`Serial`, with the feature `serde`) by
-//! the same code; the tree itself is one of them.
+//! Data may also stay in other structures. Any structure that implements [`Browse`] can be
+//! printed ([`Indented`], [`Paths`]), summed ([`Attributes::merge`]) and serialised (`Serial`,
+//! with the feature `serde`) by the same code as the tree, which implements it, too.
 //!
-//! # Counting while events go by
+//! # Counting events
 //!
-//! Attached to a context, a tree is shared by all hooks:
+//! A tree that is attached to a context is shared by all hooks:
 //!
 //! ```
 //! use lttv_context::attributes::Attributes;

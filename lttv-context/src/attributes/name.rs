@@ -1,14 +1,14 @@
-//! Names of attributes: text or a number.
+//! Names of attributes: text or numbers.
 
 use std::fmt::{self, Write};
 
-/// The name of an attribute within its tree.
+/// The name of an attribute within its tree: text or a number.
 ///
-/// Numbers are names of their own: the attribute 5 and the attribute "5" are
-/// two. CPUs, for instance, are named by number.
+/// A number is distinct from its text: 5 and "5" name two attributes. CPUs, for instance, are
+/// named by number.
 ///
-/// It prints as a component of a [path](super::Path): a number in brackets, and
-/// whatever could be misread with a backslash.
+/// `Display` writes the name as a component of a [path](super::Path): numbers in brackets, and
+/// ambiguous characters with a backslash.
 ///
 /// ```
 /// use lttv_context::attributes::Name;
@@ -19,9 +19,9 @@ use std::fmt::{self, Write};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name<'a> {
-    /// A text; may be empty and hold any characters.
+    /// A text, which may be empty and contain any characters.
     Text(&'a str),
-    /// A number.
+    /// A number, such as that of a CPU.
     Index(u64),
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Name<'_> {
             match c {
                 '/' | '\\' | '*' => write!(f, "\\{c}")?,
                 '[' | '"' if at == 0 => write!(f, "\\{c}")?,
-                // Names come from traces, and this goes to terminals.
+                // Names may come from traces, and control characters must not reach a terminal.
                 c if c.is_control() => write!(f, "\\u{{{:x}}}", u32::from(c))?,
                 c => f.write_char(c)?,
             }

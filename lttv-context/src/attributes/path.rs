@@ -5,18 +5,17 @@ use std::str::FromStr;
 
 use super::name::{Name, OwnedName};
 
-/// How many levels of attributes there may be below the root.
+/// The maximum depth of attributes below the root.
 ///
-/// Deep enough for any statistic, and it bounds whatever walks a tree.
+/// It suffices for any statistics, and limits the recursion of code that walks a tree.
 pub const MAX_DEPTH: usize = 63;
 
-/// The way from a tree to an attribute at or below it: `cpu/[3]/events`.
+/// A path from a tree to an attribute at or below it, such as `cpu/[3]/events`.
 ///
-/// A slash in front makes no difference; the path without names, `/`, is the
-/// tree itself. A number in brackets is a [number as a name](Name::Index). A
-/// backslash before a character of punctuation takes it literally, `\u{7f}` is
-/// a character by its hexadecimal code, and `""` is the empty name.
-///
+/// A leading slash makes no difference. The path without names, `/`, denotes the tree itself. A
+/// number in brackets is a [number as a name](Name::Index). A backslash makes the following
+/// punctuation character literal, `\u{7f}` is a character by its hexadecimal code, and `""` is
+/// the empty name.
 /// ```
 /// use lttv_context::attributes::{Name, Path};
 ///
@@ -32,17 +31,17 @@ pub struct Path {
 }
 
 impl Path {
-    /// The names on the way.
+    /// Iterates over the names in the path.
     pub fn names(&self) -> impl ExactSizeIterator<Item = Name<'_>> + DoubleEndedIterator {
         self.names.iter().map(OwnedName::borrowed)
     }
 
-    /// Goes on to an attribute in the one that it leads to.
+    /// Adds a name at the end.
     pub fn push<'n>(&mut self, name: impl Into<Name<'n>>) {
         self.names.push(name.into().into());
     }
 
-    /// Goes back to where the last name stands; `false` at the root.
+    /// Removes the last name. Returns `false` if the path has no names.
     pub fn pop(&mut self) -> bool {
         self.names.pop().is_some()
     }
@@ -57,9 +56,11 @@ impl<'a> FromIterator<Name<'a>> for Path {
 impl FromStr for Path {
     type Err = PathError;
 
+    /// Parses a path.
+    ///
     /// # Errors
     ///
-    /// A [`PathError`] if the text is no path, or one with wildcards.
+    /// Returns a [`PathError`] if the text is not a path, or contains wildcards.
     fn from_str(text: &str) -> Result<Self, PathError> {
         let mut names = Vec::new();
         for (at, component) in components(text) {
@@ -75,7 +76,7 @@ impl FromStr for Path {
 }
 
 impl fmt::Display for Path {
-    /// With a slash in front; reading it again gives the same path.
+    /// Writes the path with a leading slash. Parsing it returns an equal path.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.names.is_empty() {
             return f.write_str("/");
@@ -84,10 +85,10 @@ impl fmt::Display for Path {
     }
 }
 
-/// A path with wildcards: `*` is any one name, `**` any number of names, none
-/// included.
+/// A path with wildcards: `*` matches any one name, and `**` any number of names, including
+/// none.
 ///
-/// A wildcard is a whole component: `sched_*` is refused. See
+/// A wildcard must be a whole component: `sched_*` is refused. See
 /// [`Attributes::find`](super::Attributes::find).
 ///
 /// ```
@@ -113,9 +114,11 @@ pub(super) enum Part {
 impl FromStr for Pattern {
     type Err = PathError;
 
+    /// Parses a pattern.
+    ///
     /// # Errors
     ///
-    /// A [`PathError`] if the text is no pattern.
+    /// Returns a [`PathError`] if the text is not a pattern.
     fn from_str(text: &str) -> Result<Self, PathError> {
         let mut parts = Vec::new();
         for (at, component) in components(text) {
@@ -142,7 +145,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The components of a path with the offsets at which they begin.
+/// Iterates over the components of a path, with their offsets in bytes.
 fn components(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = match text.strip_prefix('/').unwrap_or(text) {
         "" => None,
@@ -163,7 +166,7 @@ fn components(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What a component means.
+/// Parses a component.
 fn part(component: &str) -> Result<Part, PathFault> {
     match component {
         "" => return Err(PathFault::Empty),
@@ -181,7 +184,7 @@ fn part(component: &str) -> Result<Part, PathFault> {
     literal(component).map(|text| Part::Name(OwnedName::Text(text.into())))
 }
 
-/// A text name without its escapes.
+/// Removes the escapes from a text name.
 fn literal(component: &str) -> Result<String, PathFault> {
     let mut text = String::with_capacity(component.len());
     let mut rest = component.chars();
@@ -208,11 +211,11 @@ fn literal(component: &str) -> Result<String, PathFault> {
     Ok(text)
 }
 
-/// Reads the name that [`Name`]'s `Display` wrote.
+/// Parses a name that [`Name`]'s `Display` wrote.
 #[cfg(feature = "serde")]
 pub(super) fn parse_name(text: &str) -> Result<OwnedName, PathError> {
     let fault = match part(text) {
-        // With a bare slash it is a path.
+        // With a literal slash, the text is a path.
         Ok(Part::Name(_)) if components(text).next() != Some((0, text)) => PathFault::Escape,
         Ok(Part::Name(name)) => return Ok(name),
         Ok(Part::Any | Part::AnyDepth) => PathFault::Wildcard,
@@ -221,16 +224,16 @@ pub(super) fn parse_name(text: &str) -> Result<OwnedName, PathError> {
     Err(PathError::new(text, 0, fault))
 }
 
-/// A text that is no [`Path`] or no [`Pattern`].
+/// An error for a text that is not a [`Path`] or [`Pattern`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` at byte {at}: {fault}")]
 #[non_exhaustive]
 pub struct PathError {
-    /// The text.
+    /// The text that was parsed.
     pub text: String,
-    /// Offset in bytes of the component that is wrong.
+    /// The offset of the invalid component, in bytes.
     pub at: usize,
-    /// What is wrong with it.
+    /// The fault of the component.
     pub fault: PathFault,
 }
 
@@ -240,26 +243,26 @@ impl PathError {
     }
 }
 
-/// What is wrong with a component of a path.
+/// A fault in a component of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {
-    /// Nothing between two slashes, or after the last.
-    #[error("a name is missing; the empty one is `\"\"`")]
+    /// An empty component: between two slashes, or after the last one.
+    #[error("missing name; an empty name is `\"\"`")]
     Empty,
-    /// A bracket, but no number.
+    /// A bracket without a number.
     #[error("expected a number in brackets such as `[3]`; a literal bracket is `\\[`")]
     Index,
-    /// A backslash without a character that it could stand for.
+    /// A backslash without a character that can be escaped.
     #[error("expected punctuation or `u{{HEX}}` after `\\`")]
     Escape,
     /// A wildcard that is not a whole component.
     #[error("`*` must stand alone; a literal one is `\\*`")]
     Star,
-    /// A pattern where one attribute has to be meant.
+    /// A wildcard in a path, which denotes a single attribute.
     #[error("a path has no wildcards; a literal `*` is `\\*`")]
     Wildcard,
-    /// More names than a tree has levels.
+    /// More names than the maximum depth of a tree.
     #[error("more than {MAX_DEPTH} names")]
     TooLong,
 }

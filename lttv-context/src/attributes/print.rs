@@ -6,7 +6,7 @@ use super::browse::{Browse, Item, try_each};
 use super::path::{MAX_DEPTH, Path};
 use super::tree::Attributes;
 
-/// Prints a structure as an indented tree, two blanks a level.
+/// A wrapper whose `Display` prints a structure as a tree, indented by two spaces per level.
 ///
 /// ```
 /// use lttv_context::attributes::{Attributes, Indented};
@@ -24,8 +24,8 @@ use super::tree::Attributes;
 #[derive(Debug, Clone, Copy)]
 pub struct Indented<'a, T: ?Sized>(pub &'a T);
 
-/// Prints a structure as one line a value, each with its path. Trees that hold
-/// nothing do not show.
+/// A wrapper whose `Display` prints each value of a structure in a line with its path. Empty
+/// trees are not shown.
 ///
 /// ```
 /// use lttv_context::attributes::{Attributes, Paths};
@@ -49,7 +49,7 @@ fn indented(tree: &dyn Browse, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt:
     let indent = 2 * depth;
     try_each(tree, |name, item| match item {
         Item::Value(value) => writeln!(f, "{:indent$}{name}: {value}", ""),
-        // A structure that contains itself has an end too.
+        // Limit the depth, since a structure may contain itself.
         Item::Tree(_) if depth == MAX_DEPTH => writeln!(f, "{:indent$}{name}…", ""),
         Item::Tree(tree) => {
             writeln!(f, "{:indent$}{name}", "")?;
@@ -78,7 +78,7 @@ fn paths(tree: &dyn Browse, path: &mut Path, f: &mut fmt::Formatter<'_>) -> fmt:
 }
 
 impl fmt::Display for Attributes {
-    /// Like [`Indented`].
+    /// Writes the attributes in the form of [`Indented`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Indented(self).fmt(f)
     }

@@ -1,11 +1,11 @@
-//! Seconds with decimals, as people type them.
+//! Seconds with decimals, in the form that users type.
 
 use std::time::Duration;
 
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// `[-]SEC[.NANO]` in nanoseconds; `None` if it is nothing like it, or far
-/// beyond what a timestamp holds.
+/// Parses `[-]SEC[.NANO]` and returns nanoseconds. Returns `None` for any other form, and if
+/// the seconds exceed 64 bits.
 pub(crate) fn parse_ns(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -22,7 +22,7 @@ pub(crate) fn parse_ns(text: &str) -> Option<i128> {
     Some(if negative { -total } else { total })
 }
 
-/// Nanoseconds as a length of time; `None` if there is no such one.
+/// Converts nanoseconds to a duration. Returns `None` if they are negative or too many.
 pub(crate) fn duration(ns: i128) -> Option<Duration> {
     let ns = u128::try_from(ns).ok()?;
     let seconds = u64::try_from(ns / NS_PER_S).ok()?;

@@ -1,10 +1,9 @@
 //! Attributes in the formats of serde.
 //!
-//! A tree is a map from names, spelt as in paths, to `{kind: content}`:
-//! `{"cpus":{"tree":{"[0]":{"tree":{"events":{"uint":10}}}}}}`. That keeps
-//! kinds, order, and numbers apart from text as names, in any format. (Floats come
-//! back to the last bit if the format sees to it: `serde_json` does with its
-//! feature `float_roundtrip`.)
+//! A tree is a map from names, in the form of path components, to `{kind: content}`:
+//! `{"cpus":{"tree":{"[0]":{"tree":{"events":{"uint":10}}}}}}`. This preserves kinds, order,
+//! and the distinction between numbers and text as names, in any format. (Floats are preserved
+//! exactly if the format does so: `serde_json` does with its feature `float_roundtrip`.)
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +19,7 @@ use super::path::{MAX_DEPTH, parse_name};
 use super::tree::Attributes;
 use super::value::{Kind, Value};
 
-/// Writes any structure that can be browsed.
+/// A wrapper that serialises any structure that can be browsed.
 ///
 /// ```
 /// use lttv_context::attributes::{Attributes, Serial};
@@ -55,7 +54,7 @@ impl Serialize for Below<'_> {
     }
 }
 
-/// Where kinds are variants of an enumeration, this is its name.
+/// The name of the enumeration in formats where kinds are variants.
 const ENUM: &str = "Attribute";
 
 /// The names of the variants.
@@ -79,7 +78,7 @@ impl Serialize for TreeOut<'_> {
         if self.depth > MAX_DEPTH {
             return Err(S::Error::custom("attributes are nested too deep"));
         }
-        // Some formats need to know it first.
+        // Some formats need the length first.
         let mut len = 0;
         try_each(self.tree, |_, _| {
             len += 1;
@@ -126,8 +125,8 @@ fn variant<S: Serializer, T: Serialize + ?Sized>(
     serializer.serialize_newtype_variant(ENUM, kind as u32, kind.name(), content)
 }
 
-/// A float. Formats for people, such as JSON, often lack infinities and NaN:
-/// there these are text.
+/// A float. Human-readable formats such as JSON often have no infinities and NaN, which are
+/// text there.
 struct Float(f64);
 
 impl Serialize for Float {
@@ -185,7 +184,7 @@ impl<'de> Deserialize<'de> for Attributes {
     }
 }
 
-/// Reads a map into a tree. The tree's limit of depth ends the recursion.
+/// A visitor that reads a map into a tree. The maximum depth of the tree limits the recursion.
 struct TreeIn<'t> {
     into: &'t mut Attributes,
     at: AttributeId,
@@ -218,7 +217,7 @@ impl<'de> Visitor<'de> for TreeIn<'_> {
     }
 }
 
-/// Reads an attribute into a tree that has none of its name.
+/// A visitor that reads an attribute into a tree that has none of its name.
 struct ItemIn<'t, 'n> {
     into: &'t mut Attributes,
     at: AttributeId,

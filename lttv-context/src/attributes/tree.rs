@@ -1,10 +1,9 @@
 //! The tree of attributes.
 //!
-//! Attributes stand in one array. What their values are is in an array of its
-//! own, so that counting through handles touches little memory. Siblings are
-//! linked by numbers, and one hash table for the whole tree finds an attribute
-//! by its parent and name: a tree of many small directories costs no more than
-//! one large one.
+//! All attributes are in one array. Their values are in a second array, so that counting
+//! through handles accesses little memory. Siblings are linked by their numbers, and one hash
+//! table for the whole tree finds an attribute by its parent and name: a tree of many small
+//! directories costs no more than one large directory.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -16,16 +15,15 @@ use super::name::{Name, OwnedName};
 use super::path::{MAX_DEPTH, Path, PathError};
 use super::value::{Kind, Value};
 
-/// No attribute, in links.
+/// The link to no attribute.
 const NONE: u32 = u32::MAX;
 
 /// A tree of named, typed values.
 ///
-/// Each attribute is either a value or a tree of further attributes, which keep
-/// the order in which they were made. Attributes are reached by path, by name
-/// within a tree, or, for whatever is done often, by a handle that was found
-/// once. A value keeps its [`Kind`] for its lifetime; asking for another is an
-/// error.
+/// Each attribute is either a value or a tree of further attributes in the order of their
+/// creation. An attribute is found by path, by name within a tree, or, for frequent accesses,
+/// by a handle that was obtained once. A value keeps its [`Kind`] for its lifetime, and
+/// requesting another kind is an error.
 ///
 /// ```
 /// use lttv_context::attributes::{AttributeId, Attributes};
@@ -53,14 +51,14 @@ const NONE: u32 = u32::MAX;
 pub struct Attributes {
     nodes: Vec<Node>,
     cells: Vec<Cell>,
-    /// Numbers of all attributes but the root, by parent and name.
+    /// The numbers of all attributes except the root, by parent and name.
     by_name: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Numbers to use again.
+    /// The numbers to use again.
     free: Vec<u32>,
 }
 
-/// Where an attribute is.
+/// The place of an attribute in the tree.
 #[derive(Debug, Clone)]
 struct Node {
     name: OwnedName,
@@ -72,7 +70,7 @@ struct Node {
     depth: u8,
 }
 
-/// What an attribute is.
+/// The content of an attribute, with the generation of its number.
 #[derive(Debug, Clone)]
 struct Cell {
     generation: u32,
@@ -104,7 +102,7 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    /// A tree without attributes.
+    /// Creates a tree without attributes.
     pub fn new() -> Self {
         let root = Node::new(OwnedName::Text("".into()), NONE, 0);
         Attributes {
@@ -116,18 +114,18 @@ impl Attributes {
         }
     }
 
-    /// How many attributes there are; the root is none.
+    /// Returns the number of attributes. The root does not count.
     pub fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// One more than the greatest [`AttributeId::index`] so far: the length of
-    /// a table with an entry for each.
+    /// Returns one more than the greatest [`AttributeId::index`] so far: the length of a table with
+    /// an entry for each attribute.
     pub fn index_bound(&self) -> usize {
         self.nodes.len()
     }
@@ -142,24 +140,25 @@ impl Attributes {
     ///
     /// # Errors
     ///
-    /// A [`PathError`] if the text is no [`Path`].
+    /// Returns a [`PathError`] if the text is not a [`Path`].
     pub fn at(&self, path: &str) -> Result<Option<AttributeId>, PathError> {
         Ok(self.at_path(AttributeId::ROOT, &path.parse()?))
     }
 
-    /// Finds an attribute by path from another one.
+    /// Finds an attribute by path, starting at another one.
     pub fn at_path(&self, from: AttributeId, path: &Path) -> Option<AttributeId> {
         self.cell(from)?;
         path.names().try_fold(from, |tree, name| self.child(tree, name))
     }
 
-    /// Finds or makes an attribute of a type; a new one has the type's default.
+    /// Finds an attribute of a type, or creates it with the default value of the type.
     ///
     /// # Errors
     ///
-    /// [`WrongKind`](AttributeError::WrongKind) if it is there but of another
-    /// kind, or if `of` is no tree; [`TooDeep`](AttributeError::TooDeep),
-    /// [`Gone`](AttributeError::Gone), [`Full`](AttributeError::Full).
+    /// Returns [`WrongKind`](AttributeError::WrongKind) if the attribute has another kind or `of`
+    /// is not a tree, [`Gone`](AttributeError::Gone) if `of` no longer exists,
+    /// [`TooDeep`](AttributeError::TooDeep) if `of` is at the maximum depth, and
+    /// [`Full`](AttributeError::Full) if all numbers are in use.
     pub fn entry<'n, T: AttributeType>(
         &mut self,
         of: AttributeId,
@@ -169,22 +168,23 @@ impl Attributes {
         self.find_or_make(of, name.into(), T::KIND, make).map(Key::new)
     }
 
-    /// Finds or makes an attribute of a type by path, and the trees on the way.
+    /// Finds an attribute of a type by path, or creates it with the default value of the type, and
+    /// any trees on the path.
     ///
     /// # Errors
     ///
-    /// Like [`entry`](Attributes::entry), and [`Path`](AttributeError::Path).
-    /// Trees that were made on the way stay.
+    /// Returns [`Path`](AttributeError::Path) if the text is not a path, and the errors of
+    /// [`entry`](Attributes::entry). Trees that were already created stay.
     pub fn entry_at<T: AttributeType>(&mut self, path: &str) -> Result<Key<T>, AttributeError> {
         let make = || Content::Value(T::default().into_value());
         self.find_or_make_at(path, T::KIND, make).map(Key::new)
     }
 
-    /// Finds or makes a tree.
+    /// Finds a tree, or creates it.
     ///
     /// # Errors
     ///
-    /// Like [`entry`](Attributes::entry).
+    /// Returns the errors of [`entry`](Attributes::entry).
     pub fn subtree<'n>(
         &mut self,
         of: AttributeId,
@@ -193,20 +193,20 @@ impl Attributes {
         self.find_or_make(of, name.into(), Kind::Tree, || Content::Tree)
     }
 
-    /// Finds or makes a tree by path, and the trees on the way.
+    /// Finds a tree by path, or creates it and any trees on the path.
     ///
     /// # Errors
     ///
-    /// Like [`entry_at`](Attributes::entry_at).
+    /// Returns the errors of [`entry_at`](Attributes::entry_at).
     pub fn subtree_at(&mut self, path: &str) -> Result<AttributeId, AttributeError> {
         self.find_or_make_at(path, Kind::Tree, || Content::Tree)
     }
 
-    /// Gives an attribute a value, and makes it if it is not there.
+    /// Sets the value of an attribute, and creates the attribute if it does not exist.
     ///
     /// # Errors
     ///
-    /// Like [`entry`](Attributes::entry).
+    /// Returns the errors of [`entry`](Attributes::entry).
     pub fn set<'n, 'v>(
         &mut self,
         of: AttributeId,
@@ -220,12 +220,12 @@ impl Attributes {
         Ok(id)
     }
 
-    /// Gives an attribute a value by path, and makes it and the trees on the
-    /// way if they are not there.
+    /// Sets the value of an attribute by path, and creates the attribute and any trees on the path
+    /// if they do not exist.
     ///
     /// # Errors
     ///
-    /// Like [`entry_at`](Attributes::entry_at).
+    /// Returns the errors of [`entry_at`](Attributes::entry_at).
     pub fn set_at<'v>(
         &mut self,
         path: &str,
@@ -238,7 +238,7 @@ impl Attributes {
         Ok(id)
     }
 
-    /// The value of an attribute; `None` if it is a tree, or gone.
+    /// Returns the value of an attribute, or `None` if it is a tree or no longer exists.
     #[inline]
     pub fn value(&self, id: AttributeId) -> Option<&Value<'static>> {
         match self.cell(id)? {
@@ -247,13 +247,13 @@ impl Attributes {
         }
     }
 
-    /// The value behind a typed handle; `None` if it is gone.
+    /// Returns the value of a typed handle, or `None` if it no longer exists.
     #[inline]
     pub fn get<T: AttributeType>(&self, key: Key<T>) -> Option<&T> {
         T::from_value(self.value(key.id)?)
     }
 
-    /// The value behind a typed handle, to change; `None` if it is gone.
+    /// Returns the value of a typed handle mutably, or `None` if it no longer exists.
     #[inline]
     pub fn get_mut<T: AttributeType>(&mut self, key: Key<T>) -> Option<&mut T> {
         match self.cells.get_mut(key.id.index())? {
@@ -266,33 +266,33 @@ impl Attributes {
         }
     }
 
-    /// A typed handle of an attribute; `None` if it has another type, or is
-    /// gone.
+    /// Returns a typed handle of an attribute, or `None` if it has another type or no longer
+    /// exists.
     pub fn key<T: AttributeType>(&self, id: AttributeId) -> Option<Key<T>> {
         (self.value(id)?.kind() == T::KIND).then_some(Key::new(id))
     }
 
-    /// What an attribute is; `None` if it is gone.
+    /// Returns the kind of an attribute, or `None` if it no longer exists.
     pub fn kind(&self, id: AttributeId) -> Option<Kind> {
         self.cell(id)?.kind()
     }
 
-    /// The name of an attribute; `None` for the root, and if it is gone.
+    /// Returns the name of an attribute, or `None` if it is the root or no longer exists.
     pub fn name(&self, id: AttributeId) -> Option<Name<'_>> {
         self.cell(id)?;
         let node = &self.nodes[id.index()];
         (node.parent != NONE).then(|| node.name.borrowed())
     }
 
-    /// The tree that an attribute stands in; `None` for the root, and if it is
-    /// gone.
+    /// Returns the tree that contains an attribute, or `None` if it is the root or no longer
+    /// exists.
     pub fn parent(&self, id: AttributeId) -> Option<AttributeId> {
         self.cell(id)?;
         let parent = self.nodes[id.index()].parent;
         (parent != NONE).then(|| self.id(parent))
     }
 
-    /// The path of an attribute; `None` if it is gone.
+    /// Returns the path of an attribute, or `None` if it no longer exists.
     pub fn path(&self, id: AttributeId) -> Option<Path> {
         self.cell(id)?;
         let mut names = Vec::new();
@@ -304,8 +304,7 @@ impl Attributes {
         Some(names.into_iter().rev().collect())
     }
 
-    /// The attributes of a tree, in the order in which they were made. A value
-    /// has none.
+    /// Iterates over the attributes of a tree, in the order of their creation. A value has none.
     pub fn children(&self, id: AttributeId) -> impl DoubleEndedIterator<Item = AttributeId> {
         let node = self.cell(id).map(|_| &self.nodes[id.index()]);
         Children {
@@ -315,10 +314,10 @@ impl Attributes {
         }
     }
 
-    /// Removes an attribute with all below it. Returns whether it was there;
-    /// the root always stays.
+    /// Removes an attribute and everything below it. Returns `true` if it existed. The root cannot
+    /// be removed.
     ///
-    /// Handles of other attributes stay as they are.
+    /// Handles of other attributes stay valid.
     pub fn remove(&mut self, id: AttributeId) -> bool {
         if id == AttributeId::ROOT || self.cell(id).is_none() {
             return false;
@@ -332,15 +331,15 @@ impl Attributes {
         true
     }
 
-    /// The content of an attribute, unless it is gone.
+    /// Returns the content of an attribute, or `None` if it no longer exists.
     #[inline]
     fn cell(&self, id: AttributeId) -> Option<&Content> {
         let cell = self.cells.get(id.index())?;
-        // A number that is not in use has a generation that nobody has seen.
+        // No handle has the generation of a number that is not in use.
         (cell.generation == id.generation).then_some(&cell.content)
     }
 
-    /// The handle of an attribute that is there.
+    /// Returns the handle of an existing attribute.
     fn id(&self, index: u32) -> AttributeId {
         AttributeId { index, generation: self.cells[index as usize].generation }
     }
@@ -384,7 +383,7 @@ impl Attributes {
         }
     }
 
-    /// Checks that an attribute is there and of a kind.
+    /// Checks that an attribute exists and has a kind.
     pub(super) fn expect(
         &self,
         id: AttributeId,
@@ -447,7 +446,7 @@ impl Attributes {
         self.cells[id.index()].content = Content::Value(value.into_owned());
     }
 
-    /// Takes an attribute out of the list of its siblings.
+    /// Removes an attribute from the list of its siblings.
     fn unlink(&mut self, index: u32) {
         let Node { parent, next, previous, .. } = self.nodes[index as usize];
         match previous {
@@ -460,7 +459,7 @@ impl Attributes {
         }
     }
 
-    /// Forgets an attribute that nothing links to.
+    /// Frees the number of an attribute that nothing links to.
     fn free(&mut self, index: u32) {
         let node = &mut self.nodes[index as usize];
         let name = std::mem::replace(&mut node.name, OwnedName::Index(0));
@@ -470,7 +469,7 @@ impl Attributes {
         }
         let cell = &mut self.cells[index as usize];
         cell.content = Content::Free;
-        // A number whose generations are used up is not used again.
+        // A number is not used again once its generations are exhausted.
         if let Some(generation) = cell.generation.checked_add(1) {
             cell.generation = generation;
             self.free.push(index);
@@ -497,7 +496,7 @@ impl<T: AttributeType> Index<Key<T>> for Attributes {
 
     /// # Panics
     ///
-    /// If the attribute is gone; see [`get`](Attributes::get).
+    /// Panics if the attribute no longer exists. [`get`](Attributes::get) does not panic.
     #[inline]
     fn index(&self, key: Key<T>) -> &T {
         self.get(key).expect("the attribute of this key was removed")
@@ -507,14 +506,14 @@ impl<T: AttributeType> Index<Key<T>> for Attributes {
 impl<T: AttributeType> IndexMut<Key<T>> for Attributes {
     /// # Panics
     ///
-    /// If the attribute is gone; see [`get_mut`](Attributes::get_mut).
+    /// Panics if the attribute no longer exists. [`get_mut`](Attributes::get_mut) does not panic.
     #[inline]
     fn index_mut(&mut self, key: Key<T>) -> &mut T {
         self.get_mut(key).expect("the attribute of this key was removed")
     }
 }
 
-/// Iterates over siblings, from both ends.
+/// An iterator over siblings, from both ends.
 struct Children<'a> {
     tree: &'a Attributes,
     front: u32,
@@ -522,7 +521,8 @@ struct Children<'a> {
 }
 
 impl Children<'_> {
-    /// The attribute at one end; both ends are moved behind the last one.
+    /// Returns the attribute at one end and advances this end. Both ends become empty after the
+    /// last one.
     fn take(&mut self, index: u32) -> Option<AttributeId> {
         if index == NONE {
             return None;

@@ -8,13 +8,13 @@ use ltt_read::Timestamp;
 
 use super::seconds;
 
-/// Text of an attribute.
+/// The text of an attribute.
 pub type Text = Cow<'static, str>;
 
-/// What an attribute is.
+/// The kind of an attribute: the type of its value, or a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Yes or no.
+    /// A boolean.
     Bool,
     /// A signed integer of 64 bits.
     Int,
@@ -22,18 +22,18 @@ pub enum Kind {
     UInt,
     /// A floating-point number of 64 bits.
     Float,
-    /// A point in time, in nanoseconds.
+    /// A time, in ns.
     Time,
-    /// A length of time, in nanoseconds.
+    /// A duration, in ns.
     Duration,
-    /// Text.
+    /// A text, which may be empty.
     Text,
-    /// No value, but further attributes.
+    /// A tree of further attributes, without a value.
     Tree,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds, in the order of their declaration.
     pub const ALL: [Kind; 8] = [
         Kind::Bool,
         Kind::Int,
@@ -45,7 +45,7 @@ impl Kind {
         Kind::Tree,
     ];
 
-    /// Its name in messages and in files: `uint`, `text`, `tree`…
+    /// Returns the name in messages and in files: `uint`, `text`, `tree` and so on.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Bool => "bool",
@@ -68,8 +68,7 @@ impl fmt::Display for Kind {
 
 /// The value of an attribute.
 ///
-/// Text may be borrowed, so that showing a structure to a
-/// [browser](super::Browse) copies nothing.
+/// Text may be borrowed, so a structure can be [browsed](super::Browse) without copying text.
 ///
 /// ```
 /// use std::time::Duration;
@@ -81,7 +80,7 @@ impl fmt::Display for Kind {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
     /// A signed integer.
     Int(i64),
@@ -89,16 +88,16 @@ pub enum Value<'a> {
     UInt(u64),
     /// A floating-point number.
     Float(f64),
-    /// A point in time.
+    /// A time, in ns.
     Time(Timestamp),
-    /// A length of time.
+    /// A duration, in ns.
     Duration(Duration),
-    /// Text.
+    /// A text, which may be borrowed.
     Text(Cow<'a, str>),
 }
 
 impl Value<'_> {
-    /// What it is; never [`Kind::Tree`].
+    /// Returns the kind, which is never [`Kind::Tree`].
     pub const fn kind(&self) -> Kind {
         match self {
             Value::Bool(_) => Kind::Bool,
@@ -111,7 +110,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same value, its text borrowed from this one.
+    /// Returns a copy of the value that borrows its text from this one.
     pub fn borrowed(&self) -> Value<'_> {
         match self {
             Value::Bool(value) => Value::Bool(*value),
@@ -124,7 +123,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same value, borrowing nothing.
+    /// Converts the value to one that borrows nothing.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Bool(value) => Value::Bool(value),
@@ -137,12 +136,11 @@ impl Value<'_> {
         }
     }
 
-    /// Reads a value that a person typed; `None` if it is no such value or
-    /// out of its range.
+    /// Parses a value that a user typed. Returns `None` if the text is not such a value or out of
+    /// its range.
     ///
-    /// Integers may be hexadecimal (`0x1f`); times and durations are seconds,
-    /// with up to nine decimals (`1.5`); a truth is `true`, `yes`, `false` or
-    /// `no`.
+    /// Integers may be hexadecimal (`0x1f`). Times and durations are seconds with up to nine
+    /// decimals (`1.5`). Booleans are `true`, `yes`, `false` or `no`.
     ///
     /// ```
     /// use lttv_context::attributes::{Kind, Value};
@@ -171,7 +169,7 @@ impl Value<'_> {
     }
 }
 
-/// An integer, decimal or hexadecimal. Every 64-bit one fits in the result.
+/// Parses a decimal or hexadecimal integer. The result can represent every 64-bit integer.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -181,14 +179,14 @@ fn integer(text: &str) -> Option<i128> {
         Some(digits) => (16, digits),
         None => (10, digits),
     };
-    // What follows a sign or prefix must be a digit, not another sign.
+    // A sign or prefix must be followed by a digit, and not by another sign.
     let value = digits.chars().next()?.is_digit(radix).then(|| i128::from_str_radix(digits, radix));
     let value = value?.ok()?;
     Some(if negative { -value } else { value })
 }
 
 impl fmt::Display for Value<'_> {
-    /// Numbers in full, times in seconds, text in quotes.
+    /// Writes numbers in full, times in seconds, and text in quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Bool(value) => write!(f, "{value}"),

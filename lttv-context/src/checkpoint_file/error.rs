@@ -1,72 +1,72 @@
-//! What can go wrong with a file of checkpoints.
+//! Errors of checkpoint files.
 
 use std::path::PathBuf;
 
-/// Why checkpoints were not stored in a file, or those of a file not taken.
+/// An error from storing checkpoints in a file or loading them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointFileError {
-    /// Reading or writing failed.
+    /// The file could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error from the operating system.
         source: std::io::Error,
     },
-    /// The file is something else.
-    #[error("{}: not a file of checkpoints", path.display())]
+    /// The file is not a checkpoint file.
+    #[error("{}: not a checkpoint file", path.display())]
     NotCheckpoints {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The file is of another format.
-    #[error("{}: checkpoints of format {found}; this is format {known}", path.display())]
+    /// The file has a format that this version does not read.
+    #[error("{}: checkpoint file has format {found}, expected format {known}", path.display())]
     Format {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its format.
+        /// The format of the file.
         found: u32,
-        /// The only format that is read here.
+        /// The only format that is supported.
         known: u32,
     },
-    /// The file's end is missing.
+    /// The file ends too early.
     #[error("{}: truncated at byte {offset}", path.display())]
     Truncated {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// How long it is, in bytes.
+        /// The length of the part of the file that could be read, in bytes.
         offset: u64,
     },
-    /// The file's bytes are not what was written.
-    #[error("{}: damaged: {what}, at byte {offset}", path.display())]
+    /// The content of the file has changed since it was written.
+    #[error("{}: damaged at byte {offset}: {what}", path.display())]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// A description of the damage.
         what: String,
-        /// Where what is wrong begins, in bytes.
+        /// The offset of the damaged part, in bytes.
         offset: u64,
     },
-    /// The checkpoints are of other traces, or of these before they changed.
-    #[error("{}: checkpoints of other traces, or of these as they were earlier", path.display())]
+    /// The checkpoints belong to other traces, or to these traces before a change.
+    #[error("{}: checkpoints of other traces, or of these before a change", path.display())]
     Stale {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// An extension that is attached is not in the file; or in another version, or
-    /// with other options.
-    #[error("{}: no checkpoints of this version of {extension}", path.display())]
+    /// The file has no states for an attached extension in its version and with its options, or the
+    /// extension has no codec.
+    #[error("{}: no checkpoints for this version of {extension}", path.display())]
     Missing {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The extension.
+        /// The name of the extension.
         extension: &'static str,
     },
-    /// No extension that is attached can be stored.
-    #[error("{}: none of the analyses has checkpoints for files", path.display())]
+    /// No attached extension has a codec.
+    #[error("{}: no attached extension can store checkpoints", path.display())]
     NothingToStore {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
 }

@@ -1,27 +1,26 @@
 //! Checkpoints in files.
 //!
-//! All numbers of the frame are little-endian; what is in the frames is in the
-//! format of [postcard](https://postcard.jamesmunns.com/wire-format).
+//! All numbers outside of the content of frames are little-endian. The content of a frame has
+//! the format of [postcard](https://postcard.jamesmunns.com/wire-format).
 //!
 //! ```text
 //! magic    8 bytes  89 4c 43 50 0d 0a 1a 0a
 //! format   u32      1
 //! frames   u32      length of the content
 //!          content
-//!          u32      CRC-32 of all bytes of the file before it but the other sums
+//!          u32      CRC-32 of all previous bytes of the file except other checksums
 //! ```
 //!
-//! The first frame is a [`Head`]. A [`Stored`] checkpoint is in each of the others,
-//! in the order of their positions. Extensions write what changed since the one
-//! before, so that damage anywhere makes what follows worthless: nothing of a file
-//! is used unless all of it is sound.
+//! The first frame contains a [`Head`]. Each of the others contains a [`Stored`] checkpoint, in
+//! the order of their positions. Extensions write the difference from the previous checkpoint,
+//! so damage invalidates everything after it. For this reason a file is used only if all of it
+//! is intact.
 //!
 //! # Versions
 //!
-//! `FORMAT` grows whenever anything of the above changes,
-//! [`Codec::version`](crate::Codec::version) when the bytes or states of an
-//! extension do. A file of another version is refused, never converted: it can be
-//! made anew from the traces.
+//! `FORMAT` increases whenever the above changes, and [`Codec::version`](crate::Codec::version)
+//! whenever the bytes or states of an extension do. A file of another version is refused and
+//! never converted: it can be created again from the traces.
 
 mod error;
 mod read;
@@ -35,7 +34,7 @@ pub use error::CheckpointFileError;
 const MAGIC: [u8; 8] = *b"\x89LCP\r\n\x1a\n";
 const FORMAT: u32 = 1;
 
-/// What a file is about.
+/// The header of a file: the traces and extensions whose checkpoints it contains.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     /// The [`Fingerprint`](crate::Fingerprint) of the traces.
@@ -44,7 +43,7 @@ struct Head {
     checkpoints: u64,
 }
 
-/// An extension whose states are in a file.
+/// An extension whose states are stored in a file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredExtension {
     name: String,
@@ -52,17 +51,16 @@ struct StoredExtension {
     options: u64,
 }
 
-/// A checkpoint in a file.
+/// A stored checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored<'b> {
-    /// The key of its position; `None` at the end.
+    /// The key of the position, or `None` at the end.
     next: Option<(i64, u32)>,
     latest: Option<i64>,
-    /// Where all tracefiles stand, [`Position::BYTES`](ltt_read::Position::BYTES)
-    /// each.
+    /// The positions in all tracefiles, [`Position::BYTES`](ltt_read::Position::BYTES) bytes each.
     #[serde(borrow)]
     tracefiles: &'b [u8],
-    /// By extension.
+    /// The states of the extensions, in the order of [`Head::extensions`].
     #[serde(borrow)]
     states: Vec<&'b [u8]>,
 }

@@ -1,4 +1,4 @@
-//! Loading checkpoints.
+//! Loading checkpoints from files.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -15,23 +15,23 @@ use crate::extension::{AnyCodec, Saved};
 use crate::fingerprint::Fingerprint;
 use crate::position::TracesetPosition;
 
-/// Memory that is made for a frame before its content is seen.
+/// The maximum number of bytes that are reserved for a frame before its content is read.
 const FIRST_RESERVED: u64 = 1 << 16;
 
 impl TracesetContext<'_> {
-    /// Takes over the checkpoints of a file that was made for the same traces, with
-    /// at least the extensions that are attached here. They replace those that are
-    /// there. Of more than there is [memory](crate::Saving::memory) for, some are
-    /// left out, evenly. Gives how many were taken.
+    /// Reads checkpoints from a file that was created for the same traces, with at least the
+    /// extensions that are attached here. They replace the current checkpoints. If they exceed the
+    /// [memory limit](crate::Saving::memory), some are left out, evenly spread. Returns the number
+    /// of checkpoints taken.
     ///
-    /// The file may be hostile: memory stays in proportion to its size and to that
-    /// bound. It is used only if all of it is sound; on any error nothing changes.
+    /// The file may be hostile: memory use is proportional to its size and to the memory limit. A
+    /// file is used only if all of it is intact.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is damaged, or does not fit: see
-    /// [`CheckpointFileError`]. Whatever it is, the remedy is to make checkpoints
-    /// anew.
+    /// Returns [`CheckpointFileError`] if the file cannot be read, is damaged, or does not fit the
+    /// traces and extensions. Nothing changes then. In all of these cases the checkpoints can be
+    /// created again from the traces.
     pub fn load_checkpoints(
         &mut self,
         path: impl AsRef<Path>,
@@ -54,7 +54,7 @@ impl TracesetContext<'_> {
         })?;
         let mut kept = Checkpoints::default();
         let mut before: Option<Checkpoint> = None;
-        // Every so many are kept.
+        // Every `every`-th checkpoint is kept.
         let mut every = 1;
         for number in 1..=head.checkpoints {
             let checkpoint = frames.next("checkpoint", |bytes| {
@@ -74,8 +74,11 @@ impl TracesetContext<'_> {
         Ok(count)
     }
 
-    /// What of the stored extensions goes where; or which one is missing, `None` if
-    /// there is nothing that could be stored.
+    /// Matches the attached extensions with the stored ones.
+    ///
+    /// # Errors
+    ///
+    /// Returns the name of an extension that is not stored, or `None` if there is no extension.
     pub(super) fn wanted(
         &self,
         stored: &[StoredExtension],
@@ -84,7 +87,7 @@ impl TracesetContext<'_> {
         for (place, type_name, codec) in self.extensions.codecs() {
             let codec = codec.ok_or(Some(type_name))?;
             let this = StoredExtension::of(&codec);
-            // Of several that are alike, each is the next one.
+            // Equal extensions are matched in order.
             let taken = wanted.iter().filter(|other| other.codec.name == codec.name).count();
             let same = stored.iter().enumerate().filter(|(_, stored)| **stored == this);
             let stored = same.map(|(at, _)| at).nth(taken).ok_or(Some(codec.name))?;
@@ -93,7 +96,7 @@ impl TracesetContext<'_> {
         if wanted.is_empty() { Err(None) } else { Ok(wanted) }
     }
 
-    /// The states of all extensions from what is stored of each, and from those before.
+    /// Decodes the states of all extensions from their stored bytes and the previous checkpoint.
     pub(super) fn states_of(
         &self,
         stored: &[&[u8]],
@@ -136,16 +139,16 @@ impl TracesetContext<'_> {
     }
 }
 
-/// An extension that is attached, and found in a file.
+/// An attached extension with its place in a file.
 pub(super) struct Wanted {
-    /// Where it is attached.
+    /// The index among all extensions and data of the context.
     place: usize,
-    /// Where it is in the file.
+    /// The index among the extensions in the file.
     stored: usize,
     codec: AnyCodec,
 }
 
-/// A file, frame by frame.
+/// A reader of a file, frame by frame.
 struct Frames<'p> {
     path: &'p Path,
     file: BufReader<File>,
@@ -177,7 +180,7 @@ impl Frames<'_> {
         }
     }
 
-    /// The next frame, which `read` is to make something of.
+    /// Reads the next frame, and decodes its content with `read`.
     fn next<T>(
         &mut self,
         what: &str,
@@ -197,17 +200,17 @@ impl Frames<'_> {
         self.sum.update(&content);
         let sum = u32::from_le_bytes(self.take()?);
         if sum != self.sum.clone().finalize() {
-            return Err(self.damaged(format!("the sum of a {what}"), begin));
+            return Err(self.damaged(format!("wrong checksum of a {what}"), begin));
         }
-        read(&content).ok_or_else(|| self.damaged(format!("the content of a {what}"), begin))
+        read(&content).ok_or_else(|| self.damaged(format!("malformed content of a {what}"), begin))
     }
 
-    /// Nothing may follow.
+    /// Checks that the file ends here.
     fn end(&mut self) -> Result<(), CheckpointFileError> {
         let mut one = [0];
         match self.file.read(&mut one) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(self.damaged("more bytes than there should be".to_owned(), self.offset)),
+            Ok(_) => Err(self.damaged("bytes after the last frame".to_owned(), self.offset)),
             Err(source) => Err(self.failed(source)),
         }
     }

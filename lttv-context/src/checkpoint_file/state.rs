@@ -1,4 +1,4 @@
-//! The state of all extensions at one time, as bytes by themselves.
+//! The state of all extensions at one time, in bytes without a position.
 
 use ltt_read::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,23 +8,22 @@ use crate::checkpoint::Checkpoint;
 use crate::context::TracesetContext;
 use crate::extension::Saved;
 
-/// A state as bytes.
+/// A state in bytes.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredState<'b> {
     extensions: Vec<StoredExtension>,
-    /// By extension.
+    /// The states of the extensions, in the order of `extensions`.
     #[serde(borrow)]
     states: Vec<&'b [u8]>,
 }
 
 impl TracesetContext<'_> {
-    /// The state of extensions where the context stands, as bytes that
-    /// [`restore_state`](Self::restore_state) takes. `None` if it is not the
-    /// [state of that position](Self::is_state_current), or an extension has no
-    /// [`Codec`](crate::Codec).
+    /// Converts the state of extensions at the current position to bytes, for
+    /// [`restore_state`](Self::restore_state). Returns `None` if the state is [not
+    /// current](Self::is_state_current), or if an extension has no [`Codec`](crate::Codec).
     ///
-    /// Other than a checkpoint they tell no position: who keeps them notes the time.
-    /// So they are of use when the traces have grown since, and positions are others.
+    /// Unlike a checkpoint, the bytes contain no position, so the caller has to remember the time.
+    /// In return they remain valid when the traces have grown and positions have changed.
     pub fn state_to_bytes(&self) -> Option<Vec<u8>> {
         if !self.is_state_current() {
             return None;
@@ -42,13 +41,13 @@ impl TracesetContext<'_> {
         postcard::to_stdvec(&StoredState { extensions, states }).ok()
     }
 
-    /// Goes to the first event at or after a time, with the state of extensions that
-    /// there was before all such events, from
-    /// [`state_to_bytes`](Self::state_to_bytes). False, and nothing is changed, if the
-    /// bytes are anything else than the state of such extensions.
+    /// Seeks the first event at `time` or later, and restores a state of extensions that
+    /// [`state_to_bytes`](Self::state_to_bytes) has converted at this place, before all such
+    /// events. Returns `false` and changes nothing if the bytes are not a state of the attached
+    /// extensions.
     ///
-    /// The bytes may be hostile: memory stays in proportion to them. But whether it was
-    /// that time is for the caller to know.
+    /// The bytes may be hostile: memory use is proportional to their number. The caller has to
+    /// ensure that `time` is the time of the state.
     ///
     /// ```
     /// use lttv_context::{Bounds, Codec, Extension, Handle, Setup, Traceset, TracesetContext};

@@ -1,4 +1,4 @@
-//! Storing checkpoints.
+//! Storing checkpoints in files.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,13 +16,13 @@ use crate::fingerprint::fingerprint;
 use crate::position::TracesetPosition;
 
 impl TracesetContext<'_> {
-    /// Stores the checkpoints saved so far in a file, from where another context of
-    /// the same traces [loads](Self::load_checkpoints) them, today or later. The
-    /// state of extensions without a [`Codec`](crate::Codec) is left out.
+    /// Writes the current checkpoints to a file, from which any later context of the same traces
+    /// can [load](Self::load_checkpoints) them. The state of extensions without a
+    /// [`Codec`](crate::Codec) is left out.
     ///
-    /// A file of that name is replaced once the new one is whole and on disk; if
-    /// anything fails, it stays as it was. The file has the states in full for the
-    /// first checkpoint, for others mostly what changed in between.
+    /// An existing file of this name is replaced once the new one is complete and on disk. If
+    /// anything fails, the existing file stays unchanged. The file contains complete states for the
+    /// first checkpoint, and mostly differences for the others.
     ///
     /// ```
     /// use lttv_context::{Bounds, CheckpointFileError, Saving, Traceset, TracesetContext};
@@ -39,7 +39,7 @@ impl TracesetContext<'_> {
     ///
     /// # Errors
     ///
-    /// If writing fails, or no extension can be stored.
+    /// Returns [`CheckpointFileError`] if writing fails, or if no extension can be stored.
     pub fn store_checkpoints(&self, path: impl AsRef<Path>) -> Result<(), CheckpointFileError> {
         let path = path.as_ref();
         let codecs = self.extensions.codecs();
@@ -50,7 +50,7 @@ impl TracesetContext<'_> {
         let partial = partial_path(path);
         let stored = self.store_in(&codecs, path, &partial);
         stored.map_err(|source| {
-            // It may not even have been made.
+            // The file may not exist.
             _ = fs::remove_file(&partial);
             CheckpointFileError::Io { path: path.to_owned(), source }
         })
@@ -82,7 +82,7 @@ impl TracesetContext<'_> {
         }
         frames.finish()?;
         fs::rename(partial, path)?;
-        // The name too must last. Not all systems can sync directories.
+        // The new name has to be on disk, too. Some systems cannot sync directories.
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         if let Ok(parent) = File::open(parent.unwrap_or(Path::new("."))) {
             _ = parent.sync_all();
@@ -91,7 +91,8 @@ impl TracesetContext<'_> {
     }
 }
 
-/// What a file is called until it is whole: several programs may write it at once.
+/// Returns the name of the file until it is complete. It contains the process id, since several
+/// programs may write the file at once.
 fn partial_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(format!(".{}.partial", std::process::id()));
@@ -122,7 +123,7 @@ impl StoredExtension {
     }
 }
 
-/// A file, frame by frame.
+/// A writer of a file, frame by frame.
 struct Frames {
     file: BufWriter<File>,
     sum: Hasher,

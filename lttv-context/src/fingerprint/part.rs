@@ -1,4 +1,4 @@
-//! What a fingerprint has of one file.
+//! The part of a fingerprint that describes one file.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -8,33 +8,33 @@ use std::time::UNIX_EPOCH;
 use crc32fast::Hasher;
 use ltt_read::IndexEntry;
 
-/// How long a sample of a file is, in bytes, and how many there are. So files of up to
-/// 256 KiB are covered as a whole.
+/// The size of a sample of a file in bytes, and the number of samples. Files of up to 256 KiB
+/// are covered completely.
 const SAMPLE: usize = 4096;
 const SAMPLES: usize = 64;
 
-/// Longer files of metadata are not opened by the reader either.
+/// The maximum size of metadata, in bytes. The reader does not open longer files either.
 const MAX_METADATA: u64 = 1 << 28;
 
-/// A file as it was.
+/// The description of a file as it was when the fingerprint was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part {
-    /// CRC-32 of its name.
+    /// CRC-32 of the file name.
     name: u32,
     pub(super) size: u64,
-    /// When it was modified, in ns since 1970; `UNKNOWN` if that is not known.
+    /// The time of modification, in ns since 1970, or `UNKNOWN`.
     modified: i64,
-    /// CRC-32 of the places, sizes and times of its packets.
+    /// CRC-32 of the offsets, sizes and begin times of the packets.
     packets: u32,
-    /// CRC-32 of samples spread over all of it.
+    /// CRC-32 of samples spread over the whole file.
     samples: u32,
-    /// CRC-32 of all of it.
+    /// CRC-32 of the whole content.
     content: u32,
 }
 
 const UNKNOWN: i64 = i64::MIN;
 
-/// A file as it is.
+/// A file as it is now.
 pub(super) struct Now<'f> {
     pub(super) path: &'f Path,
     pub(super) bytes: &'f [u8],
@@ -53,9 +53,9 @@ impl Now<'_> {
         }
     }
 
-    /// Whether a file is what it was, or has only been appended to. If `strict`, all of
-    /// its content decides that. Otherwise samples decide if neither its size nor when it
-    /// was modified has changed.
+    /// Returns `true` if a file is unchanged or has only been appended to. If `strict`, its whole
+    /// earlier content is compared. Otherwise samples are compared if neither its size nor its time
+    /// of modification has changed.
     pub(super) fn continues(&self, before: &Part, strict: bool) -> bool {
         let size = usize::try_from(before.size).ok();
         let Some(bytes) = size.and_then(|size| self.bytes.get(..size)) else { return false };
@@ -108,8 +108,7 @@ fn samples(bytes: &[u8]) -> u32 {
     sum.finalize()
 }
 
-/// The content of the metadata in a directory of a trace; `None` if there is no such
-/// file.
+/// Reads the metadata in a directory of a trace. Returns `None` if there is no such file.
 pub(super) fn metadata(path: &Path) -> Option<Vec<u8>> {
     let file = File::open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
@@ -121,7 +120,7 @@ pub(super) fn metadata(path: &Path) -> Option<Vec<u8>> {
 }
 
 impl Part {
-    /// How many bytes it is in a fingerprint.
+    /// The size of a description in a fingerprint, in bytes.
     pub(super) const BYTES: usize = 4 + 8 + 8 + 3 * 4;
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
