@@ -112,10 +112,10 @@ fn options_come_with_modules() {
 fn wrong_command_lines() {
     for (args, status, message) in [
         (&[][..], 2, "nothing to do"),
-        (&["-m", "rates", "--rate-interval=soon"], 2, "`soon` is no value for --rate-interval"),
+        (&["-m", "rates", "--rate-interval=soon"], 2, "invalid value `soon` for --rate-interval"),
         (&["-m", "textDump", "--rate-interval=1"], 2, "--rate-interval"),
         (&["-m", "print", "-o1", "-o2"], 2, "cannot be used multiple times"),
-        (&["--module=magic"], 2, "there is no module `magic`"),
+        (&["--module=magic"], 2, "unknown module `magic`"),
         (&["-m", "rates", "--rate-interval=0"], 2, "module `rates` could not start"),
         (&["-m", "core", "--begin=2000-01-01 99"], 2, "--begin: expected"),
         (&["-m", "textDump", "-e", "event.name == "], 2, "the filter makes no sense"),

@@ -181,7 +181,7 @@ impl<'h> Batch<'h> {
         pass.begin = self.context.progress().0;
         if let Some(from) = self.from.filter(|_| self.context.extensions().keep_state()) {
             let before = Bounds::all().until(from).events(self.report_every);
-            let outcome = pass.go(&mut self.context, |context| {
+            let outcome = pass.read_chunks(&mut self.context, |context| {
                 loop {
                     match context.replay(&before).ok()? {
                         // Only a hook for a delivered event may stop the batch.
@@ -203,7 +203,7 @@ impl<'h> Batch<'h> {
             Some(until) => bounds.until(until),
             None => bounds,
         };
-        pass.go(&mut self.context, |context| context.middle(&bounds).ok())
+        pass.read_chunks(&mut self.context, |context| context.middle(&bounds).ok())
     }
 
     /// Returns the number of bytes of all tracefiles before the end of the time range.
@@ -228,7 +228,7 @@ struct Pass<'w> {
 
 impl Pass<'_> {
     /// Reads chunk by chunk, and reports after each chunk.
-    fn go<'h>(
+    fn read_chunks<'h>(
         &mut self,
         context: &mut TracesetContext<'h>,
         mut chunk: impl FnMut(&mut TracesetContext<'h>) -> Option<ReadEnd>,

@@ -9,7 +9,7 @@ use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::extension::Extensions;
 use crate::position::{Latest, TracesetPosition};
 
-/// A hook for events.
+/// A hook for events. `Break` ends reading after the event.
 pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
 
 /// A hook for the begin or end of a read, at one [`Level`](crate::Level).
@@ -20,7 +20,7 @@ pub type LevelHook<'h> = dyn FnMut(&mut LevelCall<'_, 'h>) -> Flow + 'h;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventCall<'a, 'h> {
-    /// The event.
+    /// The event that the hook is called for.
     pub event: Event<'a>,
     /// The trace that contains the event.
     pub trace: &'a TraceContext,
@@ -39,7 +39,7 @@ pub struct EventCall<'a, 'h> {
     pub(crate) time: i64,
     pub(crate) latest: Latest,
     /// `true` if the merge skips events.
-    pub(crate) is_partial: bool,
+    pub(crate) is_filtered: bool,
     /// `true` if hooks that keep no state are called for the event, `None` if that is undecided.
     pub(crate) is_heard: Option<bool>,
     /// The check that decides `is_heard`.
@@ -51,7 +51,7 @@ impl EventCall<'_, '_> {
     pub fn position(&self) -> TracesetPosition {
         let generation = self.contexts.traceset().generation();
         let number = self.tracefile.number();
-        let positions = match self.is_partial {
+        let positions = match self.is_filtered {
             true => {
                 let mut merge = Merge::new(self.contexts.traceset().traces());
                 merge.seek_cut(self.time(), number, self.event.position());

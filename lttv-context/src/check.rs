@@ -10,17 +10,17 @@ use crate::contexts::Contexts;
 use crate::extension::Extensions;
 use crate::position::{Latest, UNKNOWN, time_of};
 
-type Asked<'h> = dyn FnMut(&Event<'_>, &Extensions) -> bool + 'h;
+type Predicate<'h> = dyn FnMut(&Event<'_>, &Extensions) -> bool + 'h;
 
 /// A choice of events, with tables of the decisions known in advance.
 pub(crate) struct Check<'h> {
-    /// Whether events of a tracefile may pass, by tracefile number.
+    /// `true` for each tracefile whose events may pass, by tracefile number.
     pub(crate) tracefiles: Box<[bool]>,
     verdicts: Verdicts,
     spans: Spans,
     /// `true` if the merge is at a place to which the time spans have led it.
-    pub(crate) is_led: bool,
-    asked: Box<Asked<'h>>,
+    pub(crate) is_at_span: bool,
+    predicate: Box<Predicate<'h>>,
 }
 
 /// # Choosing events
@@ -66,7 +66,10 @@ impl<'h> TracesetContext<'h> {
     /// `choice` chooses.
     pub fn choose(&mut self, choice: impl Choice + 'h) {
         let check = Check::new(&self.contexts, &choice);
-        self.set_check(Check { asked: Box::new(move |event, _| choice.chooses(event)), ..check });
+        self.set_check(Check {
+            predicate: Box::new(move |event, _| choice.chooses(event)),
+            ..check
+        });
     }
 
     /// Sets a check that also depends on what is attached to the context, usually on the state of
@@ -81,18 +84,18 @@ impl<'h> TracesetContext<'h> {
         passes: impl FnMut(&Event<'_>, &Extensions) -> bool + 'h,
     ) {
         let check = Check::new(&self.contexts, choice);
-        self.set_check(Check { asked: Box::new(passes), ..check });
+        self.set_check(Check { predicate: Box::new(passes), ..check });
     }
 
     /// Removes the check: hooks are called for all events.
     pub fn choose_all(&mut self) {
-        self.read_whole();
+        self.unfilter_merge();
         self.check = None;
     }
 
     fn set_check(&mut self, check: Check<'h>) {
-        self.read_whole();
-        self.check = Some(check).filter(|check| !check.is_idle());
+        self.unfilter_merge();
+        self.check = Some(check).filter(|check| !check.passes_all());
     }
 }
 
@@ -103,28 +106,31 @@ impl<'h> Check<'h> {
             tracefiles: tracefiles.map(|t| choice.may_choose(t.trace_index(), t.index())).collect(),
             verdicts: Verdicts::new(choice, contexts.traceset().traces()),
             spans: Spans::new(choice.spans()),
-            is_led: false,
-            asked: Box::new(|_, _| false),
+            is_at_span: false,
+            predicate: Box::new(|_, _| false),
         }
     }
 
     /// Notes that the merge was moved by a seek.
     pub(crate) fn moved(&mut self) {
-        self.is_led = false;
+        self.is_at_span = false;
     }
 
     /// Returns `true` if it is known in advance that all events pass.
-    fn is_idle(&self) -> bool {
+    fn passes_all(&self) -> bool {
         self.verdicts.are_all(Verdict::Always)
     }
 
     /// Returns `true` if an event passes.
     #[inline(always)]
     pub(crate) fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool {
-        self.verdicts.passes(event, || (self.asked)(event, extensions))
+        self.verdicts.passes(event, || (self.predicate)(event, extensions))
     }
 
-    pub(crate) fn enter(&mut self, merge: &mut Merge, latest: Latest) {
+    /// Restarts the time spans at the current position of the merge. Moves the merge to the first
+    /// span that is not over, if a bound on the times before the position is known and the span
+    /// starts after it.
+    pub(crate) fn enter_spans(&mut self, merge: &mut Merge, latest: Latest) {
         match latest {
             UNKNOWN => self.spans.restart(),
             latest => self.spans.enter(merge, latest.map(Timestamp::from_ns)),
@@ -143,10 +149,14 @@ impl<'h> Check<'h> {
     ) -> bool {
         while let Some(last) = self.spans.last().map(Timestamp::ns) {
             let stop = limit.min(last.saturating_add(1));
-            let found = merge.next_taken(|event| match () {
-                () if time_of(event) >= stop || looks.are_spent() => Look::Stop,
-                () if self.passes(event, extensions) => Look::Take,
-                () => Look::Leave,
+            let found = merge.next_taken(|event| {
+                if time_of(event) >= stop || looks.spend() {
+                    Look::Stop
+                } else if self.passes(event, extensions) {
+                    Look::Take
+                } else {
+                    Look::Leave
+                }
             });
             let Some(event) = found else { return false };
             let time = time_of(&event);
@@ -167,8 +177,9 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
+    /// Counts one event that is looked at. Returns `true` if no more may be looked at.
     #[inline(always)]
-    fn are_spent(&mut self) -> bool {
+    fn spend(&mut self) -> bool {
         match self.left.checked_sub(1) {
             Some(left) => self.left = left,
             None => self.spent = true,

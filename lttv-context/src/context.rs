@@ -5,20 +5,20 @@ use std::collections::HashMap;
 use ltt_read::{Error, Merge, Notice};
 use lttv_hooks::{HookId, Removal, Verdict};
 
+use crate::begin_end::{ActiveHooks, ReadId};
 use crate::bounds::{Bounds, ReadEnd};
 use crate::call::EventCall;
 use crate::check::Check;
 use crate::checkpoint::Checkpoints;
+use crate::checkpoint_policy::Saving;
 use crate::commands::{Command, Commands, Registration};
 use crate::contexts::Contexts;
 use crate::dispatch::Dispatch;
 use crate::extension::{Extension, Extensions, Handle, Setup};
+use crate::filtered_read::ReadPoint;
 use crate::hook_set::HookSet;
-use crate::late::{Ahead, Floor};
-use crate::level::{Begun, ReadId};
-use crate::partial::Stand;
 use crate::position::{Latest, StalePosition, TracesetPosition, time_of};
-use crate::saving::Saving;
+use crate::read_ahead::{ReadAhead, SkipBefore};
 use crate::subscription::Subscription;
 use crate::traceset::{Generation, Traceset};
 
@@ -50,7 +50,7 @@ pub struct TracesetContext<'h> {
     pub(crate) dispatch: Dispatch<'h>,
     pub(crate) extensions: Extensions,
     pub(crate) commands: Commands<'h>,
-    pub(crate) begun: HashMap<ReadId, Begun<'h>>,
+    pub(crate) active_hooks: HashMap<ReadId, ActiveHooks<'h>>,
     /// The time of delivery of the last event, or the time sought, in ns. No later event is
     /// delivered at a time before it.
     pub(crate) now: i64,
@@ -61,11 +61,11 @@ pub struct TracesetContext<'h> {
     pub(crate) check: Option<Check<'h>>,
     /// The current position among all events while the merge skips events that do not pass the
     /// check: the tracefiles are then at other places than in a read of all events.
-    pub(crate) stand: Option<Stand>,
+    pub(crate) read_point: Option<ReadPoint>,
     /// The events to skip since they were delivered ahead of their turn.
-    pub(crate) floor: Option<Floor>,
+    pub(crate) skip_before: Option<SkipBefore>,
     /// The place to return to, while events after the end time are skipped.
-    pub(crate) ahead: Option<Ahead>,
+    pub(crate) read_ahead: Option<ReadAhead>,
 }
 
 /// The status of the state of extensions, and the policy for checkpoints.
@@ -77,7 +77,7 @@ pub(crate) struct State {
     pub(crate) at_begin: bool,
     /// The number of events read since the last checkpoint that was kept.
     pub(crate) events: u64,
-    pub(crate) saving: Saving,
+    pub(crate) policy: Saving,
 }
 
 impl<'h> TracesetContext<'h> {
@@ -90,19 +90,19 @@ impl<'h> TracesetContext<'h> {
             contexts,
             extensions: Extensions::default(),
             commands: Commands::default(),
-            begun: HashMap::new(),
+            active_hooks: HashMap::new(),
             now: i64::MIN,
             latest: None,
             checkpoints: Checkpoints::default(),
-            state: State { is_current: true, at_begin: true, events: 0, saving: Saving::never() },
+            state: State { is_current: true, at_begin: true, events: 0, policy: Saving::never() },
             check: None,
-            stand: None,
-            floor: None,
-            ahead: None,
+            read_point: None,
+            skip_before: None,
+            read_ahead: None,
         }
     }
 
-    /// Returns the traceset.
+    /// Returns the traceset that the context reads.
     pub fn traceset(&self) -> &Traceset {
         self.contexts.traceset()
     }
@@ -196,7 +196,7 @@ impl<'h> TracesetContext<'h> {
     /// Returns the position before the next event, whether or not that event passes a
     /// [check](Self::choose).
     pub fn position(&mut self) -> TracesetPosition {
-        if let Some(position) = self.whole_position() {
+        if let Some(position) = self.filtered_position() {
             return position;
         }
         let time = self.merge.next().map(|event| self.now.max(time_of(&event)));

@@ -55,7 +55,7 @@ impl Contexts {
         Contexts { traceset, traces, tracefiles }
     }
 
-    /// Returns the traceset.
+    /// Returns the traceset of these contexts.
     pub fn traceset(&self) -> &Traceset {
         &self.traceset
     }
@@ -97,7 +97,7 @@ impl TraceContext {
         self.index
     }
 
-    /// Returns the trace.
+    /// Returns the trace itself.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
     }
@@ -135,7 +135,7 @@ impl TracefileContext {
         &self.trace
     }
 
-    /// Returns the tracefile.
+    /// Returns the tracefile itself.
     pub fn tracefile(&self) -> &Tracefile {
         &self.trace().tracefiles()[self.index]
     }

@@ -10,7 +10,7 @@ use lttv_hooks::{HookId, HooksAt, HooksById, HooksFound, Priority, Reach, ReadyH
 use crate::call::EventHook;
 use crate::commands::Registration;
 use crate::contexts::{Contexts, TracefileContext};
-use crate::subscription::{Scope, Subscription, What};
+use crate::subscription::{EventSelector, Scope, Subscription};
 
 /// The hooks for events, by dense keys.
 ///
@@ -18,7 +18,7 @@ use crate::subscription::{Scope, Subscription, What};
 /// of one channel share their keys until a hook distinguishes between them.
 #[derive(Debug)]
 pub(crate) struct Dispatch<'h> {
-    hooks: HooksById<EventHook<'h>, Found>,
+    hooks: HooksById<EventHook<'h>, HookInfo>,
     subscriptions: HashMap<HookId, Registered>,
     /// The base of each tracefile, by its number.
     bases: Vec<usize>,
@@ -28,7 +28,7 @@ pub(crate) struct Dispatch<'h> {
 
 /// Data for a hook and a key that is computed when the hook is added.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct HookInfo {
     /// The handles of the fields of the hook's subscription.
     fields: Rc<[Field]>,
     /// `true` if the hook belongs to an extension. It is then called for every event of the key,
@@ -36,7 +36,7 @@ pub(crate) struct Found {
     pub(crate) keeps_state: bool,
 }
 
-impl Found {
+impl HookInfo {
     #[inline(always)]
     pub(crate) fn fields(&self) -> &[Field] {
         &self.fields
@@ -45,7 +45,7 @@ impl Found {
 
 /// Equality of the data of two hooks: those with equal data are called as one run. All hooks
 /// without fields are equal if they agree in `keeps_state`.
-impl PartialEq for Found {
+impl PartialEq for HookInfo {
     fn eq(&self, other: &Self) -> bool {
         let are_none = self.fields.is_empty() && other.fields.is_empty();
         self.keeps_state == other.keeps_state
@@ -109,8 +109,8 @@ impl<'h> Dispatch<'h> {
         keeps_state: bool,
     ) {
         let Registration { id, subscription, hook } = registration;
-        if let Some(there) = self.subscriptions.get(&id) {
-            let priority = there.subscription.priority;
+        if let Some(registered) = self.subscriptions.get(&id) {
+            let priority = registered.subscription.priority;
             self.insert(id, priority, Reach::Ids(Vec::new()), hook);
             return;
         }
@@ -119,20 +119,20 @@ impl<'h> Dispatch<'h> {
             self.separate(contexts, number);
         }
         let registered = Registered { subscription, keeps_state };
-        let reach = self.reach(contexts, &registered);
+        let targets = self.hook_targets(contexts, &registered);
         self.subscriptions.insert(id, registered);
-        self.insert(id, priority, reach, hook);
+        self.insert(id, priority, targets, hook);
     }
 
     fn insert(
         &mut self,
         id: HookId,
         priority: Priority,
-        reach: Reach<Found>,
+        targets: Reach<HookInfo>,
         hook: Box<EventHook<'h>>,
     ) {
-        let added = self.hooks.add_as(id, priority, reach, hook);
-        debug_assert!(added.is_ok(), "the priority is the one that it has");
+        let added = self.hooks.add_as(id, priority, targets, hook);
+        debug_assert!(added.is_ok(), "the hook is added with its first priority");
     }
 
     pub(crate) fn remove(&mut self, id: HookId) -> Removal<Registration<'h>> {
@@ -170,18 +170,19 @@ impl<'h> Dispatch<'h> {
         let ids: Vec<_> = self.subscriptions.keys().copied().collect();
         for id in ids {
             let Some(registered) = self.subscriptions.remove(&id) else { continue };
-            let reach = self.reach(contexts, &registered);
-            self.hooks.set_reach(id, reach);
+            let targets = self.hook_targets(contexts, &registered);
+            self.hooks.set_reach(id, targets);
             self.subscriptions.insert(id, registered);
         }
     }
 
     /// Computes all keys that a subscription selects.
-    fn reach(&self, contexts: &Contexts, registered: &Registered) -> Reach<Found> {
+    fn hook_targets(&self, contexts: &Contexts, registered: &Registered) -> Reach<HookInfo> {
         let Registered { subscription, keeps_state } = registered;
-        let found = |fields: Vec<Field>| Found { fields: fields.into(), keeps_state: *keeps_state };
+        let info =
+            |fields: Vec<Field>| HookInfo { fields: fields.into(), keeps_state: *keeps_state };
         if subscription.is_unconditional() && subscription.scope == Scope::Traceset {
-            return Reach::All(found(Vec::new()));
+            return Reach::All(info(Vec::new()));
         }
         let mut keys = Vec::new();
         for trace in contexts.traces() {
@@ -200,13 +201,13 @@ impl<'h> Dispatch<'h> {
                 continue;
             }
             for (event_type, fields) in subscription.types(trace.index(), trace.trace()) {
-                let found = found(fields);
-                keys.extend(bases.iter().map(|base| (base + event_type.index(), found.clone())));
+                let info = info(fields);
+                keys.extend(bases.iter().map(|base| (base + event_type.index(), info.clone())));
             }
         }
-        match subscription.what {
-            What::Everything => Reach::Main(keys),
-            What::Named(_) | What::Type { .. } => Reach::Ids(keys),
+        match subscription.selector {
+            EventSelector::Everything => Reach::Main(keys),
+            EventSelector::Named(_) | EventSelector::Type { .. } => Reach::Ids(keys),
         }
     }
 }
@@ -214,7 +215,7 @@ impl<'h> Dispatch<'h> {
 /// A prepared [`Dispatch`] that does not change for now.
 #[derive(Debug)]
 pub(crate) struct Ready<'a, 'h> {
-    hooks: ReadyHooks<'a, EventHook<'h>, Found>,
+    hooks: ReadyHooks<'a, EventHook<'h>, HookInfo>,
     bases: &'a [usize],
 }
 
@@ -245,7 +246,7 @@ impl<'h> Ready<'_, 'h> {
 
     /// Returns the hooks that were found.
     #[inline(always)]
-    pub(crate) fn at(&mut self, found: HooksFound) -> HooksAt<'_, EventHook<'h>, Found> {
+    pub(crate) fn at(&mut self, found: HooksFound) -> HooksAt<'_, EventHook<'h>, HookInfo> {
         self.hooks.at(found)
     }
 }

@@ -23,7 +23,7 @@ use crate::contexts::Contexts;
 /// use ltt_read::Timestamp;
 /// use lttv_hooks::Priority;
 ///
-/// /// Who runs on each CPU.
+/// /// The thread that runs on each CPU.
 /// #[derive(Default)]
 /// struct Running {
 ///     tids: Vec<u64>,
@@ -235,12 +235,12 @@ pub(crate) trait SavedState: Any + Send + Sync {
 }
 
 /// A saved state with the identity of its extension.
-struct Of<E: Extension> {
+struct StateOf<E: Extension> {
     identity: Identity,
     saved: E::Checkpoint,
 }
 
-impl<E: Extension> SavedState for Of<E> {
+impl<E: Extension> SavedState for StateOf<E> {
     fn identity(&self) -> Option<Identity> {
         Some(self.identity)
     }
@@ -251,9 +251,9 @@ impl<E: Extension> SavedState for Of<E> {
 }
 
 /// A placeholder for plain data, which is not saved.
-struct Nothing;
+struct NoState;
 
-impl SavedState for Nothing {
+impl SavedState for NoState {
     fn identity(&self) -> Option<Identity> {
         None
     }
@@ -265,7 +265,7 @@ impl SavedState for Nothing {
 
 fn saved_of<E: Extension>(saved: &Saved) -> Option<&E::Checkpoint> {
     let saved: &dyn Any = &**saved;
-    Some(&saved.downcast_ref::<Of<E>>()?.saved)
+    Some(&saved.downcast_ref::<StateOf<E>>()?.saved)
 }
 
 /// A [`Codec`] of an extension of any type.
@@ -296,7 +296,7 @@ impl AnyCodec {
             read: Box::new(move |value, bytes, before| {
                 let extension = value.downcast_ref::<E>()?;
                 let saved = read(extension, bytes, before.and_then(saved_of::<E>))?;
-                Some(Arc::new(Of::<E> { identity: extension.identity(), saved }))
+                Some(Arc::new(StateOf::<E> { identity: extension.identity(), saved }))
             }),
         })
     }
@@ -312,7 +312,7 @@ struct Cell {
     needs_earlier_state: fn(&dyn Any) -> bool,
     save: fn(&dyn Any) -> Saved,
     /// Returns `true` if a state belongs to an extension of this type.
-    is_of: fn(&Saved) -> bool,
+    matches: fn(&Saved) -> bool,
     restore: fn(&mut dyn Any, &Saved),
     #[cfg_attr(not(feature = "checkpoint-files"), allow(dead_code))]
     codec: fn(&dyn Any) -> Option<AnyCodec>,
@@ -391,11 +391,11 @@ impl Extensions {
             save: |value| match value.downcast_ref::<E>() {
                 Some(extension) => {
                     let (identity, saved) = (extension.identity(), extension.save());
-                    Arc::new(Of::<E> { identity, saved })
+                    Arc::new(StateOf::<E> { identity, saved })
                 }
-                None => Arc::new(Nothing),
+                None => Arc::new(NoState),
             },
-            is_of: |saved| saved_of::<E>(saved).is_some(),
+            matches: |saved| saved_of::<E>(saved).is_some(),
             restore: |value, saved| {
                 if let (Some(extension), Some(saved)) =
                     (value.downcast_mut::<E>(), saved_of::<E>(saved))
@@ -415,8 +415,8 @@ impl Extensions {
             reset: |_| {},
             identity: |_| None,
             needs_earlier_state: |_| false,
-            save: |_| Arc::new(Nothing),
-            is_of: |_| true,
+            save: |_| Arc::new(NoState),
+            matches: |_| true,
             restore: |_, _| {},
             codec: |_| None,
         })
@@ -444,7 +444,7 @@ impl Extensions {
     /// Creates a list of states that contains a placeholder for each extension or data.
     #[cfg(feature = "checkpoint-files")]
     pub(crate) fn no_states(&self) -> Vec<Saved> {
-        let nothing: Saved = Arc::new(Nothing);
+        let nothing: Saved = Arc::new(NoState);
         vec![nothing; self.cells.len()]
     }
 
@@ -473,8 +473,8 @@ impl Extensions {
             let attached = cell.and_then(|cell| (cell.identity)(&*cell.value));
             let found = state.and_then(|state| state.identity());
             // Different types may have the same name.
-            let is_of = cell.zip(state).is_none_or(|(cell, state)| (cell.is_of)(state));
-            if found != attached || attached.is_some() && !is_of {
+            let matches = cell.zip(state).is_none_or(|(cell, state)| (cell.matches)(state));
+            if found != attached || attached.is_some() && !matches {
                 return Err(CheckpointMismatch::Extension { place, found, attached });
             }
         }
@@ -482,7 +482,7 @@ impl Extensions {
     }
 
     /// Returns the type names of the extensions whose state depends on earlier events.
-    pub(crate) fn in_need_of_state(&self) -> Vec<&'static str> {
+    pub(crate) fn needing_earlier_state(&self) -> Vec<&'static str> {
         let cells = self.cells.iter().filter(|cell| (cell.needs_earlier_state)(&*cell.value));
         cells.map(|cell| cell.type_name).collect()
     }
@@ -499,14 +499,14 @@ impl<T: 'static> Index<Handle<T>> for Extensions {
 
     #[inline]
     fn index(&self, handle: Handle<T>) -> &T {
-        self.get(handle).expect("a handle of this context")
+        self.get(handle).expect("the handle belongs to another context")
     }
 }
 
 impl<T: 'static> IndexMut<Handle<T>> for Extensions {
     #[inline]
     fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
-        self.get_mut(handle).expect("a handle of this context")
+        self.get_mut(handle).expect("the handle belongs to another context")
     }
 }
 

@@ -1,14 +1,14 @@
 //! Fingerprints, which identify traces mostly without reading them.
 
-mod part;
+mod file;
 
 use std::borrow::Cow;
 
 use ltt_read::{Timestamp, Trace};
 
-use crate::growth;
+use crate::appended;
 use crate::traceset::Traceset;
-use part::{Now, Part, metadata};
+use file::{CurrentFile, FileRecord, read_metadata};
 
 /// A fingerprint of traces. It is stored with data computed from the traces, and detects later
 /// that the traces have changed.
@@ -33,9 +33,8 @@ use part::{Now, Part, metadata};
 /// of more than 256 KiB, and lies outside of its samples. [`strict`](Self::strict) detects
 /// this, too, since it always reads everything.
 ///
-/// A fingerprint in the format of an earlier version of this crate fits no traces, so data
-/// stored with it is computed again.
-/// no traces: what was kept with it is made anew.
+/// A fingerprint in the format of an earlier version of this crate fits no traces, so data stored
+/// with it is computed again.
 ///
 /// ```
 /// use lttv_context::{Fingerprint, Traceset};
@@ -78,11 +77,11 @@ impl Fingerprint<'static> {
             };
             bytes.extend_from_slice(&identifier(trace));
             count(trace.paths().len(), &mut bytes);
-            each_metadata(trace, |now| now.part().write(&mut bytes));
+            each_metadata(trace, |now| now.record().write(&mut bytes));
             count(trace.tracefiles().len(), &mut bytes);
             for number in 0..trace.tracefiles().len() {
                 count(trace.tracefiles()[number].files().count(), &mut bytes);
-                each_file(trace, number, |now| now.part().write(&mut bytes));
+                each_file(trace, number, |now| now.record().write(&mut bytes));
             }
         }
         Fingerprint { bytes: bytes.into(), is_strict: false }
@@ -131,18 +130,18 @@ impl<'b> Fingerprint<'b> {
     /// Computes the time before which traces have received nothing since this fingerprint was
     /// created. See [`settled_since`](crate::settled_since).
     pub fn settled_since(&self, traceset: &Traceset) -> Option<Timestamp> {
-        growth::settled(self.sizes_before(traceset)?.sizes, traceset)
+        appended::settled(self.sizes_before(traceset)?.sizes, traceset)
     }
 
     /// Returns the earlier sizes of all files if the fingerprint fits these traces, either as they
     /// are now or as they were before they grew. A tracefile may grow by content at the end of its
     /// last file and by further files, and metadata by text at its end and by further directories.
-    fn sizes_before(&self, traceset: &Traceset) -> Option<Before> {
+    fn sizes_before(&self, traceset: &Traceset) -> Option<EarlierSizes> {
         let bytes = &mut &*self.bytes;
         if take::<4>(bytes)? != MAGIC || count(bytes)? != traceset.traces().len() {
             return None;
         }
-        let mut before = Before { sizes: Vec::new(), has_more_metadata: false };
+        let mut before = EarlierSizes { sizes: Vec::new(), has_more_metadata: false };
         for trace in traceset.traces() {
             if take(bytes)? != identifier(trace) {
                 return None;
@@ -153,10 +152,10 @@ impl<'b> Fingerprint<'b> {
             each_metadata(trace, |now| {
                 if is_same && left > 0 {
                     left -= 1;
-                    let part = take(bytes).as_ref().and_then(Part::read);
-                    is_same = part.is_some_and(|part| {
-                        before.has_more_metadata |= part.size < now.bytes.len() as u64;
-                        now.continues(&part, self.is_strict)
+                    let record = take(bytes).as_ref().and_then(FileRecord::read);
+                    is_same = record.is_some_and(|record| {
+                        before.has_more_metadata |= record.size < now.bytes.len() as u64;
+                        now.extends(&record, self.is_strict)
                     });
                 }
             });
@@ -169,13 +168,13 @@ impl<'b> Fingerprint<'b> {
                 let mut is_same = files <= tracefile.files().count();
                 each_file(trace, number, |now| {
                     if is_same && sizes.len() < files {
-                        let part = take(bytes).as_ref().and_then(Part::read);
-                        is_same = part.is_some_and(|part| {
-                            sizes.push(part.size);
+                        let record = take(bytes).as_ref().and_then(FileRecord::read);
+                        is_same = record.is_some_and(|record| {
+                            sizes.push(record.size);
                             // A running tracer appends to the last file.
                             let may_grow = sizes.len() == files;
-                            (may_grow || part.size == now.bytes.len() as u64)
-                                && now.continues(&part, self.is_strict)
+                            (may_grow || record.size == now.bytes.len() as u64)
+                                && now.extends(&record, self.is_strict)
                         });
                     }
                 });
@@ -190,7 +189,7 @@ impl<'b> Fingerprint<'b> {
 }
 
 /// The earlier sizes of traces.
-struct Before {
+struct EarlierSizes {
     /// The sizes of all files of each tracefile, in bytes.
     sizes: Vec<Vec<u64>>,
     /// `true` if there is more metadata now.
@@ -203,24 +202,24 @@ fn identifier(trace: &Trace) -> [u8; 16] {
 
 /// Calls a function for the metadata in each directory of a trace. Metadata counts as empty if
 /// there is no such file.
-fn each_metadata(trace: &Trace, mut look: impl FnMut(Now<'_>)) {
+fn each_metadata(trace: &Trace, mut visit: impl FnMut(CurrentFile<'_>)) {
     for directory in trace.paths() {
         let path = directory.join("metadata");
         // Traces in memory are in no directory.
         let is_file = !directory.as_os_str().is_empty();
-        let bytes = is_file.then(|| metadata(&path)).flatten().unwrap_or_default();
-        look(Now { path: &path, bytes: &bytes, packets: &[] });
+        let bytes = is_file.then(|| read_metadata(&path)).flatten().unwrap_or_default();
+        visit(CurrentFile { path: &path, bytes: &bytes, packets: &[] });
     }
 }
 
 /// Calls a function for each file of a tracefile.
-fn each_file(trace: &Trace, number: usize, mut look: impl FnMut(Now<'_>)) {
+fn each_file(trace: &Trace, number: usize, mut visit: impl FnMut(CurrentFile<'_>)) {
     let Some(tracefile) = trace.tracefiles().get(number) else { return };
     let mut packets = trace.packet_index(number).entries();
     for (file, (path, bytes)) in (0..).zip(tracefile.files().zip(tracefile.file_bytes())) {
         let (of_file, rest) = packets.split_at(packets.partition_point(|p| p.file <= file));
         packets = rest;
-        look(Now { path, bytes, packets: of_file });
+        visit(CurrentFile { path, bytes, packets: of_file });
     }
 }
 

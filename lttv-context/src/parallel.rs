@@ -9,8 +9,8 @@ use std::thread;
 use ltt_read::{Error, Notice, Timestamp};
 
 use crate::bounds::Bounds;
-use crate::cuts;
 use crate::slice::{Report, Slice};
+use crate::slice_points::slice_points;
 use crate::traceset::Traceset;
 
 /// A parallel read of a traceset on several threads.
@@ -130,19 +130,19 @@ impl Parallel {
         work: impl Fn(&mut Slice<'_>) -> R + Sync,
         mut take: impl FnMut(R),
     ) -> ParallelRead<()> {
-        let cuts = self.cuts();
-        let slices = cuts.len() + 1;
+        let points = self.slice_points();
+        let slices = points.len() + 1;
         let do_slice = |number: usize| {
-            let begin = number.checked_sub(1).map_or(self.begin, |before| cuts[before]);
-            let end = cuts.get(number).copied().or(self.end);
+            let begin = number.checked_sub(1).map_or(self.begin, |before| points[before]);
+            let end = points.get(number).copied().or(self.end);
             // Slices meet where seeking leads to, so that each event is in exactly one. The times
             // of events decide only at the ends of the whole range.
             let mut bounds = Bounds::all();
             if self.begin > Timestamp::MIN {
                 bounds = bounds.since(self.begin);
             }
-            bounds = match (cuts.get(number), self.end) {
-                (Some(cut), _) => bounds.until_start_of(*cut),
+            bounds = match (points.get(number), self.end) {
+                (Some(point), _) => bounds.until_start_of(*point),
                 (None, Some(end)) => bounds.until(end),
                 (None, None) => bounds,
             };
@@ -171,7 +171,7 @@ impl Parallel {
     }
 
     /// Computes the times between slices.
-    fn cuts(&self) -> Vec<Timestamp> {
+    fn slice_points(&self) -> Vec<Timestamp> {
         let tracefiles: Vec<_> = (self.traceset.traces().iter())
             .flat_map(|trace| (0..trace.tracefiles().len()).map(move |index| (trace, index)))
             .collect();
@@ -188,7 +188,7 @@ impl Parallel {
             let each = (most / self.threads).clamp(1, SLICES_PER_THREAD);
             if self.threads == 1 { 1 } else { each * self.threads }
         });
-        cuts::cuts(entries(), self.begin, self.end, slices)
+        slice_points(entries(), self.begin, self.end, slices)
     }
 }
 
@@ -256,9 +256,9 @@ fn in_order<R: Send>(
     let ahead = 2 * threads;
     let progress = Mutex::new(Progress { next: 0, taken: 0, done: BTreeMap::new(), over: false });
     let changed = Condvar::new();
-    let alarm = || Alarm { progress: &progress, changed: &changed };
+    let guard = || PanicGuard { progress: &progress, changed: &changed };
     let worker = || {
-        let _alarm = alarm();
+        let _guard = guard();
         loop {
             let mut now = lock(&progress);
             while !now.over && now.next < count && now.next >= now.taken + ahead {
@@ -279,7 +279,7 @@ fn in_order<R: Send>(
         for _ in 0..threads.min(count) {
             scope.spawn(worker);
         }
-        let _alarm = alarm();
+        let _guard = guard();
         for number in 0..count {
             let mut now = lock(&progress);
             let result = loop {
@@ -306,12 +306,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A guard that ends all work on a panic, so that no thread waits for one that has ended.
-struct Alarm<'a, R> {
+struct PanicGuard<'a, R> {
     progress: &'a Mutex<Progress<R>>,
     changed: &'a Condvar,
 }
 
-impl<R> Drop for Alarm<'_, R> {
+impl<R> Drop for PanicGuard<'_, R> {
     fn drop(&mut self) {
         if thread::panicking() {
             lock(self.progress).over = true;

@@ -8,14 +8,14 @@ use ltt_read::{Event, Timestamp};
 use crate::bounds::{Bounds, EndReason, Limit, ReadEnd};
 use crate::check::Looks;
 use crate::context::TracesetContext;
-use crate::deliver::{ByTime, Checked, Delivery, Mode, Pause, ToAll, ToSome, ToState};
-use crate::late::{Met, Stage};
+use crate::delivery::{AllHooks, ByTime, Checked, Delivery, Mode, PassingOnly, Pause, StateHooks};
 use crate::position::{StalePosition, TracesetPosition, time_of};
+use crate::read_ahead::{FilterStop, TimeFilter};
 
 /// The hooks that events are delivered to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// All hooks.
+    /// All hooks for events.
     All,
     /// Only hooks of extensions.
     State,
@@ -66,75 +66,81 @@ impl<'h> TracesetContext<'h> {
             false => (None, None),
         };
         match audience {
-            Audience::All => self.turn_back_unless(until),
-            Audience::State => self.ahead = None,
+            Audience::All => self.abort_read_ahead_unless(until),
+            Audience::State => self.read_ahead = None,
         }
         let soonest = end.into_iter().chain(place).min();
         let (limit, limit_by_time) = (Limit::new(bounds, soonest), Limit::new(bounds, place));
         let checked = is_whole && self.check.is_some();
-        let partial = checked && self.leaves_out();
-        let mut left = Left {
+        let filtered = checked && self.can_filter_merge();
+        let mut budget = Budget {
             events: bounds.max_events().unwrap_or(u64::MAX),
             looks: Looks { left: bounds.max_looks().unwrap_or(u64::MAX), spent: false },
         };
-        let most = left.events;
+        let most = budget.events;
         loop {
-            let mut stage = if is_whole { self.stage(since, until) } else { None };
-            let partial = partial && stage.is_none();
-            match partial {
-                true => self.read_partly(),
-                false => self.read_whole(),
+            let mut time_filter = if is_whole { self.time_filter(since, until) } else { None };
+            let filtered = filtered && time_filter.is_none();
+            match filtered {
+                true => self.filter_merge(),
+                false => self.unfilter_merge(),
             }
             let chunk = self.events_to_checkpoint();
             let (read, reason) = match audience {
-                Audience::All if stage.is_some() => {
-                    self.deliver::<ByTime>(&limit_by_time, stage.as_mut(), chunk, &mut left)
+                Audience::All if time_filter.is_some() => {
+                    self.deliver::<ByTime>(&limit_by_time, time_filter.as_mut(), chunk, &mut budget)
                 }
-                Audience::All if partial => self.deliver::<ToSome>(&limit, None, chunk, &mut left),
-                Audience::All if checked => self.deliver::<Checked>(&limit, None, chunk, &mut left),
-                Audience::All => self.deliver::<ToAll>(&limit, None, chunk, &mut left),
-                Audience::State => self.deliver::<ToState>(&limit, None, chunk, &mut left),
+                Audience::All if filtered => {
+                    self.deliver::<PassingOnly>(&limit, None, chunk, &mut budget)
+                }
+                Audience::All if checked => {
+                    self.deliver::<Checked>(&limit, None, chunk, &mut budget)
+                }
+                Audience::All => self.deliver::<AllHooks>(&limit, None, chunk, &mut budget),
+                Audience::State => self.deliver::<StateHooks>(&limit, None, chunk, &mut budget),
             };
-            if partial {
-                self.came_to(bounds, soonest, read, reason);
+            if filtered {
+                self.set_read_point(bounds, soonest, read, reason);
             }
-            self.state.at_begin &= read == 0 && most == left.events;
-            self.passed(read);
-            let met = stage.map(|stage| stage.met);
+            self.state.at_begin &= read == 0 && most == budget.events;
+            self.count_read_events(read);
+            let stop = time_filter.map(|filter| filter.stop);
             let reason = match reason {
-                EndReason::EventCount if left.events > 0 => continue,
-                EndReason::EndTime if met == Some(Met::Floor) => {
-                    self.pass_floors();
+                EndReason::EventCount if budget.events > 0 => continue,
+                EndReason::EndTime if stop == Some(FilterStop::SkipEnd) => {
+                    self.end_skipping();
                     continue;
                 }
-                EndReason::EndTime if met == Some(Met::AllCame) => {
-                    self.turn_back();
+                EndReason::EndTime if stop == Some(FilterStop::AllDelivered) => {
+                    self.finish_read_ahead();
                     EndReason::EndTime
                 }
-                EndReason::EndTime if met != Some(Met::Bound) => match until {
-                    Some(end) if place.is_none_or(|place| end < place) && self.go_ahead(end) => {
+                EndReason::EndTime if stop != Some(FilterStop::Bound) => match until {
+                    Some(end)
+                        if place.is_none_or(|place| end < place) && self.start_read_ahead(end) =>
+                    {
                         continue;
                     }
                     _ => EndReason::EndTime,
                 },
-                EndReason::EndOfTraceset if self.ahead.is_some() => {
-                    self.turn_back();
+                EndReason::EndOfTraceset if self.read_ahead.is_some() => {
+                    self.finish_read_ahead();
                     EndReason::EndTime
                 }
-                EndReason::EndTime | EndReason::EndPosition if self.ahead.is_some() => {
-                    self.turn_back_unless(None);
+                EndReason::EndTime | EndReason::EndPosition if self.read_ahead.is_some() => {
+                    self.abort_read_ahead_unless(None);
                     EndReason::EndTime
                 }
                 reason => reason,
             };
-            return Ok(ReadEnd { events: most - left.events, reason });
+            return Ok(ReadEnd { events: most - budget.events, reason });
         }
     }
 
     /// Reads events up to a position without calling hooks. The first event for which `on` returns
     /// `false` becomes the next event.
     pub(crate) fn scan(&mut self, end: &TracesetPosition, mut on: impl FnMut(&Event<'_>) -> bool) {
-        self.read_whole();
+        self.unfilter_merge();
         let bounds = Bounds::all().until_position(end);
         let limit = Limit::new(&bounds, None);
         while self.merge.next().is_some() {
@@ -155,14 +161,14 @@ impl<'h> TracesetContext<'h> {
     fn deliver<M: Mode>(
         &mut self,
         limit: &Limit<'_>,
-        mut stage: Option<&mut Stage>,
+        mut time_filter: Option<&mut TimeFilter>,
         most: u64,
-        left: &mut Left,
+        budget: &mut Budget,
     ) -> (u64, EndReason) {
         let mut read = 0;
         loop {
-            let stage = stage.as_deref_mut();
-            let pause = self.deliver_unchanged::<M>(limit, stage, most, left, &mut read);
+            let time_filter = time_filter.as_deref_mut();
+            let pause = self.deliver_until_change::<M>(limit, time_filter, most, budget, &mut read);
             let changed = !self.commands.pending.is_empty();
             if changed {
                 let commands = take(&mut self.commands);
@@ -177,19 +183,19 @@ impl<'h> TracesetContext<'h> {
 
     /// Delivers events up to a limit, and adds the number of events read to `read`. Returns `None`
     /// if a hook has requested changes of hooks, which have to be made before the next event.
-    fn deliver_unchanged<M: Mode>(
+    fn deliver_until_change<M: Mode>(
         &mut self,
         limit: &Limit<'_>,
-        stage: Option<&mut Stage>,
+        time_filter: Option<&mut TimeFilter>,
         most: u64,
-        left: &mut Left,
+        budget: &mut Budget,
         read: &mut u64,
     ) -> Option<EndReason> {
         let Self { merge, contexts, dispatch, extensions, commands, now, latest, check, .. } = self;
         // Without skipping, each event that is looked at is delivered.
-        let most = match M::LEAVES_OUT {
-            true => left.events.min(most - *read),
-            false => left.events.min(most - *read).min(left.looks.left),
+        let most = match M::SKIPS {
+            true => budget.events.min(most - *read),
+            false => budget.events.min(most - *read).min(budget.looks.left),
         };
         let mut delivery = Delivery {
             contexts,
@@ -198,20 +204,20 @@ impl<'h> TracesetContext<'h> {
             commands,
             check: check.as_mut(),
             limit,
-            stage,
+            time_filter,
             time: *now,
             latest: *latest,
             left: most,
-            left_passing: left.events,
+            left_passing: budget.events,
             mode: PhantomData::<M>,
         };
-        let pause = delivery.deliver(merge, &mut left.looks);
+        let pause = delivery.deliver(merge, &mut budget.looks);
         (*now, *latest) = (delivery.time, delivery.latest);
         let count = most - delivery.left;
         *read += count;
-        left.events = if M::CHECKS { delivery.left_passing } else { left.events - count };
-        if !M::LEAVES_OUT {
-            left.looks.left -= count;
+        budget.events = if M::CHECKS { delivery.left_passing } else { budget.events - count };
+        if !M::SKIPS {
+            budget.looks.left -= count;
         }
         match pause {
             None => Some(EndReason::EndOfTraceset),
@@ -221,7 +227,7 @@ impl<'h> TracesetContext<'h> {
             }
             Some(Pause::Stopped) => Some(EndReason::Stopped),
             Some(Pause::Changed) => None,
-            Some(Pause::Full) if left.events > 0 && left.looks.left == 0 => {
+            Some(Pause::Full) if budget.events > 0 && budget.looks.left == 0 => {
                 Some(EndReason::LookCount)
             }
             Some(Pause::Full) => Some(EndReason::EventCount),
@@ -230,7 +236,7 @@ impl<'h> TracesetContext<'h> {
 }
 
 /// The remaining budget of a read.
-struct Left {
+struct Budget {
     /// The number of events to deliver.
     events: u64,
     looks: Looks,

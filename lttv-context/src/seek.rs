@@ -3,7 +3,7 @@
 use ltt_read::{TimeSearch, Timestamp};
 
 use crate::context::TracesetContext;
-use crate::partial::Stand;
+use crate::filtered_read::ReadPoint;
 use crate::position::{StalePosition, TracesetPosition, UNKNOWN};
 use crate::traceset::Generation;
 
@@ -15,7 +15,7 @@ pub struct SlowSeek {
 }
 
 impl SlowSeek {
-    /// Returns the time sought.
+    /// Returns the time that is sought.
     pub fn time(&self) -> Timestamp {
         self.search.time()
     }
@@ -40,8 +40,8 @@ impl TracesetContext<'_> {
     /// before the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them.
     pub fn seek_time(&mut self, time: Timestamp) {
         self.merge.seek(time);
-        if let Some(stand) = &mut self.stand {
-            *stand = Stand::Time(time);
+        if let Some(read_point) = &mut self.read_point {
+            *read_point = ReadPoint::Time(time);
         }
         self.moved();
         self.now = time.ns();
@@ -86,14 +86,14 @@ impl TracesetContext<'_> {
         while !seek.go_on(u64::MAX) {}
         let time = seek.time();
         self.merge.seek_found(seek.search);
-        self.stand = None;
+        self.read_point = None;
         self.moved();
         self.now = time.ns();
         self.latest = time.ns().checked_sub(1);
         Ok(())
     }
 
-    /// Seeks a position.
+    /// Seeks a position of this traceset.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl TracesetContext<'_> {
     pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
         self.check_position(position)?;
         self.merge.read_whole(position.tracefiles());
-        self.stand = None;
+        self.read_point = None;
         self.moved();
         // After a clock has gone back, events are still delivered at this time.
         self.now = position.time().map_or(i64::MAX, Timestamp::ns);
@@ -122,13 +122,13 @@ impl TracesetContext<'_> {
     pub fn seek_end(&mut self) {
         let end = TracesetPosition::end(self.traceset());
         self.merge.read_whole(end.tracefiles());
-        self.stand = None;
+        self.read_point = None;
         self.moved();
         self.now = i64::MAX;
     }
 
     fn moved(&mut self) {
-        (self.floor, self.ahead) = (None, None);
+        (self.skip_before, self.read_ahead) = (None, None);
         self.now = i64::MIN;
         self.latest = UNKNOWN;
         self.state.is_current = false;

@@ -46,7 +46,7 @@ impl<'t> Slice<'t> {
         self.number
     }
 
-    /// Returns the traceset.
+    /// Returns the traceset that the slice belongs to.
     pub fn traceset(&self) -> &Traceset {
         self.traceset
     }
@@ -125,7 +125,7 @@ impl<'t> Slice<'t> {
     /// ```
     pub fn read(&mut self, context: &mut TracesetContext<'_>) -> Result<ReadEnd, MissingState> {
         if !context.is_state_current() {
-            let extensions = context.extensions().in_need_of_state();
+            let extensions = context.extensions().needing_earlier_state();
             if !extensions.is_empty() {
                 return Err(MissingState { slice: self.number, begin: self.begin, extensions });
             }

@@ -4,24 +4,24 @@ use ltt_read::Timestamp;
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::checkpoint::{Checkpoint, CheckpointMismatch, Checkpoints};
+use crate::checkpoint_policy::Saving;
 use crate::context::TracesetContext;
 use crate::position::{StalePosition, TracesetPosition};
-use crate::saving::Saving;
 
 impl TracesetContext<'_> {
     /// Sets the policy by which checkpoints are saved from now on, while events are read in order.
     /// Existing checkpoints are subject to the same memory limit.
-    pub fn save_checkpoints(&mut self, saving: Saving) {
-        self.state.saving = saving;
+    pub fn save_checkpoints(&mut self, policy: Saving) {
+        self.state.policy = policy;
         self.keep_within_memory();
     }
 
     /// Removes checkpoints until the remaining ones fit into the memory limit. Returns how often
     /// every other checkpoint was removed.
     fn keep_within_memory(&mut self) -> u32 {
-        let saving = &mut self.state.saving;
-        let times = self.checkpoints.fit(saving.memory);
-        saving.every = saving.every.saturating_mul(1u64.checked_shl(times).unwrap_or(u64::MAX));
+        let policy = &mut self.state.policy;
+        let times = self.checkpoints.fit(policy.memory);
+        policy.every = policy.every.saturating_mul(1u64.checked_shl(times).unwrap_or(u64::MAX));
         times
     }
 
@@ -33,7 +33,7 @@ impl TracesetContext<'_> {
         }
         let checkpoint = self.checkpoint_here();
         let number = self.checkpoints.insert(checkpoint);
-        let every = self.state.saving.every;
+        let every = self.state.policy.every;
         let times = self.keep_within_memory();
         // The new checkpoint may have been removed. Count the events since the last one that was
         // kept.
@@ -62,7 +62,7 @@ impl TracesetContext<'_> {
     /// [identity](crate::Extension::identity) or in order. Nothing changes then.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointMismatch> {
         self.check_checkpoint(checkpoint)?;
-        self.go_to(Some(checkpoint.clone()));
+        self.go_to_checkpoint(Some(checkpoint.clone()));
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl TracesetContext<'_> {
     /// to that time.
     pub fn seek_checkpoint(&mut self, time: Timestamp) {
         let nearest = self.checkpoints.nearest(time).cloned();
-        self.go_to(nearest);
+        self.go_to_checkpoint(nearest);
     }
 
     /// Seeks a time and computes the state of extensions there: restores the nearest checkpoint and
@@ -124,7 +124,7 @@ impl TracesetContext<'_> {
     ) -> Result<u64, StalePosition> {
         self.check_position(position)?;
         let nearest = self.checkpoints.nearest_position(position).cloned();
-        self.go_to(nearest);
+        self.go_to_checkpoint(nearest);
         Ok(self.catch_up(&Bounds::all().until_position(position)))
     }
 
@@ -151,7 +151,7 @@ impl TracesetContext<'_> {
         events
     }
 
-    fn go_to(&mut self, checkpoint: Option<Checkpoint>) {
+    fn go_to_checkpoint(&mut self, checkpoint: Option<Checkpoint>) {
         let Some(Checkpoint { position, states }) = checkpoint else {
             self.seek_begin();
             return;
@@ -170,13 +170,13 @@ impl TracesetContext<'_> {
         if !self.state.is_current || self.extensions.is_empty() {
             return u64::MAX;
         }
-        self.state.saving.every.saturating_sub(self.state.events).max(1)
+        self.state.policy.every.saturating_sub(self.state.events).max(1)
     }
 
     /// Counts events that were read, and saves a checkpoint if one is due.
-    pub(crate) fn passed(&mut self, events: u64) {
+    pub(crate) fn count_read_events(&mut self, events: u64) {
         self.state.events = self.state.events.saturating_add(events);
-        if self.state.events >= self.state.saving.every && !self.extensions.is_empty() {
+        if self.state.events >= self.state.policy.every && !self.extensions.is_empty() {
             self.save_checkpoint();
         }
     }

@@ -32,7 +32,7 @@ use crate::pattern::Pattern;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Subscription {
-    pub(crate) what: What,
+    pub(crate) selector: EventSelector,
     pub(crate) priority: Priority,
     pub(crate) identity: Option<HookId>,
     pub(crate) scope: Scope,
@@ -43,7 +43,7 @@ pub struct Subscription {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum What {
+pub(crate) enum EventSelector {
     Everything,
     Named(Pattern),
     Type { trace: usize, event_type: EventTypeId },
@@ -63,12 +63,12 @@ pub enum Scope {
 
 impl Scope {
     /// Returns `true` if the whole trace is in this part.
-    pub(crate) fn has_trace(self, trace: &TraceContext) -> bool {
+    pub(crate) fn contains_trace(self, trace: &TraceContext) -> bool {
         self == Scope::Traceset || self == Scope::Trace(trace.index())
     }
 
     /// Returns `true` if the tracefile is in this part.
-    pub(crate) fn has_tracefile(self, tracefile: &TracefileContext) -> bool {
+    pub(crate) fn contains_tracefile(self, tracefile: &TracefileContext) -> bool {
         match self {
             Scope::Traceset => true,
             Scope::Trace(index) => index == tracefile.trace_index(),
@@ -77,7 +77,7 @@ impl Scope {
     }
 
     /// Returns the intersection of two parts, or `None` if it is empty.
-    pub(crate) fn meet(self, other: Scope, contexts: &Contexts) -> Option<Scope> {
+    pub(crate) fn intersect(self, other: Scope, contexts: &Contexts) -> Option<Scope> {
         let trace_of = |number: usize| Some(contexts.tracefiles().get(number)?.trace_index());
         match (self, other) {
             (Scope::Traceset, part) | (part, Scope::Traceset) => Some(part),
@@ -95,22 +95,22 @@ impl Subscription {
     /// Creates a subscription to every event. Its hook is in the main list, so among hooks of equal
     /// priority it comes before those for particular events.
     pub fn to_every_event() -> Self {
-        Self::new(What::Everything)
+        Self::new(EventSelector::Everything)
     }
 
     /// Creates a subscription to events of this name, which may contain wildcards.
     pub fn to(name: &str) -> Self {
-        Self::new(What::Named(Pattern::new(name)))
+        Self::new(EventSelector::Named(Pattern::new(name)))
     }
 
     /// Creates a subscription to one event type of the trace of an index.
     pub fn to_type(trace: usize, event_type: EventTypeId) -> Self {
-        Self::new(What::Type { trace, event_type })
+        Self::new(EventSelector::Type { trace, event_type })
     }
 
-    fn new(what: What) -> Self {
+    fn new(selector: EventSelector) -> Self {
         Subscription {
-            what,
+            selector,
             priority: Priority::DEFAULT,
             identity: None,
             scope: Scope::Traceset,
@@ -185,12 +185,12 @@ impl Subscription {
         }
         // An analysis may have a subscription per event type. Resolving one of these must not visit
         // all types of the trace.
-        let places = match self.what {
-            What::Type { trace, event_type } if trace == index => {
+        let places = match self.selector {
+            EventSelector::Type { trace, event_type } if trace == index => {
                 event_type.index()..event_type.index() + 1
             }
-            What::Type { .. } => 0..0,
-            What::Everything | What::Named(_) => 0..schema.event_types.len(),
+            EventSelector::Type { .. } => 0..0,
+            EventSelector::Everything | EventSelector::Named(_) => 0..schema.event_types.len(),
         };
         let types = schema.event_types.get(places.clone()).unwrap_or_default();
         let types = (places.start as u32..).map(EventTypeId).zip(types);
@@ -205,7 +205,7 @@ impl Subscription {
 
     /// Returns `true` if the subscription selects all events in its scope.
     pub(crate) fn is_unconditional(&self) -> bool {
-        matches!(self.what, What::Everything)
+        matches!(self.selector, EventSelector::Everything)
             && self.fields.is_empty()
             && [&self.channel, &self.provider, &self.domain].iter().all(|p| p.is_none())
     }
@@ -219,10 +219,10 @@ impl Subscription {
             }
             name = rest;
         }
-        match &self.what {
-            What::Everything => true,
-            What::Named(pattern) => pattern.matches(name),
-            What::Type { trace: t, event_type } => (*t, *event_type) == (trace, id),
+        match &self.selector {
+            EventSelector::Everything => true,
+            EventSelector::Named(pattern) => pattern.matches(name),
+            EventSelector::Type { trace: t, event_type } => (*t, *event_type) == (trace, id),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Delivering events costs no allocation.
 //!
-//! One test only: allocations are counted for the whole process.
+//! This file contains only one test, since allocations are counted for the whole process.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 #[test]
-fn no_event_costs_an_allocation() {
+fn delivering_events_allocates_nothing() {
     let _profiler = dhat::Profiler::builder().testing().build();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/kernel");
     let traceset = Traceset::open(path).expect("a bundled trace");
@@ -22,19 +22,19 @@ fn no_event_costs_an_allocation() {
     });
     context.on_event(Subscription::to_every_event(), |_| calls += 1);
     context.on_event("syscall_*", move |call| call.extensions[count] += 1);
-    // Layouts of event types are made when their first event comes.
-    let first = context.middle(&Bounds::all()).expect("no position");
+    // The layout of an event type is compiled when its first event is read.
+    let first = context.middle(&Bounds::all()).expect("bounds have no position");
     context.seek_begin();
     assert!(context.middle(&Bounds::all().events(1)).is_ok());
     let before = dhat::HeapStats::get().total_blocks;
-    let rest = context.middle(&Bounds::all()).expect("no position");
+    let rest = context.middle(&Bounds::all()).expect("bounds have no position");
     let blocks = dhat::HeapStats::get().total_blocks - before;
     let syscalls = context.extensions()[count];
     drop(context);
     assert_eq!(first.events, rest.events + 1);
     assert!(first.events > 6000 && sum != 0 && syscalls > 1000);
     assert_eq!(calls, 2 * first.events);
-    // Entering a packet may allocate, and so may the begin of a read.
+    // Entering a packet may allocate, and so may the start of a read.
     let packets: usize = (traceset.traces().iter())
         .flat_map(|trace| (0..trace.tracefiles().len()).map(|t| trace.packet_index(t)))
         .map(|index| index.entries().len())

@@ -1,4 +1,4 @@
-//! The tree of attributes against a naive map from paths to values.
+//! The tree of attributes, compared with a naive map from paths to values.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -33,15 +33,14 @@ fn path_of(keys: &[Key]) -> Path {
     keys.iter().map(Key::name).collect()
 }
 
-/// `None` is a tree.
+/// The content of an attribute: `None` for a tree.
 type Content = Option<Value<'static>>;
 
 fn kind_of(content: &Content) -> Kind {
     content.as_ref().map_or(Kind::Tree, Value::kind)
 }
 
-/// What the tree should be: contents by path, with the number of the step that
-/// made them.
+/// The model of the tree: contents by path, with the number of the step that created them.
 #[derive(Debug, Clone, Default)]
 struct Model {
     nodes: BTreeMap<Keys, (usize, Content)>,
@@ -56,7 +55,8 @@ impl Model {
         self.nodes.get(keys).map(|(_, content)| kind_of(content))
     }
 
-    /// Finds or makes; false if something is in the way.
+    /// Finds or creates an attribute. Returns `false` if an attribute of another kind prevents
+    /// this.
     fn make(&mut self, keys: &[Key], content: Content) -> bool {
         for length in 1..keys.len() {
             match self.kind(&keys[..length]) {
@@ -91,8 +91,8 @@ impl Model {
         self.nodes.len() < before
     }
 
-    /// Everything below, a tree before what is in it, siblings as they were
-    /// made.
+    /// Lists everything below an attribute, a tree before its contents, siblings in the order of
+    /// their creation.
     fn below(&self, keys: &[Key]) -> Vec<Keys> {
         let is_child = |path: &Keys| path.len() == keys.len() + 1 && path.starts_with(keys);
         let mut children: Vec<_> = self.nodes.iter().filter(|(path, _)| is_child(path)).collect();
@@ -137,7 +137,7 @@ impl Model {
     }
 }
 
-/// A pattern as its parts.
+/// The components of a pattern.
 #[derive(Debug, Clone)]
 enum Part {
     Key(Key),
@@ -158,8 +158,8 @@ fn matches(parts: &[Part], keys: &[Key]) -> bool {
 }
 
 fn key() -> impl Strategy<Value = Key> {
-    // Few, so that they meet; odd ones, so that they need their escapes; and
-    // text that looks like a number beside numbers.
+    // Few names, so that paths overlap. Some need escapes, and some are texts that look like
+    // numbers next to numbers.
     prop_oneof![
         4 => prop::sample::select(vec!["a", "b", "0", "1"]).prop_map(|s| Key::Text(s.to_owned())),
         4 => (0..3_u64).prop_map(Key::Index),
@@ -242,7 +242,7 @@ fn all_below(tree: &Attributes, id: AttributeId) -> Vec<AttributeId> {
     tree.children(id).flat_map(|id| [vec![id], all_below(tree, id)].concat()).collect()
 }
 
-/// Does a step on both; they must agree on whether it can be done.
+/// Applies a step to the tree and the model, which must agree on whether it succeeds.
 fn apply(tree: &mut Attributes, model: &mut Model, step: &Step) -> Result<(), TestCaseError> {
     match step {
         Step::Subtree(keys) => {
@@ -297,7 +297,7 @@ fn apply(tree: &mut Attributes, model: &mut Model, step: &Step) -> Result<(), Te
     Ok(())
 }
 
-/// Whatever can be asked of the tree says what the model has.
+/// Compares all queries of the tree with the model.
 fn check(tree: &Attributes, model: &Model) -> Result<(), TestCaseError> {
     let expected = model.below(&[]);
     prop_assert_eq!(tree.len(), expected.len());
@@ -331,7 +331,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn like_a_map(steps in vec(step(), 0..60)) {
+    fn operations_match_a_map(steps in vec(step(), 0..60)) {
         let (mut tree, mut model) = (Attributes::new(), Model::default());
         for step in &steps {
             apply(&mut tree, &mut model, step)?;
@@ -339,9 +339,9 @@ proptest! {
         }
     }
 
-    /// A handle finds its attribute as long as that is there, and then nothing.
+    /// A handle finds its attribute as long as it exists, and nothing afterwards.
     #[test]
-    fn handles_hold(steps in vec(step(), 0..60)) {
+    fn handles_stay_valid(steps in vec(step(), 0..60)) {
         let (mut tree, mut model) = (Attributes::new(), Model::default());
         let mut handles: BTreeMap<usize, (AttributeId, Keys)> = BTreeMap::new();
         for step in &steps {
@@ -387,7 +387,7 @@ proptest! {
 }
 
 #[test]
-fn errors_name_the_place() {
+fn errors_contain_the_path() {
     let mut tree = Attributes::new();
     tree.set_at("cpus/[0]/events", 1_u64).unwrap();
     let error = tree.entry_at::<i64>("cpus/[0]/events").unwrap_err();
@@ -402,7 +402,7 @@ fn errors_name_the_place() {
     let error = tree.merge(cpus, &other, MergeRule::Sum).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the sum for attribute /cpus/[0]/events is beyond the range of kind uint"
+        "sum of attribute /cpus/[0]/events exceeds the range of kind uint"
     );
     assert_eq!(tree.len(), 3, "nothing was merged");
 
@@ -433,7 +433,7 @@ fn depth_is_bounded() {
     assert_eq!(tree.find(&pattern).count(), tree.len());
 }
 
-/// A structure that contains itself, which only code can be.
+/// A structure that contains itself, which is possible only in code.
 struct Endless;
 
 impl lttv_context::attributes::Browse for Endless {
@@ -447,7 +447,7 @@ impl lttv_context::attributes::Browse for Endless {
 }
 
 #[test]
-fn endless_structures_end() {
+fn recursive_structures_are_cut_off() {
     use lttv_context::attributes::Indented;
     assert!(Indented(&Endless).to_string().ends_with("self…\n"));
     assert!(Paths(&Endless).to_string().ends_with("self…\n"));
@@ -460,7 +460,7 @@ fn endless_structures_end() {
 }
 
 #[test]
-fn typed_keys_count() {
+fn typed_keys_access_values() {
     let mut tree = Attributes::new();
     let count = tree.entry_at::<u64>("count").unwrap();
     for _ in 0..10 {
@@ -507,7 +507,7 @@ mod serde_formats {
     }
 
     #[test]
-    fn floats_that_json_lacks() {
+    fn non_finite_floats_in_json() {
         let mut tree = Attributes::new();
         for (index, value) in
             [f64::NAN, f64::INFINITY, -f64::INFINITY, -0.0, 1.0].iter().enumerate()

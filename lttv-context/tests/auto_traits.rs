@@ -1,7 +1,7 @@
-//! Promises that only the type system can keep: it is the build that fails.
+//! Guarantees about auto traits, which are checked when this test is compiled.
 //!
-//! What holds hooks, as `TracesetContext` does, stays in its thread, so that hooks
-//! may borrow and share without locks; what it works on and gives is free.
+//! Types that contain hooks, such as `TracesetContext`, stay in their thread, so that hooks may
+//! borrow and share data without locks. All other types may be sent to other threads.
 
 use std::fmt::Debug;
 
@@ -16,7 +16,7 @@ use lttv_context::{
 fn shared<T: Send + Sync + Debug>() {}
 
 #[test]
-fn all_but_what_holds_hooks_may_cross_threads() {
+fn types_without_hooks_are_send_and_sync() {
     shared::<Traceset>();
     shared::<TracesetPosition>();
     shared::<TimeSpan>();
@@ -33,7 +33,7 @@ fn all_but_what_holds_hooks_may_cross_threads() {
 }
 
 #[test]
-fn checkpoints_may_be_kept_by_another_thread() {
+fn checkpoints_are_send() {
     fn sent<T: Send + Debug>() {}
     sent::<Checkpoints>();
 }

@@ -1,4 +1,4 @@
-//! Batches over the bundled trace, against reading it with a bare merge.
+//! Batches over the bundled trace, compared with reading it by a bare merge.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ fn traceset() -> Traceset {
     Traceset::open(TRACE).unwrap()
 }
 
-/// Times of all events in order.
+/// Lists the times of all events in order.
 fn times() -> Vec<i64> {
     let mut merge = Merge::new(&open_all(TRACE).unwrap());
     let mut times = Vec::new();
@@ -26,7 +26,7 @@ fn times() -> Vec<i64> {
 }
 
 #[test]
-fn stretches_of_time_are_exact() {
+fn time_ranges_are_exact() {
     let times = times();
     let points = [0, 1, 1000, 3000, 6086].map(|event| times[event]);
     let points = points.into_iter().flat_map(|time| [time - 1, time, time + 1]);
@@ -48,7 +48,7 @@ fn stretches_of_time_are_exact() {
 }
 
 #[test]
-fn reports_lead_to_the_end() {
+fn reports_reach_the_total() {
     let times = times();
     let stretches = [(None, None), (Some(times[1000]), Some(times[5000]))];
     for (from, until) in stretches {
@@ -67,7 +67,7 @@ fn reports_lead_to_the_end() {
             assert!(reports.is_sorted());
             let (events, done, _) = *reports.last().unwrap();
             assert_eq!(events, expected);
-            // The end of a stretch is known to within an event of each tracefile.
+            // The end of a time range is known to within an event of each tracefile.
             let missing = total - done;
             assert!(if from.is_some() { missing < 16 * 4096 } else { missing == 0 }, "{missing}");
         }
@@ -75,7 +75,7 @@ fn reports_lead_to_the_end() {
 }
 
 #[test]
-fn whatever_ends_it_the_hooks_after_are_called() {
+fn hooks_after_reading_are_always_called() {
     for (stop_at, cancel_at, expected) in [
         (None, None, (Outcome::Complete, ALL)),
         (Some(1), None, (Outcome::Stopped, 1)),
@@ -112,7 +112,7 @@ fn whatever_ends_it_the_hooks_after_are_called() {
     }
 }
 
-/// Counts events, as state.
+/// An extension that counts events.
 #[derive(Default)]
 struct Count(u64);
 
@@ -122,7 +122,7 @@ impl Extension for Count {
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
         setup.hooks.on_event(Subscription::to_every_event(), move |call| {
             call.extensions[handle].0 += 1;
-            // Stopping is for those who follow the events, not for state.
+            // Only hooks for delivered events can stop a batch, not those of extensions.
             if call.extensions[handle].0 == 500 {
                 ControlFlow::Break(())
             } else {
@@ -145,7 +145,7 @@ impl Extension for Count {
 }
 
 #[test]
-fn state_is_right_from_the_first_event_on() {
+fn state_is_right_at_the_first_delivered_event() {
     let times = times();
     let first = (1000..).find(|&n| times[n] > times[n - 1]).unwrap();
     let seen = RefCell::new(Vec::new());
@@ -162,7 +162,7 @@ fn state_is_right_from_the_first_event_on() {
         assert!(reports > (ALL - first as u64) / 64 + 1, "replaying is reported too");
         seen.borrow_mut().clear();
     }
-    // And it can be cancelled there.
+    // A batch can also be cancelled during the replay.
     let end = batch.run(|_| ControlFlow::Break(()));
     assert_eq!((end.outcome, end.events), (Outcome::Cancelled, 0));
     drop(batch);
@@ -170,7 +170,7 @@ fn state_is_right_from_the_first_event_on() {
 }
 
 #[test]
-fn without_state_nothing_is_read_before() {
+fn without_state_earlier_events_are_not_read() {
     let trace = open_all(TRACE).unwrap();
     let index = |trace: &std::sync::Arc<Trace>| -> usize {
         (0..trace.tracefiles().len()).map(|n| trace.packet_index(n).entries().len()).sum()

@@ -1,4 +1,4 @@
-//! Reading with a check against a sorted list of all events.
+//! Reading with a check, compared with a sorted list of all events.
 
 #[allow(dead_code, reason = "other tests need all of it")]
 mod support;
@@ -18,19 +18,19 @@ use support::config::cases;
 use support::timeline::timeline;
 use support::{Known, Sample};
 
-/// Some of the events of a sample.
+/// A choice of some events of a sample.
 #[derive(Debug, Clone)]
 struct Sieve {
-    /// Every so many of them.
+    /// Chooses every n-th event.
     every: u32,
-    /// Not those with lesser numbers.
+    /// Excludes events with smaller numbers.
     from: u32,
-    /// Only one tracefile of each trace.
+    /// Restricts the choice to one tracefile of each trace.
     tracefile: Option<usize>,
     spans: Vec<TimeSpan>,
-    /// Whether it tells in advance what it knows.
+    /// `true` if the choice declares in advance all that is known.
     talkative: bool,
-    /// What tells of the least number in advance: by trace and event type.
+    /// The shortcuts for the smallest number, by trace and event type.
     shortcuts: Vec<Vec<Option<Shortcut>>>,
 }
 
@@ -62,8 +62,8 @@ fn number(event: &Event<'_>) -> u32 {
 
 impl Choice for Sieve {
     fn chooses(&self, event: &Event<'_>) -> bool {
-        let told = self.shortcut(event.trace_index(), event.type_id()).is_some();
-        assert!(!told || number(event) >= self.from, "that was decided by the shortcut");
+        let is_declared = self.shortcut(event.trace_index(), event.type_id()).is_some();
+        assert!(!is_declared || number(event) >= self.from, "that was decided by the shortcut");
         self.has(&Known {
             time: event.timestamp().unwrap_or(Timestamp::MIN),
             trace: event.trace_index(),
@@ -94,7 +94,7 @@ impl Choice for Sieve {
     }
 }
 
-/// Counts all events, whatever is chosen.
+/// An extension that counts all events, including those that do not pass.
 #[derive(Debug, Default)]
 struct Counter(u64);
 
@@ -127,7 +127,7 @@ fn known(call: &lttv_context::EventCall<'_, '_>) -> Known {
     }
 }
 
-/// A step of a test: a bound, and whether to ask for the position before.
+/// A step of a test: a bound, and whether to query the position first.
 #[derive(Debug, Clone)]
 enum Step {
     Events(u64),
@@ -151,7 +151,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The number of the event that a position is before, by reading from there.
+/// Returns the index of the event after a position, by reading from there.
 fn place(sample: &Sample, position: &TracesetPosition) -> usize {
     let found = RefCell::new(None);
     let mut context = TracesetContext::new(&sample.traceset);
@@ -159,8 +159,8 @@ fn place(sample: &Sample, position: &TracesetPosition) -> usize {
         let event = known(call);
         *found.borrow_mut() = sample.events.iter().position(|e| *e == event);
     });
-    context.seek_position(position).expect("of this traceset");
-    context.middle(&Bounds::all().events(1)).expect("no position");
+    context.seek_position(position).expect("position is of this traceset");
+    context.middle(&Bounds::all().events(1)).expect("bounds have no position");
     drop(context);
     found.into_inner().unwrap_or(sample.events.len())
 }
@@ -180,7 +180,7 @@ fn run(
         seen.borrow_mut().push((known(call), call.position()));
     });
     let times = sample.times();
-    // All events before this one have been read or passed over.
+    // All events before this index have been read or skipped.
     let mut at = 0;
     let passing = |from: usize, to: usize| -> Vec<Known> {
         let range = sample.events.get(from..to.max(from)).unwrap_or_default();
@@ -213,7 +213,7 @@ fn run(
             }
             Step::ToSaved(position) if !saved.is_empty() => {
                 let (position, number) = &saved[position % saved.len()];
-                context.seek_position(position).expect("of this traceset");
+                context.seek_position(position).expect("position is of this traceset");
                 at = *number;
                 continue;
             }
@@ -226,19 +226,19 @@ fn run(
         };
         seen.borrow_mut().clear();
         let before = counter.map(|counter| context.extensions()[counter].0);
-        let read = context.middle(&bounds).expect("of this traceset");
+        let read = context.middle(&bounds).expect("position is of this traceset");
         let here = context.position();
         let now = place(sample, &here);
         let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
         prop_assert_eq!(read.events, got.len() as u64);
         if to == usize::MAX {
-            // As many as were looked at: whatever is before the place it came to.
+            // The events looked at are those before the new position.
             prop_assert_eq!(&got, &passing(at, now));
             let ends = [EndReason::LookCount, EndReason::EndOfTraceset];
             prop_assert!(ends.contains(&read.reason), "{:?}", read.reason);
         } else {
             prop_assert_eq!(&got, &passing(at, to), "{:?}", step);
-            // It is somewhere between the last that passed and the next.
+            // The position is between the last event that passed and the next one.
             let between = passing(now.min(to), now.max(to));
             prop_assert!(between.is_empty(), "{step:?} from {at} to {to}, is at {now}: {read:?}");
         }
@@ -265,7 +265,7 @@ fn some(times: Vec<Timestamp>) -> impl Strategy<Value = Sieve> {
             prop::collection::vec(prop::sample::select(times), 0..5).prop_map(|mut times| {
                 times.sort_unstable();
                 times.dedup();
-                // Gaps lie between spans.
+                // Spans have gaps between them.
                 times.chunks_exact(2).map(|t| TimeSpan { begin: t[0], end: t[1] }).collect()
             }),
         ]
@@ -303,14 +303,14 @@ proptest! {
     #![proptest_config(cases(200))]
 
     #[test]
-    fn as_many_events_as_pass((sample, some, with_state, steps) in input()) {
+    fn reads_match_a_sorted_list((sample, some, with_state, steps) in input()) {
         run(&sample, &some, with_state, &steps)?;
     }
 }
 
-/// Where nothing has been delivered yet, too.
+/// The same holds where nothing has been delivered yet.
 #[test]
-fn reading_nothing_moves_nowhere() {
+fn a_read_without_events_keeps_the_position() {
     let traceset =
         Traceset::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel"))
             .expect("a bundled trace");
@@ -320,7 +320,7 @@ fn reading_nothing_moves_nowhere() {
     let at = |quarters: i64| Timestamp::from_ns(span.begin.ns() + quarters * quarter);
     context.choose(Nothing(TimeSpan { begin: at(1), end: at(3) }));
     let middle = |context: &mut TracesetContext<'_>, bounds: Bounds| {
-        let read = context.middle(&bounds).expect("of this traceset");
+        let read = context.middle(&bounds).expect("position is of this traceset");
         assert_eq!(read.events, 0);
         read.reason
     };
@@ -342,7 +342,7 @@ fn reading_nothing_moves_nowhere() {
     assert_eq!(context.position(), here);
 }
 
-/// Chooses no event of a span.
+/// A choice that excludes all events of a time span.
 struct Nothing(TimeSpan);
 
 impl Choice for Nothing {

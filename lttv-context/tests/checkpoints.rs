@@ -1,5 +1,5 @@
-//! Checkpoints keep to the memory that they may take, stay evenly spread, and come
-//! back from files; or a file is refused.
+//! Checkpoints stay within their memory limit and evenly spread, and can be stored in files and
+//! loaded again. Files that do not fit are refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use lttv_context::{
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 
-/// How many events there were; and a big part that changes every thousand.
+/// An extension that counts events, and has a large part that changes every thousand events.
 struct Log {
     events: u64,
     part: Arc<Vec<u8>>,
     version: u32,
 }
 
-/// Bytes of the part.
+/// The size of the part, in bytes.
 const PART: usize = 10_000;
 
 impl Log {
@@ -83,7 +83,7 @@ impl Extension for Log {
     }
 }
 
-/// An extension that is not made for files.
+/// An extension without a codec.
 struct Other;
 
 impl Extension for Other {
@@ -103,12 +103,12 @@ fn context(trace: &Path) -> (TracesetContext<'static>, Handle<Log>) {
 fn read(saving: Saving) -> TracesetContext<'static> {
     let (mut context, _) = context(Path::new(TRACE));
     context.save_checkpoints(saving);
-    let read = context.replay(&Bounds::all()).expect("no position");
+    let read = context.replay(&Bounds::all()).expect("bounds have no position");
     assert_eq!(read.events, 6087);
     context
 }
 
-/// How many events are before each checkpoint.
+/// Returns the number of events before each checkpoint.
 fn places(context: &mut TracesetContext<'_>) -> Vec<u64> {
     let log = context.extensions().find::<Log>().expect("it is attached");
     let positions: Vec<_> = context.checkpoints().positions().cloned().collect();
@@ -120,15 +120,15 @@ fn places(context: &mut TracesetContext<'_>) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_shared_is_counted_once() {
+fn shared_memory_is_counted_once() {
     let bytes = |every| read(Saving::every(every)).checkpoints().bytes();
-    // A part of each thousand events, and of those before the first thousand.
+    // There is a part for each thousand events, and one for the events before the first thousand.
     assert!((7 * PART..9 * PART).contains(&bytes(500)), "{}", bytes(500));
     assert!((3 * PART..4 * PART).contains(&bytes(2000)), "{}", bytes(2000));
 }
 
 #[test]
-fn memory_is_bound_and_checkpoints_stay_even() {
+fn memory_is_bounded_and_checkpoints_stay_even() {
     let all = read(Saving::every(50));
     let (count, bytes) = (all.checkpoints().len(), all.checkpoints().bytes());
     assert_eq!(count, 6087 / 50);
@@ -142,7 +142,7 @@ fn memory_is_bound_and_checkpoints_stay_even() {
         assert!(memory < 2 * PART || 2 * most.unwrap_or(6087) > kept[0], "{kept:?}");
         assert_eq!(kept.len() == count, memory >= bytes);
     }
-    // Afterwards too, and for those of others.
+    // The limit also applies afterwards, and to checkpoints of another context.
     let mut less = read(Saving::every(50));
     less.save_checkpoints(Saving::every(50).memory(bytes / 2));
     assert!(less.checkpoints().bytes() <= bytes / 2 && !less.checkpoints().is_empty());
@@ -162,7 +162,7 @@ fn stored(dir: &Path) -> PathBuf {
 }
 
 #[test]
-fn what_is_stored_comes_back() {
+fn stored_checkpoints_can_be_loaded() {
     let dir = tempfile::tempdir().unwrap();
     let path = stored(dir.path());
     let (mut context, log) = context(Path::new(TRACE));
@@ -171,10 +171,10 @@ fn what_is_stored_comes_back() {
     let last = context.checkpoints().positions().last().cloned().unwrap();
     context.seek_position_with_state(&last).unwrap();
     assert_eq!(*context.extensions()[log].part, [6; PART]);
-    // What was the same is shared again.
+    // Equal parts are shared again.
     assert_eq!(context.checkpoints().bytes(), read(Saving::every(500)).checkpoints().bytes());
 
-    // In less memory there are less of them.
+    // With less memory, fewer checkpoints are kept.
     context.save_checkpoints(Saving::never().memory(PART * 4));
     let loaded = context.load_checkpoints(&path).unwrap();
     assert!((2..6).contains(&loaded), "{loaded}");
@@ -204,7 +204,7 @@ fn files_of_other_extensions_are_refused() {
     for result in [none.load_checkpoints(&path).map(|_| ()), none.store_checkpoints(&path)] {
         assert!(matches!(result, Err(CheckpointFileError::NothingToStore { .. })));
     }
-    // What is not made for files is left out, and plain data does not matter.
+    // Extensions without a codec are left out, and plain data makes no difference.
     let mut both = TracesetContext::new(&traceset);
     both.attach(Other);
     both.attach_data(1);
@@ -217,7 +217,7 @@ fn files_of_other_extensions_are_refused() {
     assert_eq!(places(&mut one), [1000, 2000, 3000, 4000, 5000, 6000]);
 }
 
-/// A trace in a folder of its own, to be changed.
+/// Copies the trace to a directory of its own, for tests that change it.
 fn copy_of_trace(dir: &Path) -> PathBuf {
     fn copy(from: &Path, to: &Path) {
         fs::create_dir_all(to).unwrap();
@@ -242,7 +242,7 @@ fn a_copy_is_the_same_and_a_changed_trace_is_not() {
     let stream = fs::read_dir(trace.join("kernel")).unwrap().map(|entry| entry.unwrap().path());
     let stream = stream.filter(|path| path.is_file() && !path.ends_with("metadata")).min();
     let mut bytes = fs::read(stream.as_ref().unwrap()).unwrap();
-    // It has grown by a packet.
+    // The trace has grown by a packet.
     bytes.extend_from_within(..);
     fs::write(stream.unwrap(), bytes).unwrap();
     let error = context(&trace).0.load_checkpoints(&path).unwrap_err();
@@ -288,11 +288,11 @@ fn a_damaged_file_is_not_used_at_all() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_the_old_file() {
+fn a_failed_write_keeps_the_old_file() {
     let dir = tempfile::tempdir().unwrap();
     let context = read(Saving::every(500));
     let error = context.store_checkpoints(dir.path().join("no/such/folder")).unwrap_err();
     assert!(matches!(error, CheckpointFileError::Io { .. }), "{error}");
-    // A folder cannot be replaced.
+    // A directory cannot be replaced by a file.
     assert!(context.store_checkpoints(dir.path()).is_err());
 }

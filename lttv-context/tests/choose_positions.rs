@@ -1,5 +1,5 @@
-//! Where reading with a check stands among all events, against a sorted list of them:
-//! tiny traces with equal times, clocks that go back, and damage within packets.
+//! The position of a read with a check among all events, compared with a sorted list of them.
+//! The traces are tiny, with equal times, clocks that go back, and damage within packets.
 
 #[path = "../../ltt-read/tests/support/config.rs"]
 mod config;
@@ -23,21 +23,21 @@ use proptest::sample::Index;
 const CHANNEL: StreamClassId = StreamClassId(0);
 const NUMBERED: EventTypeId = EventTypeId(0);
 const TEXT: EventTypeId = EventTypeId(1);
-/// What the text of an event begins with that is to be damaged.
+/// The start of the text of each event that is to be damaged.
 const MARK: &str = "damage here";
 
-/// An event as the model knows it.
+/// An event of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Known {
-    /// Time of delivery.
+    /// The time of delivery.
     time: i64,
     trace: usize,
     tracefile: usize,
     number: u64,
 }
 
-/// Time that passes before an event, by how much the clock goes back then, and whether
-/// the packet is damaged there.
+/// The time that passes before an event, the time by which the clock then goes back, and
+/// whether the packet is damaged there.
 type Draft = (u64, u64, bool);
 
 /// Events by trace, tracefile and packet.
@@ -57,7 +57,7 @@ fn schema() -> Arc<Schema> {
     Arc::new(schema)
 }
 
-/// Lets the marked text in each packet run on to the packet's end.
+/// Removes the end of the marked text in each packet, so that it extends to the packet's end.
 fn damage(bytes: &mut [u8], packet_size: usize) {
     for packet in bytes.chunks_mut(packet_size) {
         let mark = packet.windows(MARK.len()).position(|window| window == MARK.as_bytes());
@@ -114,11 +114,11 @@ fn sample(drafts: &Drafts) -> Sample {
     Sample { traceset: traces.into(), events }
 }
 
-/// Every so many events, from some tracefiles.
+/// A choice of every n-th event from some tracefiles.
 #[derive(Debug, Clone)]
 struct Sieve {
     every: u64,
-    /// By trace and tracefile; none left out beyond.
+    /// `true` for excluded tracefiles, by trace and tracefile. Those beyond the list are included.
     left_out: Vec<Vec<bool>>,
 }
 
@@ -147,7 +147,7 @@ impl Choice for Sieve {
     }
 }
 
-/// Has the context read all events.
+/// An extension that makes the context read all events.
 struct State;
 
 impl Extension for State {
@@ -181,13 +181,13 @@ fn known(call: &EventCall<'_, '_>) -> Known {
     }
 }
 
-/// Numbers of the events from a position on, in a context of its own.
+/// Lists the events after a position, by a context of its own.
 fn from(sample: &Sample, position: &TracesetPosition) -> Vec<Known> {
     let mut seen = Vec::new();
     let mut context = TracesetContext::new(&sample.traceset);
     context.on_event(Subscription::to_every_event(), |call| seen.push(known(call)));
-    context.seek_position(position).expect("of this traceset");
-    context.middle(&Bounds::all()).expect("no position");
+    context.seek_position(position).expect("position is of this traceset");
+    context.middle(&Bounds::all()).expect("bounds have no position");
     drop(context);
     seen
 }
@@ -237,7 +237,7 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
             }
             Step::SeekPosition(position) => {
                 let (position, number) = position.get(&saved);
-                context.seek_position(position).expect("of this traceset");
+                context.seek_position(position).expect("position is of this traceset");
                 at = *number;
                 continue;
             }
@@ -265,7 +265,7 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
                 }
             }
         }
-        let read = context.middle(&bounds).expect("of this traceset");
+        let read = context.middle(&bounds).expect("position is of this traceset");
         let here = context.position();
         let rest = from(sample, &here);
         let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
@@ -300,10 +300,10 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
             prop_assert_eq!(position.partial_cmp(here), Some(number.cmp(&at)));
         }
     }
-    // What has not been delivered or passed over yet comes when nothing is left out.
+    // Without a check, the events that were neither delivered nor passed follow.
     stop.set(0);
     context.choose_all();
-    context.middle(&Bounds::all()).expect("no position");
+    context.middle(&Bounds::all()).expect("bounds have no position");
     let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
     prop_assert_eq!(&got, &events[at..]);
     Ok(())
@@ -338,7 +338,7 @@ proptest! {
     #![proptest_config(cases(3000))]
 
     #[test]
-    fn reading_on_after_a_choice_loses_nothing(
+    fn no_event_is_lost_after_a_check(
         drafts in drafts(),
         with_state in any::<bool>(),
         steps in prop::collection::vec(step(), 1..10),

@@ -1,5 +1,5 @@
-//! A fingerprint tells traces that changed from those that were only copied or touched,
-//! and both from those that have grown.
+//! Fingerprints distinguish traces that have changed from those that were only copied or
+//! touched, and both from those that have grown.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use ltt_read::writer::{TraceWriter, Value, presets};
 use lttv_context::{Fingerprint, Traceset, fingerprint, settled_since};
 
 const CPUS: u64 = 2;
-/// More than samples cover of a file.
+/// A number of events that makes a file larger than its samples.
 const EVENTS: u64 = 30_000;
 
 fn write(dir: &Path, events: u64) {
@@ -41,7 +41,7 @@ fn stream(dir: &Path) -> PathBuf {
     dir.join("c_1")
 }
 
-/// When a file was modified.
+/// Returns the time of modification of a file.
 fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|file| file.modified()).expect("a time")
 }
@@ -51,8 +51,8 @@ fn touch(path: &Path, time: SystemTime) {
     file.set_modified(time).expect("a time that can be set");
 }
 
-/// Changes names of the same length in one file, from a byte of it on, and sets when that
-/// was modified: another time, or the same.
+/// Replaces names in a file by others of the same length, from a byte on, and sets the time of
+/// modification to another or, if `is_forged`, to the same one.
 fn alter(path: &Path, from: usize, names: usize, is_forged: bool) {
     let before = modified(path);
     let mut bytes = fs::read(path).expect("a file");
@@ -67,7 +67,7 @@ fn alter(path: &Path, from: usize, names: usize, is_forged: bool) {
 }
 
 #[test]
-fn a_trace_altered_in_place_is_another() {
+fn a_modified_trace_is_detected() {
     for (names, is_forged) in [(1, false), (10_000, false), (10_000, true)] {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), EVENTS);
@@ -82,10 +82,10 @@ fn a_trace_altered_in_place_is_another() {
     }
 }
 
-/// As promised, and no more: only reading everything finds a small change between the
-/// samples of a file whose time was set back.
+/// The documented limit: only a strict comparison finds a small change between the samples of a
+/// file whose time of modification was set back.
 #[test]
-fn a_forged_time_is_seen_through_by_the_strict() {
+fn a_strict_comparison_detects_a_forged_time() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), EVENTS);
     let before = fingerprint(&open(dir.path()));
@@ -105,7 +105,7 @@ fn a_forged_time_is_seen_through_by_the_strict() {
 }
 
 #[test]
-fn a_small_file_is_covered_as_a_whole() {
+fn a_small_file_is_compared_completely() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), 1000);
     let before = fingerprint(&open(dir.path()));
@@ -129,16 +129,16 @@ fn a_copied_or_touched_trace_is_the_same() {
     let known = Fingerprint::known(&before);
     assert!(known.is_of(&copied) && known.clone().strict().is_of(&copied));
     assert_eq!(settled_since(&before, &copied), Some(Timestamp::MAX));
-    // Its bytes stay what they were, to be compared with.
+    // The bytes stay the same, so that they can be compared.
     assert_eq!(known.clone().renewed(&copied), before);
     assert_ne!(fingerprint(&copied), before);
-    // A file under another name is another.
+    // A file with another name counts as another file.
     fs::rename(copy.path().join("c_1"), copy.path().join("c_2")).unwrap();
     assert!(!known.is_of(&open(copy.path())));
 }
 
 #[test]
-fn a_trace_with_other_metadata_is_another() {
+fn changed_metadata_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), 1000);
     let before = fingerprint(&open(dir.path()));
@@ -148,7 +148,7 @@ fn a_trace_with_other_metadata_is_another() {
     let after = open(dir.path());
     assert!(!Fingerprint::known(&before).is_of(&after));
     assert_eq!(settled_since(&before, &after), None);
-    // Text that was added is growth.
+    // Text appended to metadata counts as growth.
     fs::write(&path, format!("{text}\n/* more */\n")).unwrap();
     let after = open(dir.path());
     assert!(!Fingerprint::known(&before).is_of(&after));
@@ -156,7 +156,7 @@ fn a_trace_with_other_metadata_is_another() {
 }
 
 #[test]
-fn growth_is_told_from_change_by_what_was_there() {
+fn growth_is_distinguished_from_change() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), EVENTS);
     let whole: Vec<(PathBuf, Vec<u8>)> = (0..CPUS)
@@ -176,17 +176,18 @@ fn growth_is_told_from_change_by_what_was_there() {
     let settled = settled_since(&before, &now).expect("it has grown");
     let new = now.traces()[0].packet_index(0).entries()[100].begin;
     assert!(settled <= new && settled > Timestamp::MIN);
-    // Grown, but also changed where it was.
+    // The file has grown, but its earlier part has also changed.
     alter(&stream(dir.path()), 200_000, 1, false);
     assert_eq!(settled_since(&before, &open(dir.path())), None);
-    // Less than there was.
+    // The file is shorter than before.
     fs::write(&whole[1].0, &whole[1].1[..300 * 1024]).unwrap();
     assert_eq!(settled_since(&before, &open(dir.path())), None);
 }
 
-/// Identifier, tracefiles, files, and of each file the name, the first time and the size.
+/// The old format: the identifier, tracefiles, files, and of each file the name, the first time
+/// and the size.
 #[test]
-fn a_fingerprint_of_the_old_form_or_of_none_is_of_no_traces() {
+fn old_and_invalid_fingerprints_fit_no_traces() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), 1000);
     let traceset = open(dir.path());
@@ -211,7 +212,7 @@ fn a_fingerprint_of_the_old_form_or_of_none_is_of_no_traces() {
     for length in 0..now.len() {
         refuses(&now[..length]);
     }
-    // A count of any size is only compared.
+    // A count of any size is only compared, so it allocates nothing.
     for at in 4..now.len() {
         let mut changed = now.clone();
         changed[at] ^= 0xff;

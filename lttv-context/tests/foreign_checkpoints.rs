@@ -7,7 +7,7 @@ use lttv_context::{
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 
-/// How many events there were.
+/// An extension that counts events.
 #[derive(Debug, Default)]
 struct Count {
     events: u64,
@@ -40,7 +40,7 @@ impl Extension for Count {
     }
 }
 
-/// Another extension with checkpoints of the same type and the same name.
+/// Another extension whose checkpoints have the same type and the same name.
 #[derive(Debug, Default)]
 struct Twice(u64);
 
@@ -76,8 +76,8 @@ fn with<E: Extension>(traceset: &Traceset, extension: E) -> (TracesetContext<'st
     (context, handle)
 }
 
-/// That a context with an extension takes none of the checkpoints of another, and that
-/// its state is right nevertheless.
+/// Checks that a context with an extension refuses all checkpoints of another, and that its
+/// state is right nevertheless.
 fn refuses<E: Extension>(
     traceset: &Traceset,
     from: &mut TracesetContext<'_>,
@@ -86,7 +86,7 @@ fn refuses<E: Extension>(
     expected: u64,
 ) {
     let (mut context, handle) = with(traceset, extension);
-    context.middle(&Bounds::all().events(1500)).expect("no position");
+    context.middle(&Bounds::all().events(1500)).expect("bounds have no position");
     let own = context.checkpoints().len();
     let refused = context.set_checkpoints(from.checkpoints().clone());
     assert!(matches!(refused, Err(CheckpointMismatch::Extension { place: 0, .. })), "{refused:?}");
@@ -99,7 +99,7 @@ fn refuses<E: Extension>(
     assert_eq!(state(&context.extensions()[handle]), expected);
 
     let there = from.checkpoints().positions().nth(2).cloned().expect("a third");
-    context.seek_position_with_state(&there).expect("of this traceset");
+    context.seek_position_with_state(&there).expect("position is of this traceset");
     assert_eq!(state(&context.extensions()[handle]), 2 * expected);
     assert!(context.is_state_current());
 }
@@ -108,20 +108,20 @@ fn refuses<E: Extension>(
 fn checkpoints_of_other_extensions_are_refused() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.middle(&Bounds::all()).expect("no position");
+    from.middle(&Bounds::all()).expect("bounds have no position");
     refuses(&traceset, &mut from, Twice::default(), |twice| twice.0, 3000);
     let newer = Count { version: 1, ..Count::default() };
     refuses(&traceset, &mut from, newer, |count| count.events, 1500);
     let other = Count { options: 1, ..Count::default() };
     refuses(&traceset, &mut from, other, |count| count.events, 1500);
 
-    // What is wrong is told by name.
+    // The error names both extensions.
     let (mut other, _) = with(&traceset, Count { version: 7, options: 0xab, ..Count::default() });
     let refused = other.set_checkpoints(from.checkpoints().clone()).expect_err("another version");
     assert_eq!(
         refused.to_string(),
-        "the checkpoint has the state of count (version 0, options 0) at place 0, \
-         attached there is count (version 7, options ab)",
+        "checkpoint has the state of count (version 0, options 0) at place 0, \
+         but attached there is count (version 7, options ab)",
     );
 }
 
@@ -129,7 +129,7 @@ fn checkpoints_of_other_extensions_are_refused() {
 fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.middle(&Bounds::all()).expect("no position");
+    from.middle(&Bounds::all()).expect("bounds have no position");
     let checkpoints = from.checkpoints().clone();
     assert!(!checkpoints.is_empty());
 
@@ -155,7 +155,7 @@ fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
 fn checkpoints_of_a_changed_traceset_are_refused() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.middle(&Bounds::all()).expect("no position");
+    from.middle(&Bounds::all()).expect("bounds have no position");
     let mut changed = traceset.clone();
     changed.add(traceset.traces()[0].clone());
     let (mut other, count) = with(&changed, Count::default());
@@ -164,6 +164,6 @@ fn checkpoints_of_a_changed_traceset_are_refused() {
     let checkpoint = from.checkpoint().expect("the state is current");
     let refused = other.restore(&checkpoint);
     assert!(matches!(refused, Err(CheckpointMismatch::Stale(_))), "{refused:?}");
-    let read = other.middle(&Bounds::all()).expect("no position");
+    let read = other.middle(&Bounds::all()).expect("bounds have no position");
     assert_eq!(other.extensions()[count].events, read.events);
 }

@@ -1,4 +1,4 @@
-//! Which hooks are called when, with what, in which order.
+//! The order of hooks, and the events and data that they are called with.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -14,13 +14,13 @@ use lttv_context::{
 };
 use lttv_hooks::{HookId, Priority};
 
-/// Type, and time in ns from the trace's clock origin.
+/// The event type, and the time in ns since the trace's clock origin.
 type Given = (&'static str, u64);
 
 const TYPES: [(&str, &[&str]); 3] = [("a", &["x", "y"]), ("b", &["x"]), ("c", &[])];
 
-/// A kernel trace whose files have these events; an event's `x` is its place in
-/// its file, its `y` a hundred more.
+/// Creates a kernel trace whose files contain these events. The field `x` of an event is its
+/// place in its file, and `y` is larger by 100.
 fn trace(files: &[(&str, &[Given])]) -> Arc<Trace> {
     let class = StreamClassId(0);
     let mut schema = presets::lttng_kernel(Format::Ctf1);
@@ -47,8 +47,8 @@ fn trace(files: &[(&str, &[Given])]) -> Arc<Trace> {
     trace.open().expect("a trace")
 }
 
-/// Two traces of two tracefiles each. All times are of two traces, some of two
-/// tracefiles of one.
+/// Creates two traces of two tracefiles each. All times occur in both traces, and some in two
+/// tracefiles of one trace.
 fn two_by_two() -> Traceset {
     let first = trace(&[
         ("chan_10", &[("a", 20), ("b", 20), ("c", 30)]),
@@ -76,12 +76,12 @@ const ORDER: [&str; 8] = [
 ];
 
 fn read_all(mut context: TracesetContext<'_>) {
-    let read = context.middle(&Bounds::all()).expect("no position");
+    let read = context.middle(&Bounds::all()).expect("bounds have no position");
     assert_eq!((read.events, read.reason), (8, EndReason::EndOfTraceset));
 }
 
 #[test]
-fn one_order_of_times_traces_channels_and_cpus() {
+fn events_are_ordered_by_time_trace_channel_and_cpu() {
     let mut seen = Vec::new();
     let mut context = TracesetContext::new(two_by_two());
     context.on_event("*", |call| seen.push(place(call)));
@@ -135,8 +135,7 @@ fn hooks_before_and_after_reading_are_nested() {
     ];
     assert_eq!(log.take(), expected);
 
-    // What remains of trace 1 is the last two of its events; the set can be used
-    // again.
+    // Of trace 1, only the last two events remain. The set can be used again.
     let id = context.begin(hooks(Scope::Trace(1)));
     assert!(context.middle(&Bounds::all()).is_ok());
     let again = context.end(id).expect("it has begun");
@@ -158,7 +157,7 @@ fn hooks_before_and_after_reading_are_nested() {
     let first: Vec<_> = log.take().into_iter().filter(|line| line == "event").collect();
     assert_eq!(first.len(), 1);
 
-    // Nothing of all that is left.
+    // No hook of the set remains.
     context.seek_begin();
     assert!(context.middle(&Bounds::all()).is_ok());
     assert_eq!(log.take(), [""; 0]);
@@ -185,7 +184,7 @@ fn order_of_hooks_and_stopping() {
     add("by type, default", Subscription::to_type(0, EventTypeId(0)));
     add("main of trace 0", Subscription::to_every_event().within(Scope::Trace(0)));
     add("first", Subscription::to("?").priority(Priority::FIRST));
-    let read = context.middle(&Bounds::all()).expect("no position");
+    let read = context.middle(&Bounds::all()).expect("bounds have no position");
     assert_eq!((read.events, read.reason), (1, EndReason::Stopped));
     let expected = [
         "first",
@@ -197,20 +196,20 @@ fn order_of_hooks_and_stopping() {
         "last",
     ];
     assert_eq!(log.take(), expected);
-    // The event that was stopped at is not delivered again.
-    let read = context.middle(&Bounds::all()).expect("no position");
+    // The event at which reading stopped is not delivered again.
+    let read = context.middle(&Bounds::all()).expect("bounds have no position");
     assert_eq!((read.events, read.reason), (1, EndReason::Stopped));
     assert_eq!(log.take(), ["first", "stops", "main, default", "by name, default", "last"]);
 }
 
 #[test]
-fn what_hooks_ask_for_is_done_before_the_next_event() {
+fn commands_of_hooks_apply_before_the_next_event() {
     let log = RefCell::new(Vec::new());
     let mut context = TracesetContext::new(two_by_two());
     let log = &log;
     context.on_event("a", move |call| {
         log.borrow_mut().push(("a", place(call)));
-        // Once for each `a`: it removes itself at the event after.
+        // The hook is added at each `a`, and removes itself at the next event.
         let own = HookId::fresh();
         call.commands.on_event(Subscription::to("*").identity(own), move |call| {
             log.borrow_mut().push(("once", place(call)));
@@ -222,7 +221,7 @@ fn what_hooks_ask_for_is_done_before_the_next_event() {
         call.commands.on_event("c", |call| log.borrow_mut().push(("c", place(call))));
     });
     assert!(context.process(hooks, &Bounds::all()).is_ok());
-    // Who was added later comes later.
+    // Hooks that were added later are called later.
     let expected = [
         ("a", 0),
         ("a", 1),
@@ -239,7 +238,7 @@ fn what_hooks_ask_for_is_done_before_the_next_event() {
 }
 
 #[test]
-fn subscriptions_choose_by_name_channel_tracefile_and_fields() {
+fn subscriptions_select_by_name_channel_tracefile_and_fields() {
     let count = |subscription: Subscription| {
         let mut seen = Vec::new();
         let mut context = TracesetContext::new(two_by_two());
@@ -263,7 +262,8 @@ fn subscriptions_choose_by_name_channel_tracefile_and_fields() {
     assert_eq!(places(Subscription::to("a").domain("kernel")), some(&[0, 1, 3]));
     assert_eq!(places(Subscription::to("a").domain("ust")), some(&[]));
     assert_eq!(places(Subscription::to("a").provider("p")), some(&[]));
-    // Types without a wanted field are left out; fields come as asked for.
+    // Event types without a wanted field are excluded. Fields are in the order of the
+    // subscription.
     let found = count(Subscription::to("*").fields(["y", "x"]));
     let expected = [(0, 0), (1, 0), (3, 0)];
     let expected = expected.map(|(at, x)| (ORDER[at].to_owned(), vec![Some(x + 100), Some(x)]));
@@ -275,9 +275,9 @@ fn subscriptions_choose_by_name_channel_tracefile_and_fields() {
     );
 }
 
-/// Tracefiles that share a table of hooks are told apart as soon as one has to.
+/// Tracefiles share a table of hooks until a hook is for only one of them.
 #[test]
-fn hooks_of_single_tracefiles_leave_others_alone() {
+fn hooks_for_one_tracefile_do_not_affect_others() {
     let log = RefCell::new(Vec::new());
     let mut context = TracesetContext::new(two_by_two());
     let log = &log;
@@ -310,7 +310,7 @@ fn hooks_of_single_tracefiles_leave_others_alone() {
 }
 
 #[test]
-fn one_identity_is_called_once_and_stays_until_all_have_ended() {
+fn a_shared_id_is_called_once_until_all_sets_have_ended() {
     let calls = RefCell::new(0);
     let mut context = TracesetContext::new(two_by_two());
     let own = HookId::fresh();
@@ -347,7 +347,7 @@ fn positions_of_other_tracesets_are_refused() {
     assert!(other.position() != position);
     let read = other.middle(&Bounds::all()).map(|read| read.events);
     assert_eq!(read, Ok(13));
-    // A clone is the same traceset, and another context of it too.
+    // A clone is the same traceset, and so is that of another context.
     let mut same = TracesetContext::new(traceset.clone());
     assert!(same.seek_position(&position).is_ok());
     assert!(same.position() == position && position < TracesetPosition::end(&traceset));
@@ -366,7 +366,7 @@ fn time_spans() {
     assert_eq!(span(TracesetContext::new(Traceset::new()).contexts().time_span()), None);
 }
 
-/// A state and what is computed from it, in extensions of their own.
+/// A state, and a second one computed from it, in separate extensions.
 #[derive(Default)]
 struct Last(Option<String>);
 #[derive(Default)]
@@ -399,7 +399,7 @@ impl Extension for Last {
 }
 
 #[test]
-fn extensions_see_each_other() {
+fn extensions_can_access_each_other() {
     let mut context = TracesetContext::new(two_by_two());
     let last = context.attach(Last::default());
     let pairs = context.attach_data(Pairs::default());
@@ -416,9 +416,9 @@ fn extensions_see_each_other() {
     assert_eq!(TracesetContext::new(two_by_two()).extensions().get(last).map(|_| ()), None);
 }
 
-/// State is kept by hooks of extensions only; plain ones are not called for it.
+/// Only hooks of extensions change state: others are not called when it is updated.
 #[test]
-fn state_is_brought_up_to_date_without_other_hooks() {
+fn state_is_updated_without_other_hooks() {
     let mut others = 0;
     let mut context = TracesetContext::new(two_by_two());
     let last = context.attach(Last::default());
@@ -427,7 +427,7 @@ fn state_is_brought_up_to_date_without_other_hooks() {
     assert!(context.middle(&Bounds::all()).is_ok());
     assert_eq!(context.checkpoints().len(), 4);
     let time = Timestamp::from_ns(1_600_000_000_000_000_030);
-    // Two of the events before it are behind the nearest checkpoint.
+    // Two of the events before the position are after the nearest checkpoint.
     assert_eq!(context.seek_time_with_state(time), 1);
     assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[6]));
     context.seek_end();
@@ -435,7 +435,7 @@ fn state_is_brought_up_to_date_without_other_hooks() {
     assert_eq!(context.update_state(), 0);
     assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[7]));
 
-    // Another context of the traceset goes by the same checkpoints.
+    // Another context of the traceset uses the same checkpoints.
     let mut other = TracesetContext::new(context.traceset());
     let other_last = other.attach(Last::default());
     assert_eq!(other.set_checkpoints(context.checkpoints().clone()), Ok(()));
@@ -446,14 +446,14 @@ fn state_is_brought_up_to_date_without_other_hooks() {
 }
 
 #[test]
-fn damage_ends_no_more_than_what_is_damaged() {
+fn damage_affects_only_the_damaged_part() {
     let sound = two_by_two();
     let broken = {
         let metadata = b"/* CTF 1.8 */
             trace { major = 1; minor = 8; byte_order = le; };
             stream { packet.context := struct { integer { size = 8; } packet_size; }; };
             event { name = e; fields := struct { integer { size = 8; } n; }; };";
-        // A packet of 2 bytes, and one that claims more than there is.
+        // A packet of 2 bytes, and one that declares more bytes than the file has.
         let files = [("s".to_owned(), vec![16, 1, 200])];
         Trace::from_memory(metadata, files).expect("a trace")
     };
@@ -464,7 +464,7 @@ fn damage_ends_no_more_than_what_is_damaged() {
     context.on_event("*", |_| seen += 1);
     for _ in 0..2 {
         assert_eq!(context.middle(&Bounds::all()).map(|read| read.events), Ok(9));
-        // The same damage is told once.
+        // The same damage is reported once.
         assert_eq!(context.errors().len(), 1);
         context.seek_begin();
     }
@@ -473,7 +473,7 @@ fn damage_ends_no_more_than_what_is_damaged() {
 }
 
 #[test]
-fn traces_of_different_kinds_come_in_one_order() {
+fn traces_of_different_formats_are_merged() {
     let open = |name: &str| {
         Traceset::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces").join(name))
             .expect("a bundled trace")

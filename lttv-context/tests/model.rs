@@ -1,4 +1,4 @@
-//! Reading, bounds, positions and seeking against a sorted list of all events.
+//! Reading, bounds, positions and seeking, compared with a sorted list of all events.
 
 mod support;
 
@@ -15,8 +15,7 @@ use proptest::sample::Index;
 use support::config::cases;
 use support::{Known, Sample, sample};
 
-/// What is done to a context. Indices are into what there is: events, times,
-/// saved positions.
+/// A step of a test. Indices refer to the events, times and saved positions of the sample.
 #[derive(Debug, Clone)]
 enum Step {
     Read { time: Option<Index>, position: Option<Index>, events: Option<u64>, stop: Option<Index> },
@@ -49,7 +48,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// State that depends on every event, and on their order.
+/// A state that depends on every event and on their order.
 #[derive(Debug, Default, PartialEq, Eq, Clone)]
 struct Digest {
     events: u64,
@@ -101,17 +100,18 @@ fn is_dynamic(event: &ltt_read::Event<'_>) -> bool {
     event.event_type().name() == "dynamic"
 }
 
-/// A time, and the event up to which those before the time were delivered.
+/// An end time, and the index of the event up to which earlier events were delivered ahead.
 type Floor = (Timestamp, usize);
 
-/// Where a context is in the list, and what it has delivered before its turn.
+/// The place of a context in the list, and the events that it has delivered ahead of their
+/// turn.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    /// All events before this one have been passed.
+    /// All events before this index have been passed.
     at: usize,
-    /// Events before this time were delivered, up to a place.
+    /// Events before this time were delivered ahead, up to an index.
     floor: Option<Floor>,
-    /// Events at this time or later were left out, since a place with its floor.
+    /// Events at this time or later are skipped, since the index in the second part.
     ahead: Option<(Timestamp, usize, Option<Floor>)>,
 }
 
@@ -122,15 +122,15 @@ impl From<usize> for Place {
 }
 
 impl Place {
-    /// Goes back to where reading ahead began.
-    fn turn_back(&mut self) {
+    /// Returns to the place at which the read ahead started.
+    fn return_to_place(&mut self) {
         if let Some((end, back, floor)) = self.ahead.take() {
             self.floor = floor.filter(|floor| floor.0 >= end).or(Some((end, self.at)));
             self.at = back;
         }
     }
 
-    /// What the model says of a read: the events that are delivered, and why it ends.
+    /// Computes the events that a read has to deliver, and the reason for its end.
     fn read(
         &mut self,
         sample: &Sample,
@@ -139,7 +139,7 @@ impl Place {
     ) -> (Vec<usize>, EndReason) {
         let (end, position, most) = bounds;
         if self.ahead.is_some_and(|ahead| Some(ahead.0) != end) {
-            self.turn_back();
+            self.return_to_place();
         }
         let mut heard = Vec::new();
         loop {
@@ -167,7 +167,7 @@ impl Place {
             };
             if let Some(reason) = over {
                 let reason = if self.ahead.is_some() { EndReason::EndTime } else { reason };
-                self.turn_back();
+                self.return_to_place();
                 return (heard, reason);
             }
             let time = sample.own_times[at];
@@ -187,7 +187,7 @@ fn run(
 ) -> Result<(), TestCaseError> {
     let seen = RefCell::new(Vec::new());
     let stop = Cell::new(None);
-    // Positions, and the number of the event that they are before.
+    // The saved positions, each with the index of the event that it precedes.
     let saved: Rc<RefCell<Vec<(TracesetPosition, usize)>>> = Rc::default();
     let mut context = TracesetContext::new(&sample.traceset);
     let digest = context.attach(Digest::default());
@@ -296,12 +296,12 @@ fn run(
         match step {
             Step::Read { .. } | Step::Checkpoint => {}
             Step::UpdateState if was_current => {}
-            // Going forward goes on from where one is.
+            // Seeking forward continues from the current position.
             Step::Forward { .. } => (place.at, place.ahead) = (at, None),
             Step::Backward { events: 0, .. } => {}
             _ => place = Place::from(at),
         }
-        // Nobody but reads calls the hook; wherever one is, one is nowhere else.
+        // Only reads call the hook, and the position is where the model says.
         prop_assert!(seen.take().is_empty(), "after {:?}", step);
         let position = context.position();
         prop_assert_eq!(position == end, at == total);
@@ -312,7 +312,7 @@ fn run(
             }
             prop_assert_eq!(other.partial_cmp(&position), Some(number.cmp(&at)));
         }
-        // Where it has been read, it is known of which times it is the begin.
+        // Positions met while reading are known to be the start of certain times.
         let exact = matches!(step, Step::Read { .. }) && at > 0 && read_any;
         for time in &times {
             let is_start = sample.at(*time) == at;
@@ -342,7 +342,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn as_a_sorted_list(
+    fn reads_match_a_sorted_list(
         sample in sample(),
         steps in prop::collection::vec(step(), 1..24),
         checkpoints in prop::option::of((1..10u64, 1..8usize)),

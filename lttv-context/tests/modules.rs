@@ -1,4 +1,4 @@
-//! Modules: their order against every order that there is, starts and ends.
+//! Modules: their order compared with all possible orders, and their starts and stops.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 #[derive(Debug, Default)]
 struct Log {
     lines: Vec<String>,
-    /// The module that is not to start.
+    /// The module that fails to start.
     fails: Option<&'static str>,
 }
 
@@ -44,20 +44,20 @@ impl Module<Log> for Part {
     }
 }
 
-/// Each module requires those whose numbers are listed; 6 is not there.
+/// Creates modules that require those whose numbers are listed. Number 6 does not exist.
 fn modules(requires: &[Vec<usize>]) -> Modules<Log> {
     let mut modules = Modules::new();
     for (name, requires) in NAMES.into_iter().zip(requires) {
         let required = requires.iter().map(|&n| NAMES.get(n).copied().unwrap_or("missing"));
-        // A module's description is static text; a test may leak a little.
+        // A module's description is static text, so the test leaks a little memory.
         let requires = Vec::leak(required.collect());
         modules.add(Part { name, requires }).unwrap();
     }
     modules
 }
 
-/// What modules need, themselves included, in the order of their numbers; found by
-/// going on until nothing is new.
+/// Computes the modules that `wanted` need, including themselves, in numerical order, by
+/// repetition until nothing is added.
 fn closure(requires: &[Vec<usize>], wanted: &[usize]) -> Vec<usize> {
     let mut needed: BTreeSet<usize> = wanted.iter().copied().collect();
     loop {
@@ -71,7 +71,7 @@ fn closure(requires: &[Vec<usize>], wanted: &[usize]) -> Vec<usize> {
     }
 }
 
-/// Whether any order of `needed` satisfies all: tried out one by one.
+/// Returns `true` if some order of `needed` satisfies all requirements, by trying each order.
 fn has_order(requires: &[Vec<usize>], needed: &[usize], done: &mut Vec<usize>) -> bool {
     needed.len() == done.len()
         || needed.iter().any(|&next| {
@@ -103,7 +103,7 @@ proptest! {
     })]
 
     #[test]
-    fn order_like_brute_force(requires in requirements(), wanted in vec(0..NAMES.len(), 0..4)) {
+    fn order_matches_brute_force(requires in requirements(), wanted in vec(0..NAMES.len(), 0..4)) {
         let needed = closure(&requires, &wanted);
         let missing = needed.contains(&NAMES.len());
         let possible = !missing && has_order(&requires, &needed, &mut Vec::new());
@@ -133,9 +133,10 @@ proptest! {
         }
     }
 
-    /// What was started is ended, in reverse; a failure leaves what was before.
+    /// Started modules are stopped in reverse order, and a failure stops only those that the call
+    /// started.
     #[test]
-    fn starts_and_ends_balance(
+    fn starts_and_stops_balance(
         requires in requirements(),
         calls in vec(vec(0..NAMES.len(), 0..3), 0..4),
         fails in prop::option::of(prop::sample::select(&NAMES[..])),
@@ -185,20 +186,20 @@ proptest! {
 }
 
 #[test]
-fn messages_name_the_modules() {
+fn errors_name_the_modules() {
     let circle = modules(&[vec![1], vec![2], vec![3], vec![1], vec![6], vec![5]]);
     let message = |name| circle.order([name]).unwrap_err().to_string();
-    assert_eq!(message("a"), "modules require each other in a circle: b → c → d → b");
-    assert_eq!(message("e"), "module `e` requires `missing`, which is not there");
-    assert_eq!(message("f"), "modules require each other in a circle: f → f");
-    assert_eq!(message("g"), "there is no module `g`");
+    assert_eq!(message("a"), "modules require each other in a cycle: b → c → d → b");
+    assert_eq!(message("e"), "module `e` requires unknown module `missing`");
+    assert_eq!(message("f"), "modules require each other in a cycle: f → f");
+    assert_eq!(message("g"), "unknown module `g`");
     let mut twice = modules(&vec![vec![]; 6]);
     let error = twice.add(Part { name: "a", requires: &[] }).unwrap_err();
-    assert_eq!(error.to_string(), "there is a module `a` already");
+    assert_eq!(error.to_string(), "duplicate module `a`");
 }
 
 #[test]
-fn long_chains_need_no_stack() {
+fn long_chains_do_not_recurse() {
     const LENGTH: usize = 100_000;
     let names: Vec<&'static str> = (0..LENGTH).map(|n| &*n.to_string().leak()).collect();
     let mut modules = Modules::new();
@@ -214,7 +215,7 @@ fn long_chains_need_no_stack() {
 }
 
 #[test]
-fn options_come_from_all_modules() {
+fn options_of_all_modules_are_declared() {
     let modules = modules(&vec![vec![]; 3]);
     let mut options = Options::new();
     modules.declare_options(&mut options).unwrap();

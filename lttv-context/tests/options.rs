@@ -1,4 +1,4 @@
-//! Options: what can be declared, given and asked.
+//! Options: declarations, values and queries.
 
 use std::time::Duration;
 
@@ -44,11 +44,11 @@ fn values_and_defaults() {
 fn refused_values() {
     let mut options = options();
     let text = |result: Result<(), OptionError>| result.unwrap_err().to_string();
-    assert_eq!(text(options.set("speed", 1_u64)), "there is no option --speed");
+    assert_eq!(text(options.set("speed", 1_u64)), "unknown option --speed");
     assert_eq!(text(options.set("limit", 1_i64)), "option --limit has kind uint, not int");
     assert_eq!(
         text(options.set_text("limit", "many")),
-        "`many` is no value for --limit, which has kind uint"
+        "invalid value `many` for --limit: expected kind uint"
     );
     options.set("limit", 1_u64).unwrap();
     assert_eq!(text(options.set("limit", 2_u64)), "option --limit can be given only once");
@@ -69,11 +69,11 @@ fn refused_declarations() {
     assert!(matches!(declare(OptionSpec::flag("x", "").short('-')), OptionError::Name { .. }));
     assert_eq!(
         declare(OptionSpec::flag("trace", "")).to_string(),
-        "option --trace of module late is one of module batch already"
+        "option --trace of module late is already declared by module batch"
     );
     assert_eq!(
         declare(OptionSpec::flag("speed", "").short('s')).to_string(),
-        "option -s of module late is one of module batch already"
+        "option -s of module late is already declared by module batch"
     );
     for spec in [
         OptionSpec::new("x", Kind::Tree, ""),

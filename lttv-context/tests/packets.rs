@@ -1,4 +1,4 @@
-//! Reading a stretch of time touches the packets that it needs, and no others.
+//! Reading a time range enters only the packets that it needs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use lttv_filter::{Expression, Filters};
 const CPUS: u64 = 4;
 const EVENTS: u64 = 20_000;
 
-/// An event each 100 ns on each CPU, in packets of some hundred events.
+/// Writes one event per 100 ns on each CPU, in packets of some hundred events.
 fn write(dir: &Path) {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let fields = FieldClass::structure([("n", FieldClass::uint(64, ByteOrder::Little))]);
@@ -31,14 +31,14 @@ fn write(dir: &Path) {
     }
 }
 
-/// How many packets hold events in [begin, end), by the index.
+/// Returns the number of packets with events in `begin..end`, by the index.
 fn needed(trace: &Arc<Trace>, begin: Timestamp, end: Timestamp) -> u64 {
     let entries = (0..trace.tracefiles().len()).flat_map(|t| trace.packet_index(t).entries());
     entries.filter(|packet| packet.end >= begin && packet.begin < end).count() as u64
 }
 
 #[test]
-fn a_window_reads_its_packets_only() {
+fn a_time_range_enters_only_its_packets() {
     let dir = tempfile::tempdir().expect("a directory");
     write(dir.path());
     let traceset = Traceset::open(dir.path()).expect("the trace just written");
@@ -51,14 +51,14 @@ fn a_window_reads_its_packets_only() {
     for (first, last) in [(10_000, 10_500), (0, 1), (19_000, 20_000), (5_000, 5_000)] {
         let mut context = TracesetContext::new(&traceset);
         context.seek_time(at(first));
-        let read = context.middle(&Bounds::all().until(at(last))).expect("no position");
+        let read = context.middle(&Bounds::all().until(at(last))).expect("bounds have no position");
         assert_eq!(read.events, (last - first) * CPUS);
-        // To know that nothing more comes, each CPU's next event has to be seen:
-        // it may be in the next packet.
+        // Each CPU's next event has to be read before the end is certain, and it may be in the next
+        // packet.
         let most = needed(trace, at(first), at(last)) + CPUS;
         let entered = context.packets_entered();
         assert!(entered <= most, "{entered} packets, not {most}, of {packets}");
-        // Going back to a position enters where it is, and nothing else.
+        // Seeking a position enters only the packets that contain it.
         let position = context.position();
         context.seek_begin();
         let before = context.packets_entered();
@@ -67,7 +67,7 @@ fn a_window_reads_its_packets_only() {
         assert!(context.packets_entered() - before <= 2 * CPUS);
     }
 
-    // A check leaves out what no event can pass, be it times or tracefiles.
+    // A check skips times and tracefiles in which no event can pass.
     let of = |expression: String| {
         let expression = Expression::parse(&expression).expect("a sound expression");
         Filters::new(&expression, traceset.traces()).expect("known fields")
@@ -82,7 +82,7 @@ fn a_window_reads_its_packets_only() {
         ] {
             let mut context = TracesetContext::new(&traceset);
             context.choose(&filters);
-            let read = context.middle(&Bounds::all()).expect("no position");
+            let read = context.middle(&Bounds::all()).expect("bounds have no position");
             let by_filter = {
                 let mut matches = filters.read();
                 let passed = std::iter::from_fn(|| matches.next().map(drop)).count() as u64;
@@ -96,13 +96,13 @@ fn a_window_reads_its_packets_only() {
         }
     }
 
-    // A context that is only made reads nothing at all.
+    // Creating a context reads nothing.
     let mut context = TracesetContext::new(&traceset);
     assert_eq!(context.packets_entered(), 0);
-    // Going back from the middle reads what is before it, not all.
+    // Seeking backward from the middle reads only part of the earlier events.
     context.seek_time(at(10_000));
     assert_eq!(context.seek_backward(100, |_| true), 100);
-    let read = context.middle(&Bounds::all().until(at(10_000))).expect("no position");
+    let read = context.middle(&Bounds::all().until(at(10_000))).expect("bounds have no position");
     assert_eq!(read.events, 100);
     assert!(context.packets_entered() < packets as u64 / 2, "{}", context.packets_entered());
 }

@@ -1,4 +1,4 @@
-//! Several threads see what one sees.
+//! Reads on several threads return the same as a read on one.
 
 #[allow(dead_code, reason = "other tests need all of it")]
 mod support;
@@ -23,7 +23,7 @@ fn known(call: &EventCall<'_, '_>) -> Known {
     }
 }
 
-/// Reads everything, up to an event that stops it.
+/// Reads all events, up to one that stops the read.
 fn events(parallel: &Parallel, stop: Option<u32>) -> (Vec<Known>, u64, Vec<Notice>, bool) {
     let read = parallel.run(|slice| {
         let mut seen = Vec::new();
@@ -43,7 +43,7 @@ fn events(parallel: &Parallel, stop: Option<u32>) -> (Vec<Known>, u64, Vec<Notic
     (read.results.concat(), read.events, read.notices, read.stopped)
 }
 
-/// Notices in no particular order, equal ones once, but for what only seeks can notice.
+/// Sorts notices and removes duplicates, and those that only seeks can cause.
 fn sorted(mut notices: Vec<Notice>) -> Vec<String> {
     notices.retain(|notice| !matches!(notice.kind, NoticeKind::PacketTimesIgnored { .. }));
     let mut texts: Vec<_> = notices.iter().map(Notice::to_string).collect();
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(cases(128))]
 
     #[test]
-    fn the_same_for_any_number_of_threads_and_slices(
+    fn results_do_not_depend_on_threads_and_slices(
         sample in sample(),
         threads in 1..4usize,
         slices in 1..12usize,
@@ -100,7 +100,7 @@ fn bundled() -> Traceset {
 }
 
 #[test]
-fn results_are_handed_on_in_order() {
+fn results_are_taken_in_order() {
     let mut numbers = Vec::new();
     let parallel = Parallel::new(bundled()).threads(4).slices(40);
     let read = parallel.run_in_order(
@@ -118,7 +118,7 @@ fn results_are_handed_on_in_order() {
 }
 
 #[test]
-fn a_panic_is_passed_on_and_nobody_waits() {
+fn a_panic_is_propagated_without_deadlock() {
     for threads in [1, 3] {
         let parallel = Parallel::new(bundled()).threads(threads).slices(20);
         let in_work = catch_unwind(AssertUnwindSafe(|| {

@@ -1,4 +1,4 @@
-//! A session runs its lists in order, and lets hooks change them.
+//! A session calls its lists in order, and hooks can change them.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use lttv_context::session::Session;
 use lttv_hooks::Priority;
 
 #[test]
-fn lists_in_order_and_after_always() {
+fn lists_are_called_in_order_and_after_always() {
     for stop_at in [None, Some("before"), Some("core"), Some("after")] {
         let seen = RefCell::new(Vec::new());
         let mut session = Session::new(());
@@ -36,7 +36,7 @@ fn lists_in_order_and_after_always() {
 }
 
 #[test]
-fn hooks_change_lists() {
+fn hooks_can_change_lists() {
     let seen = RefCell::new(String::new());
     let note = |c: char| {
         let seen = &seen;

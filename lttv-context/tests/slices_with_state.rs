@@ -1,5 +1,5 @@
-//! Extensions in slices of time: an order-dependent one has the state of the slice's
-//! begin, or is refused.
+//! Extensions in slices of time: one that depends on the order of events has the state of the
+//! slice's start, or is refused.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use lttv_context::{
     Bounds, Extension, Handle, Parallel, Saving, Setup, Subscription, Traceset, TracesetContext,
 };
 
-/// Events that came after one of another tracefile: how many depends on the order.
+/// An extension that counts events that follow one of another tracefile. The result depends on
+/// the order of events.
 #[derive(Debug, Default)]
 struct Switches {
     last: Option<usize>,
@@ -38,7 +39,7 @@ impl Extension for Switches {
     }
 }
 
-/// Events, wherever they are.
+/// An extension that counts events, and may start anywhere.
 #[derive(Debug, Default)]
 struct Count(u64);
 
@@ -76,7 +77,7 @@ fn alone(traceset: &Traceset) -> (TracesetContext<'static>, u64) {
     let mut context = TracesetContext::new(traceset);
     let switches = context.attach(Switches::default());
     context.save_checkpoints(Saving::every(500));
-    context.middle(&Bounds::all()).expect("no position");
+    context.middle(&Bounds::all()).expect("bounds have no position");
     let count = context.extensions()[switches].count;
     (context, count)
 }
@@ -100,10 +101,10 @@ fn an_order_dependent_count_is_refused_without_its_state() {
             assert_eq!(error.slice, number);
             assert!(error.to_string().contains("slices_with_state::Switches"), "{error}");
         }
-        // What was not read is not counted either.
+        // Slices that were not read do not count.
         assert!(read.events < 6087 / 2);
     }
-    // The first slice of a stretch begins somewhere, too.
+    // The first slice of a time range also starts after other events.
     let span = TracesetContext::new(&traceset).contexts().time_span().expect("a span");
     let stretch = Parallel::new(&traceset).threads(1).between(span.end, span.end);
     let read = stretch.run(|slice| {
@@ -147,7 +148,7 @@ fn an_extension_that_needs_no_earlier_state_may_start_anywhere() {
     assert!(read.results.len() > 3);
     assert_eq!(read.results.iter().sum::<u64>(), 6087);
 
-    // Together with one that does, it is that one which is named.
+    // Of two extensions, the error names only the one that needs the state.
     let read = Parallel::new(bundled()).threads(1).slices(3).run(|slice| {
         let mut context = slice.context();
         context.attach(Count::default());

@@ -1,4 +1,4 @@
-//! Windows of time in a context, against the times of all events.
+//! Time ranges in a context, compared with the times of all events.
 
 #[allow(dead_code, reason = "other tests need all of it")]
 mod support;
@@ -23,7 +23,7 @@ fn known(event: &Event<'_>) -> Known {
     (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index(), number)
 }
 
-/// Counts all events, whatever is left out.
+/// An extension that counts all events, including skipped ones.
 #[derive(Debug, Default)]
 struct Counter(u64);
 
@@ -47,7 +47,7 @@ impl Extension for Counter {
     }
 }
 
-/// Chooses the events of a span.
+/// A choice of the events of a time span.
 struct Between(TimeSpan);
 
 impl Choice for Between {
@@ -60,10 +60,10 @@ impl Choice for Between {
     }
 }
 
-/// The events that a context delivers, in chunks as `bounds` has them, until it is through.
+/// Reads to the end of `bounds` in chunks, so that the hooks receive all events in them.
 fn read(context: &mut TracesetContext<'_>, bounds: &Bounds) -> EndReason {
     loop {
-        let read = context.middle(bounds).expect("no position");
+        let read = context.middle(bounds).expect("bounds have no position");
         if !matches!(read.reason, EndReason::EventCount | EndReason::LookCount) {
             return read.reason;
         }
@@ -82,7 +82,7 @@ fn check(
     context.on_event(Subscription::to_every_event(), |call| {
         seen.borrow_mut().push(known(&call.event));
     });
-    context.middle(&Bounds::all()).expect("no position");
+    context.middle(&Bounds::all()).expect("bounds have no position");
     let full = seen.take();
     let mut times: Vec<Timestamp> = vec![Timestamp::from_ns(0), Timestamp::MAX];
     for event in &full {
@@ -96,7 +96,7 @@ fn check(
         let expected = part(begin, end);
         let window = Bounds::all().since(begin).until(end);
 
-        // From the begin, from the time, in chunks.
+        // From the start of the traceset, from the start time, and in chunks.
         for (seeks, bounds) in
             [(false, window.clone()), (true, window.clone()), (true, window.clone().looks(chunk))]
         {
@@ -111,7 +111,7 @@ fn check(
         read(&mut context, &window.clone().events(chunk));
         prop_assert_eq!(&seen.take(), &expected, "by {} from {} to {}", chunk, begin, end);
 
-        // With the state of the begin, and then of the end.
+        // With the state at the start, and then at the end.
         if let Some(counter) = counter {
             context.seek_time_with_state(begin);
             read(&mut context, &window);
@@ -122,7 +122,7 @@ fn check(
             prop_assert_eq!(context.extensions()[counter].0, here, "at {}", end);
         }
 
-        // One window after the other: each event once.
+        // In consecutive ranges, each event is delivered once.
         let half = Timestamp::from_ns(begin.ns() / 2 + end.ns() / 2);
         context.seek_begin();
         let mut parts = Vec::new();
@@ -138,7 +138,7 @@ fn check(
         prop_assert_eq!(reason, EndReason::EndOfTraceset);
         prop_assert_eq!(parts.len() + seen.take().len(), full.len());
 
-        // Slices put together.
+        // In slices whose results are combined.
         for slices in [1, 3] {
             let all = Parallel::new(traceset).threads(1).slices(slices).between(begin, end);
             let all = all.run(|slice| {
@@ -161,7 +161,7 @@ fn check(
         });
         prop_assert_eq!(all.events, full.len() as u64);
 
-        // By a check that knows the times in advance.
+        // With a check whose times are known in advance.
         if let Some(last) = end.ns().checked_sub(1).map(Timestamp::from_ns) {
             let seen = RefCell::new(Vec::new());
             let mut chosen = TracesetContext::new(traceset);
@@ -184,7 +184,7 @@ proptest! {
     #![proptest_config(cases(2500))]
 
     #[test]
-    fn windows_are_parts_of_the_full_read(
+    fn time_ranges_are_parts_of_the_full_read(
         timelines in prop::collection::vec(deceptive(), 1..3),
         windows in prop::collection::vec(any::<(Index, Index)>(), 2..5),
         with_state in any::<bool>(),

@@ -53,7 +53,7 @@ pub trait Browse {
 pub enum Item<'a> {
     /// A value of an attribute.
     Value(&'a Value<'a>),
-    /// A nested structure.
+    /// A nested structure with members of its own.
     Tree(&'a dyn Browse),
 }
 

@@ -16,6 +16,7 @@ pub const MAX_DEPTH: usize = 63;
 /// number in brackets is a [number as a name](Name::Index). A backslash makes the following
 /// punctuation character literal, `\u{7f}` is a character by its hexadecimal code, and `""` is
 /// the empty name.
+///
 /// ```
 /// use lttv_context::attributes::{Name, Path};
 ///

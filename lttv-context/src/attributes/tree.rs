@@ -494,6 +494,8 @@ impl Node {
 impl<T: AttributeType> Index<Key<T>> for Attributes {
     type Output = T;
 
+    /// Returns the value of a typed handle.
+    ///
     /// # Panics
     ///
     /// Panics if the attribute no longer exists. [`get`](Attributes::get) does not panic.
@@ -504,6 +506,8 @@ impl<T: AttributeType> Index<Key<T>> for Attributes {
 }
 
 impl<T: AttributeType> IndexMut<Key<T>> for Attributes {
+    /// Returns the value of a typed handle mutably.
+    ///
     /// # Panics
     ///
     /// Panics if the attribute no longer exists. [`get_mut`](Attributes::get_mut) does not panic.

@@ -14,7 +14,7 @@ pub type Text = Cow<'static, str>;
 /// The kind of an attribute: the type of its value, or a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A boolean.
+    /// A boolean: true or false.
     Bool,
     /// A signed integer of 64 bits.
     Int,
@@ -22,9 +22,9 @@ pub enum Kind {
     UInt,
     /// A floating-point number of 64 bits.
     Float,
-    /// A time, in ns.
+    /// A time, with a resolution of 1 ns.
     Time,
-    /// A duration, in ns.
+    /// A duration, with a resolution of 1 ns.
     Duration,
     /// A text, which may be empty.
     Text,
@@ -80,17 +80,17 @@ impl fmt::Display for Kind {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// A boolean.
+    /// A boolean: true or false.
     Bool(bool),
-    /// A signed integer.
+    /// A signed integer of 64 bits.
     Int(i64),
-    /// An unsigned integer.
+    /// An unsigned integer of 64 bits.
     UInt(u64),
-    /// A floating-point number.
+    /// A floating-point number of 64 bits.
     Float(f64),
-    /// A time, in ns.
+    /// A time, with a resolution of 1 ns.
     Time(Timestamp),
-    /// A duration, in ns.
+    /// A duration, with a resolution of 1 ns.
     Duration(Duration),
     /// A text, which may be borrowed.
     Text(Cow<'a, str>),
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_type() {
+    fn user_input() {
         let parse = Value::parse;
         assert_eq!(parse(Kind::Bool, "yes"), Some(Value::Bool(true)));
         assert_eq!(parse(Kind::Bool, "no"), Some(Value::Bool(false)));

@@ -11,7 +11,7 @@
 //!          u32      CRC-32 of all previous bytes of the file except other checksums
 //! ```
 //!
-//! The first frame contains a [`Head`]. Each of the others contains a [`Stored`] checkpoint, in
+//! The first frame contains a [`Header`]. Each of the others contains a [`StoredCheckpoint`], in
 //! the order of their positions. Extensions write the difference from the previous checkpoint,
 //! so damage invalidates everything after it. For this reason a file is used only if all of it
 //! is intact.
@@ -36,7 +36,7 @@ const FORMAT: u32 = 1;
 
 /// The header of a file: the traces and extensions whose checkpoints it contains.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct Header {
     /// The [`Fingerprint`](crate::Fingerprint) of the traces.
     source: Vec<u8>,
     extensions: Vec<StoredExtension>,
@@ -53,14 +53,14 @@ struct StoredExtension {
 
 /// A stored checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
-struct Stored<'b> {
+struct StoredCheckpoint<'b> {
     /// The key of the position, or `None` at the end.
     next: Option<(i64, u32)>,
     latest: Option<i64>,
     /// The positions in all tracefiles, [`Position::BYTES`](ltt_read::Position::BYTES) bytes each.
     #[serde(borrow)]
     tracefiles: &'b [u8],
-    /// The states of the extensions, in the order of [`Head::extensions`].
+    /// The states of the extensions, in the order of [`Header::extensions`].
     #[serde(borrow)]
     states: Vec<&'b [u8]>,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crc32fast::Hasher;
 use ltt_read::Position;
 
-use super::{CheckpointFileError, FORMAT, Head, MAGIC, Stored, StoredExtension};
+use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::context::TracesetContext;
 use crate::extension::{AnyCodec, Saved};
@@ -39,30 +39,34 @@ impl TracesetContext<'_> {
         let path = path.as_ref();
         let file = File::open(path)
             .map_err(|source| CheckpointFileError::Io { path: path.to_owned(), source })?;
-        let mut frames = Frames { path, file: BufReader::new(file), offset: 0, sum: Hasher::new() };
+        let mut frames =
+            FrameReader { path, file: BufReader::new(file), offset: 0, sum: Hasher::new() };
         frames.begin()?;
-        let head: Head = frames.next("head", |bytes| {
-            let (head, rest) = postcard::take_from_bytes(bytes).ok()?;
-            rest.is_empty().then_some(head)
+        let header: Header = frames.next("header", |bytes| {
+            let (header, rest) = postcard::take_from_bytes(bytes).ok()?;
+            rest.is_empty().then_some(header)
         })?;
-        if !Fingerprint::known(&head.source).is_of(self.traceset()) {
+        if !Fingerprint::known(&header.source).is_of(self.traceset()) {
             return Err(CheckpointFileError::Stale { path: path.to_owned() });
         }
-        let wanted = self.wanted(&head.extensions).map_err(|missing| match missing {
-            Some(extension) => CheckpointFileError::Missing { path: path.to_owned(), extension },
-            None => CheckpointFileError::NothingToStore { path: path.to_owned() },
-        })?;
+        let matched =
+            self.match_extensions(&header.extensions).map_err(|missing| match missing {
+                Some(extension) => {
+                    CheckpointFileError::Missing { path: path.to_owned(), extension }
+                }
+                None => CheckpointFileError::NothingToStore { path: path.to_owned() },
+            })?;
         let mut kept = Checkpoints::default();
         let mut before: Option<Checkpoint> = None;
         // Every `every`-th checkpoint is kept.
         let mut every = 1;
-        for number in 1..=head.checkpoints {
+        for number in 1..=header.checkpoints {
             let checkpoint = frames.next("checkpoint", |bytes| {
-                self.checkpoint_of(bytes, &head, &wanted, before.as_ref())
+                self.decode_checkpoint(bytes, &header, &matched, before.as_ref())
             })?;
             if number.is_multiple_of(every) {
                 kept.insert(checkpoint.clone());
-                for _ in 0..kept.fit(self.state.saving.memory) {
+                for _ in 0..kept.fit(self.state.policy.memory) {
                     every = every.saturating_mul(2);
                 }
             }
@@ -79,32 +83,32 @@ impl TracesetContext<'_> {
     /// # Errors
     ///
     /// Returns the name of an extension that is not stored, or `None` if there is no extension.
-    pub(super) fn wanted(
+    pub(super) fn match_extensions(
         &self,
         stored: &[StoredExtension],
-    ) -> Result<Vec<Wanted>, Option<&'static str>> {
-        let mut wanted: Vec<Wanted> = Vec::new();
+    ) -> Result<Vec<MatchedExtension>, Option<&'static str>> {
+        let mut matched: Vec<MatchedExtension> = Vec::new();
         for (place, type_name, codec) in self.extensions.codecs() {
             let codec = codec.ok_or(Some(type_name))?;
             let this = StoredExtension::of(&codec);
             // Equal extensions are matched in order.
-            let taken = wanted.iter().filter(|other| other.codec.name == codec.name).count();
+            let taken = matched.iter().filter(|other| other.codec.name == codec.name).count();
             let same = stored.iter().enumerate().filter(|(_, stored)| **stored == this);
             let stored = same.map(|(at, _)| at).nth(taken).ok_or(Some(codec.name))?;
-            wanted.push(Wanted { place, stored, codec });
+            matched.push(MatchedExtension { place, stored, codec });
         }
-        if wanted.is_empty() { Err(None) } else { Ok(wanted) }
+        if matched.is_empty() { Err(None) } else { Ok(matched) }
     }
 
     /// Decodes the states of all extensions from their stored bytes and the previous checkpoint.
-    pub(super) fn states_of(
+    pub(super) fn decode_states(
         &self,
         stored: &[&[u8]],
-        wanted: &[Wanted],
+        matched: &[MatchedExtension],
         before: Option<&Checkpoint>,
     ) -> Option<Vec<Saved>> {
         let mut states = self.extensions.no_states();
-        for Wanted { place, stored: at, codec } in wanted {
+        for MatchedExtension { place, stored: at, codec } in matched {
             let before = before.and_then(|before| before.states.get(*place));
             let state = self.extensions.read_state(*place, codec, stored.get(*at)?, before);
             *states.get_mut(*place)? = state?;
@@ -112,16 +116,16 @@ impl TracesetContext<'_> {
         Some(states)
     }
 
-    fn checkpoint_of(
+    fn decode_checkpoint(
         &self,
         bytes: &[u8],
-        head: &Head,
-        wanted: &[Wanted],
+        header: &Header,
+        matched: &[MatchedExtension],
         before: Option<&Checkpoint>,
     ) -> Option<Checkpoint> {
-        let (stored, rest) = postcard::take_from_bytes::<Stored<'_>>(bytes).ok()?;
+        let (stored, rest) = postcard::take_from_bytes::<StoredCheckpoint<'_>>(bytes).ok()?;
         let (tracefiles, more) = stored.tracefiles.as_chunks();
-        if !rest.is_empty() || !more.is_empty() || stored.states.len() != head.extensions.len() {
+        if !rest.is_empty() || !more.is_empty() || stored.states.len() != header.extensions.len() {
             return None;
         }
         let position = TracesetPosition::new(
@@ -134,13 +138,13 @@ impl TracesetContext<'_> {
         if !follows || !position.fits(self.contexts.tracefiles().len()) {
             return None;
         }
-        let states = self.states_of(&stored.states, wanted, before)?;
+        let states = self.decode_states(&stored.states, matched, before)?;
         Some(Checkpoint { position, states: Arc::from(states) })
     }
 }
 
 /// An attached extension with its place in a file.
-pub(super) struct Wanted {
+pub(super) struct MatchedExtension {
     /// The index among all extensions and data of the context.
     place: usize,
     /// The index among the extensions in the file.
@@ -149,14 +153,14 @@ pub(super) struct Wanted {
 }
 
 /// A reader of a file, frame by frame.
-struct Frames<'p> {
+struct FrameReader<'p> {
     path: &'p Path,
     file: BufReader<File>,
     offset: u64,
     sum: Hasher,
 }
 
-impl Frames<'_> {
+impl FrameReader<'_> {
     fn begin(&mut self) -> Result<(), CheckpointFileError> {
         let magic = self.take::<8>();
         if magic.as_ref().ok() != Some(&MAGIC) {

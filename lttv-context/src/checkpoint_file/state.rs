@@ -100,18 +100,18 @@ impl TracesetContext<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn restore_state(&mut self, bytes: &[u8], time: Timestamp) -> bool {
-        let Some(states) = self.states_in(bytes) else { return false };
+        let Some(states) = self.decode_state_bytes(bytes) else { return false };
         self.seek_time(time);
         let position = self.position();
         self.restore(&Checkpoint { position, states: states.into() }).is_ok()
     }
 
-    fn states_in(&self, bytes: &[u8]) -> Option<Vec<Saved>> {
+    fn decode_state_bytes(&self, bytes: &[u8]) -> Option<Vec<Saved>> {
         let (stored, rest) = postcard::take_from_bytes::<StoredState<'_>>(bytes).ok()?;
         if !rest.is_empty() || stored.states.len() != stored.extensions.len() {
             return None;
         }
-        let wanted = self.wanted(&stored.extensions).ok()?;
-        self.states_of(&stored.states, &wanted, None)
+        let matched = self.match_extensions(&stored.extensions).ok()?;
+        self.decode_states(&stored.states, &matched, None)
     }
 }

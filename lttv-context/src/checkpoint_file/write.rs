@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crc32fast::Hasher;
 use serde::Serialize;
 
-use super::{CheckpointFileError, FORMAT, Head, MAGIC, Stored, StoredExtension};
+use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
 use crate::checkpoint::Checkpoint;
 use crate::context::TracesetContext;
 use crate::extension::AnyCodec;
@@ -62,8 +62,8 @@ impl TracesetContext<'_> {
         path: &Path,
         partial: &Path,
     ) -> io::Result<()> {
-        let mut frames = Frames::begin(File::create(partial)?)?;
-        frames.write(&Head {
+        let mut frames = FrameWriter::begin(File::create(partial)?)?;
+        frames.write(&Header {
             source: fingerprint(self.traceset()),
             extensions: codecs.iter().map(|(_, codec)| StoredExtension::of(codec)).collect(),
             checkpoints: self.checkpoints.len() as u64,
@@ -77,7 +77,11 @@ impl TracesetContext<'_> {
                 let before = before.and_then(|before| before.states.get(*at));
                 (codec.write)(state, before, out);
             }
-            frames.write(&stored(&checkpoint.position, &tracefiles(checkpoint), &states))?;
+            frames.write(&stored_checkpoint(
+                &checkpoint.position,
+                &tracefile_bytes(checkpoint),
+                &states,
+            ))?;
             before = Some(checkpoint);
         }
         frames.finish()?;
@@ -99,16 +103,16 @@ fn partial_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn tracefiles(checkpoint: &Checkpoint) -> Vec<u8> {
+fn tracefile_bytes(checkpoint: &Checkpoint) -> Vec<u8> {
     checkpoint.position.tracefiles().iter().flat_map(|position| position.to_bytes()).collect()
 }
 
-fn stored<'b>(
+fn stored_checkpoint<'b>(
     position: &TracesetPosition,
     tracefiles: &'b [u8],
     states: &'b [Vec<u8>],
-) -> Stored<'b> {
-    Stored {
+) -> StoredCheckpoint<'b> {
+    StoredCheckpoint {
         next: (!position.is_end()).then(|| position.key()),
         latest: position.latest(),
         tracefiles,
@@ -124,14 +128,14 @@ impl StoredExtension {
 }
 
 /// A writer of a file, frame by frame.
-struct Frames {
+struct FrameWriter {
     file: BufWriter<File>,
     sum: Hasher,
 }
 
-impl Frames {
+impl FrameWriter {
     fn begin(file: File) -> io::Result<Self> {
-        let mut frames = Frames { file: BufWriter::new(file), sum: Hasher::new() };
+        let mut frames = FrameWriter { file: BufWriter::new(file), sum: Hasher::new() };
         frames.put(&MAGIC)?;
         frames.put(&FORMAT.to_le_bytes())?;
         Ok(frames)

@@ -1,4 +1,4 @@
-//! Random tracesets of which every event is known in advance.
+//! Random tracesets with a list of all their events.
 
 #[path = "../../../ltt-read/tests/support/config.rs"]
 pub(crate) mod config;
@@ -11,15 +11,15 @@ use lttv_context::Traceset;
 use proptest::prelude::*;
 use timeline::{Timeline, timeline};
 
-/// An event of a traceset, as far as a model has to know it.
+/// An event of a traceset, with the data that the models need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// When it is delivered: at its time, or that from which its clock went back.
+    /// The time of delivery: the event's own time, or the time from which its clock went back.
     pub(crate) time: Timestamp,
     pub(crate) trace: usize,
-    /// Number of its tracefile in the trace.
+    /// The number of the tracefile in the trace.
     pub(crate) tracefile: usize,
-    /// Unique in its trace.
+    /// A number that is unique in the trace.
     pub(crate) number: u32,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Known {
 pub(crate) struct Sample {
     pub(crate) traceset: Traceset,
     pub(crate) events: Vec<Known>,
-    /// The time of each event, whenever it is delivered.
+    /// The own time of each event, in the order of `events`.
     pub(crate) own_times: Vec<Timestamp>,
     pub(crate) timelines: Vec<Timeline>,
 }
@@ -47,25 +47,25 @@ impl Sample {
                 }
             }
         }
-        // Stable: what is in one tracefile stays in order.
+        // The sort is stable, so the events of one tracefile stay in file order.
         events.sort_by_key(|(event, _)| (event.time, event.trace, event.tracefile));
         let (events, own_times) = events.into_iter().unzip();
         let traceset = timelines.iter().map(|t| t.in_memory(t.data())).collect();
         Sample { traceset, events, own_times, timelines }
     }
 
-    /// The number of the first event at a time or later.
+    /// Returns the index of the first event at a time or later.
     pub(crate) fn at(&self, time: Timestamp) -> usize {
         self.events.partition_point(|event| event.time < time)
     }
 
-    /// Times at, just before and just after all there is.
+    /// Lists times at, just before and just after all events and packets.
     pub(crate) fn times(&self) -> Vec<Timestamp> {
         self.timelines.iter().flat_map(|timeline| timeline.interesting_times()).collect()
     }
 }
 
-/// Up to three traces, whose clocks may go back.
+/// Generates up to three traces, whose clocks may go back.
 pub(crate) fn sample() -> impl Strategy<Value = Sample> {
     let timelines = prop_oneof![
         prop::collection::vec(timeline(false), 0..4),

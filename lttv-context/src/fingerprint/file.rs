@@ -18,7 +18,7 @@ const MAX_METADATA: u64 = 1 << 28;
 
 /// The description of a file as it was when the fingerprint was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct FileRecord {
     /// CRC-32 of the file name.
     name: u32,
     pub(super) size: u64,
@@ -35,15 +35,15 @@ pub(super) struct Part {
 const UNKNOWN: i64 = i64::MIN;
 
 /// A file as it is now.
-pub(super) struct Now<'f> {
+pub(super) struct CurrentFile<'f> {
     pub(super) path: &'f Path,
     pub(super) bytes: &'f [u8],
     pub(super) packets: &'f [IndexEntry],
 }
 
-impl Now<'_> {
-    pub(super) fn part(&self) -> Part {
-        Part {
+impl CurrentFile<'_> {
+    pub(super) fn record(&self) -> FileRecord {
+        FileRecord {
             name: self.name(),
             size: self.bytes.len() as u64,
             modified: self.modified(),
@@ -56,7 +56,7 @@ impl Now<'_> {
     /// Returns `true` if a file is unchanged or has only been appended to. If `strict`, its whole
     /// earlier content is compared. Otherwise samples are compared if neither its size nor its time
     /// of modification has changed.
-    pub(super) fn continues(&self, before: &Part, strict: bool) -> bool {
+    pub(super) fn extends(&self, before: &FileRecord, strict: bool) -> bool {
         let size = usize::try_from(before.size).ok();
         let Some(bytes) = size.and_then(|size| self.bytes.get(..size)) else { return false };
         if self.name() != before.name {
@@ -109,7 +109,7 @@ fn samples(bytes: &[u8]) -> u32 {
 }
 
 /// Reads the metadata in a directory of a trace. Returns `None` if there is no such file.
-pub(super) fn metadata(path: &Path) -> Option<Vec<u8>> {
+pub(super) fn read_metadata(path: &Path) -> Option<Vec<u8>> {
     let file = File::open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;
@@ -119,7 +119,7 @@ pub(super) fn metadata(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-impl Part {
+impl FileRecord {
     /// The size of a description in a fingerprint, in bytes.
     pub(super) const BYTES: usize = 4 + 8 + 8 + 3 * 4;
 
@@ -132,13 +132,13 @@ impl Part {
         }
     }
 
-    pub(super) fn read(bytes: &[u8; Self::BYTES]) -> Option<Part> {
+    pub(super) fn read(bytes: &[u8; Self::BYTES]) -> Option<FileRecord> {
         let (name, rest) = bytes.split_first_chunk()?;
         let (size, rest) = rest.split_first_chunk()?;
         let (modified, rest) = rest.split_first_chunk()?;
         let (packets, rest) = rest.split_first_chunk()?;
         let (samples, rest) = rest.split_first_chunk()?;
-        Some(Part {
+        Some(FileRecord {
             name: u32::from_le_bytes(*name),
             size: u64::from_le_bytes(*size),
             modified: i64::from_le_bytes(*modified),

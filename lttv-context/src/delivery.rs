@@ -13,8 +13,8 @@ use crate::commands::Commands;
 use crate::contexts::Contexts;
 use crate::dispatch::Ready;
 use crate::extension::Extensions;
-use crate::late::Stage;
 use crate::position::{Key, Latest, time_of};
+use crate::read_ahead::TimeFilter;
 
 /// A loop that delivers the events of a merge one after the other.
 pub(crate) struct Delivery<'d, 'h, M> {
@@ -25,7 +25,7 @@ pub(crate) struct Delivery<'d, 'h, M> {
     pub(crate) check: Option<&'d mut Check<'h>>,
     pub(crate) limit: &'d Limit<'d>,
     /// The filter that decides about events by their times, in modes that use one.
-    pub(crate) stage: Option<&'d mut Stage>,
+    pub(crate) time_filter: Option<&'d mut TimeFilter>,
     /// The time of delivery of the last event, in ns.
     pub(crate) time: i64,
     pub(crate) latest: Latest,
@@ -54,20 +54,20 @@ pub(crate) trait Mode {
     /// Each event is delivered to extensions, and to the other hooks if it passes the check.
     const CHECKS: bool = false;
     /// The merge skips the events that do not pass the check.
-    const LEAVES_OUT: bool = false;
+    const SKIPS: bool = false;
     /// The time of each event decides about it, and not only its place in the order.
     const BY_TIME: bool = false;
 }
 
-pub(crate) struct ToAll;
-pub(crate) struct ToState;
+pub(crate) struct AllHooks;
+pub(crate) struct StateHooks;
 pub(crate) struct Checked;
-pub(crate) struct ToSome;
+pub(crate) struct PassingOnly;
 pub(crate) struct ByTime;
 
-impl Mode for ToAll {}
+impl Mode for AllHooks {}
 
-impl Mode for ToState {
+impl Mode for StateHooks {
     const STATE_ONLY: bool = true;
 }
 
@@ -80,15 +80,15 @@ impl Mode for ByTime {
     const BY_TIME: bool = true;
 }
 
-impl Mode for ToSome {
-    const LEAVES_OUT: bool = true;
+impl Mode for PassingOnly {
+    const SKIPS: bool = true;
 }
 
 impl<M: Mode> Delivery<'_, '_, M> {
     /// Delivers events from the current position of the merge on. Returns `None` at the end of the
     /// traceset.
     pub(crate) fn deliver(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
-        match M::LEAVES_OUT || M::CHECKS {
+        match M::SKIPS || M::CHECKS {
             true => self.deliver_checked(merge, looks),
             false => self.deliver_all(merge),
         }
@@ -99,14 +99,15 @@ impl<M: Mode> Delivery<'_, '_, M> {
     fn deliver_all(&mut self, merge: &mut Merge) -> Option<Pause> {
         let most = self.left;
         let time = self.time;
-        let mut hooks = ToHooks { delivery: self, time, found: None, is_first: true, pause: None };
-        let told = merge.tell(most, &mut hooks);
-        let ToHooks { is_first, pause, .. } = hooks;
+        let mut hooks =
+            HookListener { delivery: self, time, found: None, is_first: true, pause: None };
+        let seen = merge.tell(most, &mut hooks);
+        let HookListener { is_first, pause, .. } = hooks;
         if !is_first {
             self.latest = Some(self.time);
         }
         // An event that meets a limit was passed to the listener but not delivered.
-        self.left -= told - u64::from(matches!(pause, Some(Pause::Before(_))));
+        self.left -= seen - u64::from(matches!(pause, Some(Pause::Before(_))));
         match pause {
             None if self.left == 0 => Some(Pause::Full),
             pause => pause,
@@ -121,14 +122,14 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 return Some(Pause::Full);
             }
             match &mut self.check {
-                Some(check) if M::LEAVES_OUT => {
+                Some(check) if M::SKIPS => {
                     check.advance(merge, self.extensions, self.limit.time, looks).then_some(())?;
                 }
                 _ => _ = merge.next()?,
             }
             let (tracefile, event) = (merge.current_tracefile(), merge.current()?);
             let mut time = self.time.max(time_of(&event));
-            if M::LEAVES_OUT {
+            if M::SKIPS {
                 // The clock may have gone back after an event that was skipped.
                 time = merge.delivery_time().map_or(time, |at| time.max(at.ns()));
                 if looks.spent {
@@ -137,12 +138,12 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 }
             }
             let found = self.dispatch.find(self.dispatch.key(tracefile, event.type_id()));
-            let mut is_left_out = false;
+            let mut is_skipped = false;
             if M::BY_TIME
-                && let Some(stage) = &mut self.stage
+                && let Some(time_filter) = &mut self.time_filter
             {
-                match stage.judge((time, tracefile as u32), &event, self.limit) {
-                    Ok(is_in_time) => is_left_out = !is_in_time,
+                match time_filter.admits((time, tracefile as u32), &event, self.limit) {
+                    Ok(is_in_time) => is_skipped = !is_in_time,
                     Err(reason) => return Some(Pause::Before(reason)),
                 }
             } else if time >= self.limit.time {
@@ -150,7 +151,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
                     return Some(Pause::Before(reason));
                 }
                 // The merge evaluates the check only for events before the limit.
-                if M::LEAVES_OUT
+                if M::SKIPS
                     && let Some(check) = &mut self.check
                     && !check.passes(&event, self.extensions)
                 {
@@ -161,7 +162,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             self.left -= 1;
             let latest = self.latest.replace(self.time);
             let key = (self.time, tracefile as u32);
-            let pause = self.call(merge, &event, found, key, latest, is_left_out);
+            let pause = self.call(merge, &event, found, key, latest, is_skipped);
             if pause.is_some() {
                 return pause;
             }
@@ -177,7 +178,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         hooks: HooksFound,
         key: Key,
         latest: Latest,
-        is_left_out: bool,
+        is_skipped: bool,
     ) -> Option<Pause> {
         let tracefile = &self.contexts.tracefiles()[key.1 as usize];
         let mut call = EventCall {
@@ -190,19 +191,19 @@ impl<M: Mode> Delivery<'_, '_, M> {
             commands: self.commands,
             merge,
             time: key.0,
-            latest: if M::LEAVES_OUT { Some(key.0) } else { latest },
-            is_partial: M::LEAVES_OUT,
+            latest: if M::SKIPS { Some(key.0) } else { latest },
+            is_filtered: M::SKIPS,
             is_heard: match M::CHECKS {
-                true => is_left_out.then_some(false),
+                true => is_skipped.then_some(false),
                 false => Some(!M::STATE_ONLY),
             },
             check: if M::CHECKS { self.check.as_deref_mut() } else { None },
         };
-        let flow = self.dispatch.at(hooks).call_runs(|run, found| {
-            if (M::STATE_ONLY || M::CHECKS) && !found.keeps_state && !call.is_heard() {
+        let flow = self.dispatch.at(hooks).call_runs(|run, info| {
+            if (M::STATE_ONLY || M::CHECKS) && !info.keeps_state && !call.is_heard() {
                 return Flow::Continue(());
             }
-            let fields = found.fields();
+            let fields = info.fields();
             run.call_each(|hook| {
                 call.fields = fields;
                 hook(&mut call)
@@ -219,7 +220,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
 }
 
 /// The listener of a merge that counts the events without hooks as delivered.
-struct ToHooks<'d, D> {
+struct HookListener<'d, D> {
     delivery: &'d mut D,
     /// The time of delivery of the event that `wants` was called for last, in ns, and its hooks.
     time: i64,
@@ -229,7 +230,7 @@ struct ToHooks<'d, D> {
     pause: Option<Pause>,
 }
 
-impl<M: Mode> Listener for ToHooks<'_, Delivery<'_, '_, M>> {
+impl<M: Mode> Listener for HookListener<'_, Delivery<'_, '_, M>> {
     #[inline(always)]
     fn wants(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
         let delivery = &mut *self.delivery;

@@ -2,7 +2,7 @@
 //!
 //! In such a read, each tracefile is ahead of the others up to its next event that passes, or
 //! is not read at all. The merge alone therefore does not determine which events are before the
-//! current position. A [`Stand`] does, and allows the merge to return to the state that it
+//! current position. A [`ReadPoint`] does, and allows the merge to return to the state that it
 //! would have after reading all events.
 
 use std::mem;
@@ -16,7 +16,7 @@ use crate::position::{Latest, TracesetPosition, time_of};
 
 /// A position in the order of all events.
 #[derive(Debug)]
-pub(crate) enum Stand {
+pub(crate) enum ReadPoint {
     /// The position before the first event of each tracefile at this time or later.
     Time(Timestamp),
     /// The position before or after an event. `place` is the event's position in its tracefile, and
@@ -28,36 +28,36 @@ pub(crate) enum Stand {
 
 impl TracesetContext<'_> {
     /// Moves the merge to the state that it would have after reading all events.
-    pub(crate) fn read_whole(&mut self) {
-        if let Some(stand) = self.stand.take() {
-            self.latest = stand.latest(self.now);
-            stand.seek(&mut self.merge, self.now);
+    pub(crate) fn unfilter_merge(&mut self) {
+        if let Some(read_point) = self.read_point.take() {
+            self.latest = read_point.latest(self.now);
+            read_point.seek(&mut self.merge, self.now);
         }
     }
 
     /// Returns `true` if events that do not pass the check may be skipped.
-    pub(crate) fn leaves_out(&self) -> bool {
+    pub(crate) fn can_filter_merge(&self) -> bool {
         self.check.is_some() && !self.extensions.keep_state()
     }
 
     /// Prepares the merge to skip events that do not pass the check.
-    pub(crate) fn read_partly(&mut self) {
+    pub(crate) fn filter_merge(&mut self) {
         let Some(check) = &mut self.check else { return };
-        if self.stand.is_none() {
+        if self.read_point.is_none() {
             let positions = self.merge.next_positions().into();
-            self.stand = Some(Stand::Tracefiles { positions, latest: self.latest });
+            self.read_point = Some(ReadPoint::Tracefiles { positions, latest: self.latest });
             self.merge.leave_out(|number| check.tracefiles.get(number) == Some(&true));
-            check.is_led = false;
+            check.is_at_span = false;
         }
         // Events may have been skipped since the last one delivered.
-        if !mem::replace(&mut check.is_led, true) {
-            check.enter(&mut self.merge, self.latest);
+        if !mem::replace(&mut check.is_at_span, true) {
+            check.enter_spans(&mut self.merge, self.latest);
         }
     }
 
     /// Updates the current position after a read that skipped events. The read delivered `events`
     /// events and ended for `reason`. `end_time` is the time of delivery at which it stops, in ns.
-    pub(crate) fn came_to(
+    pub(crate) fn set_read_point(
         &mut self,
         bounds: &Bounds,
         end_time: Option<i64>,
@@ -70,26 +70,31 @@ impl TracesetContext<'_> {
                     && let Some(place) = self.merge.position_after()
                 {
                     let tracefile = self.merge.current_tracefile();
-                    self.stand = Some(Stand::Event { tracefile, place });
+                    self.read_point = Some(ReadPoint::Event { tracefile, place });
                 }
             }
             EndReason::LookCount => {
                 // All events before this one have been looked at.
                 if let Some(place) = self.merge.next().map(|event| event.position()) {
                     let tracefile = self.merge.current_tracefile();
-                    self.stand = Some(Stand::Event { tracefile, place });
+                    self.read_point = Some(ReadPoint::Event { tracefile, place });
                 }
                 self.merge.put_back();
             }
             EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
-                self.came_to_end(bounds, end_time, events > 0);
+                self.set_read_point_at_end(bounds, end_time, events > 0);
             }
         }
     }
 
     /// Updates the current position after no event before the bounds passed: it is at the nearer
     /// bound.
-    fn came_to_end(&mut self, bounds: &Bounds, end_time: Option<i64>, has_delivered: bool) {
+    fn set_read_point_at_end(
+        &mut self,
+        bounds: &Bounds,
+        end_time: Option<i64>,
+        has_delivered: bool,
+    ) {
         let end = TracesetPosition::end(self.traceset());
         let position = bounds.end_position().unwrap_or(&end);
         let key = position.key();
@@ -97,13 +102,13 @@ impl TracesetContext<'_> {
             Some(time) if time <= key.0 => {
                 if has_delivered || time > self.now {
                     self.now = time;
-                    self.stand = Some(Stand::Time(Timestamp::from_ns(time)));
+                    self.read_point = Some(ReadPoint::Time(Timestamp::from_ns(time)));
                 }
             }
             _ => {
-                if has_delivered || !self.stands_after(position) {
+                if has_delivered || !self.is_after(position) {
                     self.now = key.0;
-                    self.stand = Some(Stand::Tracefiles {
+                    self.read_point = Some(ReadPoint::Tracefiles {
                         positions: position.tracefiles().into(),
                         latest: position.latest(),
                     });
@@ -113,56 +118,56 @@ impl TracesetContext<'_> {
     }
 
     /// Returns `true` if the current position is after `position`.
-    fn stands_after(&self, position: &TracesetPosition) -> bool {
+    fn is_after(&self, position: &TracesetPosition) -> bool {
         let (time, tracefile) = position.key();
         if time != self.now {
             return time < self.now;
         }
         let (tracefile, place) = (tracefile as usize, position.place());
-        match &self.stand {
-            Some(Stand::Event { tracefile: own, .. }) if *own != tracefile => tracefile < *own,
-            Some(Stand::Event { place: own, .. }) => place.is_some_and(|place| place < own),
-            Some(Stand::Tracefiles { positions, .. }) => {
+        match &self.read_point {
+            Some(ReadPoint::Event { tracefile: own, .. }) if *own != tracefile => tracefile < *own,
+            Some(ReadPoint::Event { place: own, .. }) => place.is_some_and(|place| place < own),
+            Some(ReadPoint::Tracefiles { positions, .. }) => {
                 place.zip(positions.get(tracefile)).is_some_and(|(place, own)| place < own)
             }
-            Some(Stand::Time(_)) | None => false,
+            Some(ReadPoint::Time(_)) | None => false,
         }
     }
 
     /// Computes the current position if events are skipped. A second merge seeks it, so that this
     /// one does not move.
-    pub(crate) fn whole_position(&self) -> Option<TracesetPosition> {
-        let stand = self.stand.as_ref()?;
+    pub(crate) fn filtered_position(&self) -> Option<TracesetPosition> {
+        let read_point = self.read_point.as_ref()?;
         let mut merge = Merge::new(self.traceset().traces());
-        stand.seek(&mut merge, self.now);
+        read_point.seek(&mut merge, self.now);
         let time = merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.map(|time| (time, merge.current_tracefile() as u32));
-        let (generation, latest) = (self.traceset().generation(), stand.latest(self.now));
+        let (generation, latest) = (self.traceset().generation(), read_point.latest(self.now));
         Some(TracesetPosition::new(generation, key, latest, merge.positions()))
     }
 }
 
-impl Stand {
+impl ReadPoint {
     /// Moves a merge to this position, and stops it from skipping tracefiles.
     fn seek(&self, merge: &mut Merge, now: i64) {
         match self {
             // An empty list of positions makes the merge read all tracefiles.
-            Stand::Time(time) => {
+            ReadPoint::Time(time) => {
                 merge.read_whole(&[]);
                 merge.seek(*time);
             }
-            Stand::Event { tracefile, place } => {
+            ReadPoint::Event { tracefile, place } => {
                 merge.seek_cut(Timestamp::from_ns(now), *tracefile, *place);
             }
-            Stand::Tracefiles { positions, .. } => merge.read_whole(positions),
+            ReadPoint::Tracefiles { positions, .. } => merge.read_whole(positions),
         }
     }
 
     fn latest(&self, now: i64) -> Latest {
         match self {
-            Stand::Time(time) => time.ns().checked_sub(1),
-            Stand::Event { .. } => Some(now),
-            Stand::Tracefiles { latest, .. } => *latest,
+            ReadPoint::Time(time) => time.ns().checked_sub(1),
+            ReadPoint::Event { .. } => Some(now),
+            ReadPoint::Tracefiles { latest, .. } => *latest,
         }
     }
 }

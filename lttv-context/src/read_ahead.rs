@@ -14,33 +14,33 @@ use crate::position::{Key, TracesetPosition, time_of};
 
 /// A rule that skips events before a time, since they have already been delivered.
 #[derive(Debug, Clone)]
-pub(crate) struct Floor {
+pub(crate) struct SkipBefore {
     time: i64,
-    until: Until,
+    until: EndPlace,
 }
 
 /// The place after which there are no more events to skip, or to deliver.
 #[derive(Debug, Clone)]
-enum Until {
+enum EndPlace {
     /// A time of delivery, in ns.
     Time(i64),
     Position(TracesetPosition),
     End,
 }
 
-impl Until {
-    fn by(time: Option<Timestamp>) -> Self {
-        time.map_or(Until::End, |time| Until::Time(time.ns()))
+impl EndPlace {
+    fn delivered(time: Option<Timestamp>) -> Self {
+        time.map_or(EndPlace::End, |time| EndPlace::Time(time.ns()))
     }
 
-    fn is_met(&self, key: Key, event: &Event<'_>) -> bool {
+    fn is_reached(&self, key: Key, event: &Event<'_>) -> bool {
         match self {
-            Until::Time(time) => key.0 >= *time,
-            Until::Position(end) => {
+            EndPlace::Time(time) => key.0 >= *time,
+            EndPlace::Position(end) => {
                 let is_at = || end.place().is_none_or(|place| event.position() >= *place);
                 key > end.key() || key == end.key() && is_at()
             }
-            Until::End => false,
+            EndPlace::End => false,
         }
     }
 }
@@ -48,75 +48,75 @@ impl Until {
 /// The state of a read ahead: events at the end time or later are skipped until the context
 /// returns to the place at which the read ahead started.
 #[derive(Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct ReadAhead {
     pub(crate) end: i64,
     back: TracesetPosition,
     /// The state of the extensions at the place to return to, if there are any that keep state.
     state: Option<Checkpoint>,
     is_current: bool,
-    floor: Option<Floor>,
+    skip: Option<SkipBefore>,
 }
 
 /// A filter for a stretch of reading in which the time of each event decides whether it is
 /// delivered.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct TimeFilter {
     /// The rules that skip events before a time.
-    floors: [Option<Floor>; 2],
+    skips: [Option<SkipBefore>; 2],
     /// The time at which and after which events are skipped, in ns.
     end: Option<i64>,
     /// The place after which no events before the end time follow, during a read ahead.
-    ahead: Option<Until>,
-    pub(crate) met: Met,
+    ahead_until: Option<EndPlace>,
+    pub(crate) stop: FilterStop,
 }
 
 /// The reason why a time filter stopped a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Met {
+pub(crate) enum FilterStop {
     /// A bound of the read that is independent of the filter.
     Bound,
     /// The end of a skip rule: the filter has to be built again.
-    Floor,
+    SkipEnd,
     /// The first event at the end time or later.
-    End,
+    EndTime,
     /// The place after which no events before the end time follow.
-    AllCame,
+    AllDelivered,
 }
 
-impl Stage {
+impl TimeFilter {
     /// Returns `true` if the event is to be delivered to all hooks, and `false` if it is to be
     /// skipped.
     ///
     /// # Errors
     ///
-    /// Returns the reason to stop before the event. `self.met` then contains the details.
-    pub(crate) fn judge(
+    /// Returns the reason to stop before the event. `self.stop` then contains the details.
+    pub(crate) fn admits(
         &mut self,
         key: Key,
         event: &Event<'_>,
         limit: &Limit<'_>,
     ) -> Result<bool, EndReason> {
         if let Some(reason) = limit.met(key, event) {
-            self.met = Met::Bound;
+            self.stop = FilterStop::Bound;
             return Err(reason);
         }
         if self.end.is_some_and(|end| key.0 >= end) {
-            match &self.ahead {
-                None => self.met = Met::End,
-                Some(until) if until.is_met(key, event) => self.met = Met::AllCame,
-                Some(_) => self.met = Met::Bound,
+            match &self.ahead_until {
+                None => self.stop = FilterStop::EndTime,
+                Some(until) if until.is_reached(key, event) => self.stop = FilterStop::AllDelivered,
+                Some(_) => self.stop = FilterStop::Bound,
             }
-            if self.met != Met::Bound {
+            if self.stop != FilterStop::Bound {
                 return Err(EndReason::EndTime);
             }
         }
-        if self.floors.iter().flatten().any(|floor| floor.until.is_met(key, event)) {
-            self.met = Met::Floor;
+        if self.skips.iter().flatten().any(|skip| skip.until.is_reached(key, event)) {
+            self.stop = FilterStop::SkipEnd;
             return Err(EndReason::EndTime);
         }
         let time = time_of(event);
-        let is_above = self.floors.iter().flatten().all(|floor| time >= floor.time);
-        Ok(is_above && self.end.is_none_or(|end| time < end))
+        let is_after_skips = self.skips.iter().flatten().all(|skip| time >= skip.time);
+        Ok(is_after_skips && self.end.is_none_or(|end| time < end))
     }
 }
 
@@ -129,21 +129,25 @@ impl TracesetContext<'_> {
 
     /// Creates the filter for events at the current position. Returns `None` if the order of events
     /// alone decides.
-    pub(crate) fn stage(&mut self, start: Option<i64>, end: Option<i64>) -> Option<Stage> {
+    pub(crate) fn time_filter(
+        &mut self,
+        start: Option<i64>,
+        end: Option<i64>,
+    ) -> Option<TimeFilter> {
         let start = start.and_then(|time| {
             let by = self.merge.delivered_by(Timestamp::from_ns(time));
             let is_past = by.is_some_and(|by| by.ns() <= self.now);
-            (!is_past).then(|| Floor { time, until: Until::by(by) })
+            (!is_past).then(|| SkipBefore { time, until: EndPlace::delivered(by) })
         });
-        let ahead = self.ahead.as_ref().map(|ahead| ahead.end).map(Timestamp::from_ns);
-        let ahead = ahead.map(|end| Until::by(self.merge.delivered_by(end)));
-        let floors = [self.floor.clone(), start];
-        let is_needed = ahead.is_some() || floors.iter().any(Option::is_some);
-        is_needed.then_some(Stage { floors, end, ahead, met: Met::Bound })
+        let ahead = self.read_ahead.as_ref().map(|ahead| ahead.end).map(Timestamp::from_ns);
+        let ahead_until = ahead.map(|end| EndPlace::delivered(self.merge.delivered_by(end)));
+        let skips = [self.skip_before.clone(), start];
+        let is_needed = ahead_until.is_some() || skips.iter().any(Option::is_some);
+        is_needed.then_some(TimeFilter { skips, end, ahead_until, stop: FilterStop::Bound })
     }
 
     /// Removes the skip rule if it ends at the next event.
-    pub(crate) fn pass_floors(&mut self) {
+    pub(crate) fn end_skipping(&mut self) {
         let tracefile = match self.merge.next() {
             Some(event) => {
                 self.now = self.now.max(time_of(&event));
@@ -152,57 +156,57 @@ impl TracesetContext<'_> {
             None => return,
         };
         let key = (self.now, tracefile);
-        let is_over = |floor: &Floor, event: &Event<'_>| floor.until.is_met(key, event);
+        let is_over = |skip: &SkipBefore, event: &Event<'_>| skip.until.is_reached(key, event);
         let event = self.merge.current();
-        if self.floor.as_ref().zip(event).is_some_and(|(floor, event)| is_over(floor, &event)) {
-            self.floor = None;
+        if self.skip_before.as_ref().zip(event).is_some_and(|(skip, event)| is_over(skip, &event)) {
+            self.skip_before = None;
         }
         self.merge.put_back();
     }
 
     /// Prepares to read ahead if events before `end` can follow the next event, which is not before
     /// `end`. Returns `true` if they can.
-    pub(crate) fn go_ahead(&mut self, end: i64) -> bool {
+    pub(crate) fn start_read_ahead(&mut self, end: i64) -> bool {
         let next = self.position();
         let now = next.time().map_or(i64::MAX, Timestamp::ns);
         let by = self.merge.delivered_by(Timestamp::from_ns(end));
         if next.is_end() || by.is_some_and(|by| by.ns() <= now) {
             return false;
         }
-        self.read_whole();
+        self.unfilter_merge();
         let state = self.extensions.keep_state().then(|| self.checkpoint_here());
         let back = self.position();
-        let (is_current, floor) = (self.state.is_current, self.floor.clone());
-        self.ahead = Some(Ahead { end, back, state, is_current, floor });
+        let (is_current, skip) = (self.state.is_current, self.skip_before.clone());
+        self.read_ahead = Some(ReadAhead { end, back, state, is_current, skip });
         true
     }
 
     /// Returns to the place at which the read ahead started, after the read ahead has come to its
     /// end. The events delivered ahead are skipped from there on.
-    pub(crate) fn turn_back(&mut self) {
-        if let Some(ahead) = self.ahead.take() {
+    pub(crate) fn finish_read_ahead(&mut self) {
+        if let Some(ahead) = self.read_ahead.take() {
             let by = self.merge.delivered_by(Timestamp::from_ns(ahead.end));
-            self.return_from(ahead, Until::by(by));
+            self.return_from_read_ahead(ahead, EndPlace::delivered(by));
         }
     }
 
     /// Returns to the place at which the read ahead started before it has come to its end, unless
     /// the next read has the same end time.
-    pub(crate) fn turn_back_unless(&mut self, end: Option<i64>) {
-        if let Some(ahead) = self.ahead.take_if(|ahead| Some(ahead.end) != end) {
+    pub(crate) fn abort_read_ahead_unless(&mut self, end: Option<i64>) {
+        if let Some(ahead) = self.read_ahead.take_if(|ahead| Some(ahead.end) != end) {
             let here = self.position();
-            self.return_from(ahead, Until::Position(here));
+            self.return_from_read_ahead(ahead, EndPlace::Position(here));
         }
     }
 
-    fn return_from(&mut self, ahead: Ahead, until: Until) {
+    fn return_from_read_ahead(&mut self, ahead: ReadAhead, until: EndPlace) {
         let sought = self.seek_position(&ahead.back);
         debug_assert!(sought.is_ok(), "the traceset stays the same");
         if let Some(state) = &ahead.state {
             self.extensions.restore(&state.states);
         }
         self.state.is_current = ahead.is_current;
-        let floor = ahead.floor.filter(|floor| floor.time >= ahead.end);
-        self.floor = floor.or(Some(Floor { time: ahead.end, until }));
+        let skip = ahead.skip.filter(|skip| skip.time >= ahead.end);
+        self.skip_before = skip.or(Some(SkipBefore { time: ahead.end, until }));
     }
 }

@@ -10,40 +10,40 @@ const NEAR: f64 = 1.0 / 16.0;
 /// numbers of bytes. The bytes of a packet are assumed to be spread evenly over its time. If a
 /// packet begins near the ideal point, its begin is used: no events of this packet have to be
 /// skipped then.
-pub(crate) fn cuts<'p>(
+pub(crate) fn slice_points<'p>(
     packets: impl Iterator<Item = &'p IndexEntry>,
     begin: Timestamp,
     end: Option<Timestamp>,
     slices: usize,
 ) -> Vec<Timestamp> {
     let end = end.unwrap_or(Timestamp::MAX);
-    let mut points = vec![(begin, Point::Bound), (end, Point::Bound)];
+    let mut edges = vec![(begin, Edge::Bound), (end, Edge::Bound)];
     for packet in packets {
         let rate = packet.size as f64 / packet.end.since(packet.begin).max(1) as f64;
-        points.push((packet.begin, Point::Begin(rate)));
-        points.push((packet.end, Point::End(rate)));
+        edges.push((packet.begin, Edge::Begin(rate)));
+        edges.push((packet.end, Edge::End(rate)));
     }
-    points.sort_by_key(|(time, _)| *time);
+    edges.sort_by_key(|(time, _)| *time);
 
     // Accumulate the number of bytes before each time.
     let (mut bytes, mut rate, mut last) = (0.0, 0.0, begin);
     let mut open = 0;
     let (mut all, mut begins): (Vec<Place>, Vec<Place>) = (Vec::new(), Vec::new());
-    for (time, point) in points {
+    for (time, edge) in edges {
         bytes += rate * time.since(last) as f64;
         last = time;
         let place = Place { time, bytes };
         if begin <= time && time <= end {
             all.push(place);
         }
-        match point {
-            Point::Bound => {}
-            Point::End(of) => {
+        match edge {
+            Edge::Bound => {}
+            Edge::End(of) => {
                 open -= 1;
                 // A rounding error that remains here would count for all later times.
                 rate = if open == 0 { 0.0 } else { rate - of };
             }
-            Point::Begin(of) => {
+            Edge::Begin(of) => {
                 open += 1;
                 rate += of;
                 if begin < time && time < end {
@@ -54,23 +54,23 @@ pub(crate) fn cuts<'p>(
     }
     let (Some(first), Some(last)) = (all.first(), all.last()) else { return Vec::new() };
     let slice = (last.bytes - first.bytes) / slices as f64;
-    let mut cuts: Vec<Timestamp> = (1..slices)
+    let mut points: Vec<Timestamp> = (1..slices)
         .map(|number| {
             let wanted = first.bytes + slice * number as f64;
-            let [before, behind] = around(&begins, wanted);
+            let [before, after] = neighbours(&begins, wanted);
             let distance = |place: &&Place| (place.bytes - wanted).abs();
-            let nearest = before.into_iter().chain(behind);
+            let nearest = before.into_iter().chain(after);
             match nearest.min_by(|a, b| distance(a).total_cmp(&distance(b))) {
                 Some(begin) if distance(&begin) <= slice * NEAR => begin.time,
-                _ => time_between(around(&all, wanted), wanted),
+                _ => time_between(neighbours(&all, wanted), wanted),
             }
         })
         .filter(|time| begin < *time && *time < end)
         .collect();
     // Slices must not overlap, however the numbers were rounded.
-    cuts.sort_unstable();
-    cuts.dedup();
-    cuts
+    points.sort_unstable();
+    points.dedup();
+    points
 }
 
 /// A time with the number of bytes before it.
@@ -82,16 +82,16 @@ struct Place {
 
 /// Finds the neighbouring places of a number of bytes: the last one below it and the first one
 /// at it or above.
-fn around(places: &[Place], bytes: f64) -> [Option<&Place>; 2] {
-    let behind = places.partition_point(|place| place.bytes < bytes);
-    [behind.checked_sub(1).and_then(|before| places.get(before)), places.get(behind)]
+fn neighbours(places: &[Place], bytes: f64) -> [Option<&Place>; 2] {
+    let after = places.partition_point(|place| place.bytes < bytes);
+    [after.checked_sub(1).and_then(|before| places.get(before)), places.get(after)]
 }
 
 fn time_between(places: [Option<&Place>; 2], bytes: f64) -> Timestamp {
     match places {
-        [Some(before), Some(behind)] => {
-            let part = (bytes - before.bytes) / (behind.bytes - before.bytes);
-            let ns = behind.time.since(before.time) as f64 * part;
+        [Some(before), Some(after)] => {
+            let part = (bytes - before.bytes) / (after.bytes - before.bytes);
+            let ns = after.time.since(before.time) as f64 * part;
             before.time.saturating_add(ns as u64)
         }
         [Some(place), None] | [None, Some(place)] => place.time,
@@ -99,7 +99,7 @@ fn time_between(places: [Option<&Place>; 2], bytes: f64) -> Timestamp {
     }
 }
 
-enum Point {
+enum Edge {
     Bound,
     /// A packet begins: the rate, in bytes per ns, rises by this much.
     Begin(f64),
@@ -145,18 +145,18 @@ mod tests {
         let trace = &traceset.traces()[0];
         let packets = || (0..2).flat_map(|number| trace.packet_index(number).entries());
         let first = packets().map(|packet| packet.begin).min().unwrap();
-        let since = |cuts: &[Timestamp]| -> Vec<u64> {
-            cuts.iter().map(|time| time.since(first)).collect()
+        let since = |points: &[Timestamp]| -> Vec<u64> {
+            points.iter().map(|time| time.since(first)).collect()
         };
-        let whole = |slices| since(&cuts(packets(), Timestamp::MIN, None, slices));
+        let whole = |slices| since(&slice_points(packets(), Timestamp::MIN, None, slices));
         assert!(whole(1).is_empty());
         // The begins of packets near the ideal points.
         assert_eq!(whole(2), [5000]);
         assert_eq!(whole(4)[1], 5000);
         for slices in [2, 3, 4, 7, 10, 40] {
-            let cuts = whole(slices);
-            assert_eq!(cuts.len(), slices - 1);
-            let bounds = [&[0], &cuts[..], &[10_000]].concat();
+            let points = whole(slices);
+            assert_eq!(points.len(), slices - 1);
+            let bounds = [&[0], &points[..], &[10_000]].concat();
             for (part, slice) in bounds.windows(2).zip(1..) {
                 let (time, wanted) = (part[1] - part[0], 10_000 / slices as u64);
                 assert!(time.abs_diff(wanted) <= wanted / 6, "{slice} of {slices}: {time}");
@@ -164,11 +164,11 @@ mod tests {
         }
         let part = |from: u64, to: u64, slices| {
             let (from, to) = (first.saturating_add(from), first.saturating_add(to));
-            since(&cuts(packets(), from, Some(to), slices))
+            since(&slice_points(packets(), from, Some(to), slices))
         };
         assert!((2900..=3100).contains(&part(2000, 4000, 2)[0]));
         assert!(part(3000, 3001, 5).len() <= 1, "there is hardly anything to cut");
         assert!(part(50_000, 60_000, 4).is_empty());
-        assert!(cuts([].into_iter(), Timestamp::MIN, None, 4).is_empty());
+        assert!(slice_points([].into_iter(), Timestamp::MIN, None, 4).is_empty());
     }
 }

@@ -10,7 +10,7 @@ use crate::subscription::Scope;
 
 /// A set of hooks between its begin and its end.
 #[derive(Debug)]
-pub(crate) struct Begun<'h> {
+pub(crate) struct ActiveHooks<'h> {
     /// The set without the hooks that are installed.
     hooks: HookSet<'h>,
     /// The ids of the installed hooks, with their scopes before these were intersected with the
@@ -37,7 +37,7 @@ impl<'h> TracesetContext<'h> {
         let scope = hooks.scope();
         for mut registration in std::mem::take(&mut hooks.events) {
             let own = registration.subscription.scope;
-            let Some(common) = own.meet(scope, &self.contexts) else {
+            let Some(common) = own.intersect(scope, &self.contexts) else {
                 hooks.events.push(registration);
                 continue;
             };
@@ -45,7 +45,7 @@ impl<'h> TracesetContext<'h> {
             installed.push((registration.id, own));
             self.dispatch.add(&self.contexts, registration, false);
         }
-        self.begun.insert(id, Begun { hooks, installed });
+        self.active_hooks.insert(id, ActiveHooks { hooks, installed });
         id
     }
 
@@ -55,7 +55,7 @@ impl<'h> TracesetContext<'h> {
     /// Returns the set, which may begin again, without the hooks that another set still has
     /// installed or that were removed meanwhile. Returns `None` if the set has already ended.
     pub fn end(&mut self, id: ReadId) -> Option<HookSet<'h>> {
-        let Begun { mut hooks, installed } = self.begun.remove(&id)?;
+        let ActiveHooks { mut hooks, installed } = self.active_hooks.remove(&id)?;
         for (id, scope) in installed {
             if let Some(mut registration) = self.dispatch.remove(id).hook() {
                 registration.subscription.scope = scope;
@@ -68,7 +68,7 @@ impl<'h> TracesetContext<'h> {
 
     fn call_levels(&mut self, hooks: &mut HookSet<'h>, moment: Moment) {
         let contexts = &self.contexts;
-        for (trace, tracefile) in route(contexts, hooks.scope(), moment) {
+        for (trace, tracefile) in call_sites(contexts, hooks.scope(), moment) {
             let level = match (trace, tracefile) {
                 (_, Some(_)) => Level::Tracefile,
                 (Some(_), None) => Level::Trace,
@@ -83,24 +83,24 @@ impl<'h> TracesetContext<'h> {
 
 /// A place at which hooks are called before or after reading: a tracefile, a trace if the
 /// tracefile is `None`, or the traceset if both are `None`.
-type Stop<'a> = (Option<&'a TraceContext>, Option<&'a TracefileContext>);
+type CallSite<'a> = (Option<&'a TraceContext>, Option<&'a TracefileContext>);
 
 /// Lists the places at which hooks are called, in order: each whole before its parts, or after
 /// them for hooks after reading.
-fn route(contexts: &Contexts, scope: Scope, moment: Moment) -> Vec<Stop<'_>> {
-    let mut route = Vec::new();
+fn call_sites(contexts: &Contexts, scope: Scope, moment: Moment) -> Vec<CallSite<'_>> {
+    let mut call_sites = Vec::new();
     for trace in contexts.traces() {
         let tracefiles = contexts.tracefiles_of(trace.index()).iter();
-        let within = tracefiles.filter(|tracefile| scope.has_tracefile(tracefile));
+        let within = tracefiles.filter(|tracefile| scope.contains_tracefile(tracefile));
         let parts = within.map(|tracefile| (Some(trace), Some(tracefile))).collect();
-        let whole = scope.has_trace(trace).then_some((Some(trace), None));
-        route.extend(around(whole, parts, moment));
+        let whole = scope.contains_trace(trace).then_some((Some(trace), None));
+        call_sites.extend(with_whole(whole, parts, moment));
     }
-    around((scope == Scope::Traceset).then_some((None, None)), route, moment)
+    with_whole((scope == Scope::Traceset).then_some((None, None)), call_sites, moment)
 }
 
 /// Inserts the whole before the parts, or after them for hooks after reading.
-fn around<T>(whole: Option<T>, mut parts: Vec<T>, moment: Moment) -> Vec<T> {
+fn with_whole<T>(whole: Option<T>, mut parts: Vec<T>, moment: Moment) -> Vec<T> {
     let at = if moment == Moment::Before { 0 } else { parts.len() };
     parts.splice(at..at, whole);
     parts

@@ -9,7 +9,7 @@ use crate::position::TracesetPosition;
 /// The length of the first step back, in ns, and the factor by which each step exceeds the
 /// previous one.
 const FIRST_STEP: i64 = 16_000;
-const LONGER: i64 = 4;
+const STEP_GROWTH: i64 = 4;
 
 impl TracesetContext<'_> {
     /// Seeks forward over `events` events for which `matching` returns `true`, or to the end if
@@ -32,8 +32,8 @@ impl TracesetContext<'_> {
         events: u64,
         mut matching: impl FnMut(&Event<'_>) -> bool,
     ) -> u64 {
-        self.read_whole();
-        self.ahead = None;
+        self.unfilter_merge();
+        self.read_ahead = None;
         let mut found = 0;
         while found < events
             && let Some(event) = self.merge.next()
@@ -86,7 +86,7 @@ impl TracesetContext<'_> {
                 break;
             }
             end = begin;
-            step = step.saturating_mul(LONGER);
+            step = step.saturating_mul(STEP_GROWTH);
         }
         let Some(begin) = earliest else {
             self.seek_begin();
