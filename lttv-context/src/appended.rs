@@ -83,7 +83,7 @@ fn is_within(packet: &IndexEntry, sizes: &[u64]) -> bool {
     sizes.get(packet.file as usize).is_some_and(|size| end <= *size)
 }
 
-/// Returns the end time of a packet, or its begin if the end is unknown.
+/// Returns the end time of a packet, or its start if the end is unknown.
 fn end_of(packet: &IndexEntry) -> Timestamp {
     if packet.end == Timestamp::MAX { packet.begin } else { packet.end }
 }

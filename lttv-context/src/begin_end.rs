@@ -1,4 +1,4 @@
-//! The begin and end of a read, at which hooks are installed and removed.
+//! The start and end of a read, at which hooks are installed and removed.
 
 use lttv_hooks::HookId;
 
@@ -8,7 +8,7 @@ use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::hook_set::{HookSet, Level, Moment};
 use crate::subscription::Scope;
 
-/// A set of hooks between its begin and its end.
+/// A set of hooks between its start and its end.
 #[derive(Debug)]
 pub(crate) struct ActiveHooks<'h> {
     /// The set without the hooks that are installed.
@@ -28,8 +28,8 @@ impl<'h> TracesetContext<'h> {
     /// Calls the hooks before reading and installs the hooks for events. Hooks before reading are
     /// called at the level of the traceset first, then for each trace followed by its tracefiles.
     ///
-    /// Several sets may be between begin and end at once. A hook that is in several of them under
-    /// one id is called once.
+    /// Several sets may be active at once. A hook that is in several of them under one id is called
+    /// once.
     pub fn begin(&mut self, mut hooks: HookSet<'h>) -> ReadId {
         let id = ReadId(HookId::fresh());
         self.call_levels(&mut hooks, Moment::Before);
@@ -52,7 +52,7 @@ impl<'h> TracesetContext<'h> {
     /// Removes the hooks for events and calls the hooks after reading. These are called for the
     /// tracefiles of each trace followed by the trace, and at the level of the traceset last.
     ///
-    /// Returns the set, which may begin again, without the hooks that another set still has
+    /// Returns the set, which may be installed again, without the hooks that another set still has
     /// installed or that were removed meanwhile. Returns `None` if the set has already ended.
     pub fn end(&mut self, id: ReadId) -> Option<HookSet<'h>> {
         let ActiveHooks { mut hooks, installed } = self.active_hooks.remove(&id)?;

@@ -43,7 +43,7 @@ impl Bounds {
     /// been delivered.
     ///
     /// The context is then at the position to which [seeking](crate::TracesetContext::seek_time)
-    /// the time leads, before the first event at the time or later. Where a clock goes back, events
+    /// the time leads, before the first event at the time or later. If a clock goes back, events
     /// before the time may follow that position. They are delivered as well: the read continues
     /// until the last of them, skips events at the time or later, and returns to the position. The
     /// next read skips the events delivered in this way, unless another position is sought first.
@@ -69,7 +69,7 @@ impl Bounds {
 
     /// Sets a time at whose start the read stops: at the position to which
     /// [seeking](crate::TracesetContext::seek_time) the time leads, before the first event at the
-    /// time or later. Where a clock goes back, events before the time may follow that position.
+    /// time or later. If a clock goes back, events before the time may follow that position.
     #[must_use]
     pub fn until_start_of(self, time: Timestamp) -> Self {
         Bounds { start_of: Some(time), ..self }

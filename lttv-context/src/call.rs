@@ -12,7 +12,7 @@ use crate::position::{Latest, TracesetPosition};
 /// A hook for events. `Break` ends reading after the event.
 pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
 
-/// A hook for the begin or end of a read, at one [`Level`](crate::Level).
+/// A hook for the start or end of a read, at one [`Level`](crate::Level).
 pub type LevelHook<'h> = dyn FnMut(&mut LevelCall<'_, 'h>) -> Flow + 'h;
 
 /// The argument of a hook for events: the event, its place, and the data that hooks share. Its
@@ -105,7 +105,7 @@ impl EventCall<'_, '_> {
     }
 }
 
-/// The argument of a hook for the begin or end of a read.
+/// The argument of a hook for the start or end of a read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LevelCall<'a, 'h> {

@@ -31,7 +31,7 @@ impl Saving {
         Saving::every(u64::MAX)
     }
 
-    /// Sets the memory limit in bytes, as counted by [`Checkpoints::bytes`]. When checkpoints
+    /// Sets the memory limit in bytes, as counted by [`Checkpoints::bytes`]. If checkpoints
     /// exceed it, every other one is removed and the distance is doubled, so they stay evenly
     /// spread.
     ///

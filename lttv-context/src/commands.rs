@@ -14,6 +14,7 @@ pub struct Commands<'h> {
     pub(crate) pending: Vec<Command<'h>>,
 }
 
+/// A requested change of hooks.
 pub(crate) enum Command<'h> {
     Add(Registration<'h>),
     Remove(HookId),

@@ -140,7 +140,7 @@ impl TracefileContext {
         &self.trace().tracefiles()[self.index]
     }
 
-    /// Returns the time from the begin of the first packet to the end of the last packet. Where
+    /// Returns the time from the start of the first packet to the end of the last packet. If
     /// packets declare no times or wrong ones, it is the time from the first event to the last.
     /// Returns `None` if the events have no times either.
     ///

@@ -59,10 +59,19 @@ pub(crate) trait Mode {
     const BY_TIME: bool = false;
 }
 
+/// The mode without a check: all hooks are called for all events.
 pub(crate) struct AllHooks;
+
+/// The mode of a replay.
 pub(crate) struct StateHooks;
+
+/// The mode with a check while extensions keep state.
 pub(crate) struct Checked;
+
+/// The mode with a check while no extension keeps state.
 pub(crate) struct PassingOnly;
+
+/// The mode of a read with a [`TimeFilter`].
 pub(crate) struct ByTime;
 
 impl Mode for AllHooks {}

@@ -12,9 +12,9 @@ use crate::contexts::Contexts;
 
 /// An analysis that keeps state while events are read.
 ///
-/// When it is attached to a context, an extension installs its hooks there. It can save its
-/// state and restore it later, so that seeking does not have to read everything again. Data for
-/// each trace or tracefile belongs in arrays indexed by
+/// An extension installs its hooks when it is attached to a context. It can save its state and
+/// restore it later, so that seeking does not have to read everything again. Data for each
+/// trace or tracefile belongs in arrays indexed by
 /// [`TraceContext::index`](crate::TraceContext::index) or
 /// [`TracefileContext::number`](crate::TracefileContext::number).
 ///
@@ -319,22 +319,22 @@ struct Cell {
 }
 
 impl Extensions {
-    /// Returns the extension or data of a handle, or `None` if there is none of this type, since
-    /// the handle belongs to another context.
+    /// Returns the extension or data of a handle. Returns `None` if the handle belongs to another
+    /// context and refers to nothing of this type here.
     #[inline]
     pub fn get<T: 'static>(&self, handle: Handle<T>) -> Option<&T> {
         self.cells.get(handle.index)?.value.downcast_ref()
     }
 
-    /// Returns the extension or data of a handle, mutably, or `None` if there is none of this type,
-    /// since the handle belongs to another context.
+    /// Returns the extension or data of a handle mutably. Returns `None` if the handle belongs to
+    /// another context and refers to nothing of this type here.
     #[inline]
     pub fn get_mut<T: 'static>(&mut self, handle: Handle<T>) -> Option<&mut T> {
         self.cells.get_mut(handle.index)?.value.downcast_mut()
     }
 
-    /// Returns two extensions or data mutably at the same time, or `None` if they are the same or
-    /// one of the handles belongs to another context.
+    /// Returns two extensions or data mutably at the same time. Returns `None` if they are the
+    /// same, or if [`get_mut`](Self::get_mut) returns `None` for one of the handles.
     #[inline]
     pub fn both_mut<T: 'static, U: 'static>(
         &mut self,

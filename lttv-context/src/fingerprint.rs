@@ -15,7 +15,7 @@ use file::{CurrentFile, FileRecord, read_metadata};
 ///
 /// It contains the identifier of each trace. For the metadata and each file of the tracefiles,
 /// it contains the name, the size, the time of modification, and three checksums: one of the
-/// offsets, sizes and begin times of the packets, one of 64 samples of 4 KiB, and one of the
+/// offsets, sizes and start times of the packets, one of 64 samples of 4 KiB, and one of the
 /// whole content. Creating it reads the traces once. (The checksums are CRC-32: they detect
 /// changes, but not forgery.)
 ///
@@ -33,8 +33,8 @@ use file::{CurrentFile, FileRecord, read_metadata};
 /// of more than 256 KiB, and lies outside of its samples. [`strict`](Self::strict) detects
 /// this, too, since it always reads everything.
 ///
-/// A fingerprint in the format of an earlier version of this crate fits no traces, so data stored
-/// with it is computed again.
+/// A fingerprint in the format of an earlier version of this crate fits no traces, so data
+/// stored with it is computed again.
 ///
 /// ```
 /// use lttv_context::{Fingerprint, Traceset};

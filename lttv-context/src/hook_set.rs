@@ -8,7 +8,7 @@ use crate::call::{EventCall, LevelCall, LevelHook};
 use crate::commands::Registration;
 use crate::subscription::{Scope, Subscription};
 
-/// The hooks of one read: for events, and for the begin and end of the read.
+/// The hooks of one read: for events, and for the start and end of the read.
 ///
 /// [`begin`](crate::TracesetContext::begin) takes a set, and
 /// [`end`](crate::TracesetContext::end) returns it.

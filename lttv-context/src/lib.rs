@@ -50,7 +50,7 @@
 //!
 //! Events are ordered by timestamp. Events of the same time are ordered by trace, by tracefile
 //! (sorted by channel and CPU) and by place in the tracefile. Events without a time come before
-//! all others. Where the clock of a tracefile goes back, events stay in file order: the events
+//! all others. If the clock of a tracefile goes back, events stay in file order: the events
 //! after that have the *time of delivery* from which the clock went back. Bounds, positions and
 //! seeks all use this order, so a traceset can be read in any number of pieces with the same
 //! result.

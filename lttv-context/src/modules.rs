@@ -1,9 +1,9 @@
 //! Named units of a program, started in the order of their dependencies.
 //!
 //! A [`Module`] is an analysis, an output or a data source: a unit that a driver runs without
-//! special knowledge of it. It declares its dependencies and options. When it is started, it
-//! adds its hooks and attributes to the *host*: a value of any type `S` that the application
-//! chooses, usually one with a [`Session`](crate::session::Session).
+//! special knowledge of it. It declares its dependencies and options. On its start it adds its
+//! hooks and attributes to the *host*: a value of any type `S` that the application chooses,
+//! usually one with a [`Session`](crate::session::Session).
 //!
 //! ```
 //! use lttv_context::modules::{Failure, Module, ModuleInfo, Modules};

@@ -50,7 +50,7 @@ pub(crate) const UNKNOWN: Latest = Some(i64::MAX);
 /// The time of delivery, in ns, and the tracefile number of an event. Keys order all events
 /// except those of one tracefile with equal times of delivery.
 ///
-/// Where the clock of a tracefile goes back, the events after that are delivered at once, as if
+/// If the clock of a tracefile goes back, the events after that are delivered at once, as if
 /// they had the time from which it went back. This keeps positions ordered there, too.
 pub(crate) type Key = (i64, u32);
 

@@ -12,10 +12,13 @@ use crate::checkpoint::Checkpoint;
 use crate::context::TracesetContext;
 use crate::position::{Key, TracesetPosition, time_of};
 
-/// A rule that skips events before a time, since they have already been delivered.
+/// A rule that skips events before a time: those that were delivered ahead, or all before the start
+/// time of a read.
 #[derive(Debug, Clone)]
 pub(crate) struct SkipBefore {
+    /// The time before which events are skipped, in ns.
     time: i64,
+    /// The place after which the rule no longer applies.
     until: EndPlace,
 }
 
@@ -24,15 +27,19 @@ pub(crate) struct SkipBefore {
 enum EndPlace {
     /// A time of delivery, in ns.
     Time(i64),
+    /// A position in the order of all events.
     Position(TracesetPosition),
+    /// The end of the traceset.
     End,
 }
 
 impl EndPlace {
+    /// Creates the place at a time of delivery, or the end of the traceset for `None`.
     fn delivered(time: Option<Timestamp>) -> Self {
         time.map_or(EndPlace::End, |time| EndPlace::Time(time.ns()))
     }
 
+    /// Returns `true` if an event is at this place or after it.
     fn is_reached(&self, key: Key, event: &Event<'_>) -> bool {
         match self {
             EndPlace::Time(time) => key.0 >= *time,
@@ -49,11 +56,15 @@ impl EndPlace {
 /// returns to the place at which the read ahead started.
 #[derive(Debug)]
 pub(crate) struct ReadAhead {
+    /// The end time of the read, in ns.
     pub(crate) end: i64,
+    /// The place to return to.
     back: TracesetPosition,
     /// The state of the extensions at the place to return to, if there are any that keep state.
     state: Option<Checkpoint>,
+    /// `true` if the state of extensions was current at that place.
     is_current: bool,
+    /// The skip rule in force at that place.
     skip: Option<SkipBefore>,
 }
 
@@ -67,6 +78,7 @@ pub(crate) struct TimeFilter {
     end: Option<i64>,
     /// The place after which no events before the end time follow, during a read ahead.
     ahead_until: Option<EndPlace>,
+    /// The reason for the last stop.
     pub(crate) stop: FilterStop,
 }
 
@@ -121,8 +133,9 @@ impl TimeFilter {
 }
 
 impl TracesetContext<'_> {
-    /// Computes a time of delivery by which all events before `end` have been delivered: see
-    /// [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
+    /// Computes a time of delivery by which all events before `end` have been delivered. It is
+    /// `end` itself unless a clock goes back. Returns `None` if such events may follow until the
+    /// end of the traceset. See [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
     pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
         self.merge.delivered_by(end)
     }
@@ -199,6 +212,7 @@ impl TracesetContext<'_> {
         }
     }
 
+    /// Returns to the start of a read ahead. Events delivered ahead are skipped up to `until`.
     fn return_from_read_ahead(&mut self, ahead: ReadAhead, until: EndPlace) {
         let sought = self.seek_position(&ahead.back);
         debug_assert!(sought.is_ok(), "the traceset stays the same");

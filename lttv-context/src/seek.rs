@@ -36,8 +36,8 @@ impl TracesetContext<'_> {
     /// that is at this time or later. Events without a time come before all times but
     /// [`Timestamp::MIN`].
     ///
-    /// No event before the position is at this time or later. Where a clock goes back, events
-    /// before the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them.
+    /// No event before the position is at this time or later. If a clock goes back, events before
+    /// the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them.
     pub fn seek_time(&mut self, time: Timestamp) {
         self.merge.seek(time);
         if let Some(read_point) = &mut self.read_point {

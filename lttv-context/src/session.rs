@@ -58,7 +58,7 @@ impl<'h, D> Session<'h, D> {
     }
 
     /// Calls the hooks of `before`, `core` and `after`. If a hook of `before` returns `Break`,
-    /// those of `core` are skipped. Those of `after` are always called.
+    /// those of `core` are skipped. The hooks of `after` are always called.
     ///
     /// Returns `Break` if any list did. A hook may change the lists that come after its own. Its
     /// own list is empty while it is called, and hooks that it adds there are first called in the

@@ -2,13 +2,13 @@
 
 use ltt_read::{IndexEntry, Timestamp};
 
-/// The greatest distance between the ideal dividing point and the begin of a packet that is
+/// The greatest distance between the ideal dividing point and the start of a packet that is
 /// used instead, as a fraction of a slice.
 const NEAR: f64 = 1.0 / 16.0;
 
 /// Computes the times that divide `begin..end` into at most `slices` slices of about equal
 /// numbers of bytes. The bytes of a packet are assumed to be spread evenly over its time. If a
-/// packet begins near the ideal point, its begin is used: no events of this packet have to be
+/// packet starts near the ideal point, its start is used: no events of this packet have to be
 /// skipped then.
 pub(crate) fn slice_points<'p>(
     packets: impl Iterator<Item = &'p IndexEntry>,
@@ -101,7 +101,7 @@ fn time_between(places: [Option<&Place>; 2], bytes: f64) -> Timestamp {
 
 enum Edge {
     Bound,
-    /// A packet begins: the rate, in bytes per ns, rises by this much.
+    /// A packet starts: the rate, in bytes per ns, rises by this much.
     Begin(f64),
     /// A packet ends: the rate, in bytes per ns, falls by this much.
     End(f64),
@@ -150,7 +150,7 @@ mod tests {
         };
         let whole = |slices| since(&slice_points(packets(), Timestamp::MIN, None, slices));
         assert!(whole(1).is_empty());
-        // The begins of packets near the ideal points.
+        // The starts of packets near the ideal points.
         assert_eq!(whole(2), [5000]);
         assert_eq!(whole(4)[1], 5000);
         for slices in [2, 3, 4, 7, 10, 40] {

@@ -42,6 +42,7 @@ pub struct Subscription {
     fields: Vec<String>,
 }
 
+/// The events that a subscription selects before its restrictions apply.
 #[derive(Debug, Clone)]
 pub(crate) enum EventSelector {
     Everything,

@@ -118,7 +118,7 @@ fn sample(drafts: &Drafts) -> Sample {
 #[derive(Debug, Clone)]
 struct Sieve {
     every: u64,
-    /// `true` for excluded tracefiles, by trace and tracefile. Those beyond the list are included.
+    /// `true` for excluded tracefiles, by trace and tracefile. Tracefiles beyond the list are included.
     left_out: Vec<Vec<bool>>,
 }
 

@@ -135,7 +135,7 @@ fn hooks_before_and_after_reading_are_nested() {
     ];
     assert_eq!(log.take(), expected);
 
-    // Of trace 1, only the last two events remain. The set can be used again.
+    // Only the last two events of trace 1 remain. The set can be used again.
     let id = context.begin(hooks(Scope::Trace(1)));
     assert!(context.middle(&Bounds::all()).is_ok());
     let again = context.end(id).expect("it has begun");

@@ -148,7 +148,7 @@ fn an_extension_that_needs_no_earlier_state_may_start_anywhere() {
     assert!(read.results.len() > 3);
     assert_eq!(read.results.iter().sum::<u64>(), 6087);
 
-    // Of two extensions, the error names only the one that needs the state.
+    // The error names only the one of two extensions that needs the state.
     let read = Parallel::new(bundled()).threads(1).slices(3).run(|slice| {
         let mut context = slice.context();
         context.attach(Count::default());

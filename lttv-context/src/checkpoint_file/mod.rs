@@ -11,10 +11,10 @@
 //!          u32      CRC-32 of all previous bytes of the file except other checksums
 //! ```
 //!
-//! The first frame contains a [`Header`]. Each of the others contains a [`StoredCheckpoint`], in
-//! the order of their positions. Extensions write the difference from the previous checkpoint,
-//! so damage invalidates everything after it. For this reason a file is used only if all of it
-//! is intact.
+//! The first frame contains a [`Header`]. Each of the others contains a [`StoredCheckpoint`],
+//! in the order of their positions. Extensions write the difference from the previous
+//! checkpoint, so damage invalidates everything after it. For this reason a file is used only
+//! if all of it is intact.
 //!
 //! # Versions
 //!

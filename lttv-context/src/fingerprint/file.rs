@@ -24,7 +24,7 @@ pub(super) struct FileRecord {
     pub(super) size: u64,
     /// The time of modification, in ns since 1970, or `UNKNOWN`.
     modified: i64,
-    /// CRC-32 of the offsets, sizes and begin times of the packets.
+    /// CRC-32 of the offsets, sizes and start times of the packets.
     packets: u32,
     /// CRC-32 of samples spread over the whole file.
     samples: u32,
