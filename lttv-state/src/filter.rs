@@ -1,24 +1,24 @@
-//! `state.` fields of filters: what the process does that runs where an event
-//! happened.
+//! `state.` fields of filter expressions: the state of the process that runs on the CPU of
+//! an event.
 //!
-//! The fields are LTTV's:
+//! The fields have the names that LTTV gives them:
 //!
-//! | field | what it is |
+//! | field | value |
 //! |---|---|
-//! | `state.pid` | the id of the process (what user space calls a thread id) |
-//! | `state.tgid` | that of its thread group (what user space calls a process id) |
-//! | `state.ppid` | that of its parent |
+//! | `state.pid` | the kernel's id of the process (user space calls it the thread id) |
+//! | `state.tgid` | the id of its thread group (user space calls it the process id) |
+//! | `state.ppid` | the id of its parent |
 //! | `state.cpu` | the CPU of the event |
-//! | `state.creation_time` | when it was forked, if that was seen |
-//! | `state.insertion_time` | when the trace first told of it |
-//! | `state.process_name`, `state.thread_brand` | its names |
+//! | `state.creation_time` | the time at which it was forked; absent if the fork is not in the trace |
+//! | `state.insertion_time` | the time at which the trace first mentions it |
+//! | `state.process_name`, `state.thread_brand` | its name, and the name that it gave itself as a thread |
 //! | `state.execution_mode` | `USER_MODE`, `SYSCALL`, `TRAP`, `IRQ`, `SOFTIRQ`, `MODE_UNKNOWN` |
 //! | `state.execution_submode` | the name of the system call, interrupt or exception; `NONE`, `UNKNOWN` |
 //! | `state.process_status` | `RUN`, `WAIT`, `WAIT_CPU`, `WAIT_FORK`, `EXIT`, `ZOMBIE`, `DEAD`, `UNNAMED` |
 //!
-//! Labels may be written small, too (`user_mode`, `unknown`, `run`). What is not
-//! known is absent: a comparison with it is false. Whether a filter sees the state
-//! before an event or after it, the priority of the hook decides that asks it.
+//! Labels may also be written in lower case (`user_mode`, `unknown`, `run`). An unknown
+//! value is absent: a comparison with it is false. The priority of the hook that evaluates
+//! a filter decides whether the filter sees the state before or after the event.
 //!
 //! ```
 //! use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -56,11 +56,11 @@ use lttv_filter::{
 
 use crate::kernel::{ExecutionMode, KernelState, NameId, Process, ProcessStatus, TraceState};
 
-/// Filters for the events of several traces, whose `state.` fields a kernel's state
-/// tells.
+/// Filters for the events of several traces, with the kernel state as their `state.`
+/// fields.
 ///
-/// They are asked in hooks: those of a context that the state is attached to, called
-/// after it took notice of the event, or before, as one likes.
+/// A hook evaluates them. The hook belongs to a context that the [`KernelState`] is
+/// attached to; its priority decides whether it sees the state before or after the event.
 #[derive(Debug)]
 pub struct KernelFilters {
     filters: Filters,
@@ -69,11 +69,12 @@ pub struct KernelFilters {
 }
 
 impl KernelFilters {
-    /// Compiles an expression.
+    /// Creates filters from an expression, compiled for each trace. In addition to the
+    /// fields of events, the expression may use `state.` fields.
     ///
     /// # Errors
     ///
-    /// As [`Filters::new`]; there are `state.` fields.
+    /// Returns the errors of [`Filters::new`].
     pub fn new(
         expression: &Expression,
         traces: &[Arc<Trace>],
@@ -83,24 +84,26 @@ impl KernelFilters {
         Ok(KernelFilters { filters, kernel: None, asks_state: expression.asks_state() })
     }
 
-    /// The same, asking this state. Without one, `state.` fields are absent.
+    /// Sets the kernel state that `state.` fields are read from. Without it, these fields
+    /// are absent.
     #[must_use]
     pub fn asking(self, kernel: Handle<KernelState>) -> Self {
         KernelFilters { kernel: Some(kernel), ..self }
     }
 
-    /// Whether any field is one of the state: if not, no state is needed.
+    /// Returns `true` if the expression uses a `state.` field. Otherwise the filters need
+    /// no kernel state.
     pub fn asks_state(&self) -> bool {
         self.asks_state
     }
 
-    /// The filters, as they are without state.
+    /// Returns the compiled filters, which have no access to a kernel state.
     pub fn filters(&self) -> &Filters {
         &self.filters
     }
 
-    /// Whether the event of a hook passes, in the state as it is when the hook is
-    /// called.
+    /// Returns `true` if the event of a hook call passes, with the state as it is during
+    /// the call.
     #[inline]
     pub fn matches(&self, call: &EventCall<'_, '_>) -> bool {
         let kernel = self.kernel.filter(|_| self.asks_state);
@@ -111,11 +114,11 @@ impl KernelFilters {
     }
 }
 
-/// Which fields there are, for compiling filters.
+/// The `state.` fields of the kernel state, for compiling filters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KernelFields;
 
-/// The state where and when an event happened, for filters to look at.
+/// The kernel state at an event, as the source of `state.` fields.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelView<'s> {
     state: Option<&'s TraceState>,
@@ -123,9 +126,9 @@ pub struct KernelView<'s> {
     cpu: Option<u32>,
 }
 
-/// A field.
+/// A `state.` field.
 #[derive(Debug, Clone, Copy)]
-enum Of {
+enum FieldKind {
     Pid,
     Tgid,
     Ppid,
@@ -139,27 +142,28 @@ enum Of {
     Status,
 }
 
-const FIELDS: &[(&str, Of)] = &[
-    ("pid", Of::Pid),
-    ("tgid", Of::Tgid),
-    ("ppid", Of::Ppid),
-    ("cpu", Of::Cpu),
-    ("creation_time", Of::CreationTime),
-    ("insertion_time", Of::InsertionTime),
-    ("process_name", Of::ProcessName),
-    ("thread_brand", Of::ThreadBrand),
-    ("execution_mode", Of::Mode),
-    ("execution_submode", Of::Submode),
-    ("process_status", Of::Status),
+const FIELDS: &[(&str, FieldKind)] = &[
+    ("pid", FieldKind::Pid),
+    ("tgid", FieldKind::Tgid),
+    ("ppid", FieldKind::Ppid),
+    ("cpu", FieldKind::Cpu),
+    ("creation_time", FieldKind::CreationTime),
+    ("insertion_time", FieldKind::InsertionTime),
+    ("process_name", FieldKind::ProcessName),
+    ("thread_brand", FieldKind::ThreadBrand),
+    ("execution_mode", FieldKind::Mode),
+    ("execution_submode", FieldKind::Submode),
+    ("process_status", FieldKind::Status),
 ];
 
-/// LTTV's labels of the modes, and those of its specification.
+/// Returns LTTV's labels of the modes, and the labels of its specification.
 fn mode_labels() -> impl Iterator<Item = (usize, &'static str)> {
     let small = ["unknown", "user_mode", "syscall", "trap", "irq", "softirq"];
     let spelled = ExecutionMode::ALL.iter().map(|mode| mode.as_str());
     spelled.enumerate().chain(small.into_iter().enumerate())
 }
 
+/// Returns LTTV's labels of the statuses, in upper and lower case.
 fn status_labels() -> impl Iterator<Item = (usize, &'static str)> {
     let small = ["unnamed", "wait_fork", "wait_cpu", "exit", "zombie", "wait", "run", "dead"];
     let spelled = ProcessStatus::ALL.iter().map(|status| status.as_str());
@@ -180,12 +184,12 @@ impl StateFields for KernelFields {
     fn find(&self, name: &str) -> Option<(StateField, FieldType)> {
         let at = FIELDS.iter().position(|(known, _)| known.eq_ignore_ascii_case(name))?;
         let of = match FIELDS[at].1 {
-            Of::Pid | Of::Tgid | Of::Ppid => FieldType::integer(32, true),
-            Of::Cpu => FieldType::integer(32, false),
-            Of::CreationTime | Of::InsertionTime => FieldType::time(),
-            Of::ProcessName | Of::ThreadBrand | Of::Submode => FieldType::Text,
-            Of::Mode => enumeration(mode_labels()),
-            Of::Status => enumeration(status_labels()),
+            FieldKind::Pid | FieldKind::Tgid | FieldKind::Ppid => FieldType::integer(32, true),
+            FieldKind::Cpu => FieldType::integer(32, false),
+            FieldKind::CreationTime | FieldKind::InsertionTime => FieldType::time(),
+            FieldKind::ProcessName | FieldKind::ThreadBrand | FieldKind::Submode => FieldType::Text,
+            FieldKind::Mode => enumeration(mode_labels()),
+            FieldKind::Status => enumeration(status_labels()),
         };
         Some((StateField(at as u32), of))
     }
@@ -196,7 +200,7 @@ impl StateFields for KernelFields {
 }
 
 impl<'s> KernelView<'s> {
-    /// The state at the event that a hook got: as it is when the hook is called.
+    /// Creates a view of the state at the event of a hook call, as it is during the call.
     #[inline]
     pub fn at(kernel: &'s KernelState, call: &EventCall<'_, '_>) -> Self {
         let (state, cpu) = (kernel.trace(call.trace.index()), kernel.cpu_of(call));
@@ -204,6 +208,7 @@ impl<'s> KernelView<'s> {
         KernelView { state, process, cpu }
     }
 
+    /// Returns the text of a name; `None` if it is empty.
     fn name(&self, id: NameId) -> Option<&'s str> {
         self.state.map(|state| state.name(id)).filter(|name| !name.is_empty())
     }
@@ -214,15 +219,15 @@ impl StateView for KernelView<'_> {
         let (_, of) = FIELDS.get(field.0 as usize)?;
         let signed = |value: i64| value as u64;
         match of {
-            Of::Cpu => self.cpu.map(u64::from),
-            Of::Pid => self.process?.tid().map(|tid| signed(tid.into())),
-            Of::Tgid => self.process?.pid().map(|tid| signed(tid.into())),
-            Of::Ppid => self.process?.parent().map(|tid| signed(tid.into())),
-            Of::CreationTime => self.process?.creation().map(|time| signed(time.ns())),
-            Of::InsertionTime => Some(signed(self.process?.insertion().ns())),
-            Of::Mode => Some(self.process?.mode() as u64),
-            Of::Status => Some(self.process?.status() as u64),
-            Of::ProcessName | Of::ThreadBrand | Of::Submode => None,
+            FieldKind::Cpu => self.cpu.map(u64::from),
+            FieldKind::Pid => self.process?.tid().map(|tid| signed(tid.into())),
+            FieldKind::Tgid => self.process?.pid().map(|tid| signed(tid.into())),
+            FieldKind::Ppid => self.process?.parent().map(|tid| signed(tid.into())),
+            FieldKind::CreationTime => self.process?.creation().map(|time| signed(time.ns())),
+            FieldKind::InsertionTime => Some(signed(self.process?.insertion().ns())),
+            FieldKind::Mode => Some(self.process?.mode() as u64),
+            FieldKind::Status => Some(self.process?.status() as u64),
+            FieldKind::ProcessName | FieldKind::ThreadBrand | FieldKind::Submode => None,
         }
     }
 
@@ -230,9 +235,9 @@ impl StateView for KernelView<'_> {
         let (_, of) = FIELDS.get(field.0 as usize)?;
         let process = self.process?;
         let id = match of {
-            Of::ProcessName => process.name(),
-            Of::ThreadBrand => process.brand(),
-            Of::Submode => process.submode(),
+            FieldKind::ProcessName => process.name(),
+            FieldKind::ThreadBrand => process.brand(),
+            FieldKind::Submode => process.submode(),
             _ => return None,
         };
         self.name(id).map(|name| Cow::Borrowed(name.as_bytes()))
@@ -244,14 +249,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_those_of_the_enumerations() {
+    fn labels_match_the_enumerations() {
         for (labels, spelled) in [
             (mode_labels().collect::<Vec<_>>(), ExecutionMode::ALL.len()),
             (status_labels().collect(), ProcessStatus::ALL.len()),
         ] {
             for (number, name) in &labels {
                 let own = labels.iter().find(|(of, _)| of == number).map(|(_, own)| *own);
-                let own = own.expect("each has one");
+                let own = own.expect("each label has a spelling");
                 let is_same = own.eq_ignore_ascii_case(name)
                     || own.strip_prefix("MODE_").is_some_and(|own| own.eq_ignore_ascii_case(name))
                     || own.is_empty() && name.eq_ignore_ascii_case("unnamed");

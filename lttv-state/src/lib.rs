@@ -1,21 +1,22 @@
-//! What a system was doing, at every instant.
+//! The state of a system over time: attributes, a history of their values, and the state of
+//! a Linux kernel rebuilt from its trace.
 //!
-//! * [`tree`]: attributes, named by paths such as `CPUs/0/Status`, each with a
-//!   small dense number, its [`Quark`](tree::Quark); patterns such as
-//!   `CPUs/*/Status` find many at once.
-//! * [`history`]: what values the attributes had, and when. States go into a
-//!   [`Builder`](history::Builder) as they change, and come out of a
-//!   [`History`](history::History), kept in memory or in a file, in any order
-//!   of time.
-//! * [`value`]: the values themselves.
+//! * [`tree`]: attributes, named by paths such as `CPUs/0/Status`, each with a small dense
+//!   number, its [`Quark`](tree::Quark). Patterns such as `CPUs/*/Status` match several
+//!   attributes at once.
+//! * [`history`]: the value of each attribute over time. A [`Builder`](history::Builder)
+//!   stores states as they change; a [`History`](history::History), in memory or in a file,
+//!   returns them for any time.
+//! * [`value`]: the values of attributes.
 //!
-//! These three know nothing of traces, and are all there is with default
-//! features off: any program that has states can store them. Three more
-//! follow the kernel through its traces:
+//! These three modules do not depend on traces and are available with default features off:
+//! any program that has states can store them. Three more modules follow the kernel through
+//! its traces:
 //!
-//! * [`kernel`]: what a system was doing, rebuilt from the events of its trace.
-//! * [`kernel_history`]: all of that in a history, to be asked in any order.
-//! * [`stats`]: where its time went.
+//! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
+//! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
+//!   time.
+//! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
 //!
 //! ```
 //! use lttv_state::history::Builder;
@@ -34,13 +35,13 @@
 //!
 //! # Features
 //!
-//! * `kernel` (default): what needs traces.
-//! * `filter`: the state as `state.` fields of filters.
-//! * `checkpoint-files`: checkpoints of the kernel state can be
-//!   [stored](lttv_context::TracesetContext::store_checkpoints) in files.
+//! * `kernel` (default): the modules that read traces.
+//! * `filter`: kernel states as `state.` fields of filter expressions.
+//! * `checkpoint-files`: [storage](lttv_context::TracesetContext::store_checkpoints) of
+//!   kernel state checkpoints in files.
 #![deny(missing_docs, unsafe_code)]
 
-/// The code in the README, which has to compile.
+/// The example in the README, compiled as a documentation test.
 #[cfg(all(doctest, feature = "kernel"))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,6 +1,6 @@
-//! What was odd, counted.
+//! Counters of contradictions in a trace.
 
-/// An enumeration of counters in one struct, to be listed by name.
+/// Defines a struct of named counters.
 macro_rules! counters {
     ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $field:ident,)* }) => {
         $(#[$of])*
@@ -9,12 +9,12 @@ macro_rules! counters {
         pub struct $name { $($(#[$doc])* pub $field: u64,)* }
 
         impl $name {
-            /// All counters with their names.
+            /// Iterates over all counters with their names.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($field), self.$field),)*].into_iter()
             }
 
-            /// How many anomalies there were in all.
+            /// Returns the sum of all counters.
             pub fn total(&self) -> u64 {
                 self.iter().map(|(_, count)| count).sum()
             }
@@ -23,26 +23,25 @@ macro_rules! counters {
 }
 
 counters! {
-    /// What in a trace contradicted the state known before. None of it keeps the
-    /// state from being followed on.
+    /// The numbers of events that contradicted the state so far. None of these
+    /// contradictions stops the analysis.
     Anomalies {
-        /// Stretches of a CPU's events that were lost.
+        /// Gaps: intervals in which events of a CPU were lost.
         gaps,
-        /// A switch from another process than the one that ran as far as known.
+        /// Switches from a process other than the one that ran as far as known.
         wrong_previous,
-        /// A process was put on a CPU while it ran on another.
+        /// Processes that ran on a CPU while they ran on another one as far as known.
         running_twice,
-        /// The end of a system call, interrupt or exception whose begin was not
-        /// seen.
+        /// Ends of system calls, interrupts, exceptions or functions without a matching
+        /// start.
         unmatched_exits,
-        /// Begins of system calls, interrupts or exceptions whose end was not seen.
+        /// Starts of system calls, interrupts or exceptions without a matching end.
         unmatched_entries,
-        /// The birth of a process that was known to run already.
+        /// Forks of a process that was already running as far as known.
         forks_of_running,
-        /// The birth of a process with the id of another of which the end was not
-        /// seen.
+        /// Processes that appeared with the id of another one whose end was not seen.
         reused_ids,
-        /// Process, CPU or device numbers that cannot be.
+        /// Process, CPU, interrupt, system call or device numbers that are out of range.
         impossible_numbers,
     }
 }

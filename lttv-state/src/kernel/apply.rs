@@ -1,19 +1,21 @@
-//! From events to transitions.
+//! Decodes events according to their rules and applies them to the state.
 
 use ltt_read::Event;
 
 use super::effect::RequestStep;
-use super::machine::{At, Birth, Dumped, Switch, TraceState};
+use super::machine::{At, Dumped, NewProcess, Switch, TraceState};
 use super::modes::{ProcessStatus, ProcessType};
 use super::resources::{MAX_SOURCES, RequestKind, SourceKind};
 use super::rule::Rule;
 use super::syscalls::FileAction;
-use super::transition::{Transition, World};
+use super::transition::{Tracer, Transition};
 
+/// The exception number of page faults on x86.
 const PAGE_FAULT: u32 = 14;
+/// The size of a sector in bytes.
 const SECTOR: u64 = 512;
 
-/// Does to a state what an event of a rule's type says.
+/// Applies an event of a rule's event type to the state.
 #[inline]
 pub(super) fn apply(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     use Transition::*;
@@ -59,13 +61,14 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: 
         }
         BlockIssue => request(state, rule, event, RequestStep::Issued),
         BlockComplete => request(state, rule, event, RequestStep::Completed),
-        _ => rare(state, rule, event, at),
+        _ => apply_rare(state, rule, event, at),
     }
 }
 
 fn syscall_entry(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     let name = match rule.integer(event, 0) {
-        // The name is in that of the event, unless the tracer has none for it.
+        // The event's name contains that of the system call, unless the tracer has no name
+        // for it.
         Some(number) if rule.captured.as_deref().is_none_or(|name| name == "unknown") => {
             state.syscall_name(number)
         }
@@ -104,9 +107,9 @@ fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
             previous,
             next,
             out: rule.encoding.decode(out),
-            previous_name: rule.field_of_text(event, 3),
+            previous_name: rule.raw_text(event, 3),
         },
-        || rule.field_of_text(event, 4),
+        || rule.raw_text(event, 4),
     );
 }
 
@@ -129,7 +132,7 @@ fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: Request
     let kind = if let Some(direction) = rule.integer(event, 4) {
         if direction == 0 { RequestKind::Read } else { RequestKind::Write }
     } else if let Some(flags) = rule.integer(event, 3) {
-        // The bits that LTTng gives to the kernel's letters.
+        // The bits by which LTTng encodes the kernel's `rwbs` letters.
         match flags {
             flags if flags & 2 != 0 => RequestKind::Other,
             flags if flags & 1 != 0 => RequestKind::Write,
@@ -145,8 +148,8 @@ fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: Request
         }
     };
     let sectors = rule.integer(event, 6).map(|sectors| sectors.saturating_mul(SECTOR));
-    // A write that has the device's cache flushed is completed twice: first its data,
-    // then, with nothing left, the whole.
+    // A write that flushes the device's cache is completed twice: first its data, then,
+    // with no sectors remaining, the whole request.
     if sectors == Some(0) && step == RequestStep::Completed && kind != RequestKind::Other {
         return;
     }
@@ -154,9 +157,9 @@ fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: Request
     state.request(device, kind, bytes, step);
 }
 
-/// What comes seldom: kept out of the way of the rest.
+/// Applies events of rare transitions, apart from the hot code.
 #[cold]
-fn rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+fn apply_rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     use Transition::*;
     match rule.transition {
         Migrate => {
@@ -167,7 +170,7 @@ fn rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
         Fork => {
             let Some(child) = rule.tid(event, 0) else { return };
             let (parent, pid) = (rule.tid(event, 1), rule.tid(event, 2));
-            if let Some(ix) = state.fork(at, Birth { parent, child, pid })
+            if let Some(ix) = state.fork(at, NewProcess { parent, child, pid })
                 && let Some(name) = rule.text(event, 3)
             {
                 state.rename(ix, name);
@@ -191,7 +194,7 @@ fn rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
         Exec => {
             let Some(file) = rule.text(event, 0) else { return };
             let ids = rule.tid(event, 2).zip(rule.tid(event, 1));
-            let name = if rule.world == World::Legacy { file } else { command(file) };
+            let name = if rule.tracer == Tracer::Legacy { file } else { file_name(file) };
             state.exec(at, name, ids);
         }
         Brand => {
@@ -260,7 +263,8 @@ fn dumped(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
         },
     };
     let status = match rule.integer(event, 5) {
-        // The dump cannot tell those that wait for a CPU from those just forked.
+        // The dump does not distinguish processes that wait for a CPU from those just
+        // forked.
         Some(1 | 2) => Some(ProcessStatus::WaitCpu),
         Some(4) => Some(ProcessStatus::Zombie),
         Some(5) => Some(ProcessStatus::Wait),
@@ -280,8 +284,9 @@ fn dumped(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     state.dumped(at, dumped);
 }
 
-/// The name that the kernel gives a process that executes a file.
-fn command(file: &[u8]) -> &[u8] {
+/// Returns the name that the kernel gives a process that executes a file: the last
+/// component of the path, up to 15 bytes.
+fn file_name(file: &[u8]) -> &[u8] {
     let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
     &name[..name.len().min(15)]
 }

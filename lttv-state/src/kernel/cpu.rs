@@ -1,63 +1,65 @@
-//! Processors.
+//! CPUs and the processes that run on them.
 
 use super::table::ProcessIx;
 
-/// So many CPUs at most are told apart (Linux allows 8192).
+/// The maximum number of CPUs with entries of their own (Linux allows 8192).
 pub(super) const MAX_CPUS: usize = 1 << 14;
 
-/// The number that all CPUs beyond that have in common.
+/// The number of the entry that all further CPUs share.
 pub(super) const OTHERS: u32 = u32::MAX;
 
-/// A processor.
+/// A CPU of a traced machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cpu {
     pub(super) number: u32,
-    /// Who runs there.
+    /// The process that runs on the CPU.
     pub(super) running: ProcessIx,
-    /// Who runs when nobody else does.
+    /// The idle process of the CPU.
     pub(super) idle: ProcessIx,
-    /// Stands in for who runs while that is not known.
-    pub(super) nobody: ProcessIx,
-    /// Time of the last event there, in ns.
+    /// The placeholder for the running process while that is unknown.
+    pub(super) unknown_process: ProcessIx,
+    /// The time of the last event on the CPU, in ns.
     pub(super) last: i64,
-    /// Soft interrupts raised and not begun, a bit each.
+    /// The softirqs that were raised and have not started, one bit each.
     pub(super) pending_softirqs: u32,
     pub(super) frequency: Option<u64>,
 }
 
 impl Cpu {
-    /// Its number.
+    /// Returns the CPU number.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Who runs there. While that is not known, it is a process without an id.
+    /// Returns the process that runs on the CPU. While it is unknown, this is a placeholder
+    /// without an id.
     pub fn running(&self) -> ProcessIx {
         self.running
     }
 
-    /// What stands in for who runs there, while that is not known.
+    /// Returns the placeholder that represents the running process while that is unknown.
     pub fn nobody(&self) -> ProcessIx {
-        self.nobody
+        self.unknown_process
     }
 
-    /// Its idle process.
+    /// Returns the idle process of the CPU.
     pub fn idle(&self) -> ProcessIx {
         self.idle
     }
 
-    /// Whether a soft interrupt of a number was raised there and has not begun.
+    /// Returns `true` if the softirq of a number was raised on the CPU and has not started.
     pub fn is_softirq_pending(&self, number: u32) -> bool {
         1u32.checked_shl(number).is_some_and(|bit| self.pending_softirqs & bit != 0)
     }
 
-    /// The soft interrupts that were raised there and have not begun, a bit each.
+    /// Returns the softirqs that were raised on the CPU and have not started, one bit each.
     pub fn pending_softirqs(&self) -> u32 {
         self.pending_softirqs
     }
 
-    /// Its clock frequency in Hz, if the trace told.
+    /// Returns the clock frequency of the CPU in Hz; `None` if the trace does not contain
+    /// it.
     pub fn frequency(&self) -> Option<u64> {
         self.frequency
     }

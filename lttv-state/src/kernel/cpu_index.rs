@@ -1,29 +1,30 @@
-//! From CPU numbers to places in a table, in the order in which the CPUs appeared.
+//! An index from CPU numbers to places in a table, which has the CPUs in the order of their
+//! first appearance.
 
 use super::cpu::Cpu;
 
-/// Numbers below this are looked up without searching.
+/// Numbers below this are looked up in an array.
 const LOW: usize = 1 << 14;
 
-/// Finds the places of CPUs by their numbers, whatever these are: it takes memory for
-/// CPUs that there are, and not for numbers that none has.
+/// An index of a table of CPUs by number. It needs memory for CPUs that exist, not for
+/// unused numbers.
 #[derive(Debug, Default)]
 pub(super) struct CpuIndex {
-    /// By number, if that is below [`LOW`]: the place plus 1, or 0 for none.
+    /// The place plus 1 of each number below [`LOW`], or 0 for none.
     low: Vec<u16>,
-    /// All places, in the order of numbers.
+    /// All places, ordered by CPU number.
     sorted: Vec<u16>,
 }
 
 impl CpuIndex {
-    /// Returns the index of CPUs with different numbers, 2¹⁶ − 1 of them at most.
+    /// Creates the index of a table of CPUs with distinct numbers, at most 2¹⁶ − 1 of them.
     pub(super) fn of(cpus: &[Cpu]) -> Self {
         let mut index = CpuIndex::default();
         (0..cpus.len()).for_each(|place| index.add(place, &cpus[..=place]));
         index
     }
 
-    /// Returns the place of a number.
+    /// Returns the place of the CPU with a number.
     #[inline]
     pub(super) fn get(&self, number: u32, cpus: &[Cpu]) -> Option<usize> {
         match self.low.get(number as usize) {
@@ -33,7 +34,7 @@ impl CpuIndex {
         }
     }
 
-    /// Adds the last of some CPUs, whose number is new.
+    /// Adds the last CPU of a table, whose number is new.
     pub(super) fn add(&mut self, place: usize, cpus: &[Cpu]) {
         let number = cpus[place].number;
         if let Err(at) = self.search(number, cpus) {
@@ -47,7 +48,7 @@ impl CpuIndex {
         }
     }
 
-    /// Returns all places in the order of numbers.
+    /// Iterates over all places in the order of CPU numbers.
     pub(super) fn sorted(&self) -> impl Iterator<Item = usize> {
         self.sorted.iter().map(|place| usize::from(*place))
     }

@@ -1,4 +1,4 @@
-//! What the last event changed, for those who account for it.
+//! The effect of the last event, for analyses that account for time and data.
 
 use super::modes::ExecutionMode;
 use ltt_read::Timestamp;
@@ -9,29 +9,29 @@ use super::resources::{RequestKind, SourceKind};
 use super::syscalls::Transfer;
 use super::table::ProcessIx;
 
-/// What an event changed, beyond what the state after it tells.
+/// The changes made by an event that the state after it does not show.
 ///
-/// Whoever follows the state by hooks after [`Priority::STATE`] finds in it what
-/// they would otherwise need a hook before it for.
+/// It provides hooks after [`Priority::STATE`] with information that would otherwise
+/// require a second hook before the state.
 ///
 /// [`Priority::STATE`]: lttv_hooks::Priority::STATE
 #[derive(Debug, Default)]
 pub struct Effect {
     pub(super) cpu: Option<u32>,
-    /// Its place among CPUs.
+    /// The index of that CPU in `TraceState::cpus`.
     pub(super) place: usize,
     pub(super) time: i64,
     pub(super) ended: Option<Ended>,
     pub(super) waited: Option<Waited>,
     pub(super) target: Option<ProcessIx>,
-    /// Whether `rest` has anything, as it has after few events.
-    has_rest: bool,
-    rest: Rest,
+    /// True if `rare` contains anything. After most events it is empty.
+    has_rare: bool,
+    rare: RareChanges,
 }
 
-/// What few events change.
+/// The changes that only few events make.
 #[derive(Debug, Default)]
-pub(super) struct Rest {
+pub(super) struct RareChanges {
     pub(super) lost_since: Option<i64>,
     pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
     pub(super) request: Option<Request>,
@@ -43,55 +43,56 @@ pub(super) struct Rest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// Who was in it.
+    /// The process that executed it.
     pub process: ProcessIx,
-    /// Its mode.
+    /// The execution mode of its frame.
     pub mode: ExecutionMode,
-    /// Its submode.
+    /// The submode of its frame: the name of the system call, interrupt or exception.
     pub submode: NameId,
-    /// Which interrupt or exception; `None` for a system call.
+    /// The kind and number of the interrupt or exception; `None` for a system call.
     pub source: Option<(SourceKind, u32)>,
-    /// How long it took, in ns.
+    /// The time from its entry to its exit, in ns.
     pub elapsed: u64,
-    /// How long of that a CPU was on it or on what was within it, in ns.
+    /// The part of `elapsed` during which a CPU executed it or anything nested in it, in
+    /// ns.
     pub cpu_time: u64,
 }
 
-/// A process runs again: how long it did not. Times are in ns.
+/// The wait of a process that was switched in, with times in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waited {
-    /// Who waited.
+    /// The process that was switched in.
     pub process: ProcessIx,
-    /// How long for something to happen.
+    /// The time blocked: waiting for something to happen, in ns.
     pub blocked: u64,
-    /// How long for a CPU; after its birth too.
+    /// The time ready: waiting for a CPU, also after its fork, in ns.
     pub ready: u64,
-    /// How long it took from its being woken up (the first time, if it was more than
-    /// once) to its running; `None` if it was not woken up.
+    /// The time from its wake-up (the first one, if there were several) to its switch-in,
+    /// in ns; `None` if no wake-up was seen.
     pub since_wakeup: Option<u64>,
 }
 
-/// What became of a request to a block device.
+/// A step in the life of a request to a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// Index of the device in [`TraceState::devices`](super::TraceState::devices).
+    /// The index of the device in [`TraceState::devices`](super::TraceState::devices).
     pub device: usize,
-    /// Which way it moves data.
+    /// The direction in which the request moves data.
     pub kind: RequestKind,
-    /// How many bytes; 0 if the event does not tell.
+    /// The size of the request in bytes; 0 if the event does not contain it.
     pub bytes: u64,
-    /// What became of it.
+    /// The step: issued or completed.
     pub step: RequestStep,
 }
 
-/// What becomes of a request to a block device.
+/// A step in the life of a request to a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestStep {
-    /// It was given to the device.
+    /// The request was issued to the device.
     Issued,
-    /// The device has completed it.
+    /// The request was completed by the device.
     Completed,
 }
 
@@ -103,90 +104,94 @@ impl Effect {
         self.ended = None;
         self.waited = None;
         self.target = None;
-        if self.has_rest {
-            self.has_rest = false;
-            self.rest.clear();
+        if self.has_rare {
+            self.has_rare = false;
+            self.rare.clear();
         }
     }
 
-    /// What is seldom, to be added to.
-    pub(super) fn rest(&mut self) -> &mut Rest {
-        self.has_rest = true;
-        &mut self.rest
+    /// Returns the rare changes, to be added to.
+    pub(super) fn rare_mut(&mut self) -> &mut RareChanges {
+        self.has_rare = true;
+        &mut self.rare
     }
 
-    /// Whether it is no more than who runs, in what, what they waited for, and who was
-    /// woken up.
+    /// Returns `true` if the event made no rare change: nothing beyond the process that
+    /// runs, its frame, its wait, and the process that was woken up.
     #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.has_rest
+    pub(crate) fn is_common(&self) -> bool {
+        !self.has_rare
     }
 
-    /// The CPU of the event; `None` before the first.
+    /// Returns the CPU of the last event; `None` before the first event.
     #[inline]
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
     }
 
-    /// The place of that CPU among all that are known.
+    /// Returns the index of that CPU in the state's table of CPUs.
     #[inline]
     pub(crate) fn place(&self) -> usize {
         self.place
     }
 
-    /// The time of the event: that of its delivery.
+    /// Returns the time at which the last event was delivered.
     #[inline]
     pub fn time(&self) -> Timestamp {
         Timestamp::from_ns(self.time)
     }
 
-    /// Since when, in ns, it has not been known who ran on that CPU: known only
-    /// now.
+    /// Returns the time in ns from which on, until the event, the running process of the
+    /// event's CPU was unknown; `None` if the event revealed no such interval.
     #[inline]
     pub fn lost_since(&self) -> Option<i64> {
-        self.rest.lost_since
+        self.rare.lost_since
     }
 
-    /// What ended, of what was seen to begin and to end.
+    /// Returns the system call, interrupt or exception that ended with the event, if its
+    /// entry was seen as well: a slice of at most one element.
     #[inline]
     pub fn ended(&self) -> &[Ended] {
         self.ended.as_slice()
     }
 
-    /// The wait of the process that now runs, if it has just begun to.
+    /// Returns the wait of the process that the event switched in; `None` if the event is
+    /// not a switch.
     #[inline]
     pub fn waited(&self) -> Option<Waited> {
         self.waited
     }
 
-    /// How many bytes a process read or wrote by the system call that ended.
+    /// Returns the number of bytes that a process read or wrote by the system call that
+    /// ended, with the process and the direction.
     pub fn transferred(&self) -> Option<(ProcessIx, Transfer, u64)> {
-        self.rest.transferred
+        self.rare.transferred
     }
 
-    /// A request to a block device.
+    /// Returns the request that the event issued to a block device or completed.
     pub fn request(&self) -> Option<Request> {
-        self.rest.request
+        self.rare.request
     }
 
-    /// Processes that got another name, with that.
+    /// Returns the processes that the event renamed, with their new names.
     pub fn renamed(&self) -> &[(Serial, NameId)] {
-        &self.rest.renamed
+        &self.rare.renamed
     }
 
-    /// Processes that are gone, as they were last.
+    /// Returns the processes that the event removed, in their last state.
     pub fn gone(&self) -> &[Process] {
-        &self.rest.gone
+        &self.rare.gone
     }
 
-    /// The process that the event was about, if not the one that ran (LTTV's target
-    /// pid).
+    /// Returns the process that the event names, for events about a process that need not
+    /// be the running one, such as wake-ups, migrations, forks, exits and dumps (LTTV's
+    /// target pid).
     pub fn target(&self) -> Option<ProcessIx> {
         self.target
     }
 }
 
-impl Rest {
+impl RareChanges {
     #[cold]
     fn clear(&mut self) {
         (self.lost_since, self.transferred, self.request) = (None, None, None);

@@ -12,15 +12,15 @@ use lttv_hooks::Priority;
 
 use super::apply::apply;
 use super::cpu::MAX_CPUS;
-use super::follower::Follower;
-use super::look_ahead::{First, look_ahead};
+use super::initial_running::{InitialProcess, initial_running};
 use super::machine::{At, SavedState, TraceState};
-use super::packets::PacketSeen;
+use super::observer::Observer;
+use super::packets::PacketTracker;
 use super::rule::{CpuField, Rule, cpu_field};
 use super::transition::Transition;
 
-/// What the machines of a traceset's traces are doing: attached to a context, it
-/// follows their events at [`Priority::STATE`].
+/// The kernel states of a traceset's traces. As an extension of a context, it follows the
+/// events at [`Priority::STATE`].
 ///
 /// ```
 /// use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -41,43 +41,43 @@ use super::transition::Transition;
 /// ```
 #[derive(Debug)]
 pub struct KernelState {
-    looks_ahead: bool,
-    is_followed: bool,
+    finds_initial_processes: bool,
+    has_observers: bool,
     traces: Vec<Machine>,
-    /// By the number of a tracefile.
-    packets: Vec<PacketSeen>,
-    first_packets: Vec<PacketSeen>,
+    /// The packet trackers, by tracefile number.
+    packets: Vec<PacketTracker>,
+    first_packets: Vec<PacketTracker>,
 }
 
-/// The machine of a trace.
+/// The state of a trace's machine, and how its events change it.
 #[derive(Debug)]
 struct Machine {
     state: TraceState,
-    /// By event type.
+    /// The transition of each event type.
     transitions: Vec<Option<Transition>>,
-    /// Where events tell their CPU, by event type.
+    /// The location of the CPU number in events of each type.
     cpu_fields: Vec<CpuField>,
-    followers: Vec<Box<dyn Follower>>,
+    observers: Vec<Box<dyn Observer>>,
     initial: Initial,
 }
 
-/// What is known before the first event.
+/// The state before the first event.
 #[derive(Debug)]
 struct Initial {
     begin: i64,
     names: Arc<super::Names>,
     cpus: Vec<u32>,
-    running: Vec<First>,
-    /// So many processes at most can the trace tell of.
+    running: Vec<InitialProcess>,
+    /// The maximum number of processes that the trace can mention.
     #[cfg_attr(not(feature = "checkpoint-files"), expect(dead_code))]
     processes: u64,
 }
 
-/// The state of all traces, saved: shared with others as far as it is the same.
+/// The state of all traces in a checkpoint. Consecutive checkpoints share unchanged parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedKernelState {
     pub(super) traces: Vec<SavedState>,
-    pub(super) packets: Arc<[PacketSeen]>,
+    pub(super) packets: Arc<[PacketTracker]>,
 }
 
 impl Default for KernelState {
@@ -87,26 +87,26 @@ impl Default for KernelState {
 }
 
 impl KernelState {
-    /// Of which nothing is known before it is attached.
+    /// Creates an extension to be attached to a context; it has no traces before.
     pub fn new() -> Self {
         KernelState {
-            looks_ahead: true,
-            is_followed: false,
+            finds_initial_processes: true,
+            has_observers: false,
             traces: Vec::new(),
             packets: Vec::new(),
             first_packets: Vec::new(),
         }
     }
 
-    /// Without looking for the first switch on each CPU in advance. Who runs there
-    /// is not known then before it comes, as in LTTV.
+    /// Disables the search for the first switch of each CPU. As in LTTV, the running
+    /// process is then unknown until that switch.
     #[must_use]
     pub fn without_looking_ahead(self) -> Self {
-        KernelState { looks_ahead: false, ..self }
+        KernelState { finds_initial_processes: false, ..self }
     }
 
-    /// The machine of the trace of an index. (A trace of user space has one too, of
-    /// which nothing gets known.)
+    /// Returns the machine of the trace with an index; `None` if there is no such trace. A
+    /// user-space trace has a machine, too, whose state remains unknown.
     #[inline]
     pub fn trace(&self, index: usize) -> Option<&TraceState> {
         Some(&self.traces.get(index)?.state)
@@ -116,26 +116,26 @@ impl KernelState {
         Some(&mut self.traces.get_mut(index)?.state)
     }
 
-    /// The machines of all traces, by their index.
+    /// Iterates over the machines of all traces, in the order of their indices.
     pub fn traces(&self) -> impl ExactSizeIterator<Item = &TraceState> {
         self.traces.iter().map(|machine| &machine.state)
     }
 
-    /// What the events of a type change; `None` for those that change nothing.
+    /// Returns the transition of an event type; `None` if its events change no state.
     #[inline]
     pub fn transition(&self, trace: usize, event_type: EventTypeId) -> Option<Transition> {
         *self.traces.get(trace)?.transitions.get(event_type.index())?
     }
 
-    /// The CPU of an event that a hook got: as it or its packet tells, or else as the
-    /// tracefile's name does.
+    /// Returns the CPU number of an event that a hook got, from the event, its packet or
+    /// the tracefile's name. `None` if the trace or tracefile is not one of the context.
     #[inline]
     pub fn cpu_of(&self, call: &EventCall<'_, '_>) -> Option<u32> {
         let (trace, tracefile) = (call.trace.index(), call.tracefile.number());
         Some(self.cpu_and_place(trace, tracefile, &call.event)?.0)
     }
 
-    /// The CPU of any event, and its place if the state knows it.
+    /// Returns the CPU number of an event and the CPU's index, if the state has it.
     #[inline]
     fn cpu_and_place(
         &self,
@@ -155,72 +155,73 @@ impl KernelState {
         Some((known.map_or(cpu, |known| known.number()), place))
     }
 
-    /// The CPU of the last event of the tracefile of a number that can change the state.
-    /// Before that, it is the CPU of its first event.
+    /// Returns the CPU number of the last event of a tracefile that can change the state;
+    /// before that, the CPU number of the tracefile's first event.
     #[inline]
     pub fn cpu_of_tracefile(&self, number: usize) -> Option<u32> {
         Some(self.packets.get(number)?.cpu())
     }
 
-    /// The process that ran when a hook got an event.
+    /// Returns the process that runs on the CPU of an event that a hook got.
     pub fn running_at(&self, call: &EventCall<'_, '_>) -> Option<&super::Process> {
         self.trace(call.trace.index())?.running(self.cpu_of(call)?)
     }
 
     #[cfg(feature = "checkpoint-files")]
-    pub(super) fn looks_ahead(&self) -> bool {
-        self.looks_ahead
+    pub(super) fn finds_initial_processes(&self) -> bool {
+        self.finds_initial_processes
     }
 
-    /// How many tracefiles there are.
+    /// Returns the number of tracefiles.
     #[cfg(feature = "checkpoint-files")]
     pub(super) fn tracefiles(&self) -> usize {
         self.packets.len()
     }
 
-    /// What states of a trace there can be.
+    /// Returns the limits of valid states of a trace.
     #[cfg(feature = "checkpoint-files")]
-    pub(super) fn limits(&self, trace: usize) -> Option<super::sound::Limits<'_>> {
+    pub(super) fn limits(&self, trace: usize) -> Option<super::validate::Limits<'_>> {
         let Initial { names, processes, .. } = &self.traces.get(trace)?.initial;
-        Some(super::sound::Limits { names, processes: *processes })
+        Some(super::validate::Limits { names, processes: *processes })
     }
 
-    /// Has someone told of each event of a trace that is heard and that changes
-    /// something; of others, [`pass`](Self::pass) tells. Gives its number, which in all
-    /// traces is the same if it follows all.
-    pub(crate) fn follow(&mut self, trace: usize, follower: impl Follower) -> Option<usize> {
-        let followers = &mut self.traces.get_mut(trace)?.followers;
-        followers.push(Box::new(follower));
-        self.is_followed = true;
-        Some(followers.len() - 1)
+    /// Adds an observer of the events of a trace that pass the context's check and can
+    /// change the state; [`report_ignored`](Self::report_ignored) reports others. Returns
+    /// the observer's number, which is the same in all traces if each observer is added to
+    /// all of them.
+    pub(crate) fn add_observer(&mut self, trace: usize, observer: impl Observer) -> Option<usize> {
+        let observers = &mut self.traces.get_mut(trace)?.observers;
+        observers.push(Box::new(observer));
+        self.has_observers = true;
+        Some(observers.len() - 1)
     }
 
-    /// The follower of a number.
-    pub(crate) fn follower<F: Follower>(&self, trace: usize, number: usize) -> Option<&F> {
-        let follower: &dyn Any = &**self.traces.get(trace)?.followers.get(number)?;
-        follower.downcast_ref()
+    /// Returns the observer with a number, if it has type `F`.
+    pub(crate) fn observer<F: Observer>(&self, trace: usize, number: usize) -> Option<&F> {
+        let observer: &dyn Any = &**self.traces.get(trace)?.observers.get(number)?;
+        observer.downcast_ref()
     }
 
-    /// Tells a follower of an event that changes nothing.
+    /// Reports an event that changes no state to an observer.
     #[inline]
-    pub(crate) fn pass(
+    pub(crate) fn report_ignored(
         &mut self,
         trace: usize,
-        follower: usize,
+        observer: usize,
         tracefile: usize,
         event: &Event<'_>,
         time: i64,
     ) {
         let Some((cpu, place)) = self.cpu_and_place(trace, tracefile, event) else { return };
         let machine = self.traces.get_mut(trace);
-        if let Some(follower) = machine.and_then(|machine| machine.followers.get_mut(follower)) {
-            follower.passed(cpu, place, event.type_id(), time);
+        if let Some(observer) = machine.and_then(|machine| machine.observers.get_mut(observer)) {
+            observer.event_ignored(cpu, place, event.type_id(), time);
         }
     }
 
-    /// Tells whether followers are to be told.
+    /// Applies an event. Returns `true` if there are observers to notify.
     #[inline(always)] // one frame less for each event
-    fn on_event(
+    fn apply_event(
         &mut self,
         trace: usize,
         tracefile: usize,
@@ -229,7 +230,7 @@ impl KernelState {
         time: i64,
     ) -> bool {
         let packet = &mut self.packets[tracefile];
-        let (_, gap) = packet.enter(rule, event);
+        let (_, gap) = packet.advance(rule, event);
         let state = &mut self.traces[trace].state;
         state.begin_changes();
         let (cpu, place) = packet.locate(state);
@@ -240,23 +241,24 @@ impl KernelState {
         }
         apply(state, rule, event, at);
         state.finish(at);
-        self.is_followed
+        self.has_observers
     }
 
-    /// Tells all followers of the last event that was applied.
+    /// Notifies all observers of the last event that was applied.
     #[inline(always)]
-    fn tell(&mut self, trace: usize, rule: &Rule) {
-        let Machine { state, followers, .. } = &mut self.traces[trace];
-        for follower in followers {
-            follower.applied(state, rule.transition, rule.event_type);
+    fn notify_observers(&mut self, trace: usize, rule: &Rule) {
+        let Machine { state, observers, .. } = &mut self.traces[trace];
+        for observer in observers {
+            observer.event_applied(state, rule.transition, rule.event_type);
         }
     }
 
+    /// Creates the machine of a trace.
     fn machine(
         &self,
         trace: &TraceContext,
         rules: &mut [Option<Rule>],
-        opening: &Opening,
+        start: &TraceStart,
     ) -> Machine {
         let mut names = super::Names::default();
         let transitions = rules.iter().map(|rule| Some(rule.as_ref()?.transition)).collect();
@@ -266,48 +268,48 @@ impl KernelState {
             }
         }
         let is_kernel = rules.iter().flatten().next().is_some();
-        let mut cpus: Vec<u32> = opening.cpus.iter().copied().flatten().collect();
+        let mut cpus: Vec<u32> = start.cpus.iter().copied().flatten().collect();
         cpus.sort_unstable();
         cpus.dedup();
-        let running = match self.looks_ahead {
-            true => look_ahead(trace.trace(), rules, &opening.cpus),
+        let running = match self.finds_initial_processes {
+            true => initial_running(trace.trace(), rules, &start.cpus),
             false => Vec::new(),
         };
         let types = (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
         let cpu_fields = types.map(|id| cpu_field(trace.trace(), id)).collect();
         let initial = Initial {
-            begin: opening.begin,
+            begin: start.begin,
             names: Arc::new(names),
             cpus: if is_kernel { cpus } else { Vec::new() },
             running,
-            processes: most_processes(trace.trace()),
+            processes: max_processes(trace.trace()),
         };
         let state = initial.state();
-        Machine { state, transitions, cpu_fields, followers: Vec::new(), initial }
+        Machine { state, transitions, cpu_fields, observers: Vec::new(), initial }
     }
 }
 
-/// Tells followers of an event, unless there is a check that it does not pass.
+/// Notifies observers of an event, unless the context has a check that the event does not
+/// pass.
 #[cold]
-fn tell_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, rule: &Rule) {
+fn notify_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, rule: &Rule) {
     if call.is_heard()
         && let Some(state) = call.extensions.get_mut(handle)
     {
-        state.tell(call.trace.index(), rule);
+        state.notify_observers(call.trace.index(), rule);
     }
 }
 
-/// What the first events of a trace's tracefiles tell.
+/// The first time and the CPUs of a trace, from the first events of its tracefiles.
 #[derive(Debug)]
-struct Opening {
-    /// The time of the first of them, in ns.
+struct TraceStart {
+    /// The time of the earliest first event, in ns.
     begin: i64,
-    /// The CPU of each tracefile: that of its first event, or that of its name if there is
-    /// none to tell it.
+    /// The CPU number of each tracefile: from its first event, or else from its name.
     cpus: Vec<Option<u32>>,
 }
 
-impl Opening {
+impl TraceStart {
     fn of(trace: &Arc<Trace>) -> Self {
         let mut begin: Option<i64> = None;
         let cpus = trace.tracefiles().iter().enumerate().map(|(number, tracefile)| {
@@ -317,16 +319,17 @@ impl Opening {
                 begin = Some(begin.map_or(time.ns(), |begin| begin.min(time.ns())));
             }
             let field = cpu_field(trace, event.type_id());
-            let nothing = PacketSeen::none(0);
-            nothing.other_cpu(&field, &event).or_else(|| tracefile.cpu())
+            let untracked = PacketTracker::new(0);
+            untracked.other_cpu(&field, &event).or_else(|| tracefile.cpu())
         });
         let cpus = cpus.collect();
-        Opening { begin: begin.unwrap_or(0), cpus }
+        TraceStart { begin: begin.unwrap_or(0), cpus }
     }
 }
 
-/// Each byte of a trace tells of one process at most, and each CPU has two.
-fn most_processes(trace: &Trace) -> u64 {
+/// Returns the maximum number of processes that a trace can mention: each byte mentions one
+/// at most, and each CPU has two.
+fn max_processes(trace: &Trace) -> u64 {
     let bytes: u64 = trace.tracefiles().iter().map(|tracefile| tracefile.size()).sum();
     bytes.saturating_add(2 * MAX_CPUS as u64)
 }
@@ -339,7 +342,7 @@ impl Initial {
             state.add_cpu(*cpu);
         }
         for first in &self.running {
-            state.runs_at_begin(first.cpu, first.tid, &first.name);
+            state.set_initial_running(first.cpu, first.tid, &first.name);
         }
         state
     }
@@ -355,9 +358,9 @@ impl Extension for KernelState {
             let types =
                 (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
             let mut rules: Vec<_> = types.map(|id| Rule::of(trace.trace(), id)).collect();
-            let opening = Opening::of(trace.trace());
-            packets.extend(opening.cpus.iter().map(|cpu| PacketSeen::none(cpu.unwrap_or(0))));
-            let machine = setup.extensions[handle].machine(trace, &mut rules, &opening);
+            let start = TraceStart::of(trace.trace());
+            packets.extend(start.cpus.iter().map(|cpu| PacketTracker::new(cpu.unwrap_or(0))));
+            let machine = setup.extensions[handle].machine(trace, &mut rules, &start);
             setup.extensions[handle].traces.push(machine);
             let index = trace.index();
             for (at, rule) in rules.into_iter().enumerate() {
@@ -367,13 +370,13 @@ impl Extension for KernelState {
                     let (tracefile, time) = (call.tracefile.number(), call.time().ns());
                     let heard = call.heard_in_advance();
                     let Some(state) = call.extensions.get_mut(handle) else { return };
-                    if !state.on_event(index, tracefile, &rule, &call.event, time) {
+                    if !state.apply_event(index, tracefile, &rule, &call.event, time) {
                         return;
                     }
                     match heard {
-                        Some(true) => state.tell(index, &rule),
+                        Some(true) => state.notify_observers(index, &rule),
                         Some(false) => {}
-                        None => tell_if_heard(call, handle, &rule),
+                        None => notify_if_heard(call, handle, &rule),
                     }
                 });
             }
@@ -393,7 +396,7 @@ impl Extension for KernelState {
     fn save(&self) -> SavedKernelState {
         SavedKernelState {
             traces: self.traces.iter().map(|machine| machine.state.save()).collect(),
-            packets: self.packets.iter().map(|packet| packet.saved()).collect(),
+            packets: self.packets.iter().map(|packet| packet.without_index()).collect(),
         }
     }
 

@@ -1,65 +1,66 @@
-//! What was changed, for those who store or show every state.
+//! A record of changes, for consumers that store or display every state.
 
-/// What was changed by the last event, and since somebody last asked for more: some
-/// of it more than once, in the order of changes. Before somebody does, no more is
-/// kept than the last event.
+/// The items changed by the last event and since the last [`read`](Journal::read), in the
+/// order of changes and possibly with duplicates. Before the first read, only the changes
+/// of the last event are kept.
 #[derive(Debug)]
 pub(super) struct Journal<T> {
-    kept: bool,
-    changed: Vec<T>,
-    /// How much of that was told already.
-    told: usize,
-    /// Where the last event begins.
+    /// True if changes are kept until the next read.
+    recording: bool,
+    changes: Vec<T>,
+    /// The number of changes that were read already.
+    reported: usize,
+    /// The index of the first change of the last event.
     last: usize,
-    /// Where that begins which a new entry may repeat: what is of the last event, and was
-    /// not told yet.
+    /// The index from which on an entry must not be repeated: the start of the last event's
+    /// changes that were not read yet.
     new: usize,
 }
 
 impl<T> Default for Journal<T> {
     fn default() -> Self {
-        Journal { kept: false, changed: Vec::new(), told: 0, last: 0, new: 0 }
+        Journal { recording: false, changes: Vec::new(), reported: 0, last: 0, new: 0 }
     }
 }
 
 impl<T: PartialEq + Copy> Journal<T> {
-    /// What changes from here on, another event does.
+    /// Starts an event: further changes belong to it.
     #[inline]
     pub(super) fn begin_event(&mut self) {
-        if !self.kept {
-            // Nothing but the last event was there.
-            self.changed.clear();
+        if !self.recording {
+            // Only changes of the last event were kept.
+            self.changes.clear();
             return;
         }
-        if self.told == self.changed.len() {
-            self.changed.clear();
-            self.told = 0;
+        if self.reported == self.changes.len() {
+            self.changes.clear();
+            self.reported = 0;
         }
-        self.last = self.changed.len();
+        self.last = self.changes.len();
         self.new = self.last;
     }
 
-    /// Something changes.
+    /// Records a change, unless it repeats the last entry.
     #[inline]
-    pub(super) fn note(&mut self, what: T) {
-        if self.changed.last() != Some(&what) || self.changed.len() == self.new {
-            self.changed.push(what);
+    pub(super) fn record(&mut self, item: T) {
+        if self.changes.last() != Some(&item) || self.changes.len() == self.new {
+            self.changes.push(item);
         }
     }
 
-    /// What the last event changed.
+    /// Returns the changes of the last event.
     #[inline]
-    pub(super) fn of_event(&self) -> &[T] {
-        self.changed.get(self.last..).unwrap_or_default()
+    pub(super) fn last_event(&self) -> &[T] {
+        self.changes.get(self.last..).unwrap_or_default()
     }
 
-    /// What changed since the last call. False if that was not kept: this is the
-    /// first call, and all may have changed.
+    /// Reads the changes since the previous call. Returns `false` if they were not kept,
+    /// because this is the first call: everything may have changed.
     pub(super) fn read(&mut self, into: &mut Vec<T>) -> bool {
         into.clear();
-        into.extend_from_slice(self.changed.get(self.told..).unwrap_or_default());
-        self.told = self.changed.len();
-        self.new = self.told;
-        std::mem::replace(&mut self.kept, true)
+        into.extend_from_slice(self.changes.get(self.reported..).unwrap_or_default());
+        self.reported = self.changes.len();
+        self.new = self.reported;
+        std::mem::replace(&mut self.recording, true)
     }
 }

@@ -1,50 +1,52 @@
-//! What a machine was doing, rebuilt from the events of its kernel trace.
+//! The state of a machine, rebuilt from the events of its kernel trace.
 //!
 //! Attach a [`KernelState`] to a context. Hooks with a priority after
-//! [`Priority::STATE`](lttv_hooks::Priority::STATE) find there the state after
-//! their event, hooks before it that before their event: who runs on each CPU, what
-//! each [`Process`] executes ([`Frame`]s of mode and submode), which interrupts are
-//! being handled, which block devices are busy.
+//! [`Priority::STATE`](lttv_hooks::Priority::STATE) see the state after their event,
+//! earlier hooks the state before it: the process that runs on each CPU, the execution
+//! stack of each [`Process`] ([`Frame`]s of mode and submode), the interrupts that are
+//! being handled and the block devices that are busy.
 //!
 //! # Tracers
 //!
-//! Events of LTTng 2.x, perf (its CTF export) and LTTng 0.x are understood, by one
-//! table that says which [`Transition`] each is. It is looked at once for each
-//! event type; afterwards an event finds what it changes by its type's number.
+//! Events of LTTng 2.x, perf (its CTF export) and LTTng 0.x are supported. One table maps
+//! event names to [`Transition`]s. It is searched once for each event type; afterwards the
+//! number of an event's type selects the transition.
 //!
-//! # When a trace does not tell all
+//! # Incomplete information
 //!
-//! * **It begins somewhere.** Who runs on a CPU at the begin, its first switch
-//!   tells, which is looked for in advance. The mode of processes gets known by
-//!   their next system call, by the state that LTTng dumps, or stays
-//!   [`ExecutionMode::Unknown`].
-//! * **Events were lost** on a CPU: what it runs is unknown until its next switch,
-//!   and so is what became of processes that waited for it. (The loss shows at the
-//!   CPU's next event, see [`Effect::lost_since`].)
-//! * **Events contradict what was known**: the newer one counts.
+//! * **Start of the trace.** The first switch of a CPU names the process that ran there
+//!   before; it is searched for in advance. The mode of a process is
+//!   [`ExecutionMode::Unknown`] until its next system call, or until LTTng's state dump
+//!   ends.
+//! * **Lost events.** The running process of the CPU is unknown until the CPU's next
+//!   switch, and so are the states of the other processes that ran last on this CPU or wait
+//!   for it. A loss is detected at the next event of the CPU, see [`Effect::lost_since`].
+//! * **Contradictions.** If an event contradicts the state, the event wins.
 //!   [`TraceState::anomalies`] counts such cases.
 //!
-//! # Where this differs from LTTV
+//! # Differences from LTTV
 //!
-//! Modes, statuses, submodes and their spelling are LTTV's; its rules are, too,
-//! but for these:
+//! Modes, statuses, submodes and their spelling are LTTV's. Its rules apply, with these
+//! exceptions:
 //!
-//! * LTTV does not look at who is switched out; here that is compared with who
-//!   ran, and put right.
-//! * An exit that does not fit the innermost frame is ignored there. Here frames
-//!   within the one that exits are dropped: their exits were lost.
-//! * A process that is woken up while it runs goes on running.
-//! * A process that is exiting when it is switched out is what the switch says: it
-//!   may well come back. It has the status [`ProcessStatus::Exit`] whenever it runs.
-//! * The birth of a process with a known id makes another process; LTTV aborts.
-//! * Block devices are told apart by major *and* minor number.
+//! * LTTV ignores the process that a switch event names as switched out. Here it is
+//!   compared with the process that ran as far as known, and the state is corrected.
+//! * LTTV ignores an exit that does not match the innermost frame. Here the frames within
+//!   the one that exits are dropped, because their exits were lost.
+//! * A wake-up of a running process does not change its status.
+//! * A process that is exiting gets the status that the switch event reports when it is
+//!   switched out, because it may run again. Its status is [`ProcessStatus::Exit`] whenever
+//!   it runs.
+//! * A fork with the id of a known process creates another process; LTTV aborts.
+//! * Block devices are identified by major *and* minor number.
 //!
 //! # Limits
 //!
-//! Process ids are below 2²², as in Linux; what is beyond is counted and left out.
-//! Interrupts numbered 2¹⁶ and above are not told apart. CPUs may have any numbers; of
-//! more than 2¹⁴ CPUs, those that appear last count as one, with the number 2³² − 1.
-//! Memory grows with CPUs that appear, processes that live at one time, and names.
+//! Process ids are below 2²², as in Linux; events with larger ids are counted as anomalies
+//! and ignored. Interrupts with numbers of 2¹⁶ and above share one entry. CPUs may have any
+//! numbers; if there are more than 2¹⁴ CPUs, the last ones to appear share one entry with
+//! the number 2³² − 1. Memory grows with the number of CPUs, of processes that live at one
+//! time, and of names.
 
 mod anomalies;
 mod apply;
@@ -52,12 +54,13 @@ mod cpu;
 mod cpu_index;
 mod effect;
 mod extension;
-mod follower;
+mod initial_running;
 mod journal;
-mod look_ahead;
 mod machine;
 mod modes;
+mod name_cache;
 mod names;
+mod observer;
 mod packets;
 mod process;
 mod resources;
@@ -65,31 +68,30 @@ mod rule;
 mod saved_bytes;
 mod saved_names;
 #[cfg(feature = "checkpoint-files")]
-mod sound;
-#[cfg(feature = "checkpoint-files")]
 mod stored;
 mod switched_out;
 mod syscalls;
 mod table;
 mod tid_map;
-mod told_names;
 mod transition;
+#[cfg(feature = "checkpoint-files")]
+mod validate;
 
 pub use anomalies::Anomalies;
 pub use cpu::Cpu;
 pub use effect::{Effect, Ended, Request, RequestStep, Waited};
 pub use extension::{KernelState, SavedKernelState};
-pub(crate) use follower::Follower;
 pub(crate) use machine::Changed;
 pub use machine::TraceState;
 pub use modes::{BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, ProcessType};
 pub use names::{NameId, Names};
+pub(crate) use observer::Observer;
 pub use process::{Frame, Process, Serial, Tid};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, Source, SourceKind};
 pub use syscalls::Transfer;
 pub use table::ProcessIx;
 pub use transition::Transition;
 
-/// Grows when the same trace comes to other states than before: what was stored of
-/// them is made anew then.
+/// The version of the rules that compute states: increased whenever a trace leads to other
+/// states than before, so that stored states are computed again.
 pub(crate) const VERSION: u32 = 2;

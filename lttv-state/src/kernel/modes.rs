@@ -1,6 +1,6 @@
-//! What processes, CPUs and devices can be doing, in LTTV's spelling.
+//! The modes and statuses of processes, CPUs and devices, in LTTV's spelling.
 
-/// An enumeration of which each value has a spelling.
+/// Defines an enumeration with a spelling for each value.
 macro_rules! spelled {
     ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $text:literal,)* }) => {
         $(#[$of])*
@@ -9,15 +9,15 @@ macro_rules! spelled {
         pub enum $name { $($(#[$doc])* $value,)* }
 
         impl $name {
-            /// All values, in order.
+            /// All values, in ascending order.
             pub const ALL: &[Self] = &[$(Self::$value,)*];
 
-            /// The spelling that LTTV prints and that filters compare with.
+            /// Returns the spelling that LTTV prints and that filters compare with.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$value => $text,)* }
             }
 
-            /// The value of a spelling; `None` if there is none.
+            /// Parses a spelling; `None` if no value has it.
             pub fn from_spelling(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.as_str() == text)
             }
@@ -32,114 +32,116 @@ macro_rules! spelled {
 }
 
 spelled! {
-    /// In which mode a process executes.
+    /// The mode in which a process executes.
     ExecutionMode {
-        /// Not known yet, or no longer.
+        /// The mode is not known yet, or no longer.
         #[default]
         Unknown = "MODE_UNKNOWN",
-        /// Its own code.
+        /// The process executes its own code.
         User = "USER_MODE",
-        /// The kernel, on its behalf; and all that kernel threads do.
+        /// The kernel executes a system call of the process, or any code of a kernel
+        /// thread.
         Syscall = "SYSCALL",
-        /// A processor exception, such as a page fault.
+        /// The kernel handles an exception of the process, such as a page fault.
         Trap = "TRAP",
-        /// It is interrupted by a device or by another processor.
+        /// The process is interrupted by a device or by another processor.
         Irq = "IRQ",
-        /// It is interrupted by deferred work of the kernel.
+        /// The process is interrupted by a softirq, deferred work of the kernel.
         Softirq = "SOFTIRQ",
     }
 }
 
 spelled! {
-    /// Whether a process runs, or what it waits for.
+    /// The scheduling status of a process.
     ProcessStatus {
-        /// Not known.
+        /// The status is not known.
         #[default]
         Unnamed = "",
-        /// It has been forked and was not yet put on a run queue.
+        /// The process was forked and has not been put on a run queue yet.
         WaitFork = "WAIT_FORK",
-        /// It is ready, and waits for a processor.
+        /// The process is ready and waits for a CPU.
         WaitCpu = "WAIT_CPU",
-        /// It is exiting, and still runs.
+        /// The process is exiting and still runs.
         Exit = "EXIT",
-        /// It has exited; its parent has not asked for it yet.
+        /// The process has exited, and its parent has not waited for it yet.
         Zombie = "ZOMBIE",
-        /// It waits for something to happen.
+        /// The process is blocked: it waits for something to happen.
         Wait = "WAIT",
-        /// It runs.
+        /// The process runs.
         Run = "RUN",
-        /// It is gone but for what the kernel still keeps of it.
+        /// The process is dead: only kernel data about it may remain.
         Dead = "DEAD",
     }
 }
 
 spelled! {
-    /// Whether a process has code of its own.
+    /// The type of a process: user or kernel thread.
     ProcessType {
-        /// It executes a program.
+        /// The process executes a program.
         #[default]
         User = "USER_THREAD",
-        /// It is a part of the kernel.
+        /// The process is a part of the kernel.
         Kernel = "KERNEL_THREAD",
     }
 }
 
 spelled! {
-    /// What a processor is busy with.
+    /// The activity of a CPU.
     CpuMode {
-        /// Not known.
+        /// The activity is not known.
         #[default]
         Unknown = "unknown",
-        /// Nothing.
+        /// The CPU runs its idle process.
         Idle = "idle",
-        /// A process.
+        /// The CPU runs a process.
         Busy = "busy",
-        /// An interrupt.
+        /// The CPU handles an interrupt.
         Irq = "irq",
-        /// A soft interrupt.
+        /// The CPU handles a softirq.
         Softirq = "softirq",
-        /// An exception.
+        /// The CPU handles an exception.
         Trap = "trap",
     }
 }
 
 spelled! {
-    /// Whether an interrupt is being handled.
+    /// The activity of an interrupt, softirq or exception handler.
     IrqMode {
-        /// It has not come yet.
+        /// The interrupt has not occurred yet.
         #[default]
         Unknown = "unknown",
-        /// Its handler runs nowhere.
+        /// The handler runs on no CPU.
         Idle = "idle",
-        /// Its handler runs.
+        /// The handler runs on some CPU.
         Busy = "busy",
     }
 }
 
 spelled! {
-    /// What a block device is busy with.
+    /// The activity of a block device.
     BlockDeviceMode {
-        /// Not known.
+        /// The activity is not known.
         #[default]
         Unknown = "unknown",
-        /// No request.
+        /// The device has no requests.
         Idle = "idle",
-        /// Requests, the last of which is to read.
+        /// The device has requests, and the last one issued is a read.
         BusyReading = "busy_reading",
-        /// Requests, the last of which is to write.
+        /// The device has requests, and the last one issued is no read.
         BusyWriting = "busy_writing",
     }
 }
 
 impl ExecutionMode {
-    /// Whether the process was interrupted: what happens is not its doing.
+    /// Returns `true` for modes in which the process is interrupted, so that the executed
+    /// code is not its own activity.
     pub const fn is_interrupt(self) -> bool {
         matches!(self, ExecutionMode::Irq | ExecutionMode::Softirq)
     }
 }
 
 impl ProcessStatus {
-    /// Whether it is ready, or was just born.
+    /// Returns `true` if the process waits for a CPU: it is ready, or it was just forked.
     pub(super) const fn waits_for_cpu(self) -> bool {
         matches!(self, ProcessStatus::WaitCpu | ProcessStatus::WaitFork)
     }

@@ -1,40 +1,41 @@
-//! Names, each kept once and meant by a number.
+//! Interned names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::syscalls::SYSCALLS;
 
-/// A name in the [`Names`] of a trace: of a process, a system call, a file.
+/// The id of a name in the [`Names`] of a trace: of a process, a system call or a file, for
+/// example.
 ///
-/// Equal names of one trace have equal ids.
+/// Within one trace, equal names have equal ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct NameId(u32);
 
 impl NameId {
-    /// The empty name: of processes whose name is not known.
+    /// The empty name, of processes whose name is unknown.
     pub const EMPTY: NameId = NameId(0);
-    /// The submode of which nothing is known.
+    /// The submode `UNKNOWN`: nothing is known of it.
     pub const UNKNOWN: NameId = NameId(1);
-    /// No submode.
+    /// The submode `NONE`: the mode has no submode.
     pub const NONE: NameId = NameId(2);
 
     const FIRST_SYSCALL: u32 = 3;
 
-    /// As an index into tables.
+    /// Returns the id as an index into tables.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The place of a system call in [`SYSCALLS`], if the name is one of those.
+    /// Returns the index of a system call in [`SYSCALLS`], if the name is one of these.
     pub(super) fn known_syscall(self) -> Option<usize> {
         let index = self.0.checked_sub(Self::FIRST_SYSCALL)? as usize;
         (index < SYSCALLS.len()).then_some(index)
     }
 }
 
-/// The names that occur in a trace.
+/// The names that occur in a trace, with their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
     pub(super) texts: Vec<Arc<str>>,
@@ -52,27 +53,27 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The name of an id; empty if that is of another trace.
+    /// Returns the text of a name; empty if the id is not one of these names.
     pub fn get(&self, id: NameId) -> &str {
         self.texts.get(id.index()).map_or("", |text| text)
     }
 
-    /// The id of a name; `None` if it did not occur.
+    /// Finds the id of a name; `None` if the name has not occurred.
     pub fn find(&self, text: &str) -> Option<NameId> {
         self.ids.get(text).copied()
     }
 
-    /// How many there are.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no names.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// The id of a name, which is added if it is new.
+    /// Returns the id of a name, which is added if it is new.
     pub(super) fn id(&mut self, text: &str) -> NameId {
         if let Some(id) = self.find(text) {
             return id;
@@ -87,7 +88,7 @@ impl Names {
         id
     }
 
-    /// Makes the names others: those that are already the first of them stay.
+    /// Replaces all names. A common prefix of the old and new names is kept.
     pub(super) fn replace<'t>(&mut self, texts: impl Iterator<Item = &'t Arc<str>> + Clone) {
         let mine = self.texts.iter().zip(texts.clone());
         let same = mine.take_while(|(mine, other)| Arc::ptr_eq(mine, other)).count();

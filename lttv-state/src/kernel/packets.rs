@@ -1,73 +1,76 @@
-//! Which packet a tracefile's events are in, and what was lost between packets.
+//! Tracking of packets: the CPU of a tracefile's events, and the events lost between
+//! packets.
 
 use ltt_read::{Event, Field};
 
 use super::machine::TraceState;
 use super::rule::{CpuField, Rule};
 
-/// What is known of the packet that a tracefile's last event was in.
+/// The packet that contains a tracefile's last event, and the CPU of that event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct PacketSeen {
+pub(super) struct PacketTracker {
     file: u32,
     offset: u64,
-    /// In its file.
+    /// The number of the packet in its file.
     number: u64,
     discarded: Option<u64>,
     sequence: Option<u64>,
-    /// Whether events were lost after its last event.
-    lossy: bool,
+    /// True if events were lost after the last event of the packet.
+    lost_after: bool,
     cpu: u32,
-    /// The place of that CPU in the state of its trace, once it was looked up.
-    #[cfg_attr(feature = "checkpoint-files", serde(skip, default = "nowhere"))]
+    /// The index of that CPU in the state of its trace, once it has been looked up.
+    #[cfg_attr(feature = "checkpoint-files", serde(skip, default = "not_looked_up"))]
     place: u32,
 }
 
-/// The place of a CPU that was not looked up yet.
-const NOWHERE: u32 = u32::MAX;
+/// The index of a CPU that has not been looked up yet.
+const NOT_LOOKED_UP: u32 = u32::MAX;
 
 #[cfg(feature = "checkpoint-files")]
-fn nowhere() -> u32 {
-    NOWHERE
+fn not_looked_up() -> u32 {
+    NOT_LOOKED_UP
 }
 
-/// The CPU that a field tells: 0 if it is not there.
-fn number(field: &Field, event: &Event<'_>) -> u32 {
+/// Reads the CPU number in a field of an event; 0 if the field is absent.
+fn cpu_number(field: &Field, event: &Event<'_>) -> u32 {
     u32::try_from(event.integer(field).unwrap_or(0)).unwrap_or(u32::MAX)
 }
 
-impl PacketSeen {
-    /// Before the first event of a tracefile.
-    pub(super) fn none(cpu: u32) -> Self {
+impl PacketTracker {
+    /// Creates a tracker for a tracefile before its first event.
+    pub(super) fn new(cpu: u32) -> Self {
         let (file, offset) = (u32::MAX, u64::MAX);
-        PacketSeen {
+        PacketTracker {
             file,
             offset,
             number: 0,
             discarded: None,
             sequence: None,
-            lossy: false,
+            lost_after: false,
             cpu,
-            place: NOWHERE,
+            place: NOT_LOOKED_UP,
         }
     }
 
-    /// The same, as it is in checkpoints: without what is looked up again.
-    pub(super) fn saved(self) -> Self {
-        PacketSeen { place: NOWHERE, ..self }
+    /// Returns the tracker as it is stored in checkpoints: without the index of the CPU,
+    /// which is looked up again.
+    pub(super) fn without_index(self) -> Self {
+        PacketTracker { place: NOT_LOOKED_UP, ..self }
     }
 
-    /// The CPU of an event, and whether it comes after a gap.
+    /// Advances to an event. Returns its CPU number and whether events of the CPU were lost
+    /// before it.
     #[inline]
-    pub(super) fn enter(&mut self, rule: &Rule, event: &Event<'_>) -> (u32, bool) {
+    pub(super) fn advance(&mut self, rule: &Rule, event: &Event<'_>) -> (u32, bool) {
         let packet = event.packet();
         let is_new = packet.offset != self.offset || event.file_index() as u32 != self.file;
-        let gap = is_new && self.next(rule, event);
+        let gap = is_new && self.enter_packet(rule, event);
         match &rule.cpu {
             CpuField::Event(field) => {
-                let cpu = number(field, event);
+                let cpu = cpu_number(field, event);
                 if cpu != self.cpu {
-                    (self.cpu, self.place) = (cpu, NOWHERE);
+                    (self.cpu, self.place) = (cpu, NOT_LOOKED_UP);
                 }
             }
             CpuField::Tracefile | CpuField::Packet(_) => {}
@@ -75,16 +78,17 @@ impl PacketSeen {
         (self.cpu, gap)
     }
 
-    /// The CPU of the last event.
+    /// Returns the CPU number of the last event.
     #[inline]
     pub(super) fn cpu(&self) -> u32 {
         self.cpu
     }
 
-    /// The CPU of the last event, and its place in the state: it is known from then on.
+    /// Returns the number and the index of the CPU of the last event. The CPU is added to
+    /// the state if it is new.
     #[inline]
     pub(super) fn locate(&mut self, state: &mut TraceState) -> (u32, usize) {
-        if self.place == NOWHERE {
+        if self.place == NOT_LOOKED_UP {
             self.look_up(state);
         }
         (self.cpu, self.place as usize)
@@ -97,14 +101,14 @@ impl PacketSeen {
         self.cpu = state.cpu_at(place).map_or(self.cpu, |cpu| cpu.number());
     }
 
-    /// The place of the CPU of the last event, if it was looked up.
+    /// Returns the index of the CPU of the last event, if it has been looked up.
     #[inline]
     pub(super) fn place(&self) -> Option<usize> {
-        (self.place != NOWHERE).then_some(self.place as usize)
+        (self.place != NOT_LOOKED_UP).then_some(self.place as usize)
     }
 
-    /// The CPU that an event tells which may not have been [entered](Self::enter); `None`
-    /// if it is that of the last one that was.
+    /// Reads the CPU number of an event that need not have been [tracked](Self::advance).
+    /// `None` if it is that of the last tracked event.
     #[inline]
     pub(super) fn other_cpu(&self, field: &CpuField, event: &Event<'_>) -> Option<u32> {
         match field {
@@ -119,12 +123,12 @@ impl PacketSeen {
                 let cpu = event.integer(field)?;
                 Some(u32::try_from(cpu).unwrap_or(u32::MAX))
             }
-            CpuField::Event(field) => Some(number(field, event)),
+            CpuField::Event(field) => Some(cpu_number(field, event)),
         }
     }
 
     #[cold]
-    fn next(&mut self, rule: &Rule, event: &Event<'_>) -> bool {
+    fn enter_packet(&mut self, rule: &Rule, event: &Event<'_>) -> bool {
         let packet = event.packet();
         let is_first = self.offset == u64::MAX;
         if let CpuField::Packet(field) = &rule.cpu
@@ -132,42 +136,42 @@ impl PacketSeen {
         {
             let cpu = u32::try_from(cpu).unwrap_or(u32::MAX);
             if cpu != self.cpu {
-                (self.cpu, self.place) = (cpu, NOWHERE);
+                (self.cpu, self.place) = (cpu, NOT_LOOKED_UP);
             }
         }
-        // Packets without events of interest do not come here.
-        let passed = if is_first { 0 } else { self.packets_to(event) };
+        // Packets without relevant events are not tracked.
+        let passed = if is_first { 0 } else { self.packets_since(event) };
         let skipped = match (self.sequence, packet.sequence) {
             (Some(last), Some(this)) => {
                 this.wrapping_sub(last) & mask(packet.sequence_bits) > passed
             }
             _ => false,
         };
-        // A tracer that found no room could not even close the packet: what its
-        // counter grew by was lost after the packet's last event.
+        // A tracer without room cannot even close the packet: the events that its counter
+        // has gained were lost after the last event of the packet.
         let grown = match (self.discarded, packet.discarded) {
             (Some(last), Some(this)) => last != this,
             (None, Some(this)) => this > 0 && packet.sequence == Some(0),
             _ => false,
         };
-        // It may have been a packet passed by that counted.
+        // A packet in between may have been the one that lost them.
         let unseen = grown && passed > 1;
-        let gap = !is_first && (self.lossy || skipped || unseen);
-        *self = PacketSeen {
+        let gap = !is_first && (self.lost_after || skipped || unseen);
+        *self = PacketTracker {
             file: event.file_index() as u32,
             offset: packet.offset,
             number: packet.number,
             discarded: packet.discarded,
             sequence: packet.sequence,
-            lossy: grown,
+            lost_after: grown,
             cpu: self.cpu,
             place: self.place,
         };
         gap
     }
 
-    /// How many packets it is to the one of an event.
-    fn packets_to(&self, event: &Event<'_>) -> u64 {
+    /// Returns the number of packets from the current one to that of an event.
+    fn packets_since(&self, event: &Event<'_>) -> u64 {
         let (file, number) = (event.file_index() as u32, event.packet().number);
         if file == self.file {
             return number.saturating_sub(self.number);

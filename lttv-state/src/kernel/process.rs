@@ -1,4 +1,4 @@
-//! Processes, and what they execute.
+//! Processes and their execution stacks.
 
 use std::hint::select_unpredictable;
 use std::sync::Arc;
@@ -10,85 +10,91 @@ use ltt_read::Timestamp;
 use super::modes::{ExecutionMode, ProcessStatus, ProcessType};
 use super::names::NameId;
 
-/// Number of a process, as the kernel counts them: what user space calls a thread
-/// id. 0 is the idle process of each CPU.
+/// The kernel's id of a process, which user space calls a thread id. The idle process of
+/// each CPU has the id 0.
 pub type Tid = i32;
 
-/// Processes have ids below this (the kernel's `PID_MAX_LIMIT`).
+/// The exclusive upper limit of process ids (the kernel's `PID_MAX_LIMIT`).
 pub(super) const TID_END: Tid = 1 << 22;
 
-/// Number of a process among all that a trace ever told of: it tells processes
-/// apart that had the same [`Tid`] one after the other. Dense.
+/// The number of a process among all processes of a trace, in the order of their first
+/// appearance. It distinguishes processes that had the same [`Tid`] one after the other.
+/// Serial numbers are dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Serial(pub u32);
 
 impl Serial {
-    /// Of no process: that of events of a CPU of which nothing but events is known that
-    /// change no state.
+    /// The serial number of no process: used for events of a CPU of which only events are
+    /// known that change no state.
     pub const NONE: Serial = Serial(u32::MAX);
 
-    /// As an index into tables.
+    /// Returns the serial number as an index into tables.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A process (in user space's words: a thread).
+/// A process, which user space calls a thread.
 ///
-/// Each event may be about another one than the last. So what most of them need is
-/// together: one line of the cache, then the functions and the stack.
+/// Consecutive events are often about different processes. The fields that most events need
+/// are therefore adjacent: one cache line, followed by the functions and the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[repr(C, align(64))]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Process {
     pub(super) tid: Option<Tid>,
     pub(super) cpu: Option<u32>,
-    /// Since it last ran: when it was woken up first; how long it was blocked, and how
-    /// long ready, before its last change.
+    /// The time of the first wake-up since the process last ran. `blocked` and `ready` are
+    /// the times spent in these statuses since then, up to the last status change; all in
+    /// ns.
     pub(super) woken: Option<i64>,
     pub(super) blocked: u64,
     pub(super) ready: u64,
     pub(super) serial: Serial,
     pub(super) name: NameId,
-    /// When it was changed last, for checkpoints to share what was not.
+    /// The epoch of the process table in which this process last changed: checkpoints share
+    /// the processes that did not change.
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
-    pub(super) touched: u32,
+    pub(super) epoch: u32,
     pub(super) exiting: bool,
     pub(super) alive: bool,
-    /// How many of two signs there are that it is gone: it was scheduled out for
-    /// good, and it was freed.
-    pub(super) farewells: u8,
+    /// The number of signs that the process is gone, of two: it was switched out as a
+    /// zombie or dead, and it was freed.
+    pub(super) exit_signs: u8,
     pub(super) kind: Option<ProcessType>,
     pub(super) functions: Vec<u64>,
-    /// The outermost first; never empty.
+    /// The frames, the outermost first; never empty.
     pub(super) stack: SmallVec<[Frame; 3]>,
     pub(super) pid: Option<Tid>,
     pub(super) parent: Option<Tid>,
     pub(super) brand: NameId,
-    /// The file that the current system call opens.
+    /// The name of the file that the current system call opens.
     pub(super) opening: NameId,
     pub(super) creation: Option<i64>,
     pub(super) insertion: i64,
-    /// Stored apart, where they changed.
+    /// The open files by descriptor. Checkpoint files store them separately if they
+    /// changed.
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     pub(super) files: Arc<Files>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Process, functions) == 64, "a line of the cache");
+const _: () =
+    assert!(std::mem::offset_of!(Process, functions) == 64, "the first fields fill a cache line");
 
-/// Open files, by descriptor.
+/// Open files: descriptor and name, ordered by descriptor.
 pub(super) type Files = Vec<(i32, NameId)>;
 
-/// What a process executes at one depth: user code, within that maybe a system
-/// call, within that maybe an interrupt.
+/// A level of a process's execution stack: user code, a system call within it, an interrupt
+/// within that, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
     pub(super) mode: ExecutionMode,
     pub(super) status: ProcessStatus,
     pub(super) submode: NameId,
-    /// Of the interrupt, soft interrupt or trap.
+    /// The packed kind and number of the interrupt, softirq or exception, see
+    /// [`pack`](super::resources::pack).
     pub(super) source: u32,
     pub(super) entry: i64,
     pub(super) change: i64,
@@ -105,57 +111,58 @@ impl Frame {
         Frame { mode, status, submode, source: 0, entry: time, change: time, cpu_time: 0 }
     }
 
-    /// Of which nothing is known.
+    /// Creates a frame of unknown mode, submode and status.
     pub(super) fn unknown(time: i64) -> Self {
         Self::new(ExecutionMode::Unknown, NameId::UNKNOWN, ProcessStatus::Unnamed, time)
     }
 
-    /// Counts the time since the last change as spent on a CPU.
+    /// Adds the time since the last change to the frame's CPU time.
     #[inline]
     pub(super) fn charge(&mut self, time: i64) {
         self.cpu_time = self.cpu_time.wrapping_add(since(self.change, time));
         self.change = time;
     }
 
-    /// The mode.
+    /// Returns the execution mode of the frame.
     pub fn mode(&self) -> ExecutionMode {
         self.mode
     }
 
-    /// Which system call, interrupt or exception.
+    /// Returns the submode: the name of the system call, interrupt or exception.
     pub fn submode(&self) -> NameId {
         self.submode
     }
 
-    /// The status.
+    /// Returns the status of the process within this frame.
     pub fn status(&self) -> ProcessStatus {
         self.status
     }
 
-    /// When it was entered.
+    /// Returns the time at which the frame was entered.
     pub fn entry(&self) -> Timestamp {
         Timestamp::from_ns(self.entry)
     }
 
-    /// When its status changed last, or what was within it ended.
+    /// Returns the time at which the frame's status last changed or a frame nested in it
+    /// ended.
     pub fn change(&self) -> Timestamp {
         Timestamp::from_ns(self.change)
     }
 
-    /// How long it ran on CPUs before the last change, what was within it
-    /// included; in ns.
+    /// Returns the CPU time spent in this frame and in frames nested in it up to the last
+    /// [change](Self::change), in ns.
     pub fn cpu_time(&self) -> u64 {
         self.cpu_time
     }
 }
 
-/// Nanoseconds from one time to another; 0 if that is before.
+/// Returns the time from `from` to `to` in ns; 0 if `to` is earlier.
 pub(super) fn since(from: i64, to: i64) -> u64 {
     if to > from { to.wrapping_sub(from) as u64 } else { 0 }
 }
 
 impl Process {
-    /// One of which nothing is known but its id.
+    /// Creates a process without known properties, except for its id if that is given.
     pub(super) fn unknown(tid: Option<Tid>, serial: Serial, time: i64) -> Self {
         Process {
             tid,
@@ -176,17 +183,19 @@ impl Process {
             woken: None,
             blocked: 0,
             ready: 0,
-            farewells: 0,
+            exit_signs: 0,
             alive: true,
-            touched: 0,
+            epoch: 0,
         }
     }
 
-    /// Counts the time since the last change as spent waiting, if it was.
+    /// Adds the time since the last change to the blocked or the ready time, according to
+    /// the status.
     pub(super) fn count_wait(&mut self, time: i64) {
         let Frame { status, change, .. } = *self.top();
         let passed = since(change, time);
-        // Which of them it was is hard to predict: so to each something is added, or 0.
+        // The status is hard to predict for the processor: without branches, one of the
+        // counters gets the time and the other one 0.
         let passed_if = |is: bool| select_unpredictable(is, passed, 0);
         let (wait, is_ready) = (ProcessStatus::Wait, status.waits_for_cpu());
         self.blocked = self.blocked.wrapping_add(passed_if(status == wait));
@@ -202,7 +211,7 @@ impl Process {
         &mut self.stack[last]
     }
 
-    /// Enters something, while it runs.
+    /// Pushes a frame while the process runs.
     #[inline]
     pub(super) fn enter(&mut self, mode: ExecutionMode, submode: NameId, source: u32, time: i64) {
         let top = self.top_mut();
@@ -211,8 +220,8 @@ impl Process {
         self.stack.push(Frame { source, ..Frame::new(mode, submode, status, time) });
     }
 
-    /// Leaves the innermost frame, while it runs. `None`, and nothing happens, if that
-    /// is the outermost one or of another mode.
+    /// Pops the innermost frame while the process runs. Returns `None`, and changes
+    /// nothing, if this is the outermost frame or has another mode.
     #[inline]
     pub(super) fn leave(&mut self, mode: ExecutionMode, time: i64) -> Option<Frame> {
         let [.., outer, top] = self.stack.as_mut_slice() else { return None };
@@ -227,97 +236,101 @@ impl Process {
         Some(frame)
     }
 
-    /// Its id; `None` for the unknown process that stands in on a CPU until it is
-    /// known who runs there.
+    /// Returns the kernel's id of the process; `None` for the placeholder that represents
+    /// the running process of a CPU while that is unknown.
     pub fn tid(&self) -> Option<Tid> {
         self.tid
     }
 
-    /// Tells it from others of the same id.
+    /// Returns the serial number, which distinguishes the process from others with the same
+    /// id.
     pub fn serial(&self) -> Serial {
         self.serial
     }
 
-    /// The id of its thread group: what user space calls process id. `None` if not
-    /// known.
+    /// Returns the id of the thread group, which user space calls process id; `None` if
+    /// unknown.
     pub fn pid(&self) -> Option<Tid> {
         self.pid
     }
 
-    /// The id of its parent, `None` if not known.
+    /// Returns the id of the parent process; `None` if unknown.
     pub fn parent(&self) -> Option<Tid> {
         self.parent
     }
 
-    /// Its name, empty if not known.
+    /// Returns the name of the process, empty if unknown.
     pub fn name(&self) -> NameId {
         self.name
     }
 
-    /// The name that it gave itself as a thread (LTTng 0.x).
+    /// Returns the name that the process gave itself as a thread (LTTng 0.x), empty if
+    /// there is none.
     pub fn brand(&self) -> NameId {
         self.brand
     }
 
-    /// When it was forked, if that was seen.
+    /// Returns the time of the fork; `None` if the fork is not in the trace.
     pub fn creation(&self) -> Option<Timestamp> {
         self.creation.map(Timestamp::from_ns)
     }
 
-    /// When the trace first told of it.
+    /// Returns the time at which the trace first mentions the process.
     pub fn insertion(&self) -> Timestamp {
         Timestamp::from_ns(self.insertion)
     }
 
-    /// Whether it is part of the kernel, `None` if not known.
+    /// Returns whether the process is a user or a kernel thread; `None` if unknown.
     pub fn kind(&self) -> Option<ProcessType> {
         self.kind
     }
 
-    /// The CPU that it runs on, or waits for, or ran on last.
+    /// Returns the CPU that the process runs on, waits for, or last ran on; `None` if
+    /// unknown.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
     }
 
-    /// What it executes, the outermost first; never empty.
+    /// Returns the execution stack, the outermost frame first; never empty.
     pub fn stack(&self) -> &[Frame] {
         &self.stack
     }
 
-    /// What it executes now.
+    /// Returns the innermost frame of the execution stack.
     #[inline]
     pub fn top(&self) -> &Frame {
         // The stack is never empty.
         self.stack.last().unwrap_or(const { &Frame::NOTHING })
     }
 
-    /// Its mode now.
+    /// Returns the execution mode of the innermost frame.
     pub fn mode(&self) -> ExecutionMode {
         self.top().mode
     }
 
-    /// Its submode now.
+    /// Returns the submode of the innermost frame.
     pub fn submode(&self) -> NameId {
         self.top().submode
     }
 
-    /// Its status now.
+    /// Returns the status in the innermost frame.
     pub fn status(&self) -> ProcessStatus {
         self.top().status
     }
 
-    /// The functions that it is in, by address, the outermost first.
+    /// Returns the addresses of the program functions that the process is in, the outermost
+    /// first.
     pub fn functions(&self) -> &[u64] {
         &self.functions
     }
 
-    /// The function that it is in, 0 if not known.
+    /// Returns the address of the innermost program function; 0 if unknown.
     pub fn function(&self) -> u64 {
         self.functions.last().copied().unwrap_or(0)
     }
 
-    /// Its open files as far as known, by descriptor. Threads share those of
-    /// their process, which has them.
+    /// Returns the known open files as descriptor and name, ordered by descriptor. The
+    /// files of a thread group are those of its first thread.
     pub fn files(&self) -> &[(i32, NameId)] {
         &self.files
     }

@@ -1,27 +1,27 @@
-//! What serves all processes: interrupts, exceptions and block devices.
+//! Resources of a machine: interrupts, exceptions and block devices.
 
 use super::modes::{BlockDeviceMode, ExecutionMode, IrqMode};
 use super::names::NameId;
 
-/// What interrupts a process.
+/// The kind of an interrupt source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
-    /// Interrupts of devices, by line.
+    /// Device interrupts, numbered by line.
     Irq,
-    /// Interrupts of the processor itself and of others, by vector.
+    /// Interrupts of the processor itself and from other processors, numbered by vector.
     Vector,
-    /// Deferred work, by kind.
+    /// Softirqs, numbered by kind of deferred work.
     Softirq,
-    /// Exceptions, by number.
+    /// Exceptions, by their number.
     Trap,
 }
 
 impl SourceKind {
-    /// All kinds, in order.
+    /// All kinds, in ascending order.
     pub const ALL: [SourceKind; 4] =
         [SourceKind::Irq, SourceKind::Vector, SourceKind::Softirq, SourceKind::Trap];
 
-    /// The mode of a process that it interrupts.
+    /// Returns the mode of a process that is interrupted by a source of this kind.
     pub const fn mode(self) -> ExecutionMode {
         match self {
             SourceKind::Irq | SourceKind::Vector => ExecutionMode::Irq,
@@ -30,8 +30,8 @@ impl SourceKind {
         }
     }
 
-    /// What it is called: `irq`, `vector`, `softirq`, `trap`. It precedes its number
-    /// where it has no name.
+    /// Returns the label of the kind: `irq`, `vector`, `softirq` or `trap`. A source
+    /// without a name is called by this label and its number.
     pub const fn label(self) -> &'static str {
         match self {
             SourceKind::Irq => "irq",
@@ -42,12 +42,12 @@ impl SourceKind {
     }
 }
 
-/// Numbers from here on are not kept apart.
+/// The exclusive upper limit of source numbers; all larger numbers share one entry.
 pub(super) const MAX_SOURCES: u32 = 1 << 16;
-/// So many block devices at most.
+/// The maximum number of block devices.
 pub(super) const MAX_DEVICES: usize = 1 << 10;
 
-/// An interrupt, soft interrupt or exception.
+/// An interrupt, softirq or exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Source {
@@ -57,22 +57,22 @@ pub struct Source {
 }
 
 impl Source {
-    /// Its name, empty before it was first heard of.
+    /// Returns the name of the source, empty before the trace first mentions it.
     pub fn name(&self) -> NameId {
         self.name
     }
 
-    /// On how many CPUs, or how many times, its handler runs now.
+    /// Returns the number of handlers of the source that are running now, on all CPUs.
     pub fn running(&self) -> u32 {
         self.running
     }
 
-    /// How often it came so far.
+    /// Returns the number of times that the source has occurred.
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Whether its handler runs.
+    /// Returns whether a handler of the source runs.
     pub fn mode(&self) -> IrqMode {
         match (self.running, self.entries) {
             (0, 0) => IrqMode::Unknown,
@@ -82,28 +82,29 @@ impl Source {
     }
 }
 
-/// Which interrupt a frame is of, in one number: [`SourceKind`] and number.
+/// Packs the kind and number of a source into one integer.
 pub(super) fn pack(kind: SourceKind, number: u32) -> u32 {
     number.min(MAX_SOURCES) << 2 | kind as u32
 }
 
-/// The other way round.
+/// Unpacks the kind and number of a source.
 pub(super) fn unpack(source: u32) -> (SourceKind, u32) {
     (SourceKind::ALL[(source & 3) as usize], source >> 2)
 }
 
-/// Number of a block device: major and minor.
+/// The number of a block device: major and minor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct DeviceNumber {
-    /// Of its driver.
+    /// The major number, which identifies the driver.
     pub major: u32,
-    /// Of the device among those of its driver.
+    /// The minor number, which identifies the device among those of the driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// From the kernel's own encoding, which tracers record.
+    /// Decodes the kernel's internal encoding (20 bits of minor number), which tracers
+    /// record.
     pub fn from_kernel(dev: u32) -> Self {
         DeviceNumber { major: dev >> 20, minor: dev & 0xf_ffff }
     }
@@ -115,19 +116,19 @@ impl std::fmt::Display for DeviceNumber {
     }
 }
 
-/// Which way a request moves data.
+/// The direction in which a request moves data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestKind {
-    /// From the device.
+    /// Data is read from the device.
     Read,
-    /// To the device.
+    /// Data is written to the device.
     Write,
-    /// Neither: to discard or to flush.
+    /// No data is moved, as in a discard or a flush.
     Other,
 }
 
-/// A block device.
+/// A block device of a traced machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct BlockDevice {
@@ -138,22 +139,22 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// Its number.
+    /// Returns the major and minor number of the device.
     pub fn number(&self) -> DeviceNumber {
         self.number
     }
 
-    /// Its name, empty if not known.
+    /// Returns the name of the device, empty if unknown.
     pub fn name(&self) -> NameId {
         self.name
     }
 
-    /// How many requests it has been given and not completed.
+    /// Returns the number of requests that were issued to the device and not completed.
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// What it is busy with.
+    /// Returns the activity of the device.
     pub fn mode(&self) -> BlockDeviceMode {
         match (self.last, self.in_flight) {
             (None, _) => BlockDeviceMode::Unknown,

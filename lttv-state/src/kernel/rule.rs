@@ -1,4 +1,4 @@
-//! What the rows of the table mean for the event types of one trace.
+//! The transition rules of one trace: rows of the table, resolved for its event types.
 
 use ltt_read::schema::{EventType, EventTypeId, Scope};
 use ltt_read::{Event, Field, Trace, Value, labels};
@@ -6,42 +6,43 @@ use ltt_read::{Event, Field, Trace, Value, labels};
 use super::names::NameId;
 use super::resources::DeviceNumber;
 use super::switched_out::StateEncoding;
-use super::transition::{MAX_SLOTS, ROWS, Row, Transition, World};
+use super::transition::{MAX_SLOTS, ROWS, Row, Tracer, Transition};
 
-/// How an event type of a trace changes the state.
+/// The rule for an event type of a trace: its transition and the handles of the fields that
+/// the transition needs.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) event_type: EventTypeId,
     pub(super) transition: Transition,
-    /// By slot.
+    /// The handles of the fields, by slot.
     fields: [Option<Field>; MAX_SLOTS],
-    /// Of the system call or vector, if the event's name has it in it.
+    /// The name of the system call or vector that the event's name contains, if it does.
     pub(super) captured: Option<Box<str>>,
-    /// The id of that name in the trace.
+    /// The id of `captured` in the names of the trace.
     pub(super) name: NameId,
-    /// Names by number, where the event type tells some: of soft interrupts.
+    /// The names of softirqs by number, where the event type labels them.
     pub(super) labels: Vec<Option<Box<str>>>,
     pub(super) encoding: StateEncoding,
-    pub(super) world: World,
+    pub(super) tracer: Tracer,
     pub(super) cpu: CpuField,
 }
 
-/// Where an event tells its CPU.
+/// The location of an event's CPU number.
 #[derive(Debug, Clone)]
 pub(super) enum CpuField {
-    /// Not at all: its tracefile does.
+    /// In the tracefile's name: neither the event nor its packet contains it.
     Tracefile,
-    /// Its packet does.
+    /// In a field of the packet context.
     Packet(Field),
-    /// It does so itself.
+    /// In a field of the event.
     Event(Field),
 }
 
-/// So many soft interrupts have names.
+/// The number of softirqs whose labels are looked up.
 const SOFTIRQS: i128 = 32;
 
 impl Rule {
-    /// That of an event type, if it has one.
+    /// Returns the rule for an event type; `None` if its events do not change the state.
     pub(super) fn of(trace: &Trace, id: EventTypeId) -> Option<Rule> {
         let schema = trace.schema();
         if schema.env_str("domain").is_some_and(|domain| domain != "kernel") {
@@ -67,31 +68,32 @@ impl Rule {
             name: NameId::EMPTY,
             labels: softirq_labels(trace, id, row.transition),
             encoding: StateEncoding::of(schema),
-            world: row.world,
+            tracer: row.tracer,
             cpu: cpu_field(trace, id),
         })
     }
 
-    /// The integer in a slot.
+    /// Reads the integer in a slot.
     #[inline]
     pub(super) fn integer(&self, event: &Event<'_>, slot: usize) -> Option<u64> {
         event.integer(self.fields[slot].as_ref()?)
     }
 
-    /// The process id in a slot; -1, which is none, if it is too large.
+    /// Reads the process id in a slot; -1, which is no process id, if the value is too
+    /// large.
     #[inline]
     pub(super) fn tid(&self, event: &Event<'_>, slot: usize) -> Option<i32> {
         let value = self.integer(event, slot)?;
         Some(i32::try_from(value as i64).unwrap_or(-1))
     }
 
-    /// The small number in a slot; the greatest if it is too large.
+    /// Reads the unsigned 32-bit number in a slot; `u32::MAX` if the value is too large.
     #[inline]
     pub(super) fn number(&self, event: &Event<'_>, slot: usize) -> Option<u32> {
         Some(u32::try_from(self.integer(event, slot)?).unwrap_or(u32::MAX))
     }
 
-    /// The text in a slot.
+    /// Reads the text in a slot.
     #[inline]
     pub(super) fn text<'e>(&self, event: &Event<'e>, slot: usize) -> Option<&'e [u8]> {
         match event.get(self.fields[slot].as_ref()?)? {
@@ -100,21 +102,22 @@ impl Rule {
         }
     }
 
-    /// The text in a slot; if the field is of constant length, all of that. To be
-    /// compared with another one, that costs less.
+    /// Reads the text in a slot. A field of constant length is returned whole, including
+    /// the terminator and the bytes after it: comparing it with another one costs less than
+    /// finding the terminator.
     #[inline]
-    pub(super) fn field_of_text<'e>(&self, event: &Event<'e>, slot: usize) -> Option<&'e [u8]> {
+    pub(super) fn raw_text<'e>(&self, event: &Event<'e>, slot: usize) -> Option<&'e [u8]> {
         event.bytes(self.fields[slot].as_ref()?).or_else(|| self.text(event, slot))
     }
 
-    /// The label of the value in a slot, if that is an enumeration.
+    /// Reads the label of the value in a slot, if the field is an enumeration.
     pub(super) fn label(&self, event: &Event<'_>, slot: usize) -> Option<&str> {
         let field = self.fields[slot].as_ref()?;
         let value = event.get(field)?.as_i64()?;
         labels(field.info(), value.into()).next()
     }
 
-    /// The block device in the slots of a request.
+    /// Reads the number of the block device from the slots of a request.
     pub(super) fn device(&self, event: &Event<'_>) -> Option<DeviceNumber> {
         if let Some(device) = self.number(event, 0) {
             return Some(DeviceNumber::from_kernel(device));
@@ -123,9 +126,10 @@ impl Rule {
     }
 }
 
-/// What a row captures of an event type's name, if it is for it.
+/// Returns the part of an event type's name that a row captures; `None` if the row does not
+/// apply to the event type.
 fn captured<'t>(trace: &'t Trace, event_type: &'t EventType, row: &Row) -> Option<&'t str> {
-    if row.world != World::Legacy {
+    if row.tracer != Tracer::Legacy {
         return row.captures(event_type.name()).filter(|_| !is_legacy(trace));
     }
     if !is_legacy(trace) {
@@ -137,17 +141,20 @@ fn captured<'t>(trace: &'t Trace, event_type: &'t EventType, row: &Row) -> Optio
     let is_in = |of: Option<&Option<_>>| {
         of.is_some_and(|of: &Option<std::sync::Arc<str>>| of.as_deref() == Some(channel))
     };
-    // Before format 2.3 markers have the channel in their own name.
+    // Before format 2.3 the names of markers contain the channel.
     let own =
         event_type.name().strip_prefix(channel).and_then(|rest| rest.strip_prefix(['_', '.']));
     let fits = named.into_iter().any(is_in) && event_type.name() == name || own == Some(name);
     fits.then_some("")
 }
 
+/// Returns `true` if a trace was recorded by LTTng 0.x.
 fn is_legacy(trace: &Trace) -> bool {
     trace.schema().env_str("tracer_name") == Some("lttng 0.x")
 }
 
+/// Returns the names of softirqs that the fields of a softirq entry event are labelled
+/// with.
 fn softirq_labels(trace: &Trace, id: EventTypeId, transition: Transition) -> Vec<Option<Box<str>>> {
     if transition != Transition::SoftirqEntry {
         return Vec::new();
@@ -158,7 +165,7 @@ fn softirq_labels(trace: &Trace, id: EventTypeId, transition: Transition) -> Vec
     (0..SOFTIRQS).map(|number| labels(field.info(), number).next().map(Box::from)).collect()
 }
 
-/// Where the events of a type tell their CPU.
+/// Returns the location of the CPU number in events of a type.
 pub(super) fn cpu_field(trace: &Trace, id: EventTypeId) -> CpuField {
     if let Some(field) = trace.field(id, Scope::PacketContext, "cpu_id") {
         return CpuField::Packet(field);

@@ -1,27 +1,28 @@
-//! The memory that a checkpoint takes.
+//! The memory use of checkpoints.
 
 use std::sync::Arc;
 
 use super::extension::SavedKernelState;
 use super::machine::SavedState;
 use super::process::Process;
-use super::saved_names::COUNTERS;
+use super::saved_names::ARC_COUNTERS;
 use super::table::SavedTable;
 
 impl SavedKernelState {
-    /// Bytes of memory that it keeps, but for what it shares with another.
+    /// Returns the memory used by the checkpoint in bytes, excluding parts shared with
+    /// `before`.
     pub(super) fn bytes(&self, before: Option<&SavedKernelState>) -> usize {
         let traces = self.traces.iter().enumerate().map(|(at, trace)| {
             size_of::<SavedState>() + trace.bytes(before.and_then(|before| before.traces.get(at)))
         });
-        size_of::<Self>() + COUNTERS + size_of_val(&*self.packets) + traces.sum::<usize>()
+        size_of::<Self>() + ARC_COUNTERS + size_of_val(&*self.packets) + traces.sum::<usize>()
     }
 }
 
 impl SavedState {
     fn bytes(&self, before: Option<&SavedState>) -> usize {
         let sources: usize = self.sources.iter().map(heap_of).sum();
-        // A table of this many places has a byte of control each, and is at most 7/8
+        // A hash table with this capacity has one control byte per place and is at most 7/8
         // full.
         let file_tables = self.file_tables.capacity() * 8 / 7 * (size_of::<(u64, u32)>() + 1);
         self.names.bytes(before.map(|before| &before.names))
@@ -42,7 +43,7 @@ impl SavedTable {
             match before.and_then(|before| before.slots.get(at)) {
                 Some(before) if Arc::ptr_eq(process, before) => 0,
                 before => {
-                    let counters = COUNTERS.next_multiple_of(align_of::<Process>());
+                    let counters = ARC_COUNTERS.next_multiple_of(align_of::<Process>());
                     counters + process.bytes(before.map(|before| &**before))
                 }
             }
@@ -62,15 +63,16 @@ impl Process {
     }
 }
 
-/// Bytes on the heap of a vector, but for what its content points to.
+/// Returns the size of a vector's allocation in bytes, excluding data that its elements
+/// point to.
 fn heap_of<T>(vector: &Vec<T>) -> usize {
     vector.capacity() * size_of::<T>()
 }
 
-/// Bytes of a vector that may be shared.
+/// Returns the size of a vector in bytes; 0 if `before` is the same allocation.
 fn shared<T>(vector: &Arc<Vec<T>>, before: Option<&Arc<Vec<T>>>) -> usize {
     match before {
         Some(before) if Arc::ptr_eq(vector, before) => 0,
-        _ => COUNTERS + size_of::<Vec<T>>() + heap_of(vector),
+        _ => ARC_COUNTERS + size_of::<Vec<T>>() + heap_of(vector),
     }
 }

@@ -1,17 +1,17 @@
-//! Names in checkpoints. There are only ever more of them, so that each checkpoint
-//! shares what the one before it has.
+//! Names in checkpoints. Names are only ever added, so that each checkpoint shares the
+//! names of the previous one.
 
 use std::sync::Arc;
 
 use super::names::Names;
 
-/// Names in a part of them that is shared as a whole.
+/// The number of names in a part, the unit of sharing.
 const PART: usize = 64;
 
-/// The names of a trace, saved.
+/// The names of a trace in a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct SavedNames {
-    /// All but the last are full.
+    /// The parts; all except the last one are full.
     parts: Vec<Arc<[Arc<str>]>>,
 }
 
@@ -27,23 +27,23 @@ impl SavedNames {
         self.parts.iter().flat_map(|part| &**part)
     }
 
-    /// Those that are not among the first of a number.
+    /// Iterates over the names from the index `first` on.
     #[cfg(feature = "checkpoint-files")]
     pub(super) fn texts_from(&self, first: usize) -> impl Iterator<Item = &Arc<str>> {
         let parts = self.parts.get(first / PART..).unwrap_or_default();
         parts.iter().flat_map(|part| &**part).skip(first % PART)
     }
 
-    /// Takes over what names have been added since these were saved.
-    pub(super) fn follow(&mut self, names: &Names) {
+    /// Appends the names that were added to `names` since these were saved.
+    pub(super) fn update(&mut self, names: &Names) {
         if self.len() < names.len() {
-            self.complete(&names.texts);
+            self.rebuild_end(&names.texts);
         }
     }
 
-    /// As [`follow`](Self::follow), with the names that have been added.
+    /// Appends names.
     #[cfg(feature = "checkpoint-files")]
-    pub(super) fn add<'t>(&mut self, added: impl Iterator<Item = &'t str>) {
+    pub(super) fn append<'t>(&mut self, added: impl Iterator<Item = &'t str>) {
         let full = self.len() / PART * PART;
         let mut last: Vec<Arc<str>> = self.texts_from(full).cloned().collect();
         let known = last.len();
@@ -55,19 +55,20 @@ impl SavedNames {
         self.parts.extend(last.chunks(PART).map(Arc::from));
     }
 
-    fn complete(&mut self, texts: &[Arc<str>]) {
+    fn rebuild_end(&mut self, texts: &[Arc<str>]) {
         self.parts.truncate(self.len() / PART);
         let rest = texts.get(self.parts.len() * PART..).unwrap_or_default();
         self.parts.extend(rest.chunks(PART).map(Arc::from));
     }
 
-    /// Whether these are the very names.
-    pub(super) fn are(&self, names: &Names) -> bool {
+    /// Returns `true` if the texts are shared with `names`, all of them and in the same
+    /// order.
+    pub(super) fn is_identical_to(&self, names: &Names) -> bool {
         self.len() == names.len()
             && self.texts().zip(&names.texts).all(|(saved, name)| Arc::ptr_eq(saved, name))
     }
 
-    /// Bytes on the heap, but for what it shares with the names before it.
+    /// Returns the memory use on the heap in bytes, excluding parts shared with `before`.
     pub(super) fn bytes(&self, before: Option<&SavedNames>) -> usize {
         let places = self.parts.capacity() * size_of::<Arc<[Arc<str>]>>();
         let parts = self.parts.iter().enumerate().map(|(at, part)| {
@@ -80,14 +81,14 @@ impl SavedNames {
     }
 }
 
-/// Of a part and its texts, but for those that are in the same part before it.
+/// Returns the size of a part and its texts in bytes, without texts shared with `before`.
 fn part_bytes(part: &[Arc<str>], before: &[Arc<str>]) -> usize {
     let texts = part.iter().enumerate().map(|(at, text)| match before.get(at) {
         Some(before) if Arc::ptr_eq(text, before) => 0,
-        _ => COUNTERS + text.len(),
+        _ => ARC_COUNTERS + text.len(),
     });
-    COUNTERS + size_of_val(part) + texts.sum::<usize>()
+    ARC_COUNTERS + size_of_val(part) + texts.sum::<usize>()
 }
 
-/// Before the content of an [`Arc`].
-pub(super) const COUNTERS: usize = 2 * size_of::<usize>();
+/// The size in bytes of the counters that precede the content of an [`Arc`].
+pub(super) const ARC_COUNTERS: usize = 2 * size_of::<usize>();

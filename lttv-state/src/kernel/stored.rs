@@ -1,4 +1,4 @@
-//! Checkpoints as bytes, for files: what is other than in the one before.
+//! The encoding of checkpoints in files, as differences from the checkpoint before.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,42 +11,43 @@ use super::cpu::Cpu;
 use super::extension::{KernelState, SavedKernelState};
 use super::machine::SavedState;
 use super::names::NameId;
-use super::packets::PacketSeen;
+use super::packets::PacketTracker;
 use super::process::Process;
 use super::resources::{BlockDevice, Source};
-use super::sound::{Limits, is_sound};
 use super::table::{ProcessIx, SavedTable};
+use super::validate::{Limits, is_valid};
 
-/// Grows when other bytes are written for the same states.
+/// The version of the encoding: increased whenever the same states lead to other bytes.
 const FORMAT: u32 = 3;
 
 impl KernelState {
+    /// Returns the codec of kernel state checkpoints.
     pub(super) fn stored(&self) -> Codec<KernelState> {
         Codec {
             name: "kernel state",
             version: super::VERSION << 16 | FORMAT,
-            options: self.looks_ahead().into(),
+            options: self.finds_initial_processes().into(),
             write,
             read,
         }
     }
 }
 
-/// What is stored of a checkpoint.
+/// The encoded form of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored<'b> {
     #[serde(borrow)]
     traces: Vec<StoredTrace<'b>>,
-    packets: Cow<'b, [PacketSeen]>,
+    packets: Cow<'b, [PacketTracker]>,
 }
 
-/// What is stored of the machine of a trace.
+/// The encoded form of a machine's state.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredTrace<'b> {
-    /// Those that were added.
+    /// The names that were added.
     #[serde(borrow)]
     names: Vec<&'b str>,
-    /// Those that changed or were added, by their place.
+    /// The processes that changed or were added, in the order of their places.
     processes: Vec<StoredProcess<'b>>,
     free: Cow<'b, [u32]>,
     next_serial: u32,
@@ -54,22 +55,22 @@ struct StoredTrace<'b> {
     frequencies: Cow<'b, [(u32, u64)]>,
     sources: [Cow<'b, [Source]>; 4],
     devices: Cow<'b, [BlockDevice]>,
-    /// In the order of the tables.
+    /// The owners of file tables, ordered by table.
     file_tables: Vec<(u64, ProcessIx)>,
-    /// If they changed.
+    /// The symbols of probes, if they changed.
     probes: Option<Cow<'b, [(u64, NameId)]>>,
-    /// If they changed.
+    /// The names of system calls, if they changed.
     syscalls: Option<Cow<'b, [NameId]>>,
     anomalies: Anomalies,
-    credit: u64,
+    scan_budget: u64,
 }
 
-/// What is stored of a process.
+/// The encoded form of a process.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredProcess<'b> {
     place: u32,
     process: Cow<'b, Process>,
-    /// If they are other than those of the process that was in that place.
+    /// The open files, if they differ from those of the previous process at that place.
     files: Option<Cow<'b, [(i32, NameId)]>>,
 }
 
@@ -78,7 +79,7 @@ fn write(saved: &SavedKernelState, before: Option<&SavedKernelState>, out: &mut 
     let traces = traces
         .map(|(at, trace)| StoredTrace::of(trace, before.and_then(|before| before.traces.get(at))));
     let stored = Stored { traces: traces.collect(), packets: Cow::Borrowed(&saved.packets) };
-    // Into memory nothing fails; and if it did, no reader would take it.
+    // Writing to memory does not fail; an empty result would be rejected by the reader.
     *out = postcard::to_extend(&stored, std::mem::take(out)).unwrap_or_default();
 }
 
@@ -103,8 +104,8 @@ fn read(
     Some(SavedKernelState { traces: traces.collect::<Option<_>>()?, packets })
 }
 
-/// A vector that was stored if it changed.
-fn changed<'b, T: Clone>(
+/// Returns the elements of a vector, if it is not shared with the previous checkpoint.
+fn if_changed<'b, T: Clone>(
     now: &'b Arc<Vec<T>>,
     before: Option<&Arc<Vec<T>>>,
 ) -> Option<Cow<'b, [T]>> {
@@ -112,8 +113,9 @@ fn changed<'b, T: Clone>(
     (!same).then(|| Cow::Borrowed(now.as_slice()))
 }
 
-/// The other way round. `None` if it was not stored, and there is none before.
-fn unchanged<T: Clone>(
+/// Returns the stored vector, or that of the previous checkpoint if none was stored. `None`
+/// if there is no previous checkpoint either.
+fn stored_or_before<T: Clone>(
     stored: Option<Cow<'_, [T]>>,
     before: Option<&Arc<Vec<T>>>,
 ) -> Option<Arc<Vec<T>>> {
@@ -132,7 +134,7 @@ impl<'b> StoredTrace<'b> {
             if before.is_some_and(|before| Arc::ptr_eq(before, process)) {
                 return None;
             }
-            let files = changed(&process.files, before.map(|before| &before.files));
+            let files = if_changed(&process.files, before.map(|before| &before.files));
             Some(StoredProcess { place, process: Cow::Borrowed(&**process), files })
         });
         let mut file_tables: Vec<_> =
@@ -148,24 +150,24 @@ impl<'b> StoredTrace<'b> {
             sources: saved.sources.each_ref().map(|sources| Cow::Borrowed(sources.as_slice())),
             devices: Cow::Borrowed(&saved.devices),
             file_tables,
-            probes: changed(&saved.probes, before.map(|before| &before.probes)),
-            syscalls: changed(&saved.syscalls, before.map(|before| &before.syscalls)),
+            probes: if_changed(&saved.probes, before.map(|before| &before.probes)),
+            syscalls: if_changed(&saved.syscalls, before.map(|before| &before.syscalls)),
             anomalies: saved.anomalies,
-            credit: saved.credit,
+            scan_budget: saved.scan_budget,
         }
     }
 
     fn restored(self, limits: &Limits<'_>, before: Option<&SavedState>) -> Option<SavedState> {
         let mut names = before.map(|before| before.names.clone()).unwrap_or_default();
-        names.add(self.names.into_iter());
+        names.append(self.names.into_iter());
         let mut slots = before.map(|before| before.processes.slots.clone()).unwrap_or_default();
         let mut places = Vec::new();
         for StoredProcess { place, process, files } in self.processes {
             let place = place as usize;
             let mut process = process.into_owned();
-            process.files = unchanged(files, slots.get(place).map(|before| &before.files))?;
+            process.files = stored_or_before(files, slots.get(place).map(|before| &before.files))?;
             let process = Arc::new(process);
-            // They are in order.
+            // The processes are in the order of their places.
             if place == slots.len() {
                 slots.push(process);
             } else {
@@ -185,12 +187,12 @@ impl<'b> StoredTrace<'b> {
             sources: self.sources.map(Cow::into_owned),
             devices: self.devices.into_owned(),
             file_tables: self.file_tables.into_iter().collect(),
-            probes: unchanged(self.probes, before.map(|before| &before.probes))?,
-            syscalls: unchanged(self.syscalls, before.map(|before| &before.syscalls))?,
+            probes: stored_or_before(self.probes, before.map(|before| &before.probes))?,
+            syscalls: stored_or_before(self.syscalls, before.map(|before| &before.syscalls))?,
             anomalies: self.anomalies,
-            credit: self.credit,
+            scan_budget: self.scan_budget,
         };
-        is_sound(&restored, limits, before, &places).then_some(restored)
+        is_valid(&restored, limits, before, &places).then_some(restored)
     }
 }
 
@@ -200,18 +202,20 @@ mod tests {
 
     use super::*;
 
-    /// The version of what is stored, and a checksum of what that is for the bundled
-    /// trace.
+    /// The version of the encoding, and a checksum of the encoded checkpoints of the
+    /// bundled trace.
     const STORED: (u32, u32) = (0x2_0003, 0xcb83_acf7);
 
     #[test]
-    fn other_bytes_have_another_version() {
+    fn version_changes_with_encoded_bytes() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
         let mut context = TracesetContext::new(Traceset::open(path).expect("a trace"));
         let kernel = context.attach(KernelState::new());
         let mut sum = crc32fast::Hasher::new();
         let mut before: Option<SavedKernelState> = None;
-        while context.replay(&Bounds::all().events(500)).expect("no position").events > 0 {
+        while context.replay(&Bounds::all().events(500)).expect("bounds without a position").events
+            > 0
+        {
             let saved = context.extensions()[kernel].save();
             let mut bytes = Vec::new();
             write(&saved, before.as_ref(), &mut bytes);
@@ -222,10 +226,10 @@ mod tests {
         let (version, sum) = now;
         assert!(
             now == STORED,
-            "what is stored of the bundled trace has changed, or its version: old files \
-             would be misread. If states are other than before, add one to `kernel::VERSION`; \
-             if only their bytes are, to `FORMAT` in this file. Then write here what it is \
-             now: ({version:#x}, {sum:#x})"
+            "the encoded checkpoints of the bundled trace, or their version, have changed: old files \
+             would be misread. If states differ from before, increment `kernel::VERSION`; \
+             if only their bytes differ, increment `FORMAT` in this file. Then set `STORED` \
+             to ({version:#x}, {sum:#x})"
         );
         assert!(before.is_some_and(|last| last.traces.len() == 1));
     }

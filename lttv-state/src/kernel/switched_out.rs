@@ -1,4 +1,5 @@
-//! What the state in a switch event means, for the kernel that recorded it.
+//! The decoding of the process state in switch events, which depends on the kernel's
+//! version.
 
 use std::hint::select_unpredictable;
 
@@ -6,24 +7,24 @@ use ltt_read::schema::Schema;
 
 use super::modes::ProcessStatus;
 
-/// Why a process was switched out.
+/// The reason why a process was switched out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SwitchedOut {
-    /// It could run on: another one was put before it.
+    /// The process is ready to run: it was preempted.
     Ready,
-    /// It waits for something; or it is stopped or parked.
+    /// The process waits for something, is stopped or is parked.
     Blocked,
-    /// It has exited; its parent has not asked for it yet.
+    /// The process has exited, and its parent has not waited for it yet.
     Zombie,
-    /// It is gone.
+    /// The process is dead.
     Dead,
 }
 
 impl SwitchedOut {
-    /// The status of the process then.
+    /// Returns the status of a process that is switched out for this reason.
     #[inline]
     pub(super) fn status(self) -> ProcessStatus {
-        // A table, for the branches that this would be are hard to predict.
+        // A table: the branches of a `match` would be hard to predict.
         const BY_REASON: [ProcessStatus; 4] = [
             ProcessStatus::WaitCpu,
             ProcessStatus::Wait,
@@ -34,19 +35,20 @@ impl SwitchedOut {
     }
 }
 
-/// Which encoding a kernel uses.
+/// The encoding of process states in switch events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StateEncoding {
-    /// LTTng 0.x, as LTTV took it.
+    /// The states of LTTng 0.x, as LTTV interprets them.
     Legacy,
-    /// The kernel's own bits.
+    /// The kernel's internal bits, until Linux 4.13.
     Until4_13,
-    /// Bits made for reports.
+    /// The bits for reporting, from Linux 4.14 on.
     From4_14,
 }
 
 impl StateEncoding {
-    /// By the release of the kernel. Where a trace does not tell it, the newer one.
+    /// Returns the encoding used by the kernel release of a trace. If the trace does not
+    /// contain a release, this is the newer encoding.
     pub(super) fn of(schema: &Schema) -> Self {
         if schema.env_str("tracer_name").is_some_and(|name| name == "lttng 0.x") {
             return StateEncoding::Legacy;
@@ -58,6 +60,7 @@ impl StateEncoding {
         }
     }
 
+    /// Decodes the state in a switch event.
     pub(super) fn decode(self, state: u64) -> SwitchedOut {
         match self {
             StateEncoding::Legacy => match state {
@@ -65,8 +68,8 @@ impl StateEncoding {
                 32 | 64 => SwitchedOut::Dead,
                 _ => SwitchedOut::Blocked,
             },
-            // 1024 to 4096 was, over the years, the bit of preempted processes: alone
-            // in its place.
+            // The bit of preempted processes was 1024 to 4096, depending on the version,
+            // and is set alone.
             StateEncoding::Until4_13 => match state & 0xffff {
                 0 | 1024 | 2048 | 4096 => SwitchedOut::Ready,
                 bits if bits & 0x70 != 0 => SwitchedOut::Dead,
@@ -74,7 +77,7 @@ impl StateEncoding {
             },
             StateEncoding::From4_14 => match state & 0xffff {
                 bits if bits & 0x130 == 0 => {
-                    // Nobody can predict which.
+                    // The branch would be unpredictable.
                     select_unpredictable(bits == 0, SwitchedOut::Ready, SwitchedOut::Blocked)
                 }
                 bits if bits & 0x100 != 0 => SwitchedOut::Ready,
@@ -85,7 +88,7 @@ impl StateEncoding {
     }
 }
 
-/// Major and minor number of `6.1.0-56-cloud-amd64`.
+/// Parses the major and minor number of a release such as `6.1.0-56-cloud-amd64`.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
@@ -96,14 +99,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases() {
+    fn versions_are_parsed_from_releases() {
         assert_eq!(version("6.1.0-56-cloud-amd64"), Some((6, 1)));
         assert_eq!(version("4.11"), Some((4, 11)));
         assert_eq!(version("rolling"), None);
     }
 
     #[test]
-    fn states_of_newer_kernels() {
+    fn decodes_states_since_4_14() {
         let decode = |state| StateEncoding::From4_14.decode(state);
         assert_eq!(decode(0), SwitchedOut::Ready);
         assert_eq!(decode(0x100), SwitchedOut::Ready);
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn states_of_older_kernels() {
+    fn decodes_states_until_4_13() {
         let decode = |state| StateEncoding::Until4_13.decode(state);
         assert_eq!((decode(0), decode(4096)), (SwitchedOut::Ready, SwitchedOut::Ready));
         for blocked in [1, 2, 4, 8, 512, 1026] {

@@ -1,28 +1,28 @@
-//! System calls whose arguments or results matter to state or statistics.
+//! System calls whose arguments or results matter to the state or to statistics.
 
-/// What a system call does to files.
+/// The effect of a system call on open files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileAction {
-    /// Nothing of interest.
+    /// No effect that is tracked.
     None,
-    /// Its result is a descriptor of the file named by its argument.
+    /// The result is a descriptor of the file named by an argument.
     Open,
-    /// Closes its argument.
+    /// The descriptor in an argument is closed.
     Close,
-    /// Its result is another descriptor of its argument's file.
+    /// The result is another descriptor of the file of an argument.
     Duplicate,
 }
 
-/// What the result of a system call counts.
+/// The direction in which a system call moved data; its result is the number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Transfer {
-    /// Bytes read by the process.
+    /// The process read the bytes.
     Read,
-    /// Bytes written by the process.
+    /// The process wrote the bytes.
     Write,
 }
 
-/// A system call that matters.
+/// A system call with tracked arguments or results.
 #[derive(Debug)]
 pub(super) struct Syscall {
     pub(super) name: &'static str,
@@ -42,8 +42,8 @@ const fn files(name: &'static str, files: FileAction) -> Syscall {
     Syscall { name, files, transfer: None }
 }
 
-/// All of them. Those that copy from one file to another (`splice`, `sendfile`)
-/// are left out: nothing of that reaches the process.
+/// The tracked system calls. Calls that copy from one file to another (`splice`,
+/// `sendfile`) are left out, because their data does not reach the process.
 pub(super) static SYSCALLS: &[Syscall] = &[
     read("read"),
     read("readv"),

@@ -1,4 +1,4 @@
-//! The table of processes, of which checkpoints share what did not change.
+//! The table of processes. Consecutive checkpoints share the processes that did not change.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -7,40 +7,40 @@ use super::journal::Journal;
 use super::process::{Process, Serial, Tid};
 use super::tid_map::TidMap;
 
-/// Place of a process in the table of its trace: valid until it is gone.
+/// The index of a process in the table of its trace. It is valid until the process is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProcessIx(pub(super) u32);
 
 impl ProcessIx {
-    /// The place of a number, which may be none.
+    /// Creates an index, which may be vacant.
     pub(crate) fn at(index: usize) -> ProcessIx {
         ProcessIx(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// As an index into tables.
+    /// Returns the place as an index into tables.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// All processes that are known and not gone.
+/// The processes that are known and not gone.
 #[derive(Debug)]
 pub(super) struct ProcessTable {
-    /// The first is never alive, so that 0 can mean none.
+    /// All places; the first one is never alive, so that 0 can mean none.
     slots: Vec<Process>,
     free: Vec<u32>,
     by_tid: TidMap,
     next_serial: u32,
-    /// Counts checkpoints: what was touched since the last one was saved or
-    /// restored has this number.
+    /// The number of the current epoch. Epochs end when a checkpoint is saved or restored;
+    /// processes changed in this epoch have its number.
     epoch: Cell<u32>,
-    /// What the last checkpoint has for each place.
-    shelf: RefCell<Vec<Arc<Process>>>,
+    /// The processes of the last checkpoint, by place.
+    last_saved: RefCell<Vec<Arc<Process>>>,
     pub(super) journal: Journal<ProcessIx>,
 }
 
-/// A table, saved. What did not change between two checkpoints is in both.
+/// A table in a checkpoint. Processes that did not change are shared between checkpoints.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SavedTable {
     pub(super) slots: Vec<Arc<Process>>,
@@ -58,7 +58,7 @@ impl Default for ProcessTable {
             by_tid: TidMap::default(),
             next_serial: 0,
             epoch: Cell::new(1),
-            shelf: RefCell::default(),
+            last_saved: RefCell::default(),
             journal: Journal::default(),
         }
     }
@@ -74,24 +74,24 @@ impl ProcessTable {
     }
 
     pub(super) fn get_mut(&mut self, ix: ProcessIx) -> &mut Process {
-        self.journal.note(ix);
+        self.journal.record(ix);
         let process = &mut self.slots[ix.index()];
-        process.touched = self.epoch.get();
+        process.epoch = self.epoch.get();
         process
     }
 
-    /// The process at an index that may be stale.
+    /// Returns the process at an index that may be stale; `None` if it is gone.
     pub(super) fn checked(&self, ix: ProcessIx) -> Option<&Process> {
         self.slots.get(ix.index()).filter(|process| process.alive)
     }
 
-    /// Adds one of which nothing is known. Those of CPUs (the idle process, and
-    /// the unknown one) are not found by their id.
+    /// Adds a process of which only the id is known. The idle process and the placeholder
+    /// of a CPU are not found by their id.
     pub(super) fn add(&mut self, tid: Option<Tid>, time: i64) -> ProcessIx {
         let serial = Serial(self.next_serial);
         self.next_serial = self.next_serial.saturating_add(1);
         let mut process = Process::unknown(tid, serial, time);
-        process.touched = self.epoch.get();
+        process.epoch = self.epoch.get();
         let ix = match self.free.pop() {
             Some(free) => {
                 self.slots[free as usize] = process;
@@ -105,7 +105,7 @@ impl ProcessTable {
         if let Some(tid) = tid.filter(|tid| *tid > 0) {
             self.by_tid.set(tid, Some(ix));
         }
-        self.journal.note(ix);
+        self.journal.record(ix);
         ix
     }
 
@@ -122,7 +122,7 @@ impl ProcessTable {
         self.free.push(ix.0);
     }
 
-    /// Gives a process another id.
+    /// Changes the id of a process.
     pub(super) fn renumber(&mut self, ix: ProcessIx, tid: Tid) {
         let old = self.get_mut(ix).tid.replace(tid);
         if let Some(old) = old.filter(|old| *old > 0) {
@@ -136,7 +136,7 @@ impl ProcessTable {
         places.filter(|(_, process)| process.alive)
     }
 
-    /// How many places there are, used or not.
+    /// Returns the number of places, used or not.
     pub(super) fn places(&self) -> usize {
         self.slots.len()
     }
@@ -146,19 +146,19 @@ impl ProcessTable {
     }
 
     pub(super) fn save(&self) -> SavedTable {
-        let mut shelf = self.shelf.borrow_mut();
+        let mut last_saved = self.last_saved.borrow_mut();
         let epoch = self.epoch.get();
         for (at, process) in self.slots.iter().enumerate() {
-            let saved = || Arc::new(Process { touched: 0, ..process.clone() });
-            match shelf.get_mut(at) {
-                Some(place) if process.touched == epoch => *place = saved(),
+            let saved = || Arc::new(Process { epoch: 0, ..process.clone() });
+            match last_saved.get_mut(at) {
+                Some(place) if process.epoch == epoch => *place = saved(),
                 Some(_) => {}
-                None => shelf.push(saved()),
+                None => last_saved.push(saved()),
             }
         }
         self.epoch.set(epoch.wrapping_add(1));
         let (free, next_serial) = (self.free.clone(), self.next_serial);
-        SavedTable { slots: shelf.clone(), free, next_serial }
+        SavedTable { slots: last_saved.clone(), free, next_serial }
     }
 
     pub(super) fn restore(&mut self, saved: &SavedTable) {
@@ -172,9 +172,9 @@ impl ProcessTable {
                 self.by_tid.set(tid, Some(ProcessIx(at)));
             }
         }
-        // Saved processes are of epoch 0: nothing is touched yet.
+        // Saved processes have epoch 0: none has changed since the checkpoint.
         self.epoch.set(1);
-        *self.shelf.get_mut() = saved.slots.clone();
+        *self.last_saved.get_mut() = saved.slots.clone();
         self.journal = Journal::default();
     }
 }

@@ -1,14 +1,14 @@
-//! From process ids to places in a table, without hashing.
+//! An index from process ids to places in the table of processes, without hashing.
 
 use super::process::{TID_END, Tid};
 use super::table::ProcessIx;
 
 const PAGE: usize = 1024;
 
-/// A sparse array with a place for each possible id.
+/// A sparse array with an element for each possible process id.
 #[derive(Debug, Default)]
 pub(super) struct TidMap {
-    /// Pages of numbers, 0 for none; a page without any is empty.
+    /// Pages of places, 0 for none. A page without processes is empty.
     pages: Vec<Box<[u32]>>,
 }
 
@@ -19,7 +19,7 @@ impl TidMap {
         (found != 0).then_some(ProcessIx(found))
     }
 
-    /// Numbers above 0 only.
+    /// Sets the place of a process id greater than 0.
     pub(super) fn set(&mut self, tid: Tid, ix: Option<ProcessIx>) {
         if !(0..TID_END).contains(&tid) {
             return;

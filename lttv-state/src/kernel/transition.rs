@@ -1,131 +1,134 @@
-//! What events are called, and what they mean: the one table of both.
+//! The table of kernel events: names, transitions and fields.
 //!
-//! Tracers have given the same kernel events many names. Each row says which
-//! [`Transition`] an event of a name is, and which of its fields are what. The rows
-//! are looked at once for each event type of a trace.
+//! Tracers use different names for the same kernel events. Each row maps one event name to
+//! a [`Transition`], and the event's fields to the slots of that transition. The table is
+//! searched once for each event type of a trace.
 
-/// What an event changes in a machine's state.
+/// The change that an event makes to a machine's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Transition {
-    /// A system call begins.
+    /// A system call starts.
     SyscallEntry,
-    /// A system call ends.
+    /// A system call returns.
     SyscallExit,
-    /// An exception handler begins.
+    /// An exception handler starts.
     TrapEntry,
-    /// An exception handler ends.
+    /// An exception handler returns.
     TrapExit,
-    /// A page fault of user code, of which the end is not told.
+    /// A page fault in user code, from a tracer that does not record its end.
     UserPageFault,
-    /// A page fault of the kernel, of which the end is not told.
+    /// A page fault in the kernel, from a tracer that does not record its end.
     KernelPageFault,
-    /// An interrupt handler begins.
+    /// An interrupt handler starts.
     IrqEntry,
-    /// An interrupt handler ends.
+    /// An interrupt handler returns.
     IrqExit,
-    /// The handler of a processor's own interrupt begins.
+    /// The handler of a processor's own interrupt (a vector) starts.
     VectorEntry,
-    /// The handler of a processor's own interrupt ends.
+    /// The handler of a processor's own interrupt (a vector) returns.
     VectorExit,
-    /// A soft interrupt is asked for.
+    /// A softirq is raised.
     SoftirqRaise,
-    /// A soft interrupt's handler begins.
+    /// A softirq handler starts.
     SoftirqEntry,
-    /// A soft interrupt's handler ends.
+    /// A softirq handler returns.
     SoftirqExit,
-    /// A CPU goes over to another process.
+    /// A CPU switches to another process.
     Switch,
     /// A process is woken up.
     Wakeup,
     /// A process is moved to another CPU.
     Migrate,
-    /// A process is born.
+    /// A process is forked.
     Fork,
-    /// A process turns out to be part of the kernel.
+    /// A process is reported to be a kernel thread.
     KernelThread,
-    /// A process begins to exit.
+    /// A process starts to exit.
     Exit,
-    /// What was kept of a process is freed.
+    /// The kernel frees the remaining data of a process that has exited.
     Free,
     /// A process executes another program.
     Exec,
-    /// A process names itself.
+    /// A process gives itself a thread brand (LTTng 0.x).
     Brand,
     /// A process has opened a file.
     Open,
     /// A process has closed a file.
     Close,
-    /// A function of a program begins.
+    /// A function of a program is entered.
     FunctionEntry,
-    /// A function of a program ends.
+    /// A function of a program returns.
     FunctionExit,
-    /// A request is given to a block device.
+    /// A request is issued to a block device.
     BlockIssue,
-    /// A request has been completed by a block device.
+    /// A block device completes a request.
     BlockComplete,
     /// A CPU's frequency changes.
     Frequency,
-    /// Dump: a process.
+    /// State dump: a process.
     ProcessState,
-    /// Dump: an open file.
+    /// State dump: an open file.
     FileDescriptor,
-    /// Dump: the name of a system call.
+    /// State dump: the name of a system call.
     SyscallName,
-    /// Dump: the name of an interrupt.
+    /// State dump: the name of an interrupt.
     IrqName,
-    /// Dump: the name of a soft interrupt.
+    /// State dump: the name of a softirq.
     SoftirqName,
-    /// Dump: the name of a probe.
+    /// State dump: the symbol of a kernel probe.
     ProbeName,
-    /// Dump: the name of a block device.
+    /// State dump: the name of a block device.
     DeviceName,
-    /// The dump has ended.
+    /// The end of the state dump.
     DumpEnd,
 }
 
-/// Which tracers a row is for.
+/// The tracer that a row applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum World {
-    /// LTTng 2.x, by the event's name.
+pub(super) enum Tracer {
+    /// LTTng 2.x: rows contain the event's name.
     Lttng2,
-    /// perf, by the name `SYSTEM:EVENT`.
+    /// perf: rows contain the name `SYSTEM:EVENT`.
     Perf,
-    /// LTTng 0.x, by channel or facility and the event's name.
+    /// LTTng 0.x: rows contain the channel or facility and the event's name, as
+    /// `CHANNEL.NAME`.
     Legacy,
 }
 
-/// What events of a name mean.
+/// A row of the table: the transition of the events of a name.
 #[derive(Debug)]
 pub(super) struct Row {
-    pub(super) world: World,
-    /// The name; a `*` in it stands for the name of a system call or vector. In
-    /// LTTng 0.x it is `CHANNEL.NAME`.
+    pub(super) tracer: Tracer,
+    /// The event's name, in the form that `tracer` requires. A `*` in it matches the name
+    /// of a system call or vector.
     pub(super) name: &'static str,
     pub(super) transition: Transition,
-    /// For each of the [slots](Transition::slots) the names of fields, with `|`
-    /// between them, or `-` if there is none.
+    /// For each of the [slots](Transition::slots) the possible names of the field,
+    /// separated by `|`, or `-` if there is no such field.
     pub(super) fields: &'static [&'static str],
 }
 
-/// How many fields a transition has at most.
+/// The maximum number of slots of a transition.
 pub(super) const MAX_SLOTS: usize = 8;
 
 impl Transition {
-    /// Whether it is none of those that make up most of a trace.
+    /// Returns `true` for transitions that make up only a small part of a trace.
     #[inline]
     pub(crate) const fn is_rare(self) -> bool {
         use Transition::*;
         matches!(self, Migrate | Fork | KernelThread | Exit | Exec | Brand | ProcessState | DumpEnd)
     }
 
-    /// Whether what runs on the event's CPU most often goes on as before.
-    pub(crate) const fn goes_on(self) -> bool {
+    /// Returns `true` for transitions after which the event's CPU most often continues with
+    /// the same process and frame.
+    pub(crate) const fn mostly_keeps_frame(self) -> bool {
         use Transition::*;
         matches!(self, Wakeup | SoftirqRaise | BlockIssue | BlockComplete)
     }
 
-    /// What its fields mean, and whether it needs them.
+    /// Returns the slots of the transition: for each the meaning of its field, and whether
+    /// the field is required.
     pub(super) const fn slots(self) -> &'static [(&'static str, bool)] {
         use Transition::*;
         match self {
@@ -181,78 +184,78 @@ impl Transition {
 }
 
 const fn row(
-    world: World,
+    tracer: Tracer,
     name: &'static str,
     transition: Transition,
     fields: &'static [&'static str],
 ) -> Row {
-    Row { world, name, transition, fields }
+    Row { tracer, name, transition, fields }
 }
 
-/// Rows of LTTng 2.x.
+/// Creates a row for LTTng 2.x.
 const fn lttng(name: &'static str, of: Transition, fields: &'static [&'static str]) -> Row {
-    row(World::Lttng2, name, of, fields)
+    row(Tracer::Lttng2, name, of, fields)
 }
 
-/// Rows of perf.
+/// Creates a row for perf.
 const fn perf(name: &'static str, of: Transition, fields: &'static [&'static str]) -> Row {
-    row(World::Perf, name, of, fields)
+    row(Tracer::Perf, name, of, fields)
 }
 
-/// Rows of LTTng 0.x.
-const fn old(name: &'static str, of: Transition, fields: &'static [&'static str]) -> Row {
-    row(World::Legacy, name, of, fields)
+/// Creates a row for LTTng 0.x.
+const fn legacy(name: &'static str, of: Transition, fields: &'static [&'static str]) -> Row {
+    row(Tracer::Legacy, name, of, fields)
 }
 
 const CALL: &[&str] = &["id", "filename|pathname", "fd|fildes|oldfd"];
 const SWITCH: &[&str] =
     &["prev_tid|prev_pid", "next_tid|next_pid", "prev_state", "prev_comm", "next_comm"];
 const REQUEST: &[&str] = &["dev", "-", "-", "rwbs", "-", "bytes", "nr_sector"];
-const OLD_REQUEST: &[&str] = &["-", "major", "minor", "-", "direction"];
+const LEGACY_REQUEST: &[&str] = &["-", "major", "minor", "-", "direction"];
 const DUMPED: &[&str] =
     &["tid", "pid", "ppid", "name", "type", "status", "cpu", "file_table_address"];
 
 use Transition::*;
 
-/// The table. Of rows that fit, the first counts.
+/// The table of event names. If several rows match an event, the first one applies.
 pub(super) static ROWS: &[Row] = &[
     // Scheduling
     lttng("sched_switch", Switch, SWITCH),
     perf("sched:sched_switch", Switch, SWITCH),
-    old("kernel.sched_schedule", Switch, &["prev_pid", "next_pid", "prev_state"]),
-    old("process.schedchange", Switch, &["out", "in", "out_state"]),
-    old("core.schedchange", Switch, &["out", "in", "out_state"]),
+    legacy("kernel.sched_schedule", Switch, &["prev_pid", "next_pid", "prev_state"]),
+    legacy("process.schedchange", Switch, &["out", "in", "out_state"]),
+    legacy("core.schedchange", Switch, &["out", "in", "out_state"]),
     lttng("sched_waking", Wakeup, &["tid", "target_cpu"]),
     lttng("sched_wakeup", Wakeup, &["tid", "target_cpu"]),
     lttng("sched_wakeup_new", Wakeup, &["tid", "target_cpu"]),
     perf("sched:sched_waking", Wakeup, &["pid", "target_cpu"]),
     perf("sched:sched_wakeup", Wakeup, &["pid", "target_cpu"]),
     perf("sched:sched_wakeup_new", Wakeup, &["pid", "target_cpu"]),
-    old("kernel.sched_try_wakeup", Wakeup, &["pid", "-"]),
+    legacy("kernel.sched_try_wakeup", Wakeup, &["pid", "-"]),
     lttng("sched_migrate_task", Migrate, &["tid", "dest_cpu"]),
     perf("sched:sched_migrate_task", Migrate, &["pid", "dest_cpu"]),
-    // Life of processes
+    // Fork, exec and exit
     lttng("sched_process_fork", Fork, &["child_tid", "parent_tid", "child_pid", "child_comm"]),
     perf("sched:sched_process_fork", Fork, &["child_pid", "parent_pid", "-", "child_comm"]),
-    old("kernel.process_fork", Fork, &["child_pid", "-", "child_tgid"]),
-    old("process.fork", Fork, &["child_pid", "-", "child_tgid"]),
-    old("core.process_fork", Fork, &["child_pid"]),
-    old("kernel.kthread_create", KernelThread, &["pid"]),
-    old("process.kernel_thread", KernelThread, &["pid"]),
+    legacy("kernel.process_fork", Fork, &["child_pid", "-", "child_tgid"]),
+    legacy("process.fork", Fork, &["child_pid", "-", "child_tgid"]),
+    legacy("core.process_fork", Fork, &["child_pid"]),
+    legacy("kernel.kthread_create", KernelThread, &["pid"]),
+    legacy("process.kernel_thread", KernelThread, &["pid"]),
     lttng("sched_process_exit", Exit, &["tid"]),
     perf("sched:sched_process_exit", Exit, &["pid"]),
-    old("kernel.process_exit", Exit, &["pid"]),
-    old("process.exit", Exit, &["pid"]),
-    old("core.process_exit", Exit, &["pid"]),
+    legacy("kernel.process_exit", Exit, &["pid"]),
+    legacy("process.exit", Exit, &["pid"]),
+    legacy("core.process_exit", Exit, &["pid"]),
     lttng("sched_process_free", Free, &["tid"]),
     perf("sched:sched_process_free", Free, &["pid"]),
-    old("kernel.process_free", Free, &["pid"]),
-    old("process.free", Free, &["pid"]),
+    legacy("kernel.process_free", Free, &["pid"]),
+    legacy("process.free", Free, &["pid"]),
     lttng("sched_process_exec", Exec, &["filename", "tid", "old_tid"]),
     perf("sched:sched_process_exec", Exec, &["filename", "pid", "old_pid"]),
-    old("fs.exec", Exec, &["filename"]),
-    old("userspace.thread_brand", Brand, &["name"]),
-    old("user_generic.thread_brand", Brand, &["name"]),
+    legacy("fs.exec", Exec, &["filename"]),
+    legacy("userspace.thread_brand", Brand, &["name"]),
+    legacy("user_generic.thread_brand", Brand, &["name"]),
     // System calls
     lttng("sys_enter", SyscallEntry, CALL),
     lttng("sys_exit", SyscallExit, &["ret"]),
@@ -267,27 +270,27 @@ pub(super) static ROWS: &[Row] = &[
     perf("raw_syscalls:sys_exit", SyscallExit, &["ret"]),
     perf("syscalls:sys_enter_*", SyscallEntry, CALL),
     perf("syscalls:sys_exit_*", SyscallExit, &["ret"]),
-    old("kernel.syscall_entry", SyscallEntry, &["syscall_id"]),
-    old("kernel.syscall_exit", SyscallExit, &["ret"]),
-    old("kernel_arch.syscall_entry", SyscallEntry, &["syscall_id"]),
-    old("kernel_arch.syscall_exit", SyscallExit, &[]),
-    old("core.syscall_entry", SyscallEntry, &["syscall_id"]),
-    old("core.syscall_exit", SyscallExit, &[]),
-    old("fs.open", Open, &["fd", "filename"]),
-    old("fs.close", Close, &["fd"]),
-    old("userspace.function_entry", FunctionEntry, &["this_fn"]),
-    old("userspace.function_exit", FunctionExit, &["this_fn"]),
-    old("user_generic.function_entry", FunctionEntry, &["this_fn"]),
-    old("user_generic.function_exit", FunctionExit, &["this_fn"]),
+    legacy("kernel.syscall_entry", SyscallEntry, &["syscall_id"]),
+    legacy("kernel.syscall_exit", SyscallExit, &["ret"]),
+    legacy("kernel_arch.syscall_entry", SyscallEntry, &["syscall_id"]),
+    legacy("kernel_arch.syscall_exit", SyscallExit, &[]),
+    legacy("core.syscall_entry", SyscallEntry, &["syscall_id"]),
+    legacy("core.syscall_exit", SyscallExit, &[]),
+    legacy("fs.open", Open, &["fd", "filename"]),
+    legacy("fs.close", Close, &["fd"]),
+    legacy("userspace.function_entry", FunctionEntry, &["this_fn"]),
+    legacy("userspace.function_exit", FunctionExit, &["this_fn"]),
+    legacy("user_generic.function_entry", FunctionEntry, &["this_fn"]),
+    legacy("user_generic.function_exit", FunctionExit, &["this_fn"]),
     // Interrupts and exceptions
     lttng("irq_handler_entry", IrqEntry, &["irq", "name"]),
     lttng("irq_handler_exit", IrqExit, &[]),
     perf("irq:irq_handler_entry", IrqEntry, &["irq", "name"]),
     perf("irq:irq_handler_exit", IrqExit, &[]),
-    old("kernel.irq_entry", IrqEntry, &["irq_id"]),
-    old("kernel.irq_exit", IrqExit, &[]),
-    old("core.irq_entry", IrqEntry, &["irq_id"]),
-    old("core.irq_exit", IrqExit, &[]),
+    legacy("kernel.irq_entry", IrqEntry, &["irq_id"]),
+    legacy("kernel.irq_exit", IrqExit, &[]),
+    legacy("core.irq_entry", IrqEntry, &["irq_id"]),
+    legacy("core.irq_exit", IrqExit, &[]),
     lttng("x86_irq_vectors_*_entry", VectorEntry, &["vector", "-"]),
     lttng("x86_irq_vectors_*_exit", VectorExit, &[]),
     lttng("irq_vectors_*_entry", VectorEntry, &["vector", "-"]),
@@ -303,36 +306,36 @@ pub(super) static ROWS: &[Row] = &[
     perf("irq:softirq_raise", SoftirqRaise, &["vec"]),
     perf("irq:softirq_entry", SoftirqEntry, &["vec"]),
     perf("irq:softirq_exit", SoftirqExit, &[]),
-    old("kernel.softirq_raise", SoftirqRaise, &["softirq_id"]),
-    old("kernel.softirq_entry", SoftirqEntry, &["softirq_id"]),
-    old("kernel.softirq_exit", SoftirqExit, &[]),
-    old("kernel.soft_irq_raise", SoftirqRaise, &["softirq_id"]),
-    old("kernel.soft_irq_entry", SoftirqEntry, &["softirq_id"]),
-    old("kernel.soft_irq_exit", SoftirqExit, &[]),
+    legacy("kernel.softirq_raise", SoftirqRaise, &["softirq_id"]),
+    legacy("kernel.softirq_entry", SoftirqEntry, &["softirq_id"]),
+    legacy("kernel.softirq_exit", SoftirqExit, &[]),
+    legacy("kernel.soft_irq_raise", SoftirqRaise, &["softirq_id"]),
+    legacy("kernel.soft_irq_entry", SoftirqEntry, &["softirq_id"]),
+    legacy("kernel.soft_irq_exit", SoftirqExit, &[]),
     lttng("x86_exceptions_page_fault_user", UserPageFault, &[]),
     lttng("x86_exceptions_page_fault_kernel", KernelPageFault, &[]),
     lttng("exceptions_page_fault_user", UserPageFault, &[]),
     lttng("exceptions_page_fault_kernel", KernelPageFault, &[]),
     perf("exceptions:page_fault_user", UserPageFault, &[]),
     perf("exceptions:page_fault_kernel", KernelPageFault, &[]),
-    old("kernel.trap_entry", TrapEntry, &["trap_id"]),
-    old("kernel.trap_exit", TrapExit, &[]),
-    old("kernel.page_fault_entry", TrapEntry, &["trap_id"]),
-    old("kernel.page_fault_exit", TrapExit, &[]),
-    old("kernel.page_fault_nosem_entry", TrapEntry, &["trap_id"]),
-    old("kernel.page_fault_nosem_exit", TrapExit, &[]),
-    old("core.trap_entry", TrapEntry, &["trap_id"]),
-    old("core.trap_exit", TrapExit, &[]),
+    legacy("kernel.trap_entry", TrapEntry, &["trap_id"]),
+    legacy("kernel.trap_exit", TrapExit, &[]),
+    legacy("kernel.page_fault_entry", TrapEntry, &["trap_id"]),
+    legacy("kernel.page_fault_exit", TrapExit, &[]),
+    legacy("kernel.page_fault_nosem_entry", TrapEntry, &["trap_id"]),
+    legacy("kernel.page_fault_nosem_exit", TrapExit, &[]),
+    legacy("core.trap_entry", TrapEntry, &["trap_id"]),
+    legacy("core.trap_exit", TrapExit, &[]),
     // Devices
     lttng("block_rq_issue", BlockIssue, REQUEST),
     lttng("block_rq_complete", BlockComplete, REQUEST),
     perf("block:block_rq_issue", BlockIssue, REQUEST),
     perf("block:block_rq_complete", BlockComplete, REQUEST),
-    old("block._blk_request_issue", BlockIssue, OLD_REQUEST),
-    old("block._blk_request_complete", BlockComplete, OLD_REQUEST),
+    legacy("block._blk_request_issue", BlockIssue, LEGACY_REQUEST),
+    legacy("block._blk_request_complete", BlockComplete, LEGACY_REQUEST),
     lttng("power_cpu_frequency", Frequency, &["state", "cpu_id"]),
     perf("power:cpu_frequency", Frequency, &["state", "cpu_id"]),
-    // Dumps
+    // State dumps
     lttng("lttng_statedump_process_state", ProcessState, DUMPED),
     lttng(
         "lttng_statedump_file_descriptor",
@@ -342,27 +345,31 @@ pub(super) static ROWS: &[Row] = &[
     lttng("lttng_statedump_interrupt", IrqName, &["irq", "action"]),
     lttng("lttng_statedump_block_device", DeviceName, &["dev", "diskname"]),
     lttng("lttng_statedump_end", DumpEnd, &[]),
-    old("task_state.process_state", ProcessState, &["pid", "tgid", "parent_pid", "name", "type"]),
-    old("list.process_state", ProcessState, &["pid", "tgid", "parent_pid", "name", "type"]),
-    old(
+    legacy(
+        "task_state.process_state",
+        ProcessState,
+        &["pid", "tgid", "parent_pid", "name", "type"],
+    ),
+    legacy("list.process_state", ProcessState, &["pid", "tgid", "parent_pid", "name", "type"]),
+    legacy(
         "statedump.enumerate_process_state",
         ProcessState,
         &["pid", "tgid", "parent_pid", "name", "type"],
     ),
-    old("syscall_state.sys_call_table", SyscallName, &["id", "symbol"]),
-    old("statedump.sys_call_table", SyscallName, &["id", "symbol"]),
-    old("softirq_state.softirq_vec", SoftirqName, &["id", "symbol"]),
-    old("irq_state.interrupt", IrqName, &["irq_id|num", "action"]),
-    old("list.interrupt", IrqName, &["irq_id|num", "action"]),
-    old("kprobe_state.kprobe_table", ProbeName, &["ip", "symbol"]),
-    old("global_state.statedump_end", DumpEnd, &[]),
-    old("list.statedump_end", DumpEnd, &[]),
-    old("statedump.statedump_end", DumpEnd, &[]),
+    legacy("syscall_state.sys_call_table", SyscallName, &["id", "symbol"]),
+    legacy("statedump.sys_call_table", SyscallName, &["id", "symbol"]),
+    legacy("softirq_state.softirq_vec", SoftirqName, &["id", "symbol"]),
+    legacy("irq_state.interrupt", IrqName, &["irq_id|num", "action"]),
+    legacy("list.interrupt", IrqName, &["irq_id|num", "action"]),
+    legacy("kprobe_state.kprobe_table", ProbeName, &["ip", "symbol"]),
+    legacy("global_state.statedump_end", DumpEnd, &[]),
+    legacy("list.statedump_end", DumpEnd, &[]),
+    legacy("statedump.statedump_end", DumpEnd, &[]),
 ];
 
 impl Row {
-    /// What stands for `*` in an event's name, if the row is for it; empty without
-    /// a `*`.
+    /// Returns the part of an event's name that `*` matches, or an empty string if the row
+    /// has no `*`; `None` if the row does not match the name.
     pub(super) fn captures<'n>(&self, name: &'n str) -> Option<&'n str> {
         let Some((before, after)) = self.name.split_once('*') else {
             return (self.name == name).then_some("");
@@ -395,7 +402,7 @@ mod tests {
         for (at, row) in ROWS.iter().enumerate() {
             let name = row.name.replace('*', "x");
             let first =
-                ROWS.iter().position(|r| r.world == row.world && r.captures(&name).is_some());
+                ROWS.iter().position(|r| r.tracer == row.tracer && r.captures(&name).is_some());
             assert_eq!(first, Some(at), "{row:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Values as they are compared before they are stored.
+//! Attribute values in a form that is cheap to compare before they are stored.
 
 use crate::history::Text;
 use crate::history::{Builder, Error};
@@ -8,7 +8,8 @@ use crate::kernel::{
 use crate::tree::Quark;
 use crate::value::Value;
 
-/// A value that is compared without looking at texts.
+/// An attribute value whose text is represented by its id, so that comparing does not look
+/// at texts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) enum Field {
     #[default]
@@ -20,12 +21,12 @@ pub(super) enum Field {
 }
 
 impl Field {
-    /// A number, mostly a small one.
+    /// Creates the value of an unsigned number: an `I32` if it fits, otherwise an `I64`.
     pub(super) fn number(number: u32) -> Field {
         i32::try_from(number).map_or(Field::I64(number.into()), Field::I32)
     }
 
-    /// What an attribute has now.
+    /// Returns the current value of an attribute.
     pub(super) fn ongoing(builder: &mut Builder, quark: Quark) -> Result<Field, Error> {
         Ok(match builder.ongoing(quark)?.value {
             Value::I32(number) => Field::I32(number),
@@ -35,19 +36,20 @@ impl Field {
                 let text = text.to_owned();
                 Field::Text(builder.text(&text)?)
             }
-            // Nothing else is stored here.
+            // Kernel states have no other values.
             _ => Field::Null,
         })
     }
 
+    /// Creates the value of a number, or null.
     pub(super) fn optional(number: Option<i32>) -> Field {
         number.map_or(Field::Null, Field::I32)
     }
 }
 
-/// The texts of one builder that states are told by.
+/// The enum_texts of all modes, statuses and types, as texts of one builder.
 #[derive(Debug)]
-pub(super) struct Spellings {
+pub(super) struct EnumTexts {
     pub(super) cpu_modes: Vec<Field>,
     pub(super) statuses: Vec<Field>,
     pub(super) modes: Vec<Field>,
@@ -55,13 +57,13 @@ pub(super) struct Spellings {
     pub(super) device_modes: Vec<Field>,
 }
 
-impl Spellings {
-    pub(super) fn new(builder: &mut Builder) -> Result<Spellings, Error> {
-        // They are the first texts, so that they have small numbers of few bits.
+impl EnumTexts {
+    pub(super) fn new(builder: &mut Builder) -> Result<EnumTexts, Error> {
+        // They are the first texts of the builder, so that their ids need few bits.
         let mut all = |texts: &mut dyn Iterator<Item = &'static str>| {
             texts.map(|text| builder.text(text).map(Field::Text)).collect::<Result<Vec<_>, _>>()
         };
-        Ok(Spellings {
+        Ok(EnumTexts {
             cpu_modes: all(&mut CpuMode::ALL.iter().map(|of| of.as_str()))?,
             statuses: all(&mut ProcessStatus::ALL.iter().map(|of| of.as_str()))?,
             modes: all(&mut ExecutionMode::ALL.iter().map(|of| of.as_str()))?,
@@ -71,15 +73,15 @@ impl Spellings {
     }
 }
 
-/// The texts of one builder for the names of one trace.
+/// The names of one trace, as texts of one builder.
 #[derive(Debug, Default)]
 pub(super) struct NameTexts {
-    /// By the number of a name; null if it was not needed yet.
+    /// The texts by name id; null if a name has not been used yet.
     texts: Vec<Field>,
 }
 
 impl NameTexts {
-    /// The empty name is null.
+    /// Returns the value of a name; null for the empty name.
     #[inline]
     pub(super) fn field(
         &mut self,

@@ -1,8 +1,8 @@
-//! One machine's state on its way into a history.
+//! Writing of one machine's state to a history.
 
 use hashbrown::HashSet;
 
-use super::field::{Field, NameTexts, Spellings};
+use super::field::{EnumTexts, Field, NameTexts};
 use super::node::Node;
 use crate::history::{Builder, Error};
 use crate::kernel::{
@@ -21,14 +21,14 @@ pub(super) const DEVICES: &str = "Devices";
 pub(super) const DEVICE: [&str; 3] = ["", "Name", "Requests"];
 pub(super) const ANOMALIES: &str = "Anomalies";
 
-/// Where the state of a machine is stored, and what was stored last.
+/// The attributes of a machine, and the values that were stored last.
 #[derive(Debug)]
 pub(super) struct Machine {
     base: Quark,
     threads_base: Quark,
-    /// By their places in the state.
+    /// The nodes of CPUs, by index in the state.
     cpus: Vec<Option<Node<4>>>,
-    /// By place in the table of processes.
+    /// The nodes of threads, by place in the table of processes.
     threads: Vec<Option<Thread>>,
     sources: [Vec<Option<Node<2>>>; 4],
     devices: Vec<Node<3>>,
@@ -44,15 +44,15 @@ struct Thread {
     node: Node<10>,
 }
 
-/// Where states go.
+/// The destination of states: a builder, its texts and the time in ns.
 #[derive(Debug)]
-pub(super) struct Place<'p> {
+pub(super) struct Output<'p> {
     pub(super) builder: &'p mut Builder,
-    pub(super) spellings: &'p Spellings,
+    pub(super) enum_texts: &'p EnumTexts,
     pub(super) t: i64,
 }
 
-/// The event that a state was changed by.
+/// The event that changed a state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cause {
     pub(super) transition: Transition,
@@ -76,18 +76,19 @@ impl Machine {
         })
     }
 
-    /// Stores what an event changed; or all, if it is not known what that is.
+    /// Stores the changes of an event, or the whole state if the changes or the event are
+    /// unknown.
     pub(super) fn store(
         &mut self,
-        place: &mut Place<'_>,
+        out: &mut Output<'_>,
         state: &mut TraceState,
         cause: Option<Cause>,
     ) -> Result<(), Error> {
         let mut changed = std::mem::take(&mut self.changed);
         let is_known = state.changes(&mut changed);
         let stored = match cause {
-            Some(cause) if is_known => self.store_changed(place, state, cause, &changed),
-            _ => self.store_all(place, state),
+            Some(cause) if is_known => self.store_changed(out, state, cause, &changed),
+            _ => self.store_all(out, state),
         };
         self.changed = changed;
         stored
@@ -96,109 +97,115 @@ impl Machine {
     #[inline]
     fn store_changed(
         &mut self,
-        place: &mut Place<'_>,
+        out: &mut Output<'_>,
         state: &TraceState,
         cause: Cause,
         changed: &Changed,
     ) -> Result<(), Error> {
-        // Those that are gone first: another one may have their ids.
+        // Processes that are gone come first: others may have their ids.
         for ix in &changed.processes {
-            self.clear_if_gone(place, state, *ix)?;
+            self.clear_if_gone(out, state, *ix)?;
         }
         if let Some(cpu) = cause.cpu {
-            self.cpu(place, state, cpu)?;
+            self.store_cpu(out, state, cpu)?;
         }
         for ix in &changed.processes {
-            self.thread(place, state, *ix)?;
-            // It may be running, or have been.
+            self.store_thread(out, state, *ix)?;
+            // The process may be running, or may have been running before.
             if let Some(cpu) = state.process(*ix).and_then(Process::cpu)
                 && Some(cpu) != cause.cpu
             {
-                self.cpu(place, state, cpu)?;
+                self.store_cpu(out, state, cpu)?;
             }
         }
         for (kind, number) in &changed.sources {
-            self.source(place, state, *kind, *number)?;
+            self.store_source(out, state, *kind, *number)?;
         }
         match cause.transition {
             Transition::BlockIssue | Transition::BlockComplete => {
                 if let Some(request) = state.effect().request() {
-                    self.device(place, state, request.device)?;
+                    self.store_device(out, state, request.device)?;
                 }
             }
-            Transition::DeviceName => self.all_devices(place, state)?,
-            Transition::Frequency => self.all_cpus(place, state)?,
+            Transition::DeviceName => self.store_all_devices(out, state)?,
+            Transition::Frequency => self.store_all_cpus(out, state)?,
             _ => {}
         }
         if self.anomalies != *state.anomalies() {
-            self.store_anomalies(place, state)?;
+            self.store_anomalies(out, state)?;
         }
         Ok(())
     }
 
     #[cold]
-    fn store_all(&mut self, place: &mut Place<'_>, state: &TraceState) -> Result<(), Error> {
+    fn store_all(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
         let places = state.places().max(self.threads.len());
         for ix in 0..places {
-            self.clear_if_gone(place, state, ProcessIx::at(ix))?;
+            self.clear_if_gone(out, state, ProcessIx::at(ix))?;
         }
-        self.all_cpus(place, state)?;
+        self.store_all_cpus(out, state)?;
         for ix in 0..places {
-            self.thread(place, state, ProcessIx::at(ix))?;
+            self.store_thread(out, state, ProcessIx::at(ix))?;
         }
         for kind in SourceKind::ALL {
             let known = state.sources(kind).len().max(self.sources[kind as usize].len());
             for number in 0..known {
-                self.source(place, state, kind, number as u32)?;
+                self.store_source(out, state, kind, number as u32)?;
             }
         }
-        self.all_devices(place, state)?;
-        self.store_anomalies(place, state)?;
-        self.clear_unknown(place)
+        self.store_all_devices(out, state)?;
+        self.store_anomalies(out, state)?;
+        self.clear_unknown(out)
     }
 
-    /// Threads that are there in a history that is gone on with, but no more.
-    fn clear_unknown(&mut self, place: &mut Place<'_>) -> Result<(), Error> {
+    /// Clears the threads that a continued history contains and that no longer exist.
+    fn clear_unknown(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
         let known: HashSet<Quark> =
             self.threads.iter().flatten().map(|thread| thread.node.base()).collect();
-        let stored: Vec<Quark> = place.builder.tree().children(self.threads_base).collect();
+        let stored: Vec<Quark> = out.builder.tree().children(self.threads_base).collect();
         for quark in stored.into_iter().filter(|quark| !known.contains(quark)) {
-            let mut gone = Node::of(place.builder, quark, &THREAD)?;
-            gone.clear(place.builder, place.t, &THREAD)?;
+            let mut gone = Node::of(out.builder, quark, &THREAD)?;
+            gone.clear(out.builder, out.t, &THREAD)?;
         }
         Ok(())
     }
 
-    fn all_cpus(&mut self, place: &mut Place<'_>, state: &TraceState) -> Result<(), Error> {
-        state.cpus().try_for_each(|(number, _)| self.cpu(place, state, number))
+    fn store_all_cpus(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
+        state.cpus().try_for_each(|(number, _)| self.store_cpu(out, state, number))
     }
 
-    fn cpu(&mut self, place: &mut Place<'_>, state: &TraceState, cpu: u32) -> Result<(), Error> {
+    /// Stores the state of a CPU.
+    fn store_cpu(
+        &mut self,
+        out: &mut Output<'_>,
+        state: &TraceState,
+        cpu: u32,
+    ) -> Result<(), Error> {
         let Some(at) = state.cpu_index(cpu) else { return Ok(()) };
         let Some(known) = state.cpu_at(at) else { return Ok(()) };
         let cpu = known.number();
         let node = match self.cpus.get_mut(at) {
             Some(Some(node)) => node,
             _ => {
-                let base = child(place.builder, self.base, CPUS, &cpu.to_string())?;
-                let node = Node::of(place.builder, base, &CPU)?;
-                grown(&mut self.cpus, at).insert(node)
+                let base = child(out.builder, self.base, CPUS, &cpu.to_string())?;
+                let node = Node::of(out.builder, base, &CPU)?;
+                slot_mut(&mut self.cpus, at).insert(node)
             }
         };
         let pending = Some(known.pending_softirqs()).filter(|pending| *pending != 0);
         let fields = [
-            place.spellings.cpu_modes[state.cpu_mode(cpu) as usize],
+            out.enum_texts.cpu_modes[state.cpu_mode(cpu) as usize],
             Field::optional(state.running(cpu).and_then(Process::tid)),
             known.frequency().map_or(Field::Null, Field::U64),
             pending.map_or(Field::Null, |pending| Field::I64(pending.into())),
         ];
-        node.set(place.builder, place.t, &CPU, fields)
+        node.set(out.builder, out.t, &CPU, fields)
     }
 
-    /// A process that is gone, or has another id, has no states any more.
+    /// Clears the attributes of a process that is gone or has another id.
     fn clear_if_gone(
         &mut self,
-        place: &mut Place<'_>,
+        out: &mut Output<'_>,
         state: &TraceState,
         ix: ProcessIx,
     ) -> Result<(), Error> {
@@ -209,31 +216,32 @@ impl Machine {
             })
         };
         match thread.take_if(is_gone) {
-            Some(mut gone) => gone.node.clear(place.builder, place.t, &THREAD),
+            Some(mut gone) => gone.node.clear(out.builder, out.t, &THREAD),
             None => Ok(()),
         }
     }
 
-    fn thread(
+    /// Stores the state of a process.
+    fn store_thread(
         &mut self,
-        place: &mut Place<'_>,
+        out: &mut Output<'_>,
         state: &TraceState,
         ix: ProcessIx,
     ) -> Result<(), Error> {
         let Some(process) = state.process(ix) else { return Ok(()) };
         let Some(tid) = process.tid() else { return Ok(()) };
-        let mut name = |id| self.names.field(id, state, place.builder);
-        let spellings = place.spellings;
+        let mut name = |id| self.names.field(id, state, out.builder);
+        let enum_texts = out.enum_texts;
         let top = process.top();
         let fields = [
-            spellings.statuses[top.status() as usize],
-            spellings.modes[top.mode() as usize],
+            enum_texts.statuses[top.status() as usize],
+            enum_texts.modes[top.mode() as usize],
             name(top.submode())?,
             name(process.name())?,
             Field::optional(process.pid()),
             Field::optional(process.parent()),
             process.cpu().map_or(Field::Null, Field::number),
-            process.kind().map_or(Field::Null, |kind| spellings.kinds[kind as usize]),
+            process.kind().map_or(Field::Null, |kind| enum_texts.kinds[kind as usize]),
             name(process.brand())?,
             match process.function() {
                 0 => Field::Null,
@@ -245,20 +253,21 @@ impl Machine {
             _ => {
                 let (serial, base) = (process.serial(), self.threads_base);
                 let base = match (tid, process.cpu()) {
-                    (0, Some(cpu)) => place.builder.add_child(base, &format!("0_{cpu}")),
-                    _ => place.builder.add_child(base, &tid.to_string()),
+                    (0, Some(cpu)) => out.builder.add_child(base, &format!("0_{cpu}")),
+                    _ => out.builder.add_child(base, &tid.to_string()),
                 }?;
-                let node = Node::of(place.builder, base, &THREAD)?;
+                let node = Node::of(out.builder, base, &THREAD)?;
                 let thread = Thread { serial, tid, node };
-                grown(&mut self.threads, ix.index()).insert(thread)
+                slot_mut(&mut self.threads, ix.index()).insert(thread)
             }
         };
-        thread.node.set(place.builder, place.t, &THREAD, fields)
+        thread.node.set(out.builder, out.t, &THREAD, fields)
     }
 
-    fn source(
+    /// Stores the state of an interrupt, softirq or exception.
+    fn store_source(
         &mut self,
-        place: &mut Place<'_>,
+        out: &mut Output<'_>,
         state: &TraceState,
         kind: SourceKind,
         number: u32,
@@ -269,51 +278,52 @@ impl Machine {
             0 => Field::Null,
             _ => Field::number(source.running()),
         };
-        let fields = [running, self.names.field(source.name(), state, place.builder)?];
+        let fields = [running, self.names.field(source.name(), state, out.builder)?];
         let node = match known.get_mut(number as usize) {
             Some(Some(node)) => node,
             _ if fields == [Field::Null; 2] => return Ok(()),
             _ => {
                 let kind = SOURCES[kind as usize];
-                let base = child(place.builder, self.base, kind, &number.to_string())?;
-                let node = Node::of(place.builder, base, &SOURCE)?;
-                grown(known, number as usize).insert(node)
+                let base = child(out.builder, self.base, kind, &number.to_string())?;
+                let node = Node::of(out.builder, base, &SOURCE)?;
+                slot_mut(known, number as usize).insert(node)
             }
         };
-        node.set(place.builder, place.t, &SOURCE, fields)
+        node.set(out.builder, out.t, &SOURCE, fields)
     }
 
-    fn all_devices(&mut self, place: &mut Place<'_>, state: &TraceState) -> Result<(), Error> {
-        (0..state.devices().len()).try_for_each(|device| self.device(place, state, device))
+    fn store_all_devices(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
+        (0..state.devices().len()).try_for_each(|device| self.store_device(out, state, device))
     }
 
-    fn device(
+    /// Stores the state of a block device, and adds devices up to its index.
+    fn store_device(
         &mut self,
-        place: &mut Place<'_>,
+        out: &mut Output<'_>,
         state: &TraceState,
         index: usize,
     ) -> Result<(), Error> {
         while self.devices.len() <= index {
             let Some(device) = state.devices().get(self.devices.len()) else { return Ok(()) };
             let number = device.number().to_string();
-            let base = child(place.builder, self.base, DEVICES, &number)?;
-            self.devices.push(Node::of(place.builder, base, &DEVICE)?);
+            let base = child(out.builder, self.base, DEVICES, &number)?;
+            self.devices.push(Node::of(out.builder, base, &DEVICE)?);
         }
         let Some(device) = state.devices().get(index) else { return Ok(()) };
         let fields = [
-            place.spellings.device_modes[BlockDevice::mode(device) as usize],
-            self.names.field(device.name(), state, place.builder)?,
+            out.enum_texts.device_modes[BlockDevice::mode(device) as usize],
+            self.names.field(device.name(), state, out.builder)?,
             Field::number(device.in_flight()),
         ];
-        self.devices[index].set(place.builder, place.t, &DEVICE, fields)
+        self.devices[index].set(out.builder, out.t, &DEVICE, fields)
     }
 
     #[cold]
-    fn store_anomalies(&mut self, place: &mut Place<'_>, state: &TraceState) -> Result<(), Error> {
+    fn store_anomalies(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
         for ((name, count), (_, before)) in state.anomalies().iter().zip(self.anomalies.iter()) {
             if count != before {
-                let quark = child(place.builder, self.base, ANOMALIES, name)?;
-                place.builder.set(quark, place.t, Some(count).filter(|count| *count > 0))?;
+                let quark = child(out.builder, self.base, ANOMALIES, name)?;
+                out.builder.set(quark, out.t, Some(count).filter(|count| *count > 0))?;
             }
         }
         self.anomalies = *state.anomalies();
@@ -321,14 +331,14 @@ impl Machine {
     }
 }
 
-/// The attribute two levels below another one.
+/// Returns the attribute `base/group/name`, which is added if it is new.
 fn child(builder: &mut Builder, base: Quark, group: &str, name: &str) -> Result<Quark, Error> {
     let group = builder.add_child(base, group)?;
     builder.add_child(group, name)
 }
 
-/// A place in a table that grows as needed.
-fn grown<T>(table: &mut Vec<Option<T>>, at: usize) -> &mut Option<T> {
+/// Returns an element of a table, which grows as needed.
+fn slot_mut<T>(table: &mut Vec<Option<T>>, at: usize) -> &mut Option<T> {
     if table.len() <= at {
         table.resize_with(at + 1, || None);
     }

@@ -1,12 +1,10 @@
-//! The history of kernel state: every state that a trace tells of, to be asked in
-//! any order.
+//! The history of kernel states: every state in a trace, for queries at any time.
 //!
-//! [`KernelHistory`] follows a [`KernelState`](crate::kernel::KernelState) while a
-//! context is read, and stores what changes in a [history](crate::history).
-//! [`record`] does all of that for a whole traceset, and adds what is new to the history
-//! of one that has grown. A [`Snapshot`] is the state of
-//! a machine at one time: taken from a history it is the same as taken from a
-//! [`TraceState`](crate::kernel::TraceState) that was brought to that time.
+//! [`KernelHistory`] follows a [`KernelState`](crate::kernel::KernelState) while a context
+//! is read, and stores changes in a [history](crate::history). [`record`] does this for a
+//! whole traceset; if the traceset has grown since, it extends the stored history. A
+//! [`Snapshot`] is the state of a machine at one time: one taken from a history equals one
+//! taken from a [`TraceState`](crate::kernel::TraceState) at that time.
 //!
 //! ```
 //! use lttv_context::Traceset;
@@ -18,12 +16,12 @@
 //! let recorded = record(&traceset, Target::Memory, |_| ControlFlow::Continue(()))?;
 //! let history = recorded.history;
 //!
-//! // Who was running, half-way through?
+//! // Print the running processes at half time.
 //! let t = history.start().midpoint(history.end());
 //! for cpu in history.matching_at("0/CPUs/*/Thread", t)? {
 //!     println!("{}: {}", history.tree().path(cpu.quark), cpu.value);
 //! }
-//! // For how long was each CPU idle?
+//! // Print the idle time of each CPU.
 //! for cpu in history.tree().matching(lttv_state::tree::Quark::ROOT, "0/CPUs/*")? {
 //!     let modes = history.durations(cpu, history.start()..=history.end())?;
 //!     let idle = modes.iter().find(|mode| mode.value == "idle".into());
@@ -36,43 +34,43 @@
 //!
 //! # Attributes
 //!
-//! Below each trace's number in its traceset, such as `0`:
+//! The attributes of a trace are below its number in the traceset, such as `0`:
 //!
 //! | attribute | value |
 //! |---|---|
-//! | `CPUs/<n>` | text: what it is busy with, a [`CpuMode`](crate::kernel::CpuMode) |
-//! | `CPUs/<n>/Thread` | i32: id of who runs there; null while that is not known |
-//! | `CPUs/<n>/Frequency` | u64: Hz |
-//! | `CPUs/<n>/Pending` | i64: soft interrupts raised and not begun, a bit each; null if none |
-//! | `Threads/<tid>` | text: a [`ProcessStatus`](crate::kernel::ProcessStatus), empty if not known; null while there is no such thread |
-//! | `Threads/<tid>/Mode` | text: the [`ExecutionMode`](crate::kernel::ExecutionMode) that it is in |
-//! | `Threads/<tid>/Submode` | text: which system call, interrupt or exception |
-//! | `Threads/<tid>/Name` | text |
-//! | `Threads/<tid>/PID`, `PPID` | i32: id of its thread group, and of its parent |
-//! | `Threads/<tid>/CPU` | i32: where it runs, waits to run, or ran last; i64 for numbers beyond |
+//! | `CPUs/<n>` | text: the CPU's activity, a [`CpuMode`](crate::kernel::CpuMode) |
+//! | `CPUs/<n>/Thread` | i32: id of the running process; null while that is unknown |
+//! | `CPUs/<n>/Frequency` | u64: clock frequency in Hz |
+//! | `CPUs/<n>/Pending` | i64: softirqs raised and not started, one bit each; null if none |
+//! | `Threads/<tid>` | text: a [`ProcessStatus`](crate::kernel::ProcessStatus), empty if unknown; null while there is no such thread |
+//! | `Threads/<tid>/Mode` | text: the [`ExecutionMode`](crate::kernel::ExecutionMode) |
+//! | `Threads/<tid>/Submode` | text: name of the system call, interrupt or exception |
+//! | `Threads/<tid>/Name` | text: name of the thread |
+//! | `Threads/<tid>/PID`, `PPID` | i32: id of the thread group, and of the parent |
+//! | `Threads/<tid>/CPU` | i32: CPU that it runs on, waits for, or last ran on; i64 for larger numbers |
 //! | `Threads/<tid>/Kind` | text: a [`ProcessType`](crate::kernel::ProcessType) |
-//! | `Threads/<tid>/Brand` | text: the name it gave itself (LTTng 0.x) |
-//! | `Threads/<tid>/Function` | u64: address of the function that it is in (LTTng 0.x) |
-//! | `IRQs/<n>`, `Vectors/<n>`, `Softirqs/<n>`, `Traps/<n>` | i32: how many handlers of it run now; null before it first came |
-//! | `IRQs/<n>/Name` and so on | text |
+//! | `Threads/<tid>/Brand` | text: the name that it gave itself (LTTng 0.x) |
+//! | `Threads/<tid>/Function` | u64: address of its current function (LTTng 0.x) |
+//! | `IRQs/<n>`, `Vectors/<n>`, `Softirqs/<n>`, `Traps/<n>` | i32: number of running handlers; null before its first occurrence |
+//! | `IRQs/<n>/Name` and so on | text: name of the source |
 //! | `Devices/<major>,<minor>` | text: a [`BlockDeviceMode`](crate::kernel::BlockDeviceMode) |
-//! | `Devices/<major>,<minor>/Name` | text |
-//! | `Devices/<major>,<minor>/Requests` | i32: given to it and not completed |
-//! | `Anomalies/<name>` | u64: how many so far, of those in [`Anomalies`](crate::kernel::Anomalies); null for none |
+//! | `Devices/<major>,<minor>/Name` | text: name of the device |
+//! | `Devices/<major>,<minor>/Requests` | i32: requests issued to it and not completed |
+//! | `Anomalies/<name>` | u64: number so far of one of the [`Anomalies`](crate::kernel::Anomalies); null for none |
 //!
-//! The idle thread of CPU *n* is `Threads/0_<n>`. When a thread is gone, all its
-//! attributes are null; another one with the same id goes on in the same place. An
-//! attribute is there from its first value on. Attributes without a value of their
-//! own, such as `Threads`, are null.
+//! The idle thread of CPU *n* is `Threads/0_<n>`. When a thread is gone, all its attributes
+//! are null; a later thread with the same id uses the same attributes. Attributes are added
+//! with their first value. Attributes without a value of their own, such as `Threads`, are
+//! null.
 //!
 //! # Times
 //!
-//! A change is valid from the time of its event on. The history begins 1 ns before
-//! the first packet, with what is known in advance, and ends at the last event or
-//! packet. Events without a time are taken to happen at the begin.
+//! A change is valid from the time of its event on. The history starts 1 ns before the
+//! first packet, with the state before the first event, and ends at the last event or
+//! packet. Events without a time are stored at the start.
 
+mod extend;
 mod field;
-mod grown;
 mod machine;
 mod node;
 mod record;

@@ -1,22 +1,22 @@
-//! An attribute and those below it that are stored together.
+//! A group of attributes that are stored together: one attribute and some of its children.
 
 use super::field::Field;
 use crate::history::{Builder, Error};
 use crate::tree::Quark;
 
-/// Where the fields of something are stored, and what was stored there last.
+/// The attributes for the fields of an object, and the values that were stored last.
 #[derive(Debug)]
 pub(super) struct Node<const N: usize> {
     base: Quark,
-    /// The first is the attribute itself, the others are below it. Attributes are
-    /// added when they first have a value.
+    /// The attribute itself, followed by its children. Children are added with their first
+    /// value.
     quarks: [Option<Quark>; N],
     fields: [Field; N],
 }
 
 impl<const N: usize> Node<N> {
-    /// With what was stored there before: by others that are gone, or when the history
-    /// was built so far.
+    /// Creates a node with the values that its attributes have now: from previous objects,
+    /// or from a history that is continued.
     pub(super) fn of(builder: &mut Builder, base: Quark, names: &[&str; N]) -> Result<Self, Error> {
         let mut node = Node { base, quarks: [None; N], fields: [Field::Null; N] };
         node.quarks[0] = Some(base);
@@ -31,12 +31,12 @@ impl<const N: usize> Node<N> {
         Ok(node)
     }
 
-    /// The first of its attributes.
+    /// Returns the first of its attributes.
     pub(super) fn base(&self) -> Quark {
         self.base
     }
 
-    /// Stores the fields that changed, by the names of their attributes.
+    /// Stores the fields that changed. `names` are the names of the attributes.
     #[inline]
     pub(super) fn set(
         &mut self,
@@ -68,7 +68,7 @@ impl<const N: usize> Node<N> {
         Ok(())
     }
 
-    /// All its fields are null from now on.
+    /// Sets all fields to null.
     pub(super) fn clear(
         &mut self,
         builder: &mut Builder,

@@ -1,64 +1,68 @@
-//! The kernel history of a whole traceset, in one call.
+//! Recording of the kernel history of a whole traceset.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext, fingerprint};
 
-use super::grown::{self, Found, Marker};
+use super::extend::{Existing, MarkWriter, resume_or_extend};
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
 use crate::history::{Builder, Error, History, Identity, Settings};
 use crate::kernel::{self, KernelState};
 
-/// Events between two reports of progress.
+/// The number of events between two reports of progress.
 const STEP: u64 = 1 << 16;
 
-/// Grows when the same states come to other attributes than before.
+/// The version of the attributes: increased whenever the same states lead to other
+/// attributes.
 const VERSION: u32 = 2;
 
-/// Where a history is stored.
+/// The destination of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target<'p> {
-    /// In memory.
+    /// A history in memory, without a file.
     Memory,
-    /// In a file. If there is an unfinished one of the same traces, it is gone on
-    /// with; the traces are read from the begin nevertheless. If there is a finished one
-    /// of these traces as they were earlier, all of it that is settled is kept. Then only
-    /// what came later is read, if the feature `checkpoint-files` is on, and was when that
-    /// file was made; all is read otherwise. Anything else that is there is replaced
-    /// when the new one is whole: [`Recorded::rebuilt`] tells why.
+    /// A history in a file.
+    ///
+    /// If the file contains an unfinished history of the same traces, it is continued; the
+    /// traces are read from the start nevertheless. If it contains a finished history of
+    /// these traces before they grew, the settled part is kept. In this case only later
+    /// events are read, if the feature `checkpoint-files` is enabled now and was enabled
+    /// when the file was written; without it all events are read. Any other content is
+    /// replaced once the new history is complete: [`Recorded::rebuilt`] contains the
+    /// reason.
     File(&'p Path),
-    /// In a file, all of it anew. A file of that name is replaced when the new one is
-    /// whole.
+    /// A history in a file, computed from the start. An existing file is replaced once the
+    /// new history is complete.
     Anew(&'p Path),
 }
 
-/// A history, and what could not be read of the traces.
+/// A recorded history, with the errors met while reading the traces.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Recorded {
     /// The history of all traces.
     pub history: History,
-    /// How many events were read.
+    /// The number of events that were read.
     pub events: u64,
-    /// The time, in ns, before which all was in the file already; `None` if it was made
-    /// anew.
+    /// The time in ns before which the file's previous content was kept; `None` if the
+    /// history was computed from the start.
     pub kept: Option<i64>,
-    /// Why what was in the file was not gone on with but replaced, such as
-    /// [`Error::Stale`] if it is of other traces or of these with another content; `None`
-    /// if there was nothing, or it was gone on with.
+    /// The reason why the file's previous content was replaced, such as [`Error::Stale`] if
+    /// it is the history of other traces or of other content of these traces; `None` if
+    /// there was no previous content, or if it was continued.
     pub rebuilt: Option<Error>,
-    /// What could not be read, of what was not kept.
+    /// The errors met while reading the part that was not kept.
     pub errors: Vec<ltt_read::Error>,
-    /// How many errors more were met, but not kept: see
+    /// The number of further errors that are not in `errors`, see
     /// [`Merge::errors_omitted`](ltt_read::Merge::errors_omitted).
     pub errors_omitted: u64,
 }
 
 impl Recorded {
-    /// Returns the identity of a history that [`record`] makes now. This reads all of
-    /// the traces: [`open`] compares without that.
+    /// Returns the identity of a history that [`record`] would create now. This reads the
+    /// whole traces; [`open`] compares identities without that.
     pub fn identity(traceset: &Traceset) -> Identity {
         identity_of(fingerprint(traceset))
     }
@@ -73,10 +77,10 @@ fn identity_of(source: Vec<u8>) -> Identity {
     }
 }
 
-/// Opens the history that [`record`] has stored of these traces.
+/// Opens the history that [`record`] stored of a traceset.
 ///
-/// [`Fingerprint`] says how it is found out whether these are the traces, and what that
-/// costs: traces that were only copied or touched are the same.
+/// The traces are compared as described at [`Fingerprint`], also concerning the cost:
+/// traces that were only copied or touched are equal.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -97,9 +101,9 @@ fn identity_of(source: Vec<u8>) -> Identity {
 ///
 /// # Errors
 ///
-/// As [`History::open`]; [`Error::Stale`] if the file is of other traces, of these with
-/// another content or as they were before they grew, or was made by another version of
-/// this crate.
+/// Returns the errors of [`History::open`], and [`Error::Stale`] if the file contains the
+/// history of other traces, of other content of these traces or of these traces before they
+/// grew, or if it was written by another version of this crate.
 pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, Error> {
     let history = History::open(path)?;
     let source = Fingerprint::known(&history.identity().source).renewed(traceset);
@@ -113,15 +117,15 @@ pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, Erro
     }
 }
 
-/// Reads all traces from begin to end and stores their kernel states.
+/// Reads a whole traceset and stores its kernel states.
 ///
-/// `progress` is told how many bytes have been read, and of how many. If it breaks
-/// off, a file stays unfinished.
+/// `progress` is called with the number of bytes that have been read and the total number.
+/// If it returns `Break`, a file remains unfinished.
 ///
 /// # Errors
 ///
-/// If storing fails; [`Error::Unfinished`] if `progress` broke off; [`Error::Busy`] if the
-/// file is being built already.
+/// Returns an error if storing fails, [`Error::Unfinished`] if `progress` returned `Break`,
+/// and [`Error::Busy`] if the file is being written already.
 pub fn record(
     traceset: &Traceset,
     target: Target<'_>,
@@ -136,33 +140,33 @@ pub fn record(
         Target::Anew(path) => (Builder::create(path, start, settings)?, None),
         Target::File(path) => {
             let initial: Vec<_> = context.extensions()[kernel].traces().map(Snapshot::of).collect();
-            match grown::go_on(path, traceset, &settings, start, &initial)? {
-                Found::Builder(builder) => (*builder, None),
-                Found::Nothing => (Builder::create(path, start, settings)?, None),
-                Found::Other(error) => (Builder::create(path, start, settings)?, Some(error)),
+            match resume_or_extend(path, traceset, &settings, start, &initial)? {
+                Existing::Usable(builder) => (*builder, None),
+                Existing::None => (Builder::create(path, start, settings)?, None),
+                Existing::Unusable(error) => (Builder::create(path, start, settings)?, Some(error)),
             }
         }
     };
     let kept = Some(builder.earliest()).filter(|earliest| *earliest > start);
     let writer = context.attach(KernelHistory::new(kernel, builder));
     let mut marker = match target {
-        Target::Memory => Marker::default(),
-        Target::File(_) | Target::Anew(_) => Marker::new(&mut context, writer),
+        Target::Memory => MarkWriter::default(),
+        Target::File(_) | Target::Anew(_) => MarkWriter::new(&mut context, writer),
     };
     let mut events = 0;
     loop {
         let bounds = Bounds::all().events(STEP);
         let bounds = marker.next().map_or(bounds.clone(), |time| bounds.until_start_of(time));
-        // A position is of no use as a bound here, so that none can be stale.
+        // These bounds contain no position that could be stale.
         let Ok(read) = context.replay(&bounds) else { break };
         events += read.events;
         if context.extensions()[writer].error().is_some() {
             break;
         }
         match read.reason {
-            EndReason::EndTime => marker.make(&mut context, writer)?,
+            EndReason::EndTime => marker.write(&mut context, writer)?,
             EndReason::EndOfTraceset => {
-                marker.make(&mut context, writer)?;
+                marker.write(&mut context, writer)?;
                 break;
             }
             _ if progress(context.progress()).is_break() => return Err(Error::Unfinished),

@@ -1,109 +1,108 @@
-//! The state of a machine at one time, by itself.
+//! Snapshots: the state of a machine at one time, as plain data.
 
 use crate::kernel::{
     BlockDeviceMode, CpuMode, DeviceNumber, ExecutionMode, NameId, Process, ProcessStatus,
     ProcessType, SourceKind, Tid, TraceState,
 };
 
-/// What a machine was doing at one time.
+/// The state of a machine at one time.
 ///
-/// Taken from a state that events have been applied to, or
-/// [read](Snapshot::read) from a history: they are equal.
+/// A snapshot of a [`TraceState`] equals the snapshot [read](Snapshot::read) from a history
+/// at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// By number.
+    /// The CPUs, ordered by number.
     pub cpus: Vec<CpuState>,
-    /// By id; the idle threads come first, by CPU.
+    /// The threads, ordered by id: first the idle threads, ordered by CPU.
     pub threads: Vec<ThreadState>,
-    /// Interrupts and exceptions that came so far or have a name, by kind and
-    /// number.
+    /// The interrupts, softirqs and exceptions that have occurred or have a name, ordered
+    /// by kind and number.
     pub sources: Vec<SourceState>,
-    /// By number.
+    /// The block devices, ordered by number.
     pub devices: Vec<DeviceState>,
-    /// What was odd so far, and how often: see
-    /// [`Anomalies`](crate::kernel::Anomalies). Those that did not happen are not
-    /// listed.
+    /// The counters of [`Anomalies`](crate::kernel::Anomalies) with their names, without
+    /// those that are 0.
     pub anomalies: Vec<(&'static str, u64)>,
 }
 
-/// A CPU at one time.
+/// The state of a CPU at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CpuState {
-    /// Its number.
+    /// The CPU number.
     pub number: u32,
-    /// What it is busy with.
+    /// The activity of the CPU.
     pub mode: CpuMode,
-    /// The id of who runs there, `None` if not known.
+    /// The id of the running process; `None` if unknown.
     pub thread: Option<Tid>,
-    /// The name of who runs there, empty if not known.
+    /// The name of the running process; empty if unknown.
     pub thread_name: String,
-    /// In Hz.
+    /// The clock frequency in Hz; `None` if unknown.
     pub frequency: Option<u64>,
-    /// Soft interrupts raised and not begun, a bit each.
+    /// The softirqs that were raised and have not started, one bit each.
     pub pending_softirqs: u32,
 }
 
-/// A thread at one time.
+/// The state of a thread at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadState {
-    /// Its id; 0 for the idle thread of each CPU.
+    /// The id of the thread; 0 for the idle thread of each CPU.
     pub tid: Tid,
-    /// The id of its thread group, `None` if not known.
+    /// The id of the thread group; `None` if unknown.
     pub pid: Option<Tid>,
-    /// The id of its parent, `None` if not known.
+    /// The id of the parent; `None` if unknown.
     pub parent: Option<Tid>,
-    /// Empty if not known.
+    /// The name of the thread; empty if unknown.
     pub name: String,
-    /// The name it gave itself (LTTng 0.x), or empty.
+    /// The name that the thread gave itself (LTTng 0.x); empty if there is none.
     pub brand: String,
-    /// Whether it is part of the kernel, `None` if not known.
+    /// The type: user or kernel thread; `None` if unknown.
     pub kind: Option<ProcessType>,
-    /// The CPU that it runs on, or waits for, or ran on last.
+    /// The CPU that the thread runs on, waits for, or last ran on; `None` if unknown.
     pub cpu: Option<u32>,
-    /// Whether it runs, or what it waits for.
+    /// The scheduling status.
     pub status: ProcessStatus,
-    /// What it is in.
+    /// The mode of the innermost frame.
     pub mode: ExecutionMode,
-    /// Which system call, interrupt or exception that is: `NONE` for none,
-    /// `UNKNOWN` if not known.
+    /// The name of the system call, interrupt or exception; `NONE` if the mode has no
+    /// submode, `UNKNOWN` if unknown.
     pub submode: String,
-    /// The address of the function that it is in (LTTng 0.x), 0 if not known.
+    /// The address of the current function (LTTng 0.x); 0 if unknown.
     pub function: u64,
 }
 
-/// An interrupt or exception at one time.
+/// The state of an interrupt, softirq or exception at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SourceState {
-    /// What it is.
+    /// The kind of the source.
     pub kind: SourceKind,
-    /// Its number among those of its kind.
+    /// The number of the source among those of its kind.
     pub number: u32,
-    /// Its name, empty if not known.
+    /// The name of the source; empty if unknown.
     pub name: String,
-    /// How many of its handlers run; `None` if it did not come yet.
+    /// The number of handlers that are running; `None` if the source has not occurred yet.
     pub running: Option<u32>,
 }
 
-/// A block device at one time.
+/// The state of a block device at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceState {
-    /// Its number.
+    /// The major and minor number of the device.
     pub number: DeviceNumber,
-    /// Its name, empty if not known.
+    /// The name of the device; empty if unknown.
     pub name: String,
-    /// What it is busy with.
+    /// The activity of the device.
     pub mode: BlockDeviceMode,
-    /// How many requests it has been given and not completed.
+    /// The number of requests that were issued to the device and not completed.
     pub in_flight: u32,
 }
 
 impl Snapshot {
-    /// The state as it is now.
+    /// Creates a snapshot of the current state.
     pub fn of(state: &TraceState) -> Snapshot {
         let name = |id: NameId| state.name(id).to_owned();
         let cpus = state.cpus().map(|(number, cpu)| {
@@ -156,7 +155,7 @@ impl Snapshot {
         .sorted()
     }
 
-    /// In the order that the fields promise.
+    /// Sorts the snapshot into the documented order.
     pub(super) fn sorted(mut self) -> Snapshot {
         self.cpus.sort_by_key(|cpu| cpu.number);
         self.threads.sort_by_key(|thread| (thread.tid, thread.cpu));

@@ -1,4 +1,4 @@
-//! Snapshots from histories.
+//! Reading of snapshots from histories.
 
 use super::machine::{ANOMALIES, CPU, CPUS, DEVICE, DEVICES, SOURCE, SOURCES, THREAD, THREADS};
 use super::snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
@@ -11,14 +11,14 @@ use crate::tree::Quark;
 use crate::value::Value;
 
 impl Snapshot {
-    /// The state of the machine of a trace at `t`, in ns: after all events up to
-    /// `t`, those at `t` included. Before the history it is what it begins with,
-    /// behind its end what it ends with. If the history has nothing of that
-    /// trace, the snapshot is empty.
+    /// Reads the state of the machine of a trace at the time `t`, in ns: the state after
+    /// all events with times up to and including `t`. Times before the history yield its
+    /// first state, times after it the last one. If the history does not contain the trace,
+    /// the snapshot is empty.
     ///
     /// # Errors
     ///
-    /// If the history is damaged.
+    /// Returns an error if the history is damaged.
     pub fn read(history: &History, trace: usize, t: i64) -> Result<Snapshot, Error> {
         let state = history.state_at(t.clamp(history.start(), history.end()))?;
         let at = At { history, state: &state };
@@ -60,7 +60,7 @@ impl Snapshot {
     }
 }
 
-/// All attributes at one time.
+/// The values of all attributes at one time.
 #[derive(Clone, Copy)]
 struct At<'h, 's> {
     history: &'h History,
@@ -72,7 +72,7 @@ impl<'h> At<'h, '_> {
         self.state.get(quark.index()).map_or(Value::Null, |interval| interval.value)
     }
 
-    /// An attribute and some below it, by their names.
+    /// Returns the values of an attribute and of some of its children, by their names.
     fn fields<const N: usize>(&self, base: Quark, names: &[&str; N]) -> [Value<'h>; N] {
         let of = |name: &&str| match *name {
             "" => self.value(base),
@@ -81,7 +81,7 @@ impl<'h> At<'h, '_> {
         names.each_ref().map(of)
     }
 
-    /// What there is in a group, with names.
+    /// Iterates over the attributes in a group with their names.
     fn group(&self, base: Quark, name: &str) -> impl Iterator<Item = (&'h str, Quark)> + use<'h> {
         let tree = self.history.tree();
         let children = child(self.history, base, name).map(|group| tree.children(group));
@@ -120,7 +120,7 @@ impl<'h> At<'h, '_> {
             brand: text(brand),
             kind: kind.as_str().and_then(ProcessType::from_spelling),
             cpu: number32(cpu),
-            // Without a status there is no such thread.
+            // A thread without a status does not exist at this time.
             status: ProcessStatus::from_spelling(status.as_str()?)?,
             mode: mode.as_str().and_then(ExecutionMode::from_spelling).unwrap_or_default(),
             submode: text(submode),

@@ -1,23 +1,24 @@
-//! The extension of a context that stores what happens.
+//! The context extension that writes kernel states to a history.
 
 use ltt_read::schema::EventTypeId;
 use lttv_context::{Codec, Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
-use super::field::Spellings;
-use super::machine::{Cause, Machine, Place};
+use super::field::EnumTexts;
+use super::machine::{Cause, Machine, Output};
 use crate::history::{Builder, Error, History};
 use crate::kernel::KernelState;
 
-/// Stores the kernel states of all traces of a context while it is read.
+/// A context extension that stores the kernel states of all traces while the context is
+/// read.
 ///
-/// Read the context once, from its begin to its end; then
-/// [`finish`](Self::finish) gives the history. Going back meanwhile does no harm:
-/// what is stored already is not stored again.
+/// Read the context once, from start to end; then [`finish`](Self::finish) returns the
+/// history. Seeking back in between does no harm: states that are stored already are not
+/// stored again.
 ///
-/// The builder may have other attributes too: what this adds is below numbers,
-/// those of the traces. So several analyses can store what they find in one
-/// history, in one pass.
+/// The builder may contain other attributes, too: this extension adds attributes only below
+/// the trace numbers. Several analyses can therefore store their results in one history in
+/// one pass.
 ///
 /// ```
 /// use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -40,62 +41,66 @@ use crate::kernel::KernelState;
 #[derive(Debug)]
 pub struct KernelHistory {
     kernel: Handle<KernelState>,
-    /// None once it is closed.
+    /// The builder and its state; `None` once the history is finished.
     storing: Option<Storing>,
-    /// Of the traces, in ns.
+    /// The end of the traces, in ns.
     end: i64,
 }
 
 #[derive(Debug)]
 struct Storing {
     builder: Builder,
-    spellings: Option<Spellings>,
+    enum_texts: Option<EnumTexts>,
     machines: Vec<Machine>,
-    /// States before this are stored; it only matters after going back.
+    /// The time in ns before which states are stored already. This matters only after
+    /// seeking back.
     from: i64,
     failed: Option<Error>,
 }
 
 impl KernelHistory {
-    /// Follows `kernel`, which must have been attached to the same context before,
-    /// and stores in `builder`, which begins at [`start_of`](Self::start_of) the
-    /// context. A builder that was [resumed](Builder::resume) goes on where it was:
-    /// the context has to be read from the begin nevertheless.
+    /// Creates an extension that follows `kernel`, which must have been attached to the
+    /// same context before. It stores in `builder`, which must start at
+    /// [`start_of`](Self::start_of) the context. A [resumed](Builder::resume) builder
+    /// continues after its stored states; the context has to be read from the start
+    /// nevertheless.
     pub fn new(kernel: Handle<KernelState>, builder: Builder) -> KernelHistory {
         let (from, end) = (builder.earliest(), builder.now());
         let storing =
-            Storing { builder, spellings: None, machines: Vec::new(), from, failed: None };
+            Storing { builder, enum_texts: None, machines: Vec::new(), from, failed: None };
         KernelHistory { kernel, storing: Some(storing), end }
     }
 
-    /// Where the history of all traces begins, in ns: 1 ns before the first of
-    /// them, so that the state before its first event has a time too.
+    /// Returns the start of the history of a context's traces, in ns: 1 ns before the first
+    /// of them, so that the state before the first event has a time, too.
     pub fn start_of(contexts: &Contexts) -> i64 {
         contexts.time_span().map_or(0, |span| span.begin.ns().saturating_sub(1))
     }
 
-    /// What is being built; `None` once it is finished.
+    /// Returns the builder of the history; `None` once the history is finished.
     pub fn builder(&self) -> Option<&Builder> {
         Some(&self.storing.as_ref()?.builder)
     }
 
-    /// As [`builder`](Self::builder), for example to let others see it
-    /// [live](Builder::live).
+    /// Returns the builder of the history, for example to share it with
+    /// [live](Builder::live) readers; `None` once the history is finished.
     pub fn builder_mut(&mut self) -> Option<&mut Builder> {
         Some(&mut self.storing.as_mut()?.builder)
     }
 
-    /// Why storing came to its end before the traces did.
+    /// Returns the error that stopped storing before the end of the traces; `None` if there
+    /// was none.
     pub fn error(&self) -> Option<&Error> {
         self.storing.as_ref()?.failed.as_ref()
     }
 
-    /// Ends the history, at the last event or packet of the context's traces.
+    /// Finishes the history at the last event or packet of the context's traces, and opens
+    /// it.
     ///
     /// # Errors
     ///
-    /// If storing failed since the begin, or does now; [`Error::Closed`] if it was
-    /// finished already.
+    /// Returns an error if storing failed before or fails now, and [`Error::Closed`] if the
+    /// history was finished already.
     pub fn finish(
         context: &mut TracesetContext<'_>,
         handle: Handle<KernelHistory>,
@@ -114,7 +119,8 @@ impl KernelHistory {
         }
     }
 
-    /// An event has changed the state of a trace, or there is a state to begin with.
+    /// Stores the state of a trace after an event, or its initial state. The first error
+    /// stops storing.
     #[inline]
     fn store(&mut self, kernel: &mut KernelState, trace: usize, cause: Option<Cause>, t: i64) {
         let Some(storing) = &mut self.storing else { return };
@@ -136,19 +142,19 @@ impl Storing {
         cause: Option<Cause>,
         t: i64,
     ) -> Result<(), Error> {
-        let Storing { builder, spellings, machines, .. } = self;
+        let Storing { builder, enum_texts, machines, .. } = self;
         let Some(state) = kernel.trace_mut(trace) else { return Ok(()) };
-        let (Some(machine), Some(spellings)) = (machines.get_mut(trace), spellings) else {
+        let (Some(machine), Some(enum_texts)) = (machines.get_mut(trace), enum_texts) else {
             return Ok(());
         };
-        // Events without a time come before all others.
+        // Events without a time come first.
         let t = t.max(builder.now());
-        machine.store(&mut Place { builder, spellings, t }, state, cause)
+        machine.store(&mut Output { builder, enum_texts, t }, state, cause)
     }
 
-    /// Adds what is there before any event.
+    /// Stores the state before the first event.
     fn begin(&mut self, kernel: &mut KernelState) -> Result<(), Error> {
-        self.spellings = Some(Spellings::new(&mut self.builder)?);
+        self.enum_texts = Some(EnumTexts::new(&mut self.builder)?);
         let traces = kernel.traces().len();
         for trace in 0..traces {
             self.machines.push(Machine::new(&mut self.builder, trace)?);
@@ -193,7 +199,7 @@ impl Extension for KernelHistory {
         }
     }
 
-    /// What is stored stays; what comes again is passed over.
+    /// Keeps the stored states: states of events that are read again are skipped.
     fn reset(&mut self) {
         if let Some(storing) = &mut self.storing {
             storing.from = storing.from.max(storing.builder.earliest());
@@ -206,7 +212,8 @@ impl Extension for KernelHistory {
         self.reset();
     }
 
-    /// There is nothing to be kept: with a kernel state from a file it goes on.
+    /// Returns a codec for an empty checkpoint, so that a kernel state from a checkpoint
+    /// file can be restored.
     fn codec(&self) -> Option<Codec<Self>> {
         Some(Codec {
             name: "kernel history",
@@ -218,7 +225,8 @@ impl Extension for KernelHistory {
     }
 }
 
-/// After the state, and before hooks that may want the history up to their event.
+/// The priority of the hooks: after the state, and before hooks that may read the history
+/// up to their event.
 const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,

@@ -1,4 +1,4 @@
-//! Statistics as attributes, in LTTV's tree.
+//! Export of statistics as attributes, in the layout of LTTV's tree.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::leaf::{Counts, LeafKey};
 use super::{Statistics, TraceStatistics};
 
 impl Statistics {
-    /// Adds them to a tree: for each trace what
-    /// [`TraceStatistics::export`] does, by its number, and their sum.
+    /// Adds the statistics to an attribute tree: those of each trace below its number, as
+    /// [`TraceStatistics::export`] does, and their sums.
     ///
     /// # Errors
     ///
-    /// If something else has their names there.
+    /// Returns an error if an attribute of that name has another type.
     pub fn export(&self, into: &mut Attributes, at: AttributeId) -> Result<(), AttributeError> {
         let traces = into.subtree(at, "traces")?;
         for (number, trace) in (0_u64..).zip(&self.traces) {
@@ -28,13 +28,13 @@ impl Statistics {
 }
 
 impl TraceStatistics {
-    /// Adds them to a tree: `processes/ID-BIRTH/cpu/[N]/functions/0xADDRESS/mode_types/
-    /// MODE/submodes/SUBMODE`, and sums for each process, for each CPU and for all;
-    /// `devices/MAJOR,MINOR`.
+    /// Adds the statistics to an attribute tree:
+    /// `processes/ID-BIRTH/cpu/[N]/functions/0xADDRESS/ mode_types/MODE/submodes/SUBMODE`,
+    /// sums for each process, for each CPU and for all, and `devices/MAJOR,MINOR`.
     ///
     /// # Errors
     ///
-    /// If something else has their names there.
+    /// Returns an error if an attribute of that name has another type.
     pub fn export(&self, into: &mut Attributes, at: AttributeId) -> Result<(), AttributeError> {
         let processes = into.subtree(at, "processes")?;
         let cpus = into.subtree(at, "cpu")?;
@@ -75,6 +75,7 @@ impl TraceStatistics {
         Ok(())
     }
 
+    /// Adds the facts about each process to its subtree.
     fn export_facts(
         &self,
         into: &mut Attributes,
@@ -113,8 +114,8 @@ impl TraceStatistics {
         self.label_of(key.process)
     }
 
-    /// Id and birth of a process, as LTTV names it; with its serial number, that
-    /// keeps processes apart of which neither is known.
+    /// Returns the label of a process: its id and fork time, as in LTTV. If one of them is
+    /// unknown, the label contains the serial number, to be unique.
     fn label_of(&self, process: crate::kernel::Serial) -> String {
         let facts = self.process_facts().get(process.index());
         match facts.and_then(|facts| Some((facts.tid?, facts.start))) {
@@ -125,7 +126,7 @@ impl TraceStatistics {
     }
 }
 
-/// Adds a leaf to a tree, and to its modes and submodes.
+/// Adds the counts of a leaf to a subtree, and to the leaf's mode and submode below it.
 fn sums(
     into: &mut Attributes,
     at: AttributeId,
@@ -142,6 +143,7 @@ fn sums(
     add(into, submode, trace, counts)
 }
 
+/// Adds the counts of a leaf to the attributes of a subtree.
 fn add(
     into: &mut Attributes,
     at: AttributeId,
@@ -166,6 +168,7 @@ fn add(
     Ok(())
 }
 
+/// Applies a function to an attribute, which is added if it is new.
 fn sum<'n, T: AttributeType>(
     into: &mut Attributes,
     at: AttributeId,

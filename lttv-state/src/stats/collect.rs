@@ -1,4 +1,4 @@
-//! Counting while events go by.
+//! Collection of statistics while events are read.
 
 use std::collections::BTreeMap;
 
@@ -13,33 +13,35 @@ use super::rows::Row;
 use super::tally::Tally;
 use super::waits::Waits;
 use crate::kernel::{
-    ExecutionMode, Follower, NameId, Process, RequestKind, RequestStep, Serial, TraceState,
+    ExecutionMode, NameId, Observer, Process, RequestKind, RequestStep, Serial, TraceState,
     Transfer, Transition, Waited,
 };
 
-/// The statistics of a trace while they are collected.
+/// The collector of a trace's statistics.
 #[derive(Debug)]
 pub(super) struct Collector {
     ledger: Ledger,
-    /// By their places in the state.
+    /// The current leaf of each CPU, by index in the state.
     cpus: Vec<OnCpu>,
-    /// Events of CPUs that the state does not know, since they change nothing.
-    strays: BTreeMap<u32, Tally>,
-    /// By serial number.
+    /// The events of CPUs that are not in the state, since their events change nothing.
+    unknown_cpus: BTreeMap<u32, Tally>,
+    /// The waits of processes, by serial number.
     waits: Vec<Waits>,
-    /// By serial number.
+    /// The facts about processes, by serial number.
     processes: Vec<ProcessFacts>,
     devices: Vec<DeviceFacts>,
     begin: i64,
-    /// Since when CPUs count that become known: no statistics of what was before have them.
+    /// The time in ns from which the time of CPUs that appear later is counted. It is the
+    /// start of the trace if these statistics are a part of all: no earlier part contains
+    /// such CPUs.
     known_since: i64,
     last: i64,
 }
 
-/// So many CPUs that the state does not know are told apart.
-const MAX_STRAYS: usize = 1 << 14;
+/// The maximum number of CPUs that are counted separately without being in the state.
+const MAX_UNKNOWN_CPUS: usize = 1 << 14;
 
-/// What a CPU is on, and since when.
+/// The current leaf of a CPU, and the time from which on its time has not been counted yet.
 #[derive(Debug, Clone, Copy)]
 struct OnCpu {
     key: LeafKey,
@@ -52,38 +54,39 @@ struct OnCpu {
 impl OnCpu {
     fn new(ledger: &mut Ledger, key: LeafKey, since: i64) -> Self {
         let row = ledger.row(key.process, key.cpu);
-        let (leaf, kind) = ledger.place(row, &key);
+        let (leaf, kind) = ledger.find_or_add_in_row(row, &key);
         OnCpu { key, row, leaf, kind, since }
     }
 
-    /// Counts the time since it has been on its leaf. (Not with each event: that
-    /// would be the same sum.)
+    /// Adds the time since the last charge to the current leaf. Charging at each event
+    /// would lead to the same sum.
     #[inline]
     fn charge(&mut self, ledger: &mut Ledger, time: i64) {
         ledger.charge(self.leaf, self.since, time);
         self.since = time;
     }
 
-    /// Goes over to a leaf.
-    #[inline(always)] // a third of events do
-    fn go_to(&mut self, ledger: &mut Ledger, key: LeafKey, time: i64) {
+    /// Charges the current leaf and changes to another one.
+    #[inline(always)] // called for a third of all events
+    fn move_to(&mut self, ledger: &mut Ledger, key: LeafKey, time: i64) {
         self.charge(ledger, time);
         if key.process != self.key.process {
             self.row = ledger.row(key.process, key.cpu);
         }
         self.key = key;
-        (self.leaf, self.kind) = ledger.place(self.row, &key);
+        (self.leaf, self.kind) = ledger.find_or_add_in_row(self.row, &key);
     }
 
-    /// The place of a leaf that it was on most likely until now.
+    /// Returns the index of a leaf, which most likely was the current one until now.
     #[inline]
-    fn place_of_last(&self, ledger: &mut Ledger, key: &LeafKey) -> LeafIx {
-        if key.is(&self.key) { self.leaf } else { ledger.place_anywhere(key) }
+    fn likely_current(&self, ledger: &mut Ledger, key: &LeafKey) -> LeafIx {
+        if key.eq_branchless(&self.key) { self.leaf } else { ledger.find_or_add(key) }
     }
 
-    /// Nobody knows what ran since a time: what was supposed to run on until now did not.
+    /// Charges the time since `lost_since` to an unknown process, instead of the process
+    /// that was running until then.
     #[cold]
-    fn lose(
+    fn charge_unknown(
         &mut self,
         ledger: &mut Ledger,
         state: &TraceState,
@@ -92,40 +95,51 @@ impl OnCpu {
         time: i64,
     ) {
         self.charge(ledger, lost_since);
-        if let Some(nobody) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
-            let unknown = ledger.place_anywhere(&unknown(nobody, cpu));
+        if let Some(placeholder) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
+            let unknown = ledger.find_or_add(&unknown_leaf(placeholder, cpu));
             ledger.charge(unknown, lost_since, time);
             self.since = time;
         }
     }
 }
 
-impl Follower for Collector {
-    fn applied(&mut self, state: &TraceState, transition: Transition, event_type: EventTypeId) {
+impl Observer for Collector {
+    fn event_applied(
+        &mut self,
+        state: &TraceState,
+        transition: Transition,
+        event_type: EventTypeId,
+    ) {
         let effect = state.effect();
         let Some(cpu) = effect.cpu() else { return };
         self.transition(state, transition, cpu);
         self.count(effect.place(), event_type, effect.time().ns());
     }
 
-    fn passed(&mut self, cpu: u32, place: Option<usize>, event_type: EventTypeId, time: i64) {
+    fn event_ignored(
+        &mut self,
+        cpu: u32,
+        place: Option<usize>,
+        event_type: EventTypeId,
+        time: i64,
+    ) {
         match place.filter(|place| *place < self.cpus.len()) {
             Some(place) => self.count(place, event_type, time),
-            None => self.stray(cpu, event_type, time),
+            None => self.count_on_unknown_cpu(cpu, event_type, time),
         }
     }
 }
 
 impl Collector {
-    /// Nothing yet: begins at a time, in a state, for so many types of events.
-    /// Of CPUs that get known later, all that was since `known_since` is counted.
+    /// Creates a collector that starts at a time in a state, for a number of event types.
+    /// The time of CPUs that appear later is counted from `known_since` on.
     pub(super) fn new(state: &TraceState, time: i64, known_since: i64, types: usize) -> Self {
         let devices = state.devices().iter();
         let devices = devices.map(|of| DeviceFacts::new(of.number(), time, of.in_flight()));
         let mut collector = Collector {
             ledger: Ledger::new(types, state.cpus().count()),
             cpus: Vec::new(),
-            strays: BTreeMap::new(),
+            unknown_cpus: BTreeMap::new(),
             waits: Vec::new(),
             processes: Vec::new(),
             devices: devices.collect(),
@@ -133,21 +147,22 @@ impl Collector {
             known_since: time,
             last: time,
         };
-        collector.follow_all(state);
+        collector.update_all_cpus(state);
         collector.known_since = known_since;
         collector
     }
 
-    /// Counts an event of a CPU of which nothing else is known.
+    /// Counts an event of a CPU that is not in the state.
     #[cold]
-    fn stray(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
+    fn count_on_unknown_cpu(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
-        let is_known = self.strays.contains_key(&cpu) || self.strays.len() < MAX_STRAYS;
+        let is_known =
+            self.unknown_cpus.contains_key(&cpu) || self.unknown_cpus.len() < MAX_UNKNOWN_CPUS;
         let cpu = if is_known { cpu } else { u32::MAX };
-        self.strays.entry(cpu).or_default().count(event_type);
+        self.unknown_cpus.entry(cpu).or_default().count(event_type);
     }
 
-    /// Counts an event, for what the CPU at its place is on after it.
+    /// Counts an event for the leaf that its CPU is on after it.
     #[inline]
     fn count(&mut self, place: usize, event_type: EventTypeId, time: i64) {
         self.last = time;
@@ -156,48 +171,49 @@ impl Collector {
         }
     }
 
-    /// An event of a CPU has been applied to the state, and is to be counted next.
-    #[inline(always)] // in one place only
+    /// Updates the leaves after an event has been applied to the state; the event itself is
+    /// counted next.
+    #[inline(always)] // only one call site
     fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
         let effect = state.effect();
         let (time, place) = (effect.time().ns(), effect.place());
         if self.cpus.len() <= place {
             self.last = time;
-            self.follow_all(state);
+            self.update_all_cpus(state);
         }
         let (Some(of), Some(running)) = (self.cpus.get_mut(place), state.running_at(place)) else {
             return;
         };
         if let Some(lost) = effect.lost_since() {
-            of.lose(&mut self.ledger, state, cpu, lost, time);
+            of.charge_unknown(&mut self.ledger, state, cpu, lost, time);
         }
         let key = LeafKey::of(running, cpu);
         if let [ended] = effect.ended() {
-            // Who left it goes on running.
+            // The process that left the frame continues to run.
             let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
-            let leaf = of.place_of_last(&mut self.ledger, &left);
+            let leaf = of.likely_current(&mut self.ledger, &left);
             self.ledger.ended(leaf, ended);
         }
         let process = of.key.process;
-        // Where it is another one most often, that need not be found out. (Of what runs
-        // here, events of other CPUs may have told.)
-        if !transition.goes_on() || !key.is(&of.key) {
-            of.go_to(&mut self.ledger, key, time);
+        // Most of the other transitions change the leaf, so that comparing does not pay.
+        // (Events of other CPUs may also have changed the process that runs here.)
+        if !transition.mostly_keeps_frame() || !key.eq_branchless(&of.key) {
+            of.move_to(&mut self.ledger, key, time);
         }
         let leaf = of.leaf;
         if process != key.process {
-            self.comes(state, running);
+            self.switched_to(state, running);
         }
         if let Some(waited) = effect.waited() {
             self.waited(running, &waited, leaf);
         }
-        if transition.is_rare() || !effect.is_plain() {
+        if transition.is_rare() || !effect.is_common() {
             self.last = time;
             self.rare(state, transition);
         }
     }
 
-    /// The process that a CPU is on now has waited until then.
+    /// Adds the wait of a process that was switched in.
     #[inline]
     fn waited(&mut self, process: &Process, waited: &Waited, leaf: LeafIx) {
         self.ledger.waited(leaf, waited.blocked.wrapping_add(waited.ready));
@@ -207,25 +223,25 @@ impl Collector {
     fn waits_of(&mut self, process: &Process) -> &mut Waits {
         let at = process.serial().index();
         if self.waits.len() <= at {
-            self.await_more(at);
+            self.grow_waits(at);
         }
         &mut self.waits[at]
     }
 
     #[cold]
-    fn await_more(&mut self, at: usize) {
+    fn grow_waits(&mut self, at: usize) {
         self.waits.resize_with(at + 1, Waits::default);
     }
 
-    /// A CPU goes over to a process: to be described, unless that has been done.
+    /// Notes that a CPU switched to a process, whose facts are noted the first time.
     #[inline]
-    fn comes(&mut self, state: &TraceState, process: &Process) {
+    fn switched_to(&mut self, state: &TraceState, process: &Process) {
         if !std::mem::replace(&mut self.waits_of(process).is_described, true) {
             self.describe_once(state, process);
         }
     }
 
-    /// What is seldom: names, births and ends, input and output.
+    /// Handles rare events: names, forks, exits, input and output.
     #[cold]
     fn rare(&mut self, state: &TraceState, transition: Transition) {
         use Transition::*;
@@ -251,17 +267,18 @@ impl Collector {
             self.describe(state, process);
         }
         match transition {
-            Fork | Exec | Exit | Brand => self.life(state, transition),
+            Fork | Exec | Exit | Brand => self.lifecycle(state, transition),
             Migrate => {
                 if let Some(process) = effect.target().and_then(|ix| state.process(ix)) {
                     facts(&mut self.processes, process.serial().index()).migrations += 1;
                 }
             }
-            ProcessState | DumpEnd | KernelThread => self.follow_all(state),
+            ProcessState | DumpEnd | KernelThread => self.update_all_cpus(state),
             _ => {}
         }
     }
 
+    /// Counts a request to a block device.
     #[cold]
     fn request(&mut self, state: &TraceState, request: crate::kernel::Request) {
         let time = state.effect().time().ns();
@@ -287,8 +304,9 @@ impl Collector {
         self.devices[request.device].request(request, in_flight, time);
     }
 
+    /// Notes the facts about a process that was forked, executes a program or exits.
     #[cold]
-    fn life(&mut self, state: &TraceState, transition: Transition) {
+    fn lifecycle(&mut self, state: &TraceState, transition: Transition) {
         let effect = state.effect();
         let about = match (transition, effect.target()) {
             (Transition::Exec | Transition::Brand, _) | (_, None) => {
@@ -303,7 +321,7 @@ impl Collector {
         }
     }
 
-    /// Describes a process, unless that has been done.
+    /// Notes the facts about a process, unless this has been done.
     #[cold]
     fn describe_once(&mut self, state: &TraceState, process: &Process) {
         if self.processes.get(process.serial().index()).is_none_or(|process| !process.seen) {
@@ -315,26 +333,26 @@ impl Collector {
         describe(&mut self.processes, state, process);
     }
 
-    /// Looks at all CPUs anew.
+    /// Updates the current leaves of all CPUs, including new ones.
     #[cold]
-    fn follow_all(&mut self, state: &TraceState) {
+    fn update_all_cpus(&mut self, state: &TraceState) {
         for place in 0..state.cpu_count() {
             let (Some(cpu), Some(running)) = (state.cpu_at(place), state.running_at(place)) else {
                 continue;
             };
             let key = LeafKey::of(running, cpu.number());
             let time = self.last;
-            self.comes(state, running);
+            self.switched_to(state, running);
             match self.cpus.get_mut(place) {
                 Some(of) if of.key == key => {}
-                Some(of) => of.go_to(&mut self.ledger, key, time),
+                Some(of) => of.move_to(&mut self.ledger, key, time),
                 None => self.cpus.push(OnCpu::new(&mut self.ledger, key, self.known_since)),
             }
         }
     }
 
-    /// What was collected up to a time, if that is given: more may follow. Or all of it:
-    /// what is open yet has lasted until the last event.
+    /// Returns the statistics up to a time; statistics of later events can be added.
+    /// Without a time they are final: open frames are counted up to the last event.
     pub(super) fn collected(&self, state: &TraceState, time: Option<i64>) -> Collected {
         let last = time.map_or(self.last, |time| time.max(self.last));
         let mut leaves = self.ledger.leaves(state.places());
@@ -344,13 +362,13 @@ impl Collector {
         if time.is_none() {
             self.close(state, &mut leaves);
         }
-        leaves.extend(self.strays.iter().map(|(cpu, events)| {
+        leaves.extend(self.unknown_cpus.iter().map(|(cpu, events)| {
             let (mode, submode) = (ExecutionMode::Unknown, NameId::UNKNOWN);
             let key = LeafKey { process: Serial::NONE, cpu: *cpu, function: 0, mode, submode };
             (key, Counts { events: events.clone(), ..Counts::default() })
         }));
         let mut processes = self.processes.clone();
-        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.are_none()) {
+        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
             waits.add_to(facts(&mut processes, at));
         }
         for (_, process) in state.processes() {
@@ -358,23 +376,24 @@ impl Collector {
         }
         let mut devices = self.devices.clone();
         for (facts, device) in devices.iter_mut().zip(state.devices()) {
-            facts.until(last);
+            facts.advance_to(last);
             facts.name = state.name(device.name()).into();
         }
         let leaves = Leaves::from(leaves);
         Collected { leaves, processes, devices, begin: self.begin, last }
     }
 
-    /// What is still open has lasted until the last event.
+    /// Adds the time of frames that are still open at the last event.
     fn close(&self, state: &TraceState, leaves: &mut Vec<(LeafKey, Counts)>) {
         let time = self.last;
-        // Those that nothing was counted for: found by key, as the others by the ledger.
+        // Leaves without any counts so far. They are found by key, the others in the
+        // ledger.
         let mut new = Leaves::default();
         let first = state.cpus().next().map_or(0, |(number, _)| number);
         for (ix, process) in state.processes() {
             let runs =
                 process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|c| c.running() == ix);
-            // Events may tell of CPUs that are not known to exist.
+            // Events may name CPUs that are not in the state.
             let known = process.cpu().and_then(|cpu| state.cpu(cpu));
             let cpu = known.map_or(first, |known| known.number());
             let mut nested = 0u64;
@@ -399,11 +418,11 @@ impl Collector {
                 counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
             }
         }
-        leaves.extend(new.into_all());
+        leaves.extend(new.into_vec());
     }
 }
 
-/// Notes what is known of a process.
+/// Notes the facts about a process.
 fn describe(processes: &mut Vec<ProcessFacts>, state: &TraceState, process: &Process) {
     let facts = facts(processes, process.serial().index());
     facts.seen = true;
@@ -415,16 +434,18 @@ fn describe(processes: &mut Vec<ProcessFacts>, state: &TraceState, process: &Pro
     facts.rename(state.name(process.name()));
 }
 
+/// Returns the time from `from` to `to` in ns; 0 if `to` is earlier.
 fn since(from: i64, to: i64) -> u64 {
     to.saturating_sub(from).max(0) as u64
 }
 
-fn unknown(nobody: &Process, cpu: u32) -> LeafKey {
+/// Returns the leaf of a CPU's placeholder process.
+fn unknown_leaf(placeholder: &Process, cpu: u32) -> LeafKey {
     let (mode, submode) = (Default::default(), crate::kernel::NameId::UNKNOWN);
-    LeafKey { process: nobody.serial(), cpu, function: 0, mode, submode }
+    LeafKey { process: placeholder.serial(), cpu, function: 0, mode, submode }
 }
 
-/// The facts of the process of a serial number.
+/// Returns the facts about the process with a serial number.
 fn facts(processes: &mut Vec<ProcessFacts>, at: usize) -> &mut ProcessFacts {
     if processes.len() <= at {
         processes.resize_with(at + 1, ProcessFacts::default);

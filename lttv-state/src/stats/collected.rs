@@ -1,13 +1,13 @@
-//! What was collected of a trace, in the end.
+//! The collected statistics of a trace.
 
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::Leaves;
 
-/// What was collected of a trace up to a time.
+/// The statistics of a trace, collected up to a time.
 #[derive(Debug, Clone)]
 pub(super) struct Collected {
     pub(super) leaves: Leaves,
-    /// By serial number.
+    /// The facts about processes, by serial number.
     pub(super) processes: Vec<ProcessFacts>,
     pub(super) devices: Vec<DeviceFacts>,
     pub(super) begin: i64,
@@ -15,13 +15,13 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// Nothing yet, from a time on.
+    /// Creates empty statistics that start at a time.
     pub(super) fn none(begin: i64) -> Self {
         let (leaves, processes, devices) = Default::default();
         Collected { leaves, processes, devices, begin, last: begin }
     }
 
-    /// Adds what was collected of what follows.
+    /// Adds the statistics of the following part of the trace.
     pub(super) fn add(&mut self, later: &Collected) {
         self.leaves.add(&later.leaves);
         for (at, facts) in later.processes.iter().enumerate() {

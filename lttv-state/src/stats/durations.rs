@@ -1,8 +1,8 @@
-//! Durations of what happened many times.
+//! Summaries of durations.
 
 use std::hint::select_unpredictable;
 
-/// How long each of many things took, in ns.
+/// A summary of durations in ns: their number, sum, minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Durations {
     count: u64,
@@ -12,13 +12,14 @@ pub struct Durations {
 }
 
 impl Durations {
-    /// Counts one.
+    /// Adds a duration in ns.
     #[inline]
     pub fn count(&mut self, time: u64) {
         self.count_if(true, time);
     }
 
-    /// Counts one, or none: without a branch, for where it cannot be predicted which.
+    /// Adds a duration if `is` is true, without a branch: for conditions that cannot be
+    /// predicted.
     #[inline]
     pub(super) fn count_if(&mut self, is: bool, time: u64) {
         let shortest = select_unpredictable(self.count == 0, time, self.shortest.min(time));
@@ -29,7 +30,7 @@ impl Durations {
         self.total = self.total.saturating_add(time);
     }
 
-    /// Adds others.
+    /// Adds the durations of another summary.
     pub fn add(&mut self, others: &Durations) {
         if others.count == 0 {
             return;
@@ -43,32 +44,32 @@ impl Durations {
         self.total = self.total.saturating_add(others.total);
     }
 
-    /// How many there were.
+    /// Returns the number of durations.
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether there were none.
+    /// Returns `true` if there are no durations.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The sum of all, in ns.
+    /// Returns the sum of all durations, in ns.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The shortest, in ns; `None` if there were none.
+    /// Returns the shortest duration, in ns; `None` if there are no durations.
     pub fn shortest(&self) -> Option<u64> {
         (self.count > 0).then_some(self.shortest)
     }
 
-    /// The longest, in ns; `None` if there were none.
+    /// Returns the longest duration, in ns; `None` if there are no durations.
     pub fn longest(&self) -> Option<u64> {
         (self.count > 0).then_some(self.longest)
     }
 
-    /// The mean, in ns; `None` if there were none.
+    /// Returns the mean duration, in ns; `None` if there are no durations.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.total as f64 / self.count as f64)
     }

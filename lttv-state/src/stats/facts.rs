@@ -1,4 +1,4 @@
-//! What is known of processes and devices in the end.
+//! Facts about processes and devices, as known at the end.
 
 use std::sync::Arc;
 
@@ -7,51 +7,53 @@ use ltt_read::Timestamp;
 use super::durations::Durations;
 use crate::kernel::{DeviceNumber, ProcessType, Request, RequestKind, RequestStep, Tid};
 
-/// A process, as it was last. Times are in ns.
+/// The facts about a process, as known at the end. Times are in ns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ProcessFacts {
-    /// Its id; `None` for a CPU's time of which it is not known who ran.
+    /// The id of the process; `None` for the time of a CPU during which the running process
+    /// is unknown.
     pub tid: Option<Tid>,
-    /// The id of its thread group.
+    /// The id of the thread group; `None` if unknown.
     pub pid: Option<Tid>,
-    /// The id of its parent.
+    /// The id of the parent; `None` if unknown.
     pub parent: Option<Tid>,
-    /// Its last name.
+    /// The last name of the process; empty if unknown.
     pub name: Arc<str>,
-    /// Its names before, in order: of what it executed, or what it called itself.
+    /// The previous names in order, from executed programs or given by the process itself;
+    /// the first 64 of them.
     pub former_names: Vec<Arc<str>>,
-    /// Whether it is part of the kernel.
+    /// The type: user or kernel thread; `None` if unknown.
     pub kind: Option<ProcessType>,
-    /// When it was born, if that was seen.
+    /// The time of the fork; `None` if the fork is not in the trace.
     pub start: Option<Timestamp>,
-    /// When it began to exit, if that was seen.
+    /// The time at which the process started to exit; `None` if that is not in the trace.
     pub end: Option<Timestamp>,
-    /// How long it waited for something.
+    /// The time spent waiting for something to happen, in ns.
     pub blocked_time: u64,
-    /// How long it waited for a CPU.
+    /// The time spent waiting for a CPU, in ns.
     pub ready_time: u64,
-    /// Bytes that its system calls read.
+    /// The number of bytes that its system calls read.
     pub bytes_read: u64,
-    /// Bytes that its system calls wrote.
+    /// The number of bytes that its system calls wrote.
     pub bytes_written: u64,
-    /// Bytes that were asked of block devices while it ran. (Who causes requests and
-    /// who issues them are often different processes.)
+    /// The number of bytes in read requests issued to block devices while the process ran.
+    /// (The process that causes a request and the process that issues it often differ.)
     pub blocks_read: u64,
-    /// Bytes that block devices were asked to write while it ran.
+    /// The number of bytes in write requests issued to block devices while the process ran.
     pub blocks_written: u64,
-    /// How often a CPU went over to it.
+    /// The number of times that a CPU switched to the process.
     pub times_scheduled: u64,
-    /// How often it was moved to another CPU.
+    /// The number of migrations to another CPU.
     pub migrations: u64,
-    /// How long it took from each time it was woken up until it ran.
+    /// The times from each wake-up to the switch-in.
     pub wakeup_latency: Durations,
-    /// Whether there is anything here.
+    /// True if facts about the process have been noted.
     pub(super) seen: bool,
 }
 
 impl ProcessFacts {
-    /// Adds those of a later part of the trace.
+    /// Adds the facts of a later part of the trace.
     pub(super) fn add(&mut self, later: &ProcessFacts) {
         let sums = [
             (&mut self.blocked_time, later.blocked_time),
@@ -80,6 +82,7 @@ impl ProcessFacts {
         }
     }
 
+    /// Sets the name, and keeps the previous one as a former name.
     pub(super) fn rename(&mut self, name: &str) {
         if *self.name == *name || name.is_empty() {
             return;
@@ -91,30 +94,30 @@ impl ProcessFacts {
     }
 }
 
-/// So many former names are kept.
+/// The maximum number of former names.
 const MAX_NAMES: usize = 64;
 
-/// A block device. Times are in ns.
+/// The statistics of a block device. Times are in ns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceFacts {
-    /// Its number.
+    /// The major and minor number of the device.
     pub number: DeviceNumber,
-    /// Its name, empty if not known.
+    /// The name of the device; empty if unknown.
     pub name: Arc<str>,
-    /// Requests completed that read.
+    /// The number of completed requests that read.
     pub reads: u64,
-    /// Requests completed that wrote.
+    /// The number of completed requests that wrote.
     pub writes: u64,
-    /// Requests completed that did neither.
+    /// The number of completed requests that did neither, such as flushes.
     pub others: u64,
-    /// Bytes of completed requests that read.
+    /// The number of bytes in completed requests that read.
     pub bytes_read: u64,
-    /// Bytes of completed requests that wrote.
+    /// The number of bytes in completed requests that wrote.
     pub bytes_written: u64,
-    /// How long it had requests.
+    /// The time during which the device had requests, in ns.
     pub busy_time: u64,
-    /// The sum, over all requests, of how long each was in the device.
+    /// The sum over all requests of the time that each spent in the device, in ns.
     pub queue_time: u64,
     pub(super) in_flight: u32,
     pub(super) since: i64,
@@ -137,12 +140,14 @@ impl DeviceFacts {
         }
     }
 
-    /// How many requests it had on average, over a time in ns.
+    /// Returns the average number of requests in the device during a time in ns; 0 if that
+    /// is 0.
     pub fn average_queue_length(&self, time: u64) -> f64 {
         if time == 0 { 0.0 } else { self.queue_time as f64 / time as f64 }
     }
 
-    pub(super) fn until(&mut self, time: i64) {
+    /// Adds the busy time and the queue time up to a time.
+    pub(super) fn advance_to(&mut self, time: i64) {
         let passed = time.saturating_sub(self.since).max(0) as u64;
         self.since = time;
         if self.in_flight > 0 {
@@ -152,8 +157,9 @@ impl DeviceFacts {
         }
     }
 
+    /// Counts a request that was issued or completed, with the number in flight after it.
     pub(super) fn request(&mut self, request: Request, in_flight: u32, time: i64) {
-        self.until(time);
+        self.advance_to(time);
         self.in_flight = in_flight;
         if request.step == RequestStep::Completed {
             match request.kind {
@@ -170,6 +176,7 @@ impl DeviceFacts {
         }
     }
 
+    /// Adds the statistics of a later part of the trace.
     pub(super) fn add(&mut self, later: &DeviceFacts) {
         let sums = [
             (&mut self.reads, later.reads),

@@ -1,15 +1,16 @@
-//! Kinds of leaves: those of one mode and submode, which see events of the same types.
+//! Kinds of leaves. Leaves of one kind have the same mode and submode, and see events of
+//! the same types.
 
 use ltt_read::schema::EventTypeId;
 
 use crate::kernel::{ExecutionMode, NameId};
 
-/// A kind of leaf, by a small number. Dense, but for [`OTHER`](Kind::OTHER).
+/// The number of a kind. Numbers are dense, except [`OTHER`](Kind::OTHER).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind(pub(super) u16);
 
 impl Kind {
-    /// One of the many that have no number of their own.
+    /// The kind of all leaves whose kind has no number of its own.
     pub(super) const OTHER: Kind = Kind(u16::MAX);
 
     pub(super) fn index(self) -> usize {
@@ -17,30 +18,32 @@ impl Kind {
     }
 }
 
-/// All kinds, and where leaves of each keep their counters of events: they have them
-/// for those types only that leaves of their kind have seen.
+/// All kinds, and the layout of their leaves' event counters: a leaf has counters only for
+/// the event types that leaves of its kind have seen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kinds {
-    /// By [`place`]; none where it was not met yet.
+    /// The kinds, indexed by [`place`]; `None` if the mode and submode have not been seen
+    /// yet.
     known: Vec<Option<Kind>>,
-    /// By kind.
+    /// The mode and submode of each kind.
     names: Vec<(ExecutionMode, NameId)>,
-    /// How many event types there are.
+    /// The number of event types.
     types: usize,
-    /// By kind, then event type: place of the counter, [`NONE`] if there is none yet.
+    /// The index of a counter, by kind and then event type; [`NONE`] if there is no counter
+    /// yet.
     slots: Vec<u8>,
-    /// By kind: how many event types have places.
+    /// The number of event types with counters, by kind.
     used: Vec<u8>,
 }
 
-/// So many kinds have numbers, unless there are very many types of events.
+/// The maximum number of kinds, unless there are very many event types.
 const MAX_KINDS: usize = 1 << 10;
-/// So large gets the table of slots.
+/// The maximum length of the table of slots.
 const MAX_SLOTS: usize = 1 << 22;
 const NONE: u8 = u8::MAX;
 
 impl Kinds {
-    /// For a trace with so many event types.
+    /// Creates an empty table for a number of event types.
     pub(super) fn new(types: usize) -> Self {
         Kinds { types, ..Kinds::default() }
     }
@@ -54,12 +57,12 @@ impl Kinds {
         }
     }
 
-    /// The kind of a mode and submode, if that was met.
+    /// Returns the kind of a mode and submode, if it has been seen.
     pub(super) fn get(&self, mode: ExecutionMode, submode: NameId) -> Option<Kind> {
         *self.known.get(place(mode, submode))?
     }
 
-    /// The mode and submode of a kind; nothing known, if it has no number.
+    /// Returns the mode and submode of a kind; unknown ones if it has no number.
     pub(super) fn name(&self, kind: Kind) -> (ExecutionMode, NameId) {
         self.names.get(kind.index()).copied().unwrap_or((ExecutionMode::Unknown, NameId::UNKNOWN))
     }
@@ -83,15 +86,16 @@ impl Kinds {
         kind
     }
 
-    /// The place of a type's counter among those of a leaf of a kind. If there is
-    /// none, it is beyond all that a leaf can have.
+    /// Returns the index of an event type's counter in leaves of a kind. If there is no
+    /// counter, it is beyond all indices that a leaf can have.
     #[inline]
     pub(super) fn slot(&self, kind: Kind, event_type: EventTypeId) -> u8 {
         let at = kind.index() * self.types + event_type.index();
         self.slots.get(at).copied().unwrap_or(NONE)
     }
 
-    /// The same, but makes one if there is none. `None` if there are too many.
+    /// Returns the index of an event type's counter in leaves of a kind, which is added if
+    /// it is new; `None` if there are too many.
     pub(super) fn slot_or_add(&mut self, kind: Kind, event_type: EventTypeId) -> Option<u8> {
         let used = self.used.get_mut(kind.index())?;
         let slot = self.slots.get_mut(kind.index() * self.types + event_type.index())?;
@@ -102,13 +106,13 @@ impl Kinds {
         (*slot != NONE).then_some(*slot)
     }
 
-    /// How many types leaves of a kind have counters for.
+    /// Returns the number of event types for which leaves of a kind have counters.
     pub(super) fn used(&self, kind: Kind) -> u8 {
         self.used.get(kind.index()).copied().unwrap_or(0)
     }
 
-    /// By kind: the types that its leaves have counters for, in order, each with its
-    /// place.
+    /// Returns for each kind the event types for which its leaves have counters, in order,
+    /// with the indices of the counters.
     pub(super) fn types(&self) -> Vec<Vec<(EventTypeId, u8)>> {
         let of = |slots: &[u8]| {
             let all = (0..).map(EventTypeId).zip(slots.iter().copied());
@@ -118,7 +122,7 @@ impl Kinds {
     }
 }
 
-/// A mode and submode in one number.
+/// Packs a mode and submode into one index.
 #[inline]
 fn place(mode: ExecutionMode, submode: NameId) -> usize {
     submode.index() << 3 | mode as usize

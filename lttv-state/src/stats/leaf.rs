@@ -1,4 +1,4 @@
-//! The leaves of statistics: what is counted, and for what.
+//! The leaves of statistics: the finest division of time and events.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -8,44 +8,47 @@ use super::durations::Durations;
 use super::tally::Tally;
 use crate::kernel::{ExecutionMode, NameId, Process, Serial};
 
-/// For what is counted: the finest division.
+/// The key of a leaf: a process on a CPU in a function, mode and submode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeafKey {
-    /// Of the process.
+    /// The serial number of the process.
     pub process: Serial,
-    /// Number of the CPU.
+    /// The CPU number.
     pub cpu: u32,
-    /// Address of the function of the program, 0 if not known.
+    /// The address of the program function; 0 if unknown.
     pub function: u64,
-    /// Its mode.
+    /// The execution mode of the process.
     pub mode: ExecutionMode,
-    /// Its submode.
+    /// The submode: the name of the system call, interrupt or exception.
     pub submode: NameId,
 }
 
-/// What is counted. Times are in ns.
+/// The counters of a leaf. Times are in ns.
 ///
-/// Parts of a trace may be counted apart and added: numbers wrap, so that a part may
-/// take back what another had counted before it was known better.
+/// The counts of parts of a trace can be added. Times wrap around, so that a part may
+/// subtract time that an earlier part counted with less information.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counts {
-    /// How long a CPU was on exactly this.
+    /// The time that a CPU spent in this leaf, without nested frames, in ns.
     pub cpu_time: u64,
-    /// How long a CPU was on this or what interrupted it, of what ended.
+    /// The time that a CPU spent in this leaf and in frames nested in it, in ns; for frames
+    /// that ended, and at the end of the trace for those still open.
     pub cumulative_cpu_time: u64,
-    /// From begin to end, of each that ended.
+    /// The durations of frames that ended, from entry to exit.
     pub durations: Durations,
-    /// Events, by type.
+    /// The number of events by type.
     pub events: Tally,
-    /// How long those had lasted at the end of the trace that had not ended then.
+    /// The time from entry to the end of the trace, of frames that were still open then, in
+    /// ns.
     pub open_time: u64,
-    /// How long the process waited within it, for something or for a CPU.
+    /// The time that the process waited within this leaf, for something or for a CPU, in
+    /// ns.
     pub wait_time: u64,
 }
 
 impl LeafKey {
-    /// That of what a process does on a CPU.
+    /// Creates the key for the current function and frame of a process on a CPU.
     #[inline]
     pub(super) fn of(process: &Process, cpu: u32) -> Self {
         let top = process.top();
@@ -58,9 +61,10 @@ impl LeafKey {
         }
     }
 
-    /// The same as `==`, but all in one: which part is another cannot be predicted.
+    /// Compares two keys like `==`, but without branches: the part that differs cannot be
+    /// predicted.
     #[inline]
-    pub(super) fn is(&self, other: &LeafKey) -> bool {
+    pub(super) fn eq_branchless(&self, other: &LeafKey) -> bool {
         (self.process == other.process)
             & (self.cpu == other.cpu)
             & (self.function == other.function)
@@ -70,12 +74,13 @@ impl LeafKey {
 }
 
 impl Counts {
-    /// From begin to end, or to the end of the trace.
+    /// Returns the time from entry to exit, or to the end of the trace, of all frames, in
+    /// ns.
     pub fn elapsed_time(&self) -> u64 {
         self.durations.total().wrapping_add(self.open_time)
     }
 
-    /// Adds others.
+    /// Adds the counts of another leaf or part.
     pub fn add(&mut self, other: &Counts) {
         self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
         self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(other.cumulative_cpu_time);
@@ -86,15 +91,15 @@ impl Counts {
     }
 }
 
-/// Leaves that were counted, found by key.
+/// The counted leaves, found by key.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leaves {
     leaves: Vec<(LeafKey, Counts)>,
-    /// The place of each, once one was asked for.
-    places: HashMap<LeafKey, usize, Quick>,
+    /// The index of each leaf, filled when a key is first looked up.
+    places: HashMap<LeafKey, usize, FastHash>,
 }
 
-/// No key twice.
+/// Each key must occur once only.
 impl From<Vec<(LeafKey, Counts)>> for Leaves {
     fn from(leaves: Vec<(LeafKey, Counts)>) -> Self {
         Leaves { leaves, places: HashMap::default() }
@@ -102,7 +107,7 @@ impl From<Vec<(LeafKey, Counts)>> for Leaves {
 }
 
 impl Leaves {
-    /// What was counted for a key.
+    /// Returns the counts of a key, which are added if it is new.
     pub(super) fn at(&mut self, key: LeafKey) -> &mut Counts {
         if self.places.len() < self.leaves.len() {
             let keys = self.leaves.iter().map(|(key, _)| *key);
@@ -119,7 +124,7 @@ impl Leaves {
         self.leaves.iter().map(|(key, counts)| (key, counts))
     }
 
-    pub(super) fn into_all(self) -> Vec<(LeafKey, Counts)> {
+    pub(super) fn into_vec(self) -> Vec<(LeafKey, Counts)> {
         self.leaves
     }
 
@@ -128,15 +133,15 @@ impl Leaves {
     }
 }
 
-/// How keys of a few small integers are hashed.
-pub(super) type Quick = BuildHasherDefault<Mix>;
+/// The hasher builder for keys of a few small integers.
+pub(super) type FastHash = BuildHasherDefault<FastHasher>;
 
-/// A hasher for keys of a few small integers: fast, and as good as they need. What
-/// a hostile trace could choose, process serials and modes, it cannot choose freely.
+/// A hasher for keys of a few small integers: fast, and sufficient for these keys. A
+/// hostile trace cannot choose the values, process serials and modes, freely.
 #[derive(Debug, Default)]
-pub(super) struct Mix(u64);
+pub(super) struct FastHasher(u64);
 
-impl Hasher for Mix {
+impl Hasher for FastHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
     }

@@ -1,102 +1,104 @@
-//! What is counted while events go by, laid out so that an event touches little memory.
+//! The counters of all leaves, laid out so that an event touches little memory.
 //!
-//! There are many leaves, a few for each process and CPU, and each event may be about
-//! another one than the last. So a leaf's time and its counters of events are side by
-//! side, most of them in one line of the cache, and nothing is hashed to find it but when
-//! a process comes to a CPU for the first time.
+//! There are many leaves, a few for each process and CPU, and consecutive events are often
+//! about different ones. A leaf's time and event counters are therefore adjacent, most of
+//! them in one cache line, and finding a leaf requires hashing only when a process first
+//! runs on a CPU.
 
 use hashbrown::HashMap;
 use ltt_read::schema::EventTypeId;
 
 use super::durations::Durations;
 use super::kinds::{Kind, Kinds};
-use super::leaf::{Counts, LeafKey, Quick};
+use super::leaf::{Counts, FastHash, LeafKey};
 use super::rows::{Row, Rows};
 use super::tally::Tallies;
 use crate::kernel::{Ended, Serial};
 
-/// Place of a leaf.
+/// The index of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LeafIx(u32);
 
 impl LeafIx {
-    /// As an index into [all leaves](Ledger::leaves).
+    /// Returns the index into [all leaves](Ledger::leaves).
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What is counted of a leaf. Most events are about what is in its first line of the
-/// cache; the second one is for when a leaf ends, and for types of events that are rare.
+/// The counters of a leaf. Most events touch the first cache line only; the second one is
+/// for frames that end and for further event types.
 #[derive(Debug, Clone)]
 #[repr(C, align(128))]
 struct Account {
     cpu_time: u64,
     wait_time: u64,
-    /// Of the counters beyond these: where they begin, and how many they are.
+    /// The start of the leaf's further counters in `Ledger::counters`; `len` is their
+    /// number.
     begin: u32,
     kind: Kind,
     len: u8,
-    /// Those of the types that leaves of its kind met first.
-    counters: [Counter; FIRST],
+    /// The counters of the event types that leaves of this kind saw first.
+    counters: [Counter; INLINE_COUNTERS],
     cumulative_cpu_time: u64,
     durations: Durations,
 }
 
-const _: () = assert!(size_of::<Account>() == 128, "two lines of the cache");
+const _: () = assert!(size_of::<Account>() == 128, "an account fills two cache lines");
 
-/// What it has counted beyond that is in [`Ledger::more`].
+/// An event counter modulo 2¹⁶; multiples of 2¹⁶ are counted in [`Ledger::overflow`].
 type Counter = u16;
 
-/// So many counters of a leaf are in its account.
-const FIRST: usize = 32;
+/// The number of event counters within an account.
+const INLINE_COUNTERS: usize = 32;
 
-/// All leaves, while they are counted.
+/// All leaves, while they are being counted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
     kinds: Kinds,
     accounts: Vec<Account>,
-    /// Of each leaf: its row, unless it is in none.
+    /// The row of each leaf, [`Row::NONE`] if it is in none.
     rows_of: Vec<Row>,
-    /// Of all leaves: those that have no place in their accounts.
+    /// The further counters of all leaves.
     counters: Vec<Counter>,
-    /// What does not go into the counters of leaves.
-    more: HashMap<(LeafIx, u32), u64, Quick>,
+    /// The counts that exceed the counters of leaves, or have no counter.
+    overflow: HashMap<(LeafIx, u32), u64, FastHash>,
     rows: Rows,
-    /// By row: where each part of it begins in `leaves`, [`NOWHERE`] if it has no leaves.
+    /// The start of each part of each row in `leaves`; [`NO_INDEX`] if the part has no
+    /// leaves.
     parts: Vec<[u32; PARTS]>,
-    /// Parts of rows: by kind.
+    /// The parts of rows: leaves by kind.
     leaves: Vec<LeafIx>,
-    /// Those that are in no row.
-    others: HashMap<LeafKey, LeafIx, Quick>,
+    /// The leaves that are in no row.
+    others: HashMap<LeafKey, LeafIx, FastHash>,
 }
 
-/// So many kinds have their place in a row: the first that are met, in parts, since most
-/// processes are in few of them.
-const ROW: usize = PART * PARTS;
+/// The number of kinds that have places in rows: the first ones to occur. Rows are divided
+/// into parts, since most processes use few kinds.
+const ROW_KINDS: usize = PART_KINDS * PARTS;
 const PARTS: usize = 8;
-const PART: usize = 16;
-const NOWHERE: u32 = u32::MAX;
+const PART_KINDS: usize = 16;
+const NO_INDEX: u32 = u32::MAX;
 
-/// Adds the time from one point to another. If the other is before the one, it is taken
-/// back.
+/// Adds the time from `from` to `to`, or subtracts it if `to` is earlier.
 #[inline]
 pub(super) fn charge(time: &mut u64, from: i64, to: i64) {
     *time = time.wrapping_add(to.wrapping_sub(from) as u64);
 }
 
 impl Ledger {
-    /// For a trace with so many event types and CPUs, as far as known.
+    /// Creates an empty ledger for a number of event types and a number of CPUs, as far as
+    /// known.
     pub(super) fn new(types: usize, cpus: usize) -> Self {
         Ledger {
             kinds: Kinds::new(types),
-            accounts: Vec::with_capacity(cpus.min(MANY_CPUS) * LEAVES_OF_CPU),
+            accounts: Vec::with_capacity(cpus.min(RESERVED_CPUS) * RESERVED_LEAVES_PER_CPU),
             rows: Rows::new(cpus),
             ..Ledger::default()
         }
     }
 
-    /// The row of a process on a CPU.
+    /// Returns the row of a process on a CPU, which is added if it is new.
     #[inline]
     pub(super) fn row(&mut self, process: Serial, cpu: u32) -> Row {
         self.rows.get(process, cpu).unwrap_or_else(|| self.add_row(process, cpu))
@@ -104,63 +106,63 @@ impl Ledger {
 
     #[cold]
     fn add_row(&mut self, process: Serial, cpu: u32) -> Row {
-        self.parts.push([NOWHERE; PARTS]);
+        self.parts.push([NO_INDEX; PARTS]);
         self.rows.add(process, cpu)
     }
 
-    /// The leaf of a kind in a row, if there is one.
+    /// Returns the leaf of a kind in a row, if there is one.
     #[inline]
     fn in_row(&self, row: Row, kind: Kind) -> Option<LeafIx> {
-        let part = *self.parts.get(row.index())?.get(kind.index() / PART)?;
-        // There is no such place in `leaves` if the part is nowhere.
-        let leaf = *self.leaves.get((part as usize).saturating_add(kind.index() % PART))?;
-        (leaf.0 != NOWHERE).then_some(leaf)
+        let part = *self.parts.get(row.index())?.get(kind.index() / PART_KINDS)?;
+        // If the row has no such part, the index is beyond the end of `leaves`.
+        let leaf = *self.leaves.get((part as usize).saturating_add(kind.index() % PART_KINDS))?;
+        (leaf.0 != NO_INDEX).then_some(leaf)
     }
 
     /// Adds a leaf of a kind to a row.
     fn add_to_row(&mut self, row: Row, kind: Kind) -> LeafIx {
         let leaf = self.add(row, kind);
-        let part = &mut self.parts[row.index()][kind.index() / PART];
-        if *part == NOWHERE {
+        let part = &mut self.parts[row.index()][kind.index() / PART_KINDS];
+        if *part == NO_INDEX {
             *part = self.leaves.len() as u32;
-            self.leaves.resize(self.leaves.len() + PART, LeafIx(NOWHERE));
+            self.leaves.resize(self.leaves.len() + PART_KINDS, LeafIx(NO_INDEX));
         }
-        self.leaves[*part as usize + kind.index() % PART] = leaf;
+        self.leaves[*part as usize + kind.index() % PART_KINDS] = leaf;
         leaf
     }
 
-    /// The leaf of a key in the row of its process and CPU, made if it is new, and its
-    /// kind.
+    /// Returns the leaf of a key in the row of its process and CPU, and its kind. The leaf
+    /// is added if it is new.
     #[inline]
-    pub(super) fn place(&mut self, row: Row, key: &LeafKey) -> (LeafIx, Kind) {
+    pub(super) fn find_or_add_in_row(&mut self, row: Row, key: &LeafKey) -> (LeafIx, Kind) {
         let kind = self.kinds.of(key.mode, key.submode);
         let leaf = match self.in_row(row, kind) {
             Some(leaf) if key.function == 0 => leaf,
-            _ => self.find(row, key, kind),
+            _ => self.find_or_add_slow(row, key, kind),
         };
         (leaf, kind)
     }
 
-    /// The leaf of a key, if there is one.
+    /// Returns the leaf of a key, if there is one.
     pub(super) fn get(&self, key: &LeafKey) -> Option<LeafIx> {
         let kind = self.kinds.get(key.mode, key.submode)?;
-        if kind.index() >= ROW || key.function != 0 {
+        if kind.index() >= ROW_KINDS || key.function != 0 {
             return self.others.get(key).copied();
         }
         self.in_row(self.rows.get(key.process, key.cpu)?, kind)
     }
 
-    /// The leaf of a key, made if it is new.
+    /// Returns the leaf of a key, which is added if it is new.
     #[cold]
-    pub(super) fn place_anywhere(&mut self, key: &LeafKey) -> LeafIx {
+    pub(super) fn find_or_add(&mut self, key: &LeafKey) -> LeafIx {
         let row = self.row(key.process, key.cpu);
-        self.place(row, key).0
+        self.find_or_add_in_row(row, key).0
     }
 
     #[cold]
     #[inline(never)]
-    fn find(&mut self, row: Row, key: &LeafKey, kind: Kind) -> LeafIx {
-        if kind.index() < ROW && key.function == 0 {
+    fn find_or_add_slow(&mut self, row: Row, key: &LeafKey, kind: Kind) -> LeafIx {
+        if kind.index() < ROW_KINDS && key.function == 0 {
             return self.add_to_row(row, kind);
         }
         if let Some(leaf) = self.others.get(key) {
@@ -178,7 +180,7 @@ impl Ledger {
             begin: 0,
             kind,
             len: 0,
-            counters: [0; FIRST],
+            counters: [0; INLINE_COUNTERS],
             cumulative_cpu_time: 0,
             durations: Durations::default(),
         });
@@ -186,20 +188,20 @@ impl Ledger {
         LeafIx(self.rows_of.len() as u32 - 1)
     }
 
-    /// Counts the time from one point to another as that of a CPU on a leaf.
+    /// Adds the time from one point to another to the CPU time of a leaf.
     #[inline]
     pub(super) fn charge(&mut self, leaf: LeafIx, from: i64, to: i64) {
         charge(&mut self.accounts[leaf.index()].cpu_time, from, to);
     }
 
-    /// Counts a time that a process waited within a leaf.
+    /// Adds a time that a process waited to a leaf.
     #[inline]
     pub(super) fn waited(&mut self, leaf: LeafIx, time: u64) {
         let account = &mut self.accounts[leaf.index()];
         account.wait_time = account.wait_time.wrapping_add(time);
     }
 
-    /// Counts a time that a leaf lasted.
+    /// Adds a frame that ended to a leaf.
     #[inline]
     pub(super) fn ended(&mut self, leaf: LeafIx, ended: &Ended) {
         let account = &mut self.accounts[leaf.index()];
@@ -207,58 +209,59 @@ impl Ledger {
         account.cumulative_cpu_time = account.cumulative_cpu_time.wrapping_add(ended.cpu_time);
     }
 
-    /// Counts an event of a leaf, given its kind.
+    /// Counts an event of a leaf of a kind.
     #[inline]
     pub(super) fn count(&mut self, leaf: LeafIx, kind: Kind, event_type: EventTypeId) {
         let slot = self.kinds.slot(kind, event_type);
         let account = &mut self.accounts[leaf.index()];
         let Some(counter) = account.counters.get_mut(usize::from(slot)) else {
-            return self.count_beyond(leaf, slot, event_type);
+            return self.count_in_further(leaf, slot, event_type);
         };
         *counter = counter.wrapping_add(1);
         if *counter == 0 {
-            self.count_more(leaf, event_type, 1 << Counter::BITS);
+            self.add_overflow(leaf, event_type, 1 << Counter::BITS);
         }
     }
 
+    /// Adds to the count of an event type outside of the leaf's counters.
     #[cold]
-    fn count_more(&mut self, leaf: LeafIx, event_type: EventTypeId, events: u64) {
-        *self.more.entry((leaf, event_type.0)).or_default() += events;
+    fn add_overflow(&mut self, leaf: LeafIx, event_type: EventTypeId, events: u64) {
+        *self.overflow.entry((leaf, event_type.0)).or_default() += events;
     }
 
-    /// Counts an event of a type that has no place in a leaf's account.
+    /// Counts an event of a type whose counter is not within the leaf's account.
     #[inline(never)]
-    fn count_beyond(&mut self, leaf: LeafIx, slot: u8, event_type: EventTypeId) {
+    fn count_in_further(&mut self, leaf: LeafIx, slot: u8, event_type: EventTypeId) {
         let Account { begin, len, .. } = self.accounts[leaf.index()];
-        let slot = usize::from(slot) - FIRST;
+        let slot = usize::from(slot) - INLINE_COUNTERS;
         if slot >= usize::from(len) {
-            return self.count_another(leaf, event_type);
+            return self.add_counter(leaf, event_type);
         }
         let counter = &mut self.counters[begin as usize + slot];
         *counter = counter.wrapping_add(1);
         if *counter == 0 {
-            self.count_more(leaf, event_type, 1 << Counter::BITS);
+            self.add_overflow(leaf, event_type, 1 << Counter::BITS);
         }
     }
 
-    /// Counts an event of a type that a leaf has no counter for.
+    /// Counts an event of a type for which a leaf has no counter yet.
     #[cold]
     #[inline(never)]
-    fn count_another(&mut self, leaf: LeafIx, event_type: EventTypeId) {
+    fn add_counter(&mut self, leaf: LeafIx, event_type: EventTypeId) {
         let account = &mut self.accounts[leaf.index()];
         let kind = account.kind;
         let Some(slot) = self.kinds.slot_or_add(kind, event_type) else {
-            return self.count_more(leaf, event_type, 1);
+            return self.add_overflow(leaf, event_type, 1);
         };
         if let Some(counter) = account.counters.get_mut(usize::from(slot)) {
             *counter += 1;
             return;
         }
-        let slot = usize::from(slot) - FIRST;
+        let slot = usize::from(slot) - INLINE_COUNTERS;
         let (begin, len) = (account.begin as usize, usize::from(account.len));
-        // The old ones are left behind: they are fewer than those that come.
-        let used = usize::from(self.kinds.used(kind)) - FIRST;
-        let wanted = (len * 2).max(FIRST_BEYOND).min(used).max(slot + 1);
+        // The old counters remain unused: they are fewer than the new ones.
+        let used = usize::from(self.kinds.used(kind)) - INLINE_COUNTERS;
+        let wanted = (len * 2).max(MIN_FURTHER).min(used).max(slot + 1);
         account.begin = self.counters.len() as u32;
         account.len = wanted as u8;
         self.counters.extend_from_within(begin..begin + len);
@@ -266,7 +269,7 @@ impl Ledger {
         self.counters[account.begin as usize + slot] += 1;
     }
 
-    /// All that was counted, by leaf, with room for so many more.
+    /// Returns the counts of all leaves, in a vector with capacity for `more` further ones.
     pub(super) fn leaves(&self, more: usize) -> Vec<(LeafKey, Counts)> {
         let types = self.kinds.types();
         let mut tallies = Tallies::of(self.accounts.len());
@@ -275,7 +278,7 @@ impl Ledger {
             let types = types.get(kind.index()).map_or(&[] as &[_], Vec::as_slice);
             tallies.add(types.iter().map(|(event_type, slot)| {
                 let slot = usize::from(*slot);
-                let counter = counters.get(slot).or_else(|| beyond.get(slot - FIRST));
+                let counter = counters.get(slot).or_else(|| beyond.get(slot - INLINE_COUNTERS));
                 (*event_type, counter.copied().unwrap_or(0).into())
             }));
         }
@@ -298,17 +301,17 @@ impl Ledger {
         for (key, leaf) in &self.others {
             leaves[leaf.index()].0 = *key;
         }
-        for ((leaf, event_type), events) in &self.more {
+        for ((leaf, event_type), events) in &self.overflow {
             leaves[leaf.index()].1.events.add_to(EventTypeId(*event_type), *events);
         }
         leaves
     }
 }
 
-/// There is room for so many leaves of each CPU at first, up to a number of CPUs. (Memory
-/// that is not used costs nothing; making more room does.)
-const LEAVES_OF_CPU: usize = 1 << 11;
-const MANY_CPUS: usize = 8;
+/// The number of leaves for which memory is reserved for each CPU, up to a number of CPUs.
+/// (Reserved memory costs nothing until it is used; growing does.)
+const RESERVED_LEAVES_PER_CPU: usize = 1 << 11;
+const RESERVED_CPUS: usize = 8;
 
-/// So many further counters does a leaf get first.
-const FIRST_BEYOND: usize = 12;
+/// The minimum number of further counters of a leaf that has any.
+const MIN_FURTHER: usize = 12;

@@ -1,9 +1,9 @@
-//! Where the time of a machine went, and how many events of each kind there were.
+//! Statistics: the CPU time and the number of events of processes, CPUs and modes.
 //!
-//! [`Statistics`] are collected while events are read, by what the
-//! [kernel state](crate::kernel) says of each: for each [`LeafKey`] (process, CPU,
-//! function, mode and submode) [`Counts`] of time and of events. Everything else is
-//! a sum of those, made when it is asked for.
+//! [`Statistics`] are collected while events are read, based on the [kernel
+//! state](crate::kernel): for each [`LeafKey`] (process, CPU, function, mode and submode)
+//! they contain [`Counts`] of time and events. All other figures are sums over leaves,
+//! computed on request.
 //!
 //! ```
 //! use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -25,25 +25,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What counts where
+//! # Rules
 //!
-//! * An event counts for what its CPU is on *after* it: the begin of a system call
-//!   counts within that call, a switch for the process that is switched to.
-//! * CPU time between two events of a CPU is that of what it was on in between. All
-//!   CPUs are counted from the trace's first event to its last, so the times of a
-//!   CPU add up to exactly that. Who ran before the first switch of a CPU, that
-//!   switch tells.
-//! * Events of a CPU that change no state count for it, too, even if nothing else is known
-//!   of it: for no process ([`Serial::NONE`](crate::kernel::Serial::NONE)) then.
-//! * When events were lost, the time from the CPU's last event before the gap to its
-//!   next switch is that of an unknown process.
+//! * An event counts for the leaf that its CPU is on *after* it: the entry of a system call
+//!   counts within that call, a switch counts for the process that is switched in.
+//! * The time between two events of a CPU counts for the leaf that it was on in between.
+//!   All CPUs are counted from the trace's first event to its last one, so that the times
+//!   of a CPU add up to exactly that interval. The first switch of a CPU determines the
+//!   process that ran before it.
+//! * Events that change no state count for their CPU, too. If nothing else is known about
+//!   the CPU, they count for no process ([`Serial::NONE`](crate::kernel::Serial::NONE)).
+//! * When events were lost, the time from the CPU's last event before the gap to its next
+//!   switch counts for an unknown process.
 //!
 //! # Differences from LTTV
 //!
-//! Names and divisions are LTTV's. Page faults count as traps like all others; time
-//! nested in a mode counts in its cumulative time; a process that is exiting still
-//! uses its CPU; processes are told apart even if they have the same id; sums may be
-//! asked for any number of times.
+//! Names and divisions are LTTV's. Page faults count as traps like all other exceptions.
+//! The time nested in a mode is part of its cumulative time. An exiting process still uses
+//! its CPU. Processes with the same id are counted separately. Sums may be requested any
+//! number of times.
 
 mod attributes;
 mod collect;
@@ -77,22 +77,22 @@ pub use parallel::statistics;
 pub use sums::{CpuSum, ProcessSum};
 pub use tally::Tally;
 
-/// When statistics look at an event that changes nothing: before those who might want to
-/// see them. (The state tells them of others.)
+/// The priority of hooks for events that change no state: before hooks that may read the
+/// statistics. (The kernel state reports all other events.)
 const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,
 };
 
-/// Statistics of a traceset.
+/// The statistics of a traceset.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     traces: Vec<TraceStatistics>,
-    /// The number of what collects them among the followers of each trace's state.
-    follower: Option<usize>,
+    /// The number of the collectors among the observers of each trace.
+    observer: Option<usize>,
 }
 
-/// Statistics of a trace.
+/// The statistics of a trace.
 #[derive(Debug, Clone)]
 pub struct TraceStatistics {
     trace: Option<Arc<Trace>>,
@@ -101,12 +101,12 @@ pub struct TraceStatistics {
 }
 
 impl Statistics {
-    /// Collects statistics of the events that `middle` of a context reads from now
-    /// on; of replayed ones it does not. `kernel` is to be attached there, and its
-    /// state current.
+    /// Registers the collection of statistics for the events that
+    /// [`middle`](TracesetContext::middle) reads from now on; replayed events are not
+    /// counted. `kernel` must be attached to the context, and its state must be current.
     ///
-    /// At the begin of a traceset, the statistics of each trace begin with its first
-    /// event; elsewhere use [`attach_at`](Self::attach_at).
+    /// At the start of a traceset, the statistics of each trace start with its first event;
+    /// at any other position use [`attach_at`](Self::attach_at).
     pub fn attach(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
@@ -114,8 +114,8 @@ impl Statistics {
         Self::attach_from(context, kernel, |_| None, false)
     }
 
-    /// As [`attach`](Self::attach), but statistics begin at a time: that which was
-    /// sought.
+    /// Registers the collection of statistics that start at `time`: the time at which the
+    /// context stands after a seek.
     pub fn attach_at(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
@@ -124,8 +124,8 @@ impl Statistics {
         Self::attach_from(context, kernel, |_| Some(time), false)
     }
 
-    /// Those of each trace begin at a time of its own. If they are a part of all, they are
-    /// to be added to those of what was before.
+    /// Registers the collection of statistics that start at a separate time for each trace.
+    /// If `is_part` is true, they are to be added to the statistics of the preceding part.
     fn attach_from(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
@@ -140,14 +140,14 @@ impl Statistics {
             let types = trace.schema().event_types.len();
             let known_since = if is_part { state.begin_time() } else { begin };
             let collector = Collector::new(state, begin.ns(), known_since.ns(), types);
-            statistics.follower = context.extensions_mut()[kernel].follow(index, collector);
+            statistics.observer = context.extensions_mut()[kernel].add_observer(index, collector);
             let collected = Collected::none(begin.ns());
             let (trace, names) = (Some(trace.clone()), Arc::default());
             statistics.traces.push(TraceStatistics { trace, collected, names });
         }
-        let follower = statistics.follower;
+        let observer = statistics.observer;
         let handle = context.attach_data(statistics);
-        let Some(follower) = follower else { return handle };
+        let Some(observer) = observer else { return handle };
         for (index, trace) in traces.iter().enumerate() {
             let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
             for event_type in types {
@@ -158,7 +158,7 @@ impl Statistics {
                 context.on_event(events, move |call| {
                     let (tracefile, time) = (call.tracefile.number(), call.time().ns());
                     if let Some(kernel) = call.extensions.get_mut(kernel) {
-                        kernel.pass(index, follower, tracefile, &call.event, time);
+                        kernel.report_ignored(index, observer, tracefile, &call.event, time);
                     }
                 });
             }
@@ -166,8 +166,8 @@ impl Statistics {
         handle
     }
 
-    /// The statistics collected so far, complete: all events of the traceset have
-    /// been read, and what has begun has lasted to the end.
+    /// Returns the statistics collected so far, as final: all events of the traceset have
+    /// been read, and frames that are still open are counted up to the end.
     pub fn take(
         context: &mut TracesetContext<'_>,
         statistics: Handle<Statistics>,
@@ -176,8 +176,10 @@ impl Statistics {
         Self::take_until(context, statistics, kernel, None)
     }
 
-    /// The statistics collected so far, up to a time that has been read to. What
-    /// has begun goes on: those of what follows can be [added](Self::add).
+    /// Returns the statistics collected so far, up to a time that has been read to. Frames
+    /// that are still open remain so: the statistics of the following events can be
+    /// [added](Self::add). With `None` as the time the statistics are final, as with
+    /// [`take`](Self::take).
     pub fn take_until(
         context: &mut TracesetContext<'_>,
         statistics: Handle<Statistics>,
@@ -187,8 +189,9 @@ impl Statistics {
         Self::of_extensions(context.extensions(), statistics, kernel, time)
     }
 
-    /// As [`take_until`](Self::take_until), for hooks: they see the extensions of
-    /// their context.
+    /// Returns the statistics collected so far, up to a time, from the extensions of a
+    /// context: for hooks, which have no access to the context itself. See
+    /// [`take_until`](Self::take_until).
     pub fn of_extensions(
         extensions: &Extensions,
         statistics: Handle<Statistics>,
@@ -198,7 +201,7 @@ impl Statistics {
         Self::of_each(extensions, statistics, kernel, |_| time)
     }
 
-    /// Those of each trace up to a time of its own.
+    /// Returns the statistics collected so far, up to a separate time for each trace.
     fn of_each(
         extensions: &Extensions,
         statistics: Handle<Statistics>,
@@ -210,10 +213,10 @@ impl Statistics {
             return Statistics::default();
         };
         let mut taken = statistics.clone();
-        let Some(follower) = taken.follower.take() else { return taken };
+        let Some(observer) = taken.observer.take() else { return taken };
         for (index, of) in taken.traces.iter_mut().enumerate() {
             let (Some(state), Some(collector)) =
-                (kernel.trace(index), kernel.follower::<Collector>(index, follower))
+                (kernel.trace(index), kernel.observer::<Collector>(index, observer))
             else {
                 continue;
             };
@@ -223,12 +226,12 @@ impl Statistics {
         taken
     }
 
-    /// Those of each trace, by its index.
+    /// Returns the statistics of each trace, by trace index.
     pub fn traces(&self) -> &[TraceStatistics] {
         &self.traces
     }
 
-    /// Adds those of what follows in the same traceset.
+    /// Adds the statistics of the following part of the same traceset.
     pub fn add(&mut self, later: &Statistics) {
         for (of, later) in self.traces.iter_mut().zip(&later.traces) {
             of.add(later);
@@ -239,48 +242,49 @@ impl Statistics {
 }
 
 impl TraceStatistics {
-    /// Adds those of what follows.
+    /// Adds the statistics of the following part of the trace.
     fn add(&mut self, later: &TraceStatistics) {
         self.collected.add(&later.collected);
         self.names = later.names.clone();
     }
 
-    /// The time that they begin at.
+    /// Returns the time at which the statistics start.
     pub fn begin(&self) -> Timestamp {
         Timestamp::from_ns(self.collected.begin)
     }
 
-    /// The time that they end at.
+    /// Returns the time at which the statistics end.
     pub fn end(&self) -> Timestamp {
         Timestamp::from_ns(self.collected.last)
     }
 
-    /// The time in between, in ns.
+    /// Returns the time from start to end, in ns.
     pub fn time(&self) -> u64 {
         self.collected.last.saturating_sub(self.collected.begin).max(0) as u64
     }
 
-    /// All that was counted, for each leaf.
+    /// Iterates over all leaves with their counts.
     pub fn leaves(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
         self.collected.leaves.iter()
     }
 
-    /// The processes, by [serial number](crate::kernel::Serial).
+    /// Returns the facts about processes, indexed by [serial
+    /// number](crate::kernel::Serial).
     pub fn process_facts(&self) -> &[ProcessFacts] {
         &self.collected.processes
     }
 
-    /// The block devices.
+    /// Returns the statistics of the block devices.
     pub fn devices(&self) -> &[DeviceFacts] {
         &self.collected.devices
     }
 
-    /// The name of an id in keys of leaves.
+    /// Returns the text of a name in keys of leaves.
     pub fn name(&self, id: NameId) -> &str {
         self.names.get(id)
     }
 
-    /// The name of an event type.
+    /// Returns the name of an event type.
     pub fn event_name(&self, id: EventTypeId) -> &str {
         self.trace.as_ref().map_or("", |trace| trace.event_type(id).name())
     }

@@ -1,4 +1,4 @@
-//! Statistics of a whole traceset, on several threads.
+//! Statistics of a whole traceset, collected on several threads.
 
 use std::slice;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use lttv_context::{Bounds, Checkpoints, Parallel, Saving, Traceset, TracesetCont
 use super::Statistics;
 use crate::kernel::KernelState;
 
-/// The statistics of a traceset, collected by a number of threads: the same for any
-/// number.
+/// Computes the statistics of a traceset on a number of threads. The result does not depend
+/// on that number.
 ///
-/// One thread reads once, and collects. With more, a first pass follows the state
-/// alone and saves checkpoints, from which each slice of time then starts. That
-/// pays when the collecting costs more than the state does, or when checkpoints are
-/// wanted anyway: they are given back.
+/// One thread reads the events once and collects. With several threads, a first pass
+/// follows the kernel state only and saves checkpoints, from which the threads then collect
+/// one slice of time each. This is faster if collecting costs more than following the
+/// state, or if the checkpoints, which are returned as well, are needed anyway.
 pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Checkpoints>) {
     if threads <= 1 {
         let mut context = TracesetContext::new(traceset);
@@ -30,18 +30,19 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
     let _ = first.replay(&Bounds::all());
     let checkpoints = first.checkpoints().clone();
     drop(first);
-    // A slice may begin or end when a trace is over already.
+    // A slice may start or end after the end of a trace.
     let ends: Vec<Timestamp> = traceset.traces().iter().map(last_event).collect();
     let parts = Parallel::new(traceset).threads(threads).run(|slice| {
         let mut context = slice.context();
         let kernel = context.attach(KernelState::new());
-        // They are of the same extension: without them, all before the slice is replayed.
+        // The checkpoints fit this context, which has the same extension. Without them,
+        // everything before the slice would be replayed.
         let _ = context.set_checkpoints(checkpoints.clone());
         context.seek_time_with_state(slice.begin());
         let begin = |trace: usize| Some(slice.begin().min(ends[trace]));
         let statistics = Statistics::attach_from(&mut context, kernel, begin, true);
         let read = slice.read(&mut context);
-        debug_assert!(read.is_ok(), "the state was brought to the begin of the slice");
+        debug_assert!(read.is_ok(), "the state is that at the start of the slice");
         let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));
         Statistics::of_each(context.extensions(), statistics, kernel, end)
     });
@@ -51,7 +52,7 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
     (all, Some(checkpoints))
 }
 
-/// The time of the last event of a trace; before all times if it has none.
+/// Returns the time of the last event of a trace; [`Timestamp::MIN`] if it has no events.
 fn last_event(trace: &Arc<Trace>) -> Timestamp {
     let packets = (0..trace.tracefiles().len()).flat_map(|at| trace.packet_index(at).entries());
     let mut begins: Vec<Timestamp> = packets.map(|packet| packet.begin).collect();
@@ -63,6 +64,7 @@ fn last_event(trace: &Arc<Trace>) -> Timestamp {
         let times = std::iter::from_fn(|| merge.next().map(|event| event.timestamp()));
         times.flatten().max()
     };
-    // The last packet to begin has the last event, unless it is empty or damaged.
+    // The packet with the latest start contains the last event, unless it is empty or
+    // damaged.
     begins.into_iter().rev().find_map(last_from).unwrap_or(Timestamp::MIN)
 }

@@ -1,16 +1,16 @@
-//! Which row of leaves belongs to which process and CPU.
+//! The assignment of rows to processes and CPUs.
 
 use hashbrown::HashMap;
 
-use super::leaf::Quick;
+use super::leaf::FastHash;
 use crate::kernel::Serial;
 
-/// Number of a process on a CPU, of whose leaves there is a row.
+/// The number of a row: the leaves of a process on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row(u32);
 
 impl Row {
-    /// In the place of one that is not there.
+    /// The row of leaves that are in no row.
     pub(super) const NONE: Row = Row(u32::MAX);
 
     pub(super) fn index(self) -> usize {
@@ -21,21 +21,21 @@ impl Row {
 /// The rows of all processes on all CPUs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows {
-    /// How many CPUs have their places in the table.
+    /// The number of CPUs with places in the table.
     cpus: usize,
-    /// By process, then CPU.
+    /// The rows by process and then CPU.
     table: Vec<Row>,
-    /// Of the other CPUs.
-    others: HashMap<(Serial, u32), Row, Quick>,
-    /// By row.
+    /// The rows of the other CPUs.
+    others: HashMap<(Serial, u32), Row, FastHash>,
+    /// The process and CPU of each row.
     all: Vec<(Serial, u32)>,
 }
 
-/// So many CPUs at most have places in the table: most are never used.
+/// The maximum number of CPUs with places in the table, in which most places remain unused.
 const MAX_CPUS: usize = 64;
 
 impl Rows {
-    /// None yet, of so many CPUs, as far as known.
+    /// Creates an empty assignment for a number of CPUs, as far as known.
     pub(super) fn new(cpus: usize) -> Self {
         Rows { cpus: cpus.min(MAX_CPUS), ..Rows::default() }
     }
@@ -49,7 +49,7 @@ impl Rows {
         self.others.get(&(process, cpu)).copied()
     }
 
-    /// Adds one that is not there.
+    /// Adds a row for a process and CPU without one.
     pub(super) fn add(&mut self, process: Serial, cpu: u32) -> Row {
         let row = Row(self.all.len() as u32);
         self.all.push((process, cpu));
@@ -65,7 +65,8 @@ impl Rows {
         row
     }
 
-    /// The process and CPU of a row; the first process, if there is no such row.
+    /// Returns the process and CPU of a row; the first process on CPU 0 if there is no such
+    /// row.
     pub(super) fn of(&self, row: Row) -> (Serial, u32) {
         self.all.get(row.index()).copied().unwrap_or((Serial(0), 0))
     }

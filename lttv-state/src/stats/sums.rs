@@ -1,4 +1,4 @@
-//! Sums over leaves, made when they are asked for.
+//! Sums over leaves, computed on request.
 
 use std::collections::BTreeMap;
 
@@ -7,54 +7,54 @@ use super::durations::Durations;
 use super::leaf::Counts;
 use crate::kernel::{ExecutionMode, Serial};
 
-/// What a CPU did. Times are in ns.
+/// The sums of a CPU. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CpuSum {
-    /// Its number.
+    /// The CPU number.
     pub number: u32,
-    /// How long it was on processes, interrupts of them included.
+    /// The time spent on processes, including interrupts of them, in ns.
     pub busy_time: u64,
-    /// How long it was on its idle process; interrupts of that included.
+    /// The time spent on its idle process, including interrupts of it, in ns.
     pub idle_time: u64,
-    /// How long it is not known who it was on.
+    /// The time during which the running process is unknown, in ns.
     pub unknown_time: u64,
-    /// How long it was on interrupts and soft interrupts, whomever they
-    /// interrupted.
+    /// The time spent on interrupts and softirqs, whichever process they interrupted, in
+    /// ns.
     pub interrupt_time: u64,
-    /// Its events.
+    /// The number of events of the CPU.
     pub events: u64,
 }
 
-/// What a process did. Times are in ns.
+/// The sums of a process. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessSum {
-    /// Which.
+    /// The serial number of the process.
     pub process: Serial,
-    /// How long a CPU was on it; what interrupted it included.
+    /// The CPU time of the process, including interrupts of it, in ns.
     pub cpu_time: u64,
-    /// Of that, how long in its own code.
+    /// The part of the CPU time spent in its own code, in ns.
     pub user_time: u64,
-    /// Of that, how long in the kernel on its behalf: system calls and exceptions.
+    /// The part of the CPU time spent in system calls and exceptions, in ns.
     pub system_time: u64,
-    /// Of that, how long in interrupts and soft interrupts that came.
+    /// The part of the CPU time spent in interrupts and softirqs, in ns.
     pub interrupt_time: u64,
-    /// Of that, how long in a mode that is not known.
+    /// The part of the CPU time spent in an unknown mode, in ns.
     pub unknown_time: u64,
-    /// Events while it ran.
+    /// The number of events while the process ran.
     pub events: u64,
 }
 
 impl TraceStatistics {
-    /// The sum of all.
+    /// Returns the sum over all leaves.
     pub fn total(&self) -> Counts {
         let mut sum = Counts::default();
         self.leaves().for_each(|(_, counts)| sum.add(counts));
         sum
     }
 
-    /// The events by name, in the order of names.
+    /// Returns the number of events by event name, ordered by name.
     pub fn events(&self) -> BTreeMap<&str, u64> {
         let mut events = BTreeMap::new();
         for (event_type, count) in self.total().events.iter() {
@@ -63,7 +63,7 @@ impl TraceStatistics {
         events
     }
 
-    /// What each CPU did, by number.
+    /// Returns the sums of each CPU, ordered by number.
     pub fn cpus(&self) -> Vec<CpuSum> {
         let mut cpus: BTreeMap<u32, CpuSum> = BTreeMap::new();
         for (key, counts) in self.leaves() {
@@ -85,7 +85,7 @@ impl TraceStatistics {
             }
             cpu.events += counts.events.total();
         }
-        // Of some, nothing is known but events.
+        // Of some CPUs only events are known.
         for cpu in cpus.values_mut() {
             let known = cpu.busy_time.wrapping_add(cpu.idle_time).wrapping_add(cpu.unknown_time);
             if known == 0 {
@@ -95,8 +95,7 @@ impl TraceStatistics {
         cpus.into_values().collect()
     }
 
-    /// How long each system call took that each process made and that ended, by
-    /// process and name.
+    /// Returns the durations of the system calls that ended, by process and name.
     pub fn syscalls(&self) -> BTreeMap<Serial, BTreeMap<&str, Durations>> {
         let mut all: BTreeMap<Serial, BTreeMap<&str, Durations>> = BTreeMap::new();
         for (key, counts) in self.leaves() {
@@ -108,7 +107,7 @@ impl TraceStatistics {
         all
     }
 
-    /// What each process did that was ever on a CPU, by serial number.
+    /// Returns the sums of each process that was ever on a CPU, ordered by serial number.
     pub fn processes(&self) -> Vec<ProcessSum> {
         let mut sums: BTreeMap<Serial, ProcessSum> = BTreeMap::new();
         for (key, counts) in self.leaves().filter(|(key, _)| key.process != Serial::NONE) {

@@ -1,21 +1,22 @@
-//! Numbers of events by type.
+//! Event counts by type.
 
 use std::fmt;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
 
-/// How many events of each type there were.
+/// The number of events of each type.
 #[derive(Clone, Default)]
 pub struct Tally {
-    /// By type, in order; none is 0.
+    /// The counts, ordered by type; none is 0.
     events: Events,
 }
 
 #[derive(Clone)]
 enum Events {
     Own(Vec<(u32, u64)>),
-    /// A part of what many have in common: an allocation for each would cost more.
+    /// A part of an allocation that many tallies share: an allocation for each would cost
+    /// more.
     Part {
         of: Arc<Vec<(u32, u32)>>,
         begin: u32,
@@ -30,17 +31,18 @@ impl Default for Events {
 }
 
 impl Tally {
-    /// Counts an event.
+    /// Adds one event of a type.
     pub fn count(&mut self, event_type: EventTypeId) {
         self.add_to(event_type, 1);
     }
 
+    /// Adds a number of events of a type.
     pub(super) fn add_to(&mut self, event_type: EventTypeId, events: u64) {
         if events == 0 {
             return;
         }
         let mut own = self.take_own();
-        // Mostly they come in order.
+        // Types mostly come in order.
         if own.last().is_none_or(|(last, _)| *last < event_type.0) {
             own.push((event_type.0, events));
         } else {
@@ -52,7 +54,7 @@ impl Tally {
         self.events = Events::Own(own);
     }
 
-    /// What it has, to be changed and given back.
+    /// Takes the counts out as a vector, to be changed and put back.
     fn take_own(&mut self) -> Vec<(u32, u64)> {
         match &mut self.events {
             Events::Own(own) => std::mem::take(own),
@@ -60,12 +62,12 @@ impl Tally {
         }
     }
 
-    /// Adds others.
+    /// Adds the counts of another tally.
     pub fn add(&mut self, other: &Tally) {
         other.iter().for_each(|(event_type, events)| self.add_to(event_type, events));
     }
 
-    /// All types that there were events of, in order, with their number.
+    /// Iterates over the types with events, in ascending order, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (EventTypeId, u64)> {
         let (own, part): (&[_], &[_]) = match &self.events {
             Events::Own(own) => (own, &[]),
@@ -75,7 +77,7 @@ impl Tally {
         own.iter().copied().chain(part).map(|(of, events)| (EventTypeId(of), events))
     }
 
-    /// How many events there were in all.
+    /// Returns the number of all events.
     pub fn total(&self) -> u64 {
         self.iter().map(|(_, events)| events).sum()
     }
@@ -96,33 +98,33 @@ impl fmt::Debug for Tally {
     }
 }
 
-/// So many types of events have most leaves at most.
+/// Most leaves see at most this number of event types.
 const TYPES: usize = 8;
 
-/// Those of many leaves, made one after the other.
+/// A builder of the tallies of many leaves in one allocation.
 #[derive(Debug)]
 pub(super) struct Tallies {
-    /// Some at the end mean nothing yet.
+    /// The counts by type; elements after the last end are unused.
     all: Vec<(u32, u32)>,
-    /// Where each ends.
+    /// The end of each tally in `all`.
     ends: Vec<u32>,
 }
 
 impl Tallies {
-    /// None yet, of so many.
+    /// Creates a builder for a number of tallies.
     pub(super) fn of(leaves: usize) -> Self {
         Tallies { all: Vec::with_capacity(TYPES * leaves), ends: Vec::with_capacity(leaves) }
     }
 
-    /// Adds one, of numbers of events by type, in order.
+    /// Adds a tally of counts by type, in ascending order.
     pub(super) fn add(&mut self, events: impl ExactSizeIterator<Item = (EventTypeId, u32)>) {
         let mut end = self.ends.last().map_or(0, |end| *end as usize);
         if self.all.len() < end + events.len() {
             self.all.reserve(end + events.len() - self.all.len());
             self.all.resize(self.all.capacity(), (0, 0));
         }
-        // Whether there were any of a type cannot be predicted: those that there were none
-        // of are written over.
+        // The processor cannot predict which counts are 0: these elements are written and
+        // then overwritten by the next one.
         for (event_type, events) in events {
             self.all[end] = (event_type.0, events);
             end += usize::from(events > 0);
@@ -130,7 +132,7 @@ impl Tallies {
         self.ends.push(end as u32);
     }
 
-    /// All of them, in the order that they were added in.
+    /// Iterates over all tallies, in the order in which they were added.
     pub(super) fn into_all(self) -> impl Iterator<Item = Tally> {
         let Tallies { mut all, ends } = self;
         all.truncate(ends.last().map_or(0, |end| *end as usize));

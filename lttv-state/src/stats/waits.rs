@@ -1,19 +1,19 @@
-//! How long processes waited.
+//! Wait times of processes.
 
 use super::durations::Durations;
 use super::facts::ProcessFacts;
 use crate::kernel::Waited;
 
-/// How long a process waited, and how often it went on: apart from what else is known
-/// of it, since it changes with each switch.
+/// The wait times of a process and the number of its switch-ins. They are separate from the
+/// other facts about the process because they change with each switch.
 #[derive(Debug, Clone, Default)]
-#[repr(align(64))] // a line of the cache
+#[repr(align(64))] // one cache line
 pub(super) struct Waits {
     blocked_time: u64,
     ready_time: u64,
     times_scheduled: u64,
     wakeup_latency: Durations,
-    /// Whether what is else known of the process has been noted.
+    /// True if the other facts about the process have been noted.
     pub(super) is_described: bool,
 }
 
@@ -27,11 +27,11 @@ impl Waits {
         self.wakeup_latency.count_if(latency.is_some(), latency.unwrap_or(0));
     }
 
-    pub(super) fn are_none(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.times_scheduled == 0
     }
 
-    /// Adds them to what is known of the process.
+    /// Adds the waits to the facts about the process.
     pub(super) fn add_to(&self, facts: &mut ProcessFacts) {
         facts.blocked_time = facts.blocked_time.wrapping_add(self.blocked_time);
         facts.ready_time = facts.ready_time.wrapping_add(self.ready_time);

@@ -1,4 +1,4 @@
-//! Block devices, and the frequencies of CPUs.
+//! Block devices and CPU frequencies.
 
 use super::{At, TraceState};
 use crate::kernel::cpu::MAX_CPUS;
@@ -7,7 +7,7 @@ use crate::kernel::names::NameId;
 use crate::kernel::resources::{BlockDevice, DeviceNumber, MAX_DEVICES, RequestKind};
 
 impl TraceState {
-    /// A request is given to a device, or completed by it.
+    /// Records that a request was issued to a device or completed by it.
     pub(in crate::kernel) fn request(
         &mut self,
         number: DeviceNumber,
@@ -27,10 +27,10 @@ impl TraceState {
                 state.last.get_or_insert(kind);
             }
         }
-        self.effect.rest().request = Some(Request { device, kind, bytes, step });
+        self.effect.rare_mut().request = Some(Request { device, kind, bytes, step });
     }
 
-    /// Gives a device its name.
+    /// Sets the name of a device.
     pub(in crate::kernel) fn name_device(&mut self, number: DeviceNumber, name: &[u8]) {
         let name = self.intern(name);
         if let Some(device) = self.device_index(number) {
@@ -38,14 +38,14 @@ impl TraceState {
         }
     }
 
-    /// A CPU's frequency changes, in Hz.
+    /// Sets the frequency of a CPU, in Hz. Without a number it is the CPU of the event.
     pub(in crate::kernel) fn frequency(&mut self, at: At, cpu: Option<u32>, frequency: u64) {
         let place = cpu.map_or(Some(at.place), |cpu| self.cpu_index(cpu));
         if let Some(of) = place.and_then(|place| self.cpus.get_mut(place)) {
             of.frequency = Some(frequency);
             return;
         }
-        // There is no CPU but of that an event came, or a tracefile is there.
+        // A CPU gets an entry with its first event or its tracefile only.
         let Some(cpu) = cpu else { return };
         match self.frequencies.binary_search_by_key(&cpu, |of| of.0) {
             Ok(known) => self.frequencies[known].1 = frequency,
@@ -56,8 +56,10 @@ impl TraceState {
         }
     }
 
+    /// Returns the index of a device, which is added if it is new; `None` if there are too
+    /// many.
     fn device_index(&mut self, number: DeviceNumber) -> Option<usize> {
-        // There are few, and of those one or two are busy.
+        // There are few devices, and one or two of them are busy: searching is fast.
         let known = self.devices.iter().position(|device| device.number == number);
         if known.is_some() {
             return known;

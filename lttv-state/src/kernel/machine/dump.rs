@@ -1,4 +1,4 @@
-//! What a tracer dumps of the state that it found.
+//! State dumps: processes, files and names that a tracer records when tracing starts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, Tid};
 use crate::kernel::table::ProcessIx;
 
-/// A process as it was when the tracer found it.
+/// A process in a state dump.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kernel) struct Dumped<'a> {
     pub(in crate::kernel) tid: Tid,
@@ -22,17 +22,17 @@ pub(in crate::kernel) struct Dumped<'a> {
     pub(in crate::kernel) files: Option<u64>,
 }
 
-/// So many kernel probes have symbols.
+/// The maximum number of kernel probes with symbols.
 pub(in crate::kernel) const MAX_PROBES: usize = 1 << 14;
-/// So many system calls have names.
+/// The exclusive upper limit of system call numbers with names.
 pub(in crate::kernel) const MAX_SYSCALLS: usize = 1 << 16;
-/// So many file tables are told apart during a dump.
+/// The maximum number of file tables that are distinguished during a dump.
 pub(in crate::kernel) const MAX_FILE_TABLES: usize = 1 << 16;
 
 impl TraceState {
-    /// A process is dumped. What events told of it before counts more.
+    /// Applies a dumped process. Information from earlier events takes precedence.
     pub(in crate::kernel) fn dumped(&mut self, at: At, dumped: Dumped<'_>) {
-        let (pid, parent) = (self.possible(dumped.pid), self.possible(dumped.parent));
+        let (pid, parent) = (self.valid_tid(dumped.pid), self.valid_tid(dumped.parent));
         let dumped = Dumped { pid, parent, ..dumped };
         if dumped.tid == 0 {
             for cpu in 0..self.cpus.len() {
@@ -61,6 +61,7 @@ impl TraceState {
         }
     }
 
+    /// Sets the names, ids and kind of a process to those in a dump.
     fn describe(&mut self, ix: ProcessIx, dumped: &Dumped<'_>) {
         self.rename(ix, dumped.name);
         let process = self.processes.get_mut(ix);
@@ -69,21 +70,22 @@ impl TraceState {
         process.kind = dumped.kind.or(process.kind);
     }
 
-    /// Everything has been dumped. Processes of which no event told do what they
-    /// must be doing: a thread of the kernel is in the kernel; another one that
-    /// does not run is in a system call, unless it waits for a CPU.
+    /// Ends the state dump. Processes without events so far get the state that they must be
+    /// in: a kernel thread is in the kernel; any other process that does not run is in a
+    /// system call, unless it waits for a CPU.
     pub(in crate::kernel) fn dump_end(&mut self, at: At) {
         self.file_tables = HashMap::new();
         let all: Vec<_> =
             self.processes.all().filter(|(_, p)| p.tid.is_some()).map(|(ix, _)| ix).collect();
         for ix in all {
             if self.processes.get(ix).stack[0].mode == ExecutionMode::Unknown {
-                self.settle(ix, at.time);
+                self.infer_state(ix, at.time);
             }
         }
     }
 
-    fn settle(&mut self, ix: ProcessIx, time: i64) {
+    /// Sets the state of a process without events at the end of a dump.
+    fn infer_state(&mut self, ix: ProcessIx, time: i64) {
         let runs = self.runs_on(ix).is_some();
         let process = self.processes.get_mut(ix);
         if runs {
@@ -114,7 +116,7 @@ impl TraceState {
         }
     }
 
-    /// The symbol of a kernel probe.
+    /// Sets the symbol at the address of a kernel probe.
     pub(in crate::kernel) fn name_probe(&mut self, address: u64, symbol: &[u8]) {
         let symbol = self.intern(symbol);
         let probes = Arc::make_mut(&mut self.probes);
@@ -125,7 +127,7 @@ impl TraceState {
         }
     }
 
-    /// The name of a system call.
+    /// Sets the name of a system call.
     pub(in crate::kernel) fn name_syscall(&mut self, number: u64, name: &[u8]) {
         let Some(at) = usize::try_from(number).ok().filter(|at| *at < MAX_SYSCALLS) else { return };
         let name = self.intern(name);
@@ -136,10 +138,11 @@ impl TraceState {
         syscalls[at] = name;
     }
 
-    /// The name of the system call of a number.
+    /// Returns the name of the system call of a number. Without a name in a dump it is
+    /// `syscall NUMBER`; `UNKNOWN` if the number is out of range.
     pub(in crate::kernel) fn syscall_name(&mut self, number: u64) -> NameId {
         let Some(at) = usize::try_from(number).ok().filter(|at| *at < MAX_SYSCALLS) else {
-            // Such as the private ones of ARM.
+            // For example the private system calls of ARM.
             if number < 1 << 20 {
                 return self.intern(format!("syscall {number}").as_bytes());
             }

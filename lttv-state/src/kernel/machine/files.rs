@@ -1,4 +1,4 @@
-//! Open files, and what system calls move.
+//! Open files, and the bytes that system calls read and write.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use crate::kernel::names::NameId;
 use crate::kernel::syscalls::{FileAction, SYSCALLS};
 use crate::kernel::table::ProcessIx;
 
-/// So many open files of a process are remembered.
+/// The maximum number of open files of a process.
 const MAX_FILES: usize = 1 << 16;
 
 impl TraceState {
-    /// The system call that begins opens a file of this name, when it succeeds.
+    /// Notes the name of the file that the starting system call opens if it succeeds.
     pub(in crate::kernel) fn opening(&mut self, at: At, name: &[u8]) {
         let name = self.intern(name);
         let ix = self.current(at);
         self.processes.get_mut(ix).opening = name;
     }
 
-    /// The system call that begins makes another descriptor of a file.
+    /// Notes the name of the file whose descriptor the starting system call duplicates.
     pub(in crate::kernel) fn duplicating(&mut self, at: At, fd: i32) {
         let ix = self.current(at);
         let owner = self.owner(ix);
@@ -29,7 +29,7 @@ impl TraceState {
         }
     }
 
-    /// A system call has ended: what it did to files, and what it moved.
+    /// Applies the result of a system call: a new descriptor, or the number of bytes moved.
     #[inline]
     pub(in crate::kernel) fn syscall_result(&mut self, at: At, name: NameId, result: i64) {
         let ix = self.current(at);
@@ -41,7 +41,7 @@ impl TraceState {
         if let Some(transfer) = syscall.transfer
             && result > 0
         {
-            self.effect.rest().transferred = Some((ix, transfer, result as u64));
+            self.effect.rare_mut().transferred = Some((ix, transfer, result as u64));
         }
         if matches!(syscall.files, FileAction::Open | FileAction::Duplicate)
             && opening != NameId::EMPTY
@@ -51,13 +51,13 @@ impl TraceState {
         }
     }
 
-    /// The process that runs has a file open.
+    /// Adds an open file to the running process.
     pub(in crate::kernel) fn opened(&mut self, at: At, fd: i32, name: &[u8]) {
         let name = self.intern(name);
         self.open(self.current(at), fd, name);
     }
 
-    /// The process that runs closes a descriptor.
+    /// Removes a descriptor that the running process closes.
     pub(in crate::kernel) fn close(&mut self, at: At, fd: i32) {
         let owner = self.owner(self.current(at));
         let files = &self.processes.get(owner).files;
@@ -66,7 +66,7 @@ impl TraceState {
         }
     }
 
-    /// An open file is dumped: of a process, or of those that have a file table.
+    /// Adds an open file from a dump, to a process or to the process with a file table.
     pub(in crate::kernel) fn dumped_file(
         &mut self,
         tid: Option<i32>,
@@ -85,6 +85,7 @@ impl TraceState {
         }
     }
 
+    /// Adds a descriptor to the files of a process, or replaces its name.
     fn open(&mut self, ix: ProcessIx, fd: i32, name: NameId) {
         let owner = self.owner(ix);
         let files = Arc::make_mut(&mut self.processes.get_mut(owner).files);
@@ -95,7 +96,8 @@ impl TraceState {
         }
     }
 
-    /// Who has the files of a thread: the first of its group, if known.
+    /// Returns the process that owns the files of a thread: the first one of its thread
+    /// group, or the thread itself if the first one is unknown.
     fn owner(&self, ix: ProcessIx) -> ProcessIx {
         let process = self.processes.get(ix);
         let first = process.pid.filter(|pid| Some(*pid) != process.tid);

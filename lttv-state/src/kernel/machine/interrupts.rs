@@ -1,4 +1,4 @@
-//! Interrupts, soft interrupts and exceptions.
+//! Interrupts, softirqs and exceptions.
 
 use super::{At, TraceState};
 use crate::kernel::modes::ExecutionMode;
@@ -6,7 +6,7 @@ use crate::kernel::names::NameId;
 use crate::kernel::resources::{MAX_SOURCES, Source, SourceKind, pack};
 
 impl TraceState {
-    /// One begins on a CPU.
+    /// Enters the handler of an interrupt, softirq or exception on the CPU of an event.
     pub(in crate::kernel) fn enter(&mut self, at: At, kind: SourceKind, number: u32) {
         let Some(source) = self.source(kind, number) else {
             self.push(at, kind.mode(), NameId::UNKNOWN, pack(kind, number));
@@ -16,7 +16,7 @@ impl TraceState {
         source.entries += 1;
         let name = source.name;
         if kind == SourceKind::Softirq {
-            // A CPU serves one at a time.
+            // A CPU handles one softirq at a time.
             let ix = self.current(at);
             let stack = &self.processes.get(ix).stack;
             if let Some(depth) = stack.iter().position(|frame| frame.mode == kind.mode()) {
@@ -29,12 +29,12 @@ impl TraceState {
         self.push(at, kind.mode(), name, pack(kind, number));
     }
 
-    /// The innermost of a kind ends on a CPU.
+    /// Leaves the innermost handler of a kind on the CPU of an event.
     pub(in crate::kernel) fn leave(&mut self, at: At, kind: SourceKind) {
         self.pop(at, kind.mode());
     }
 
-    /// An exception came, of which the end is not traced.
+    /// Counts an exception whose end is not traced.
     pub(in crate::kernel) fn trap(&mut self, at: At, number: u32, in_user_code: bool) {
         if let Some(source) = self.source(SourceKind::Trap, number) {
             source.entries += 1;
@@ -50,21 +50,21 @@ impl TraceState {
         }
     }
 
-    /// A soft interrupt was asked for on a CPU.
+    /// Marks a softirq as raised on the CPU of an event.
     pub(in crate::kernel) fn softirq_raise(&mut self, at: At, number: u32) {
         if let Some(bit) = 1u32.checked_shl(number) {
             self.cpus[at.place].pending_softirqs |= bit;
         }
     }
 
-    /// Whether a name for it is wanted.
+    /// Returns `true` if the interrupt, softirq or exception has no name yet.
     #[inline]
     pub(in crate::kernel) fn is_nameless(&self, kind: SourceKind, number: u32) -> bool {
         let known = self.sources[kind as usize].get(number as usize);
         number < MAX_SOURCES && known.is_none_or(|source| source.name == NameId::EMPTY)
     }
 
-    /// Gives it a name.
+    /// Sets the name of an interrupt, softirq or exception.
     pub(in crate::kernel) fn name_source(&mut self, kind: SourceKind, number: u32, name: &[u8]) {
         if name.is_empty() {
             return;
@@ -75,7 +75,8 @@ impl TraceState {
         }
     }
 
-    /// The one of a number, made if it is new; `None` if the number cannot be.
+    /// Returns the entry of an interrupt, softirq or exception, which is added if it is
+    /// new; `None` if the number is out of range.
     fn source(&mut self, kind: SourceKind, number: u32) -> Option<&mut Source> {
         let at = number as usize;
         if self.sources[kind as usize].get(at).is_none_or(|s| s.name == NameId::EMPTY) {
@@ -90,7 +91,7 @@ impl TraceState {
             }
             sources[at].name = name;
         }
-        self.journal.note(pack(kind, number));
+        self.journal.record(pack(kind, number));
         self.sources[kind as usize].get_mut(at)
     }
 }

@@ -1,17 +1,16 @@
-//! The state of one traced machine, and the transitions of it.
+//! The state of one traced machine, and its transitions.
 //!
-//! Transitions are those of the kernel, whatever a tracer calls its events: see
-//! [`transition`](super::transition) for that. Here nothing is known of traces.
+//! Transitions are operations of the kernel and do not depend on a tracer's event names,
+//! which [`transition`](super::transition) maps to them. This module does not depend on
+//! traces.
 
 mod devices;
 mod dump;
 mod files;
 mod interrupts;
-mod life;
+mod lifecycle;
 mod scheduling;
 mod stack;
-#[cfg(test)]
-mod tests;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,26 +24,26 @@ use super::cpu_index::CpuIndex;
 use super::effect::Effect;
 use super::journal::Journal;
 use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
+use super::name_cache::{NameCache, text_before_terminator};
 use super::names::{NameId, Names};
 use super::process::{Frame, Process, TID_END, Tid};
 use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind, unpack};
 use super::saved_names::SavedNames;
 use super::table::{ProcessIx, ProcessTable, SavedTable};
-use super::told_names::{self, ToldNames};
 
 pub(super) use dump::Dumped;
 #[cfg(feature = "checkpoint-files")]
 pub(super) use dump::{MAX_FILE_TABLES, MAX_PROBES, MAX_SYSCALLS};
-pub(super) use life::Birth;
+pub(super) use lifecycle::NewProcess;
 pub(super) use scheduling::Switch;
 #[cfg(feature = "checkpoint-files")]
 pub(super) use stack::{MAX_DEPTH, MAX_FUNCTIONS};
 
-/// Where and when an event happened.
+/// The CPU and the time of an event.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At {
     pub(super) cpu: u32,
-    /// Its place among the CPUs that are known.
+    /// The index of the CPU in `TraceState::cpus`.
     pub(super) place: usize,
     pub(super) time: i64,
 }
@@ -53,42 +52,43 @@ pub(super) struct At {
 #[derive(Debug)]
 pub struct TraceState {
     pub(super) names: Arc<Names>,
-    /// As the last checkpoint has them.
+    /// The names as of the last checkpoint.
     saved_names: RefCell<SavedNames>,
     pub(super) processes: ProcessTable,
-    told_names: ToldNames,
-    /// In the order in which they appeared.
+    name_cache: NameCache,
+    /// The CPUs, in the order of their first appearance.
     pub(super) cpus: Vec<Cpu>,
     cpu_index: CpuIndex,
-    /// Of CPUs that are not known yet, by number, in Hz.
+    /// The frequencies of CPUs without an entry in `cpus`: CPU number and Hz, ordered by
+    /// number.
     pub(super) frequencies: Vec<(u32, u64)>,
-    /// By kind.
+    /// The interrupts, softirqs and exceptions, by kind and number.
     pub(super) sources: [Vec<Source>; 4],
-    /// Of sources, packed.
+    /// The changed sources, packed.
     pub(super) journal: Journal<u32>,
     pub(super) devices: Vec<BlockDevice>,
-    /// While the kernel's state is dumped: file tables and who has them.
+    /// The owner of each file table, during a state dump.
     pub(super) file_tables: HashMap<u64, ProcessIx>,
     pub(super) probes: Arc<Vec<(u64, NameId)>>,
-    /// Names of system calls by number, where a dump told them.
+    /// The names of system calls by number, from dumps.
     pub(super) syscalls: Arc<Vec<NameId>>,
     pub(super) anomalies: Anomalies,
     pub(super) effect: Effect,
-    /// The time before the first event.
+    /// The time of the first event, in ns.
     pub(super) begin: i64,
-    pub(super) credit: u64,
+    pub(super) scan_budget: u64,
 }
 
-/// What events changed: some of it more than once.
+/// The processes and sources that events changed, possibly with duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     pub(crate) processes: Vec<ProcessIx>,
-    /// Those whose handlers began or ended, or that got a name.
+    /// The sources whose handlers were entered or left, or that got a name.
     pub(crate) sources: Vec<(SourceKind, u32)>,
     packed: Vec<u32>,
 }
 
-/// A state, saved.
+/// A state in a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SavedState {
     pub(super) names: SavedNames,
@@ -99,25 +99,25 @@ pub(super) struct SavedState {
     pub(super) devices: Vec<BlockDevice>,
     pub(super) file_tables: HashMap<u64, ProcessIx>,
     pub(super) probes: Arc<Vec<(u64, NameId)>>,
-    /// Names of system calls by number, where a dump told them.
+    /// The names of system calls by number, from dumps.
     pub(super) syscalls: Arc<Vec<NameId>>,
     pub(super) anomalies: Anomalies,
-    pub(super) credit: u64,
+    pub(super) scan_budget: u64,
 }
 
-/// How many processes may be looked at for a gap in events, per event: so that a
-/// trace of nothing but gaps takes no more than linear time.
-const CREDIT_PER_EVENT: u64 = 16;
-pub(super) const FIRST_CREDIT: u64 = 1 << 24;
+/// The number of processes that each event permits gaps to scan. This budget keeps the time
+/// linear even for a trace in which every event follows a gap.
+const SCAN_BUDGET_PER_EVENT: u64 = 16;
+pub(super) const MAX_SCAN_BUDGET: u64 = 1 << 24;
 
 impl TraceState {
-    /// A machine of which nothing is known.
+    /// Creates the state of a machine before its first event.
     pub(super) fn new(begin: i64) -> Self {
         TraceState {
             names: Arc::default(),
             saved_names: RefCell::default(),
             processes: ProcessTable::default(),
-            told_names: ToldNames::default(),
+            name_cache: NameCache::default(),
             cpus: Vec::new(),
             cpu_index: CpuIndex::default(),
             frequencies: Vec::new(),
@@ -130,11 +130,11 @@ impl TraceState {
             anomalies: Anomalies::default(),
             effect: Effect::default(),
             begin,
-            credit: FIRST_CREDIT,
+            scan_budget: MAX_SCAN_BUDGET,
         }
     }
 
-    /// The names that other parts mean by their ids.
+    /// Returns the names that the [`NameId`]s of this state refer to.
     pub fn names(&self) -> &Names {
         &self.names
     }
@@ -143,77 +143,79 @@ impl TraceState {
         self.names.clone()
     }
 
-    /// The name of an id.
+    /// Returns the text of a name.
     pub fn name(&self, id: NameId) -> &str {
         self.names.get(id)
     }
 
-    /// All processes that are known and not gone; the idle process of each CPU
-    /// too, and, without an id, what stands in for processes that are not known.
+    /// Iterates over all processes that are known and not gone. They include the idle
+    /// process and the placeholder of each CPU; the placeholder has no id.
     pub fn processes(&self) -> impl Iterator<Item = (ProcessIx, &Process)> {
         self.processes.all()
     }
 
-    /// The process at a place, `None` if it is gone.
+    /// Returns the process at an index; `None` if it is gone.
     pub fn process(&self, ix: ProcessIx) -> Option<&Process> {
         self.processes.checked(ix)
     }
 
-    /// The process of an id. The idle processes all have id 0: see
+    /// Finds the process with an id greater than 0. The idle processes share the id 0: see
     /// [`Cpu::idle`].
     pub fn find(&self, tid: Tid) -> Option<(ProcessIx, &Process)> {
         let ix = self.processes.find(tid)?;
         Some((ix, self.processes.get(ix)))
     }
 
-    /// The CPUs that are known, with their numbers, in the order of these.
+    /// Iterates over the known CPUs with their numbers, in ascending order.
     pub fn cpus(&self) -> impl Iterator<Item = (u32, &Cpu)> {
         self.cpu_index.sorted().map(|place| (self.cpus[place].number, &self.cpus[place]))
     }
 
-    /// The CPU of a number.
+    /// Returns the CPU with a number; `None` if it is unknown.
     pub fn cpu(&self, number: u32) -> Option<&Cpu> {
         self.cpus.get(self.cpu_index(number)?)
     }
 
-    /// Returns the place of a CPU among those that are known, in the order in which they
-    /// appeared: from 0 on, whatever the numbers are. It stays the same while a trace is
-    /// read, wherever reading goes. `None` if the CPU is not known.
+    /// Returns the index of the CPU with a number: CPUs are counted from 0 in the order of
+    /// their first appearance, whatever their numbers are. The index does not change while
+    /// a trace is read, even after seeking. `None` if the CPU is unknown.
     #[inline]
     pub fn cpu_index(&self, number: u32) -> Option<usize> {
         self.cpu_index.get(number, &self.cpus).or_else(|| self.others())
     }
 
-    /// Returns the place of the CPU that stands for all that are not told apart.
+    /// Returns the index of the entry that the CPUs beyond the limit share, once the limit
+    /// is reached.
     #[cold]
     fn others(&self) -> Option<usize> {
         let is_full = self.cpus.len() >= MAX_CPUS;
         is_full.then(|| self.cpu_index.get(OTHERS, &self.cpus)).flatten()
     }
 
-    /// Returns the CPU at a [place](Self::cpu_index).
+    /// Returns the CPU at an [index](Self::cpu_index).
     pub(crate) fn cpu_at(&self, place: usize) -> Option<&Cpu> {
         self.cpus.get(place)
     }
 
-    /// Returns how many CPUs are known.
+    /// Returns the number of known CPUs.
     pub(crate) fn cpu_count(&self) -> usize {
         self.cpus.len()
     }
 
-    /// Returns who runs on the CPU at a [place](Self::cpu_index).
+    /// Returns the process that runs on the CPU at an [index](Self::cpu_index).
     #[inline]
     pub(crate) fn running_at(&self, place: usize) -> Option<&Process> {
         Some(self.processes.get(self.cpus.get(place)?.running))
     }
 
-    /// Who runs on a CPU; a process without an id while that is not known.
+    /// Returns the process that runs on a CPU. While it is unknown, this is a placeholder
+    /// without an id. `None` if the CPU is unknown.
     #[inline]
     pub fn running(&self, cpu: u32) -> Option<&Process> {
         self.running_at(self.cpu_index(cpu)?)
     }
 
-    /// What a CPU is busy with.
+    /// Returns the mode of a CPU: idle, busy with a process, an interrupt or an exception.
     pub fn cpu_mode(&self, cpu: u32) -> CpuMode {
         let Some(running) = self.running(cpu) else { return CpuMode::Unknown };
         match (running.mode(), running.tid) {
@@ -226,41 +228,42 @@ impl TraceState {
         }
     }
 
-    /// Interrupts or exceptions of a kind, by number. Those that did not come yet
-    /// are there if others of higher number are known.
+    /// Returns the interrupts, softirqs or exceptions of a kind, indexed by number. The
+    /// slice has empty entries for lower numbers that have not occurred.
     pub fn sources(&self, kind: SourceKind) -> &[Source] {
         &self.sources[kind as usize]
     }
 
-    /// The block devices that requests or dumps told of.
+    /// Returns the block devices that requests or dumps mentioned.
     pub fn devices(&self) -> &[BlockDevice] {
         &self.devices
     }
 
-    /// The block device of a number.
+    /// Returns the block device with a number; `None` if it is unknown.
     pub fn device(&self, number: DeviceNumber) -> Option<&BlockDevice> {
         self.devices.iter().find(|device| device.number == number)
     }
 
-    /// The symbol at the address of a kernel probe, if a dump told it.
+    /// Returns the symbol at the address of a kernel probe; `None` if no dump contains it.
     pub fn probe(&self, address: u64) -> Option<&str> {
         let at = self.probes.binary_search_by_key(&address, |probe| probe.0).ok()?;
         Some(self.name(self.probes[at].1))
     }
 
-    /// What was odd so far.
+    /// Returns the counters of contradictions so far.
     pub fn anomalies(&self) -> &Anomalies {
         &self.anomalies
     }
 
-    /// What the last event that changes states did.
+    /// Returns the effect of the last event that can change the state.
     #[inline]
     pub fn effect(&self) -> &Effect {
         &self.effect
     }
 
-    /// What events changed since the last call. False if that is not known, as in
-    /// the first call and after going elsewhere: all may have changed.
+    /// Collects the changes made by events since the previous call. Returns `false` if they
+    /// were not recorded, as in the first call and after a restore: everything may have
+    /// changed.
     pub(crate) fn changes(&mut self, changed: &mut Changed) -> bool {
         let mut packed = std::mem::take(&mut changed.packed);
         let all = !self.processes.journal.read(&mut changed.processes);
@@ -271,49 +274,49 @@ impl TraceState {
         !all
     }
 
-    /// The processes that the last event which changes states changed, or may have;
-    /// some more than once. Those that it removed are here too: there may be nobody
-    /// any more at that place, or somebody else.
+    /// Returns the processes that the last event may have changed, possibly with
+    /// duplicates. They include processes that it removed: such an index may be vacant or
+    /// belong to another process.
     ///
-    /// For hooks after [`Priority::STATE`](lttv_hooks::Priority::STATE), as
-    /// [`effect`](Self::effect) is.
+    /// Like [`effect`](Self::effect), this is for hooks after
+    /// [`Priority::STATE`](lttv_hooks::Priority::STATE).
     #[inline]
     pub fn touched(&self) -> &[ProcessIx] {
-        self.processes.journal.of_event()
+        self.processes.journal.last_event()
     }
 
-    /// The time of the trace's first event.
+    /// Returns the time of the trace's first event.
     pub fn begin_time(&self) -> Timestamp {
         Timestamp::from_ns(self.begin)
     }
 
-    /// How many processes the trace told of so far: their serial numbers are below
-    /// that.
+    /// Returns the number of processes that the trace has mentioned so far. All serial
+    /// numbers are below it.
     pub fn serials(&self) -> u32 {
         self.processes.next_serial()
     }
 
-    /// How many places for processes there are: their indices are below that.
+    /// Returns the number of places in the table of processes. All indices are below it.
     pub fn places(&self) -> usize {
         self.processes.places()
     }
 
-    /// An event is to be applied: what changes from here on, such as the CPUs that are
-    /// known, is its doing.
+    /// Starts the change records of an event: changes from here on, such as new CPUs, are
+    /// attributed to it.
     #[inline]
     pub(super) fn begin_changes(&mut self) {
         self.processes.journal.begin_event();
         self.journal.begin_event();
     }
 
-    /// An event, of which nothing but its CPU has been applied, has begun.
+    /// Starts an event, after its CPU has been looked up.
     #[inline]
     pub(super) fn begin(&mut self, at: At) {
         self.effect.begin(at.cpu, at.place, at.time);
-        self.credit = (self.credit + CREDIT_PER_EVENT).min(FIRST_CREDIT);
+        self.scan_budget = (self.scan_budget + SCAN_BUDGET_PER_EVENT).min(MAX_SCAN_BUDGET);
     }
 
-    /// An event has been applied.
+    /// Ends an event that has been applied.
     #[inline]
     pub(super) fn finish(&mut self, at: At) {
         if let Some(cpu) = self.cpus.get_mut(at.place) {
@@ -321,8 +324,8 @@ impl TraceState {
         }
     }
 
-    /// Makes a CPU known. Returns its place, or that of the one that stands for it if it
-    /// is not told apart from others.
+    /// Adds a CPU and returns its index. If the limit is reached, this is the index of the
+    /// shared entry.
     #[cold]
     pub(super) fn add_cpu(&mut self, number: u32) -> usize {
         if let Some(known) = self.cpu_index(number) {
@@ -338,31 +341,32 @@ impl TraceState {
         process.kind = Some(ProcessType::Kernel);
         process.pid = Some(0);
         process.cpu = Some(number);
-        let nobody = self.processes.add(None, self.begin);
-        self.processes.get_mut(nobody).cpu = Some(number);
-        let told = self.frequencies.binary_search_by_key(&number, |of| of.0);
+        let unknown_process = self.processes.add(None, self.begin);
+        self.processes.get_mut(unknown_process).cpu = Some(number);
+        let known = self.frequencies.binary_search_by_key(&number, |of| of.0);
         self.cpus.push(Cpu {
             number,
-            running: nobody,
+            running: unknown_process,
             idle,
-            nobody,
+            unknown_process,
             last: self.begin,
             pending_softirqs: 0,
-            frequency: told.ok().map(|at| self.frequencies.remove(at).1),
+            frequency: known.ok().map(|at| self.frequencies.remove(at).1),
         });
         let place = self.cpus.len() - 1;
         self.cpu_index.add(place, &self.cpus);
         place
     }
 
-    /// Who runs on the CPU of an event that has [begun](Self::begin).
+    /// Returns the process that runs on the CPU of an event that has
+    /// [started](Self::begin).
     #[inline]
     fn current(&self, at: At) -> ProcessIx {
         self.cpus[at.place].running
     }
 
-    /// The process of an id on the CPU at a place, made if it is new. `None` if there
-    /// can be no such process.
+    /// Returns the process with an id, which is added if it is new; the idle process of the
+    /// CPU at an index for id 0. `None` if the id is out of range.
     fn find_or_add(&mut self, place: usize, tid: Tid, time: i64) -> Option<ProcessIx> {
         if tid == 0 {
             return Some(self.cpus.get(place)?.idle);
@@ -377,15 +381,15 @@ impl TraceState {
         Some(self.processes.add(Some(tid), time))
     }
 
-    /// The place of the CPU that a process runs on.
+    /// Returns the index of the CPU that a process runs on; `None` if it does not run.
     fn runs_on(&self, ix: ProcessIx) -> Option<usize> {
         let place = self.cpu_index(self.processes.get(ix).cpu?)?;
         (self.cpus[place].running == ix).then_some(place)
     }
 
-    /// An id that an event tells of another process than its own: `None` if there can be
-    /// no such process.
-    pub(super) fn possible(&mut self, tid: Option<Tid>) -> Option<Tid> {
+    /// Checks a process id other than that of the event's own process. Returns `None` and
+    /// counts an anomaly if it is out of range.
+    pub(super) fn valid_tid(&mut self, tid: Option<Tid>) -> Option<Tid> {
         let possible = tid.filter(|tid| (0..TID_END).contains(tid));
         if possible != tid {
             self.anomalies.impossible_numbers += 1;
@@ -393,28 +397,28 @@ impl TraceState {
         possible
     }
 
-    /// Gives a process the name that an event tells.
+    /// Sets the name of a process, unless the name is empty.
     #[inline(never)]
     pub(super) fn rename(&mut self, ix: ProcessIx, name: &[u8]) {
         if self.names.get(self.processes.get(ix).name).as_bytes() != name && !name.is_empty() {
             let name = self.intern(name);
             let process = self.processes.get_mut(ix);
             process.name = name;
-            self.effect.rest().renamed.push((process.serial, name));
+            self.effect.rare_mut().renamed.push((process.serial, name));
         }
     }
 
-    /// Gives a process the name in a field of constant length.
+    /// Sets the name of a process to the text in a field of constant length.
     #[inline]
     fn rename_by_field(&mut self, ix: ProcessIx, field: &[u8]) {
         let name = self.processes.get(ix).name;
-        if !self.told_names.contain(ix, name, field) {
-            self.rename(ix, told_names::text(field));
-            self.told_names.note(ix, self.processes.get(ix).name, field);
+        if !self.name_cache.contains(ix, name, field) {
+            self.rename(ix, text_before_terminator(field));
+            self.name_cache.insert(ix, self.processes.get(ix).name, field);
         }
     }
 
-    /// The id of a name.
+    /// Returns the id of a name, which is added if it is new.
     pub(super) fn intern(&mut self, name: &[u8]) -> NameId {
         let text = String::from_utf8_lossy(name);
         match self.names.find(&text) {
@@ -425,7 +429,7 @@ impl TraceState {
 
     pub(super) fn save(&self) -> SavedState {
         let mut names = self.saved_names.borrow_mut();
-        names.follow(&self.names);
+        names.update(&self.names);
         SavedState {
             names: names.clone(),
             processes: self.processes.save(),
@@ -437,17 +441,17 @@ impl TraceState {
             probes: self.probes.clone(),
             syscalls: self.syscalls.clone(),
             anomalies: self.anomalies,
-            credit: self.credit,
+            scan_budget: self.scan_budget,
         }
     }
 
     pub(super) fn restore(&mut self, saved: &SavedState) {
-        if !saved.names.are(&self.names) {
+        if !saved.names.is_identical_to(&self.names) {
             Arc::make_mut(&mut self.names).replace(saved.names.texts());
         }
         *self.saved_names.get_mut() = saved.names.clone();
         self.processes.restore(&saved.processes);
-        self.told_names = ToldNames::default();
+        self.name_cache = NameCache::default();
         self.cpus.clone_from(&saved.cpus);
         self.cpu_index = CpuIndex::of(&self.cpus);
         self.frequencies.clone_from(&saved.frequencies);
@@ -458,7 +462,7 @@ impl TraceState {
         self.probes = saved.probes.clone();
         self.syscalls = saved.syscalls.clone();
         self.anomalies = saved.anomalies;
-        self.credit = saved.credit;
+        self.scan_budget = saved.scan_budget;
         self.effect = Effect::default();
     }
 }

@@ -1,4 +1,4 @@
-//! Who runs where.
+//! Context switches, wake-ups, migrations and gaps.
 
 use super::{At, TraceState};
 use crate::kernel::cpu::Cpu;
@@ -9,19 +9,19 @@ use crate::kernel::process::{Frame, Tid, since};
 use crate::kernel::switched_out::SwitchedOut;
 use crate::kernel::table::ProcessIx;
 
-/// A CPU goes over from one process to another.
+/// A context switch, from the fields of its event.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kernel) struct Switch<'n> {
     pub(in crate::kernel) previous: Tid,
     pub(in crate::kernel) next: Tid,
     pub(in crate::kernel) out: SwitchedOut,
-    /// With its terminator, if it has one.
+    /// The name of the previous process, with its terminator if it has one.
     pub(in crate::kernel) previous_name: Option<&'n [u8]>,
 }
 
 impl TraceState {
-    /// A CPU goes over from one process to another, whose name is asked for if it is
-    /// not known: with its terminator, if it has one.
+    /// Applies a context switch. `next_name` returns the name of the next process, with its
+    /// terminator if it has one; it is called only if that name is unknown.
     #[inline]
     pub(in crate::kernel) fn switch<'n>(
         &mut self,
@@ -31,17 +31,17 @@ impl TraceState {
     ) {
         match self.previous(at, switch.previous) {
             Some(out) => {
-                // It may have got another name while it ran.
+                // The process may have changed its name while it ran.
                 if let Some(name) = switch.previous_name {
                     self.rename_by_field(out, name);
                 }
                 self.switch_out(at, out, switch.out);
             }
-            // There can be no such process; but there is one that runs now.
-            None => self.lose_track(at),
+            // The id is out of range; but some process runs now.
+            None => self.mark_running_unknown(at),
         }
         let Some(next) = self.find_or_add(at.place, switch.next, at.time) else {
-            self.cpus[at.place].running = self.cpus[at.place].nobody;
+            self.cpus[at.place].running = self.cpus[at.place].unknown_process;
             return;
         };
         self.switch_in(at, next);
@@ -52,50 +52,52 @@ impl TraceState {
         }
     }
 
-    /// The process that is switched out, for sure: the event says so.
+    /// Returns the process that is switched out according to the event, and makes it the
+    /// one that ran. `None` if its id is out of range.
     fn previous(&mut self, at: At, tid: Tid) -> Option<ProcessIx> {
-        let Switched { believed, nobody } = self.on_cpu(at.place);
-        if self.processes.get(believed).tid == Some(tid) {
-            return Some(believed);
+        let CpuProcesses { running, unknown } = self.on_cpu(at.place);
+        if self.processes.get(running).tid == Some(tid) {
+            return Some(running);
         }
-        if believed != nobody {
+        if running != unknown {
             self.anomalies.wrong_previous += 1;
-            self.lose_track(at);
+            self.mark_running_unknown(at);
         }
         let ix = self.find_or_add(at.place, tid, at.time)?;
         self.take_from_other_cpu(at, ix);
         let status = self.processes.get(ix).status();
         if !matches!(status, ProcessStatus::Unnamed | ProcessStatus::Run | ProcessStatus::Exit) {
-            self.forget(ix, at.time); // it went on unseen
+            self.reset_to_unknown(ix, at.time); // it ran without being traced
         }
-        // What was seen on this CPU meanwhile was its doing.
-        if believed == nobody {
-            let frames = std::mem::take(&mut self.processes.get_mut(nobody).stack);
-            let functions = std::mem::take(&mut self.processes.get_mut(nobody).functions);
-            let is_informed =
+        // Events on this CPU since the last known switch belong to this process.
+        if running == unknown {
+            let frames = std::mem::take(&mut self.processes.get_mut(unknown).stack);
+            let functions = std::mem::take(&mut self.processes.get_mut(unknown).functions);
+            let has_known_frames =
                 frames.len() > 1 || frames.iter().any(|f| f.mode != ExecutionMode::Unknown);
-            if is_informed && tid != 0 {
+            if has_known_frames && tid != 0 {
                 let old = std::mem::take(&mut self.processes.get_mut(ix).stack);
-                old.iter().for_each(|frame| self.release(frame));
+                old.iter().for_each(|frame| self.release_source(frame));
                 let process = self.processes.get_mut(ix);
                 (process.stack, process.functions) = (frames, functions);
             } else {
-                frames.iter().for_each(|frame| self.release(frame));
+                frames.iter().for_each(|frame| self.release_source(frame));
             }
         }
-        self.forget(nobody, at.time);
+        self.reset_to_unknown(unknown, at.time);
         let process = self.processes.get_mut(ix);
         process.cpu = Some(at.cpu);
         let top = process.top_mut();
         if top.status != ProcessStatus::Run {
-            // It has been running, nobody knows since when.
+            // It has been running since an unknown time.
             (top.status, top.change) = (ProcessStatus::Run, at.time);
         }
         Some(ix)
     }
 
+    /// Applies the fields of a switch event about the previous process.
     fn switch_out(&mut self, at: At, ix: ProcessIx, out: SwitchedOut) {
-        // Nothing comes on top of interrupts but others, and exceptions.
+        // Only interrupts and exceptions nest within interrupts.
         let mode = self.processes.get(ix).mode();
         if mode.is_interrupt() || mode == ExecutionMode::Trap {
             self.leave_interrupt(at, ix);
@@ -109,12 +111,12 @@ impl TraceState {
         if is_idle {
             process.top_mut().status = ProcessStatus::Wait;
         } else if matches!(out, SwitchedOut::Zombie | SwitchedOut::Dead) {
-            self.farewell(ix);
+            self.note_exit_sign(ix);
         }
     }
 
-    /// No interrupt lasts over a switch. (A soft interrupt can, in a kernel where it is
-    /// a thread's work.)
+    /// Leaves interrupts, none of which lasts over a switch. (Softirqs can, in a kernel
+    /// that handles them in threads.)
     #[cold]
     fn leave_interrupt(&mut self, at: At, ix: ProcessIx) {
         let stack = &self.processes.get(ix).stack;
@@ -123,6 +125,7 @@ impl TraceState {
         }
     }
 
+    /// Makes a process the running one of the event's CPU, and notes how long it waited.
     fn switch_in(&mut self, at: At, ix: ProcessIx) {
         self.take_from_other_cpu(at, ix);
         let process = self.processes.get_mut(ix);
@@ -141,18 +144,18 @@ impl TraceState {
         self.cpus[at.place].running = ix;
     }
 
-    /// A process that is on a CPU now cannot be on another.
+    /// Removes a process from any CPU other than the event's, since it cannot run on both.
     fn take_from_other_cpu(&mut self, at: At, ix: ProcessIx) {
         if let Some(place) = self.runs_on(ix).filter(|place| *place != at.place) {
             self.anomalies.running_twice += 1;
-            let nobody = self.cpus[place].nobody;
-            self.forget(nobody, at.time);
-            self.cpus[place].running = nobody;
-            self.forget(ix, at.time);
+            let unknown = self.cpus[place].unknown_process;
+            self.reset_to_unknown(unknown, at.time);
+            self.cpus[place].running = unknown;
+            self.reset_to_unknown(ix, at.time);
         }
     }
 
-    /// A process was woken up.
+    /// Applies a wake-up of a process.
     pub(in crate::kernel) fn wake(&mut self, at: At, tid: Tid, cpu: Option<u32>) {
         if tid == 0 {
             return;
@@ -160,14 +163,15 @@ impl TraceState {
         let Some(mut ix) = self.find_or_add(at.place, tid, at.time) else { return };
         let status = self.processes.get(ix).status();
         if matches!(status, ProcessStatus::Dead | ProcessStatus::Zombie) {
-            // Nothing wakes the dead: it is another one, whose birth was not seen.
+            // Dead processes are not woken up: this is another process, whose fork was not
+            // seen.
             self.anomalies.reused_ids += 1;
             self.remove(ix, at.time);
             ix = self.processes.add(Some(tid), at.time);
         }
         self.effect.target = Some(ix);
         if self.runs_on(ix).is_some() {
-            return; // it was about to wait, and does not
+            return; // it was about to wait and continues to run
         }
         let process = self.processes.get_mut(ix);
         if cpu.is_some() {
@@ -181,7 +185,7 @@ impl TraceState {
         }
     }
 
-    /// A process is to run on another CPU from now on.
+    /// Applies a migration of a process to another CPU.
     pub(in crate::kernel) fn migrate(&mut self, at: At, tid: Tid, cpu: u32) {
         if tid == 0 {
             return;
@@ -193,15 +197,15 @@ impl TraceState {
         }
     }
 
-    /// Events of a CPU were lost: who runs there is not known any more, nor what
-    /// became of those that wait for it.
+    /// Applies a gap: events of a CPU were lost. The running process of the CPU becomes
+    /// unknown, and so do the states of processes that ran last on this CPU or wait for it.
     pub(in crate::kernel) fn gap(&mut self, at: At) {
         self.anomalies.gaps += 1;
-        self.lose_track(at);
+        self.mark_running_unknown(at);
         self.cpus[at.place].pending_softirqs = 0;
         let places = self.processes.places() as u64;
-        let Some(credit) = self.credit.checked_sub(places) else { return };
-        self.credit = credit;
+        let Some(scan_budget) = self.scan_budget.checked_sub(places) else { return };
+        self.scan_budget = scan_budget;
         let lost: Vec<_> = (self.processes.all())
             .filter(|(ix, process)| {
                 process.cpu == Some(at.cpu) && process.tid.is_some() && self.runs_on(*ix).is_none()
@@ -212,30 +216,30 @@ impl TraceState {
             })
             .map(|(ix, _)| ix)
             .collect();
-        lost.into_iter().for_each(|ix| self.forget(ix, at.time));
+        lost.into_iter().for_each(|ix| self.reset_to_unknown(ix, at.time));
     }
 
-    /// It is not known who runs on a CPU, since its last event.
-    fn lose_track(&mut self, at: At) {
-        let Switched { believed, nobody } = self.on_cpu(at.place);
-        self.effect.rest().lost_since = Some(self.cpus[at.place].last);
-        self.forget(believed, at.time);
-        if believed != nobody {
-            self.forget(nobody, at.time);
+    /// Marks the running process of a CPU as unknown since the last event there.
+    fn mark_running_unknown(&mut self, at: At) {
+        let CpuProcesses { running, unknown } = self.on_cpu(at.place);
+        self.effect.rare_mut().lost_since = Some(self.cpus[at.place].last);
+        self.reset_to_unknown(running, at.time);
+        if running != unknown {
+            self.reset_to_unknown(unknown, at.time);
         }
-        self.cpus[at.place].running = nobody;
+        self.cpus[at.place].running = unknown;
     }
 
-    /// Before the first event: a process is known to run on a CPU.
-    pub(in crate::kernel) fn runs_at_begin(&mut self, cpu: u32, tid: Tid, name: &[u8]) {
+    /// Sets the process that runs on a CPU before the first event.
+    pub(in crate::kernel) fn set_initial_running(&mut self, cpu: u32, tid: Tid, name: &[u8]) {
         let time = self.begin;
         let place = self.add_cpu(cpu);
         if self.cpus[place].number != cpu {
-            return; // it is not told apart from others
+            return; // the CPU shares an entry with others
         }
         let Some(ix) = self.find_or_add(place, tid, time) else { return };
         if self.runs_on(ix).is_some() {
-            return; // two CPUs claim it: one of their first switches came later
+            return; // first switches of two CPUs name it, one of them later
         }
         let process = self.processes.get_mut(ix);
         if process.tid != Some(0) {
@@ -249,14 +253,14 @@ impl TraceState {
         self.cpus[place].running = ix;
     }
 
-    fn on_cpu(&self, place: usize) -> Switched {
-        let Cpu { running, nobody, .. } = self.cpus[place];
-        Switched { believed: running, nobody }
+    fn on_cpu(&self, place: usize) -> CpuProcesses {
+        let Cpu { running, unknown_process, .. } = self.cpus[place];
+        CpuProcesses { running, unknown: unknown_process }
     }
 }
 
-/// Who runs on a CPU as far as known, and who stands in there.
-struct Switched {
-    believed: ProcessIx,
-    nobody: ProcessIx,
+/// The process that runs on a CPU as far as known, and the CPU's placeholder.
+struct CpuProcesses {
+    running: ProcessIx,
+    unknown: ProcessIx,
 }

@@ -9,18 +9,18 @@ use crate::kernel::process::{Frame, since};
 use crate::kernel::resources::unpack;
 use crate::kernel::table::ProcessIx;
 
-/// Deeper than any kernel nests.
+/// The maximum depth of an execution stack: kernels nest less deeply.
 pub(in crate::kernel) const MAX_DEPTH: usize = 32;
 
 impl TraceState {
-    /// A system call begins. It can only do so in user code, so what else there is
-    /// on the stack has ended unseen.
+    /// Enters a system call. System calls start in user code only, so the exits of all
+    /// nested frames on the stack were lost.
     #[inline]
     pub(in crate::kernel) fn syscall_entry(&mut self, at: At, name: NameId) {
         let ix = self.current(at);
         let process = self.processes.get(ix);
         if process.tid == Some(0) {
-            return; // LTTV's rule; the idle process calls nothing
+            return; // as in LTTV: the idle process makes no system calls
         }
         if process.stack.len() > 1 {
             self.unwind(ix, 1, at.time);
@@ -33,7 +33,7 @@ impl TraceState {
         process.enter(ExecutionMode::Syscall, name, 0, at.time);
     }
 
-    /// A system call ends. Gives its name, if its begin was seen.
+    /// Leaves a system call. Returns its name; `None` if its entry was not seen.
     #[inline]
     pub(in crate::kernel) fn syscall_exit(&mut self, at: At) -> Option<NameId> {
         let ix = self.current(at);
@@ -47,7 +47,8 @@ impl TraceState {
         name
     }
 
-    /// A system call of which the begin was not seen is over: user code goes on.
+    /// Applies the end of a system call whose entry was not seen: the process continues in
+    /// user mode.
     #[cold]
     fn returned_to_user(&mut self, ix: ProcessIx, time: i64) {
         let process = self.processes.get_mut(ix);
@@ -59,7 +60,7 @@ impl TraceState {
         }
     }
 
-    /// The process that runs enters something.
+    /// Pushes a frame on the stack of the running process.
     #[inline]
     pub(super) fn push(&mut self, at: At, mode: ExecutionMode, submode: NameId, source: u32) {
         let ix = self.current(at);
@@ -69,21 +70,22 @@ impl TraceState {
         self.processes.get_mut(ix).enter(mode, submode, source, at.time);
     }
 
-    /// The process that runs leaves the innermost of a mode. What is within it, has
-    /// ended unseen. Gives its submode; `None`, and nothing happens, if it is in none.
+    /// Pops the innermost frame of a mode from the stack of the running process. The exits
+    /// of frames nested in it were lost. Returns the frame's submode; `None`, and nothing
+    /// changes, if there is no such frame.
     #[inline]
     pub(super) fn pop(&mut self, at: At, mode: ExecutionMode) -> Option<NameId> {
         let ix = self.current(at);
         match self.processes.get_mut(ix).leave(mode, at.time) {
-            Some(frame) => Some(self.left(ix, frame, at.time)),
-            None => self.pop_from_within(ix, mode, at.time),
+            Some(frame) => Some(self.note_ended(ix, frame, at.time)),
+            None => self.pop_outer(ix, mode, at.time),
         }
     }
 
-    /// The process that runs has left a frame. Gives its submode.
+    /// Notes that the running process left a frame, and returns the frame's submode.
     #[inline]
-    fn left(&mut self, ix: ProcessIx, frame: Frame, time: i64) -> NameId {
-        self.release(&frame);
+    fn note_ended(&mut self, ix: ProcessIx, frame: Frame, time: i64) -> NameId {
+        self.release_source(&frame);
         let Frame { mode, submode, cpu_time, .. } = frame;
         let source = has_source(mode).then(|| unpack(frame.source));
         let elapsed = since(frame.entry, time);
@@ -91,9 +93,9 @@ impl TraceState {
         submode
     }
 
-    /// As [`pop`](Self::pop), where that is not the innermost frame.
+    /// Pops the innermost frame of a mode together with the frames nested in it.
     #[cold]
-    fn pop_from_within(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<NameId> {
+    fn pop_outer(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<NameId> {
         let stack = &self.processes.get(ix).stack;
         let Some(depth) = stack.iter().rposition(|frame| frame.mode == mode).filter(|d| *d > 0)
         else {
@@ -102,11 +104,11 @@ impl TraceState {
         };
         self.unwind(ix, depth + 1, time);
         let frame = self.processes.get_mut(ix).leave(mode, time)?;
-        Some(self.left(ix, frame, time))
+        Some(self.note_ended(ix, frame, time))
     }
 
-    /// Leaves all but the outermost frames of a running process, which ended
-    /// unseen.
+    /// Drops the frames of a running process from a depth on, except the outermost frame.
+    /// Their exits were lost.
     pub(super) fn unwind(&mut self, ix: ProcessIx, depth: usize, time: i64) {
         if self.processes.get(ix).stack.len() <= depth {
             return;
@@ -119,13 +121,13 @@ impl TraceState {
             let outer = process.top_mut();
             outer.cpu_time = outer.cpu_time.wrapping_add(frame.cpu_time);
             (outer.change, outer.status) = (time, status);
-            self.release(&frame);
+            self.release_source(&frame);
             self.anomalies.unmatched_entries += 1;
         }
     }
 
-    /// Nothing is known any more of what a process does.
-    pub(super) fn forget(&mut self, ix: ProcessIx, time: i64) {
+    /// Resets a process to an unknown state.
+    pub(super) fn reset_to_unknown(&mut self, ix: ProcessIx, time: i64) {
         let process = self.processes.get_mut(ix);
         let frames = std::mem::take(&mut process.stack);
         let is_idle = process.tid == Some(0);
@@ -138,22 +140,22 @@ impl TraceState {
             (ExecutionMode::Unknown, NameId::UNKNOWN)
         };
         process.stack.push(Frame::new(mode, submode, ProcessStatus::Unnamed, time));
-        frames.iter().for_each(|frame| self.release(frame));
+        frames.iter().for_each(|frame| self.release_source(frame));
     }
 
-    /// What a frame kept busy is so no longer.
+    /// Decrements the number of running handlers of a frame's interrupt or exception.
     #[inline]
-    pub(super) fn release(&mut self, frame: &Frame) {
+    pub(super) fn release_source(&mut self, frame: &Frame) {
         if has_source(frame.mode) {
             let (kind, number) = unpack(frame.source);
-            self.journal.note(frame.source);
+            self.journal.record(frame.source);
             if let Some(source) = self.sources[kind as usize].get_mut(number as usize) {
                 source.running = source.running.saturating_sub(1);
             }
         }
     }
 
-    /// A function of a program begins.
+    /// Enters a function of a program.
     pub(in crate::kernel) fn function_entry(&mut self, at: At, function: u64) {
         let ix = self.current(at);
         let functions = &mut self.processes.get_mut(ix).functions;
@@ -162,7 +164,8 @@ impl TraceState {
         }
     }
 
-    /// A function of a program ends: one that is not the current one is ignored.
+    /// Leaves a function of a program. Exits of functions other than the current one are
+    /// ignored.
     pub(in crate::kernel) fn function_exit(&mut self, at: At, function: u64) {
         let ix = self.current(at);
         if self.processes.get(ix).functions.last() == Some(&function) {
@@ -173,10 +176,10 @@ impl TraceState {
     }
 }
 
-/// Whether frames of a mode tell which interrupt or exception they are of.
+/// Returns `true` if frames of a mode contain an interrupt or exception number.
 fn has_source(mode: ExecutionMode) -> bool {
     mode.is_interrupt() || mode == ExecutionMode::Trap
 }
 
-/// How deep calls are followed.
+/// The maximum depth of the stack of program functions.
 pub(in crate::kernel) const MAX_FUNCTIONS: usize = 4096;

@@ -1,49 +1,50 @@
-//! Who ran on each CPU when the trace began: its first switch tells.
+//! The processes that run when a trace starts, found in the first switch of each CPU.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use ltt_read::Trace;
 
-use super::packets::PacketSeen;
+use super::packets::PacketTracker;
 use super::rule::Rule;
 use super::transition::Transition;
 
-/// So many events of a tracefile are looked at.
+/// The maximum number of events that are read from a tracefile.
 const MAX_EVENTS: u64 = 1 << 20;
 
-/// A process that ran when the trace began.
+/// A process that ran on a CPU when the trace started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct First {
+pub(super) struct InitialProcess {
     pub(super) cpu: u32,
     pub(super) tid: i32,
     pub(super) name: Vec<u8>,
     time: i64,
 }
 
-/// The processes that ran on CPUs when a trace began, as far as switches tell
-/// before events were lost.
-/// `cpus` are those of the first events of its tracefiles.
-pub(super) fn look_ahead(
+/// Finds the processes that ran on the CPUs when a trace started: those that are switched
+/// out first, if no events were lost before. `cpus` are the CPUs of the first events of the
+/// tracefiles.
+pub(super) fn initial_running(
     trace: &Arc<Trace>,
     rules: &[Option<Rule>],
     cpus: &[Option<u32>],
-) -> Vec<First> {
-    let mut first: Vec<First> = Vec::new();
+) -> Vec<InitialProcess> {
+    let mut first: Vec<InitialProcess> = Vec::new();
     for number in 0..trace.tracefiles().len() {
-        if may_have(trace, number, rules, Transition::Switch) {
+        if may_contain(trace, number, rules, Transition::Switch) {
             let cpu = cpus.get(number).copied().flatten();
-            first.extend(first_of(trace, number, rules, cpu.unwrap_or(0)));
+            first.extend(initial_running_of_tracefile(trace, number, rules, cpu.unwrap_or(0)));
         }
     }
     first.sort_by_key(|first| (first.cpu, first.time));
     first.dedup_by_key(|first| first.cpu);
-    // In a snapshot the events of a CPU may begin long after those of others: who ran
-    // there then need not have lived at the begin.
+    // In a snapshot, the events of one CPU may start long after those of others: the
+    // process that ran there at that time may have been forked after the start of the
+    // trace.
     let Some(last) = first.iter().map(|first| first.time).max() else { return first };
     for number in 0..trace.tracefiles().len() {
-        if may_have(trace, number, rules, Transition::Fork) {
-            each_birth(trace, number, rules, last, |tid, time| {
+        if may_contain(trace, number, rules, Transition::Fork) {
+            for_each_fork(trace, number, rules, last, |tid, time| {
                 first.retain(|first| first.tid != tid || first.time < time);
             });
         }
@@ -51,8 +52,13 @@ pub(super) fn look_ahead(
     first
 }
 
-/// Whether events of a tracefile may be such.
-fn may_have(trace: &Trace, number: usize, rules: &[Option<Rule>], transition: Transition) -> bool {
+/// Returns `true` if a tracefile may contain events of a transition.
+fn may_contain(
+    trace: &Trace,
+    number: usize,
+    rules: &[Option<Rule>],
+    transition: Transition,
+) -> bool {
     let class = trace.tracefiles()[number].stream_class();
     let types = trace.schema().event_types.iter().zip(rules);
     types.into_iter().any(|(event_type, rule)| {
@@ -61,8 +67,9 @@ fn may_have(trace: &Trace, number: usize, rules: &[Option<Rule>], transition: Tr
     })
 }
 
-/// Calls for each process that a tracefile tells the birth of, up to a time.
-fn each_birth(
+/// Calls a function with the id and the time of each process fork in a tracefile, up to the
+/// time `last`.
+fn for_each_fork(
     trace: &Arc<Trace>,
     number: usize,
     rules: &[Option<Rule>],
@@ -85,17 +92,23 @@ fn each_birth(
     }
 }
 
-fn first_of(trace: &Arc<Trace>, number: usize, rules: &[Option<Rule>], cpu: u32) -> Vec<First> {
+/// Finds the processes that a tracefile's first switches switch out, one for each CPU.
+fn initial_running_of_tracefile(
+    trace: &Arc<Trace>,
+    number: usize,
+    rules: &[Option<Rule>],
+    cpu: u32,
+) -> Vec<InitialProcess> {
     let mut cursor = trace.cursor(number);
-    let mut packet = PacketSeen::none(cpu);
-    let mut found: Vec<First> = Vec::new();
+    let mut packet = PacketTracker::new(cpu);
+    let mut found: Vec<InitialProcess> = Vec::new();
     let mut cpus = HashSet::new();
     for _ in 0..MAX_EVENTS {
         let Ok(Some(event)) = cursor.next() else { break };
         let Some(rule) = rules.get(event.type_id().index()).and_then(Option::as_ref) else {
             continue;
         };
-        let (cpu, gap) = packet.enter(rule, &event);
+        let (cpu, gap) = packet.advance(rule, &event);
         if gap {
             break;
         }
@@ -106,8 +119,9 @@ fn first_of(trace: &Arc<Trace>, number: usize, rules: &[Option<Rule>], cpu: u32)
         let name = rule.text(&event, 3).unwrap_or_default().to_vec();
         let time = event.timestamp().map_or(i64::MIN, |time| time.ns());
         cpus.insert(cpu);
-        found.push(First { cpu, tid, name, time });
-        // One that tells its CPU in each event may have those of others.
+        found.push(InitialProcess { cpu, tid, name, time });
+        // A tracefile whose events contain their CPU number may have events of several
+        // CPUs.
         if !matches!(rule.cpu, super::rule::CpuField::Event(_)) {
             break;
         }

@@ -1,4 +1,4 @@
-//! Birth, change and end of processes.
+//! Fork, exec, exit and removal of processes.
 
 use std::sync::Arc;
 
@@ -10,34 +10,35 @@ use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, TID_END, Tid};
 use crate::kernel::table::ProcessIx;
 
-/// A process is born.
+/// A process to be created by a fork.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::kernel) struct Birth {
-    /// The parent, if the event tells; it is the one that runs.
+pub(in crate::kernel) struct NewProcess {
+    /// The parent's id, if the event contains it; otherwise the parent is the running
+    /// process.
     pub(in crate::kernel) parent: Option<Tid>,
     pub(in crate::kernel) child: Tid,
-    /// Its thread group.
+    /// The id of the child's thread group.
     pub(in crate::kernel) pid: Option<Tid>,
 }
 
 impl TraceState {
-    /// A process is born. Gives it; `None` if there can be no such process.
-    pub(in crate::kernel) fn fork(&mut self, at: At, birth: Birth) -> Option<ProcessIx> {
+    /// Creates a process and returns it; `None` if its id is out of range.
+    pub(in crate::kernel) fn fork(&mut self, at: At, new: NewProcess) -> Option<ProcessIx> {
         let current = self.current(at);
-        let parent = match birth.parent {
-            // Who runs is only supposed; the event is sure.
+        let parent = match new.parent {
+            // The running process is only assumed; the event's field is certain.
             Some(tid) if self.processes.get(current).tid != Some(tid) => {
                 self.find_or_add(at.place, tid, at.time)
             }
             _ => Some(current),
         };
-        if !(1..TID_END).contains(&birth.child) {
+        if !(1..TID_END).contains(&new.child) {
             self.anomalies.impossible_numbers += 1;
             return None;
         }
-        let ix = match self.processes.find(birth.child) {
+        let ix = match self.processes.find(new.child) {
             Some(ix) if self.runs_on(ix).is_some() => {
-                // Its CPU's clock is ahead.
+                // The clock of the child's CPU is ahead.
                 self.anomalies.forks_of_running += 1;
                 ix
             }
@@ -46,7 +47,7 @@ impl TraceState {
                     self.anomalies.reused_ids += 1;
                     self.remove(ix, at.time);
                 }
-                let ix = self.processes.add(Some(birth.child), at.time);
+                let ix = self.processes.add(Some(new.child), at.time);
                 self.processes.get_mut(ix).stack = smallvec![
                     Frame::new(ExecutionMode::User, NameId::NONE, ProcessStatus::Run, at.time),
                     Frame::new(
@@ -60,7 +61,7 @@ impl TraceState {
             }
         };
         self.effect.target = Some(ix);
-        let group = self.possible(birth.pid);
+        let group = self.valid_tid(new.pid);
         let parent = parent.map(|parent| self.processes.get(parent)).filter(|p| p.tid.is_some());
         let inherited = parent.map(|p| (p.tid, p.pid, p.kind, p.name, p.brand, p.files.clone()));
         let process = self.processes.get_mut(ix);
@@ -80,7 +81,7 @@ impl TraceState {
         Some(ix)
     }
 
-    /// A process turns out to be a thread of the kernel.
+    /// Marks a process as a kernel thread.
     pub(in crate::kernel) fn kernel_thread(&mut self, at: At, tid: Tid) {
         let Some(ix) = self.find_or_add(at.place, tid, at.time) else { return };
         self.effect.target = Some(ix);
@@ -93,9 +94,9 @@ impl TraceState {
         kernel_thread(process.stack.as_mut_slice());
     }
 
-    /// A process begins to exit.
+    /// Marks a process as exiting.
     pub(in crate::kernel) fn exit(&mut self, at: At, tid: Tid) {
-        let tid = self.possible(Some(tid)).filter(|tid| *tid != 0);
+        let tid = self.valid_tid(Some(tid)).filter(|tid| *tid != 0);
         let Some(ix) = tid.and_then(|tid| self.processes.find(tid)) else { return };
         self.effect.target = Some(ix);
         let runs = self.runs_on(ix).is_some();
@@ -108,49 +109,51 @@ impl TraceState {
         top.status = ProcessStatus::Exit;
     }
 
-    /// What the kernel kept of a process is freed.
+    /// Notes that the kernel freed its data of a process.
     pub(in crate::kernel) fn free(&mut self, tid: Tid) {
-        let tid = self.possible(Some(tid)).filter(|tid| *tid != 0);
+        let tid = self.valid_tid(Some(tid)).filter(|tid| *tid != 0);
         let Some(ix) = tid.and_then(|tid| self.processes.find(tid)) else { return };
         self.effect.target = Some(ix);
-        self.farewell(ix);
+        self.note_exit_sign(ix);
     }
 
-    /// One of two signs that a process is gone: with both, it is.
-    pub(super) fn farewell(&mut self, ix: ProcessIx) {
+    /// Notes one of the two signs that a process is gone, and removes it with the second
+    /// one.
+    pub(super) fn note_exit_sign(&mut self, ix: ProcessIx) {
         let process = self.processes.get_mut(ix);
-        process.farewells += 1;
-        if process.farewells < 2 {
+        process.exit_signs += 1;
+        if process.exit_signs < 2 {
             return;
         }
         let time = process.top().change;
         self.remove(ix, time);
     }
 
-    /// A process is gone. If it ran, nobody knows who does now.
+    /// Removes a process. If it was running, the running process of its CPU is unknown
+    /// afterwards.
     pub(super) fn remove(&mut self, ix: ProcessIx, time: i64) {
         if let Some(place) = self.runs_on(ix) {
-            let nobody = self.cpus[place].nobody;
+            let unknown = self.cpus[place].unknown_process;
             if self.effect.cpu == Some(self.cpus[place].number) {
-                self.effect.rest().lost_since.get_or_insert(time);
+                self.effect.rare_mut().lost_since.get_or_insert(time);
             }
-            self.forget(nobody, time);
-            self.cpus[place].running = nobody;
+            self.reset_to_unknown(unknown, time);
+            self.cpus[place].running = unknown;
         }
         let frames = std::mem::take(&mut self.processes.get_mut(ix).stack);
-        frames.iter().for_each(|frame| self.release(frame));
+        frames.iter().for_each(|frame| self.release_source(frame));
         self.processes.get_mut(ix).stack = frames;
-        self.effect.rest().gone.push(self.processes.get(ix).clone());
+        self.effect.rare_mut().gone.push(self.processes.get(ix).clone());
         self.processes.remove(ix);
     }
 
-    /// A process executes another program from now on. Its id changes if it was
-    /// not the first of its thread group, which it then becomes.
+    /// Applies an exec of the running process. `tid` is its old and new id: if it was not
+    /// the first thread of its group, it becomes that one and takes its id.
     pub(in crate::kernel) fn exec(&mut self, at: At, name: &[u8], tid: Option<(Tid, Tid)>) {
         let ix = self.current(at);
         if let Some((old, new)) = tid
             && old != new
-            // Idle threads are not renumbered: each CPU keeps its own.
+            // Idle threads keep their id: each CPU has its own.
             && old != 0
             && (1..TID_END).contains(&new)
             && self.processes.get(ix).tid == Some(old)
@@ -167,7 +170,7 @@ impl TraceState {
         let process = self.processes.get_mut(ix);
         process.brand = NameId::EMPTY;
         if process.kind == Some(ProcessType::Kernel) {
-            // A helper that the kernel started: it has code of its own from now on.
+            // A user-mode helper started by the kernel: it runs user code from here on.
             process.kind = Some(ProcessType::User);
             let status = process.status();
             let user = Frame::new(ExecutionMode::User, NameId::NONE, status, at.time);
@@ -175,7 +178,7 @@ impl TraceState {
         }
     }
 
-    /// The process that runs gives itself a name as a thread.
+    /// Sets the thread brand of the running process.
     pub(in crate::kernel) fn brand(&mut self, at: At, name: &[u8]) {
         let brand = self.intern(name);
         let ix = self.current(at);
@@ -183,7 +186,7 @@ impl TraceState {
     }
 }
 
-/// All that a thread of the kernel does is done in the kernel.
+/// Sets the frames of a kernel thread, which executes in the kernel only.
 fn kernel_thread(stack: &mut [Frame]) {
     for frame in stack {
         (frame.mode, frame.submode) = (ExecutionMode::Syscall, NameId::NONE);

@@ -1,30 +1,31 @@
-//! Whether a state that comes from a file can be one: the code that goes on with
-//! it relies on what is checked here, such as that indices lead somewhere.
+//! Validation of states from checkpoint files. The analysis relies on the properties
+//! checked here, such as indices that are in range.
 
 use super::cpu::MAX_CPUS;
 use super::machine::{
-    FIRST_CREDIT, MAX_DEPTH, MAX_FILE_TABLES, MAX_FUNCTIONS, MAX_PROBES, MAX_SYSCALLS, SavedState,
+    MAX_DEPTH, MAX_FILE_TABLES, MAX_FUNCTIONS, MAX_PROBES, MAX_SCAN_BUDGET, MAX_SYSCALLS,
+    SavedState,
 };
 use super::names::{NameId, Names};
 use super::process::{Process, TID_END};
 use super::resources::{MAX_DEVICES, MAX_SOURCES};
 use super::table::SavedTable;
 
-/// What cannot be seen from a state alone.
+/// The limits of a state that depend on its trace.
 #[derive(Debug)]
 pub(super) struct Limits<'m> {
-    /// Those before the first event.
+    /// The names before the first event.
     pub(super) names: &'m Names,
-    /// So many processes at most are there in the trace.
+    /// The maximum number of processes in the trace.
     pub(super) processes: u64,
 }
 
-/// No counter gets there.
+/// The exclusive upper limit of counters.
 const MAX_COUNT: u64 = 1 << 62;
 
-/// Whether a state can be that of a machine some time after another one, which is
-/// sound. Processes may differ in some places only.
-pub(super) fn is_sound(
+/// Returns `true` if a state is valid as a state of the machine after `before`, which is
+/// valid. `places` are the places in which its processes differ from those of `before`.
+pub(super) fn is_valid(
     state: &SavedState,
     limits: &Limits<'_>,
     before: Option<&SavedState>,
@@ -41,7 +42,7 @@ pub(super) fn is_sound(
         && numbers.is_sorted_by(|a, b| a < b)
         && state.frequencies.len() <= MAX_CPUS
         && state.frequencies.is_sorted_by(|a, b| a.0 < b.0)
-        && (state.cpus.iter().flat_map(|cpu| [cpu.running, cpu.idle, cpu.nobody]))
+        && (state.cpus.iter().flat_map(|cpu| [cpu.running, cpu.idle, cpu.unknown_process]))
             .all(|ix| ix.index() < slots);
     let sources = state.sources.iter().all(|sources| {
         sources.len() <= MAX_SOURCES as usize + 1
@@ -58,8 +59,8 @@ pub(super) fn is_sound(
         && state.probes.iter().all(|(_, name)| is_name(*name));
     let syscalls =
         state.syscalls.len() <= MAX_SYSCALLS && state.syscalls.iter().all(|name| is_name(*name));
-    let counts =
-        state.credit <= FIRST_CREDIT && state.anomalies.iter().all(|(_, count)| count < MAX_COUNT);
+    let counts = state.scan_budget <= MAX_SCAN_BUDGET
+        && state.anomalies.iter().all(|(_, count)| count < MAX_COUNT);
     let processes = is_table(&state.processes, limits, before.map(|before| &before.processes))
         && places.iter().all(|place| {
             let process = state.processes.slots.get(*place);
@@ -68,6 +69,7 @@ pub(super) fn is_sound(
     names && cpus && sources && devices && file_tables && probes && syscalls && counts && processes
 }
 
+/// Returns `true` if the free list and the serial numbers of a process table are valid.
 fn is_table(table: &SavedTable, limits: &Limits<'_>, before: Option<&SavedTable>) -> bool {
     let mut free = table.free.clone();
     free.sort_unstable();
@@ -75,7 +77,7 @@ fn is_table(table: &SavedTable, limits: &Limits<'_>, before: Option<&SavedTable>
         let slot = table.slots.get(place as usize);
         place > 0 && slot.is_some_and(|process| !process.alive)
     };
-    // The first is never alive.
+    // The first place is never alive.
     table.slots.first().is_some_and(|first| !first.alive)
         && free.is_sorted_by(|a, b| a < b)
         && free.into_iter().all(is_free)
@@ -83,6 +85,7 @@ fn is_table(table: &SavedTable, limits: &Limits<'_>, before: Option<&SavedTable>
         && u64::from(table.next_serial) <= limits.processes
 }
 
+/// Returns `true` if a process is valid in a table.
 fn is_process(process: &Process, table: &SavedTable, is_name: impl Fn(NameId) -> bool) -> bool {
     (1..=MAX_DEPTH).contains(&process.stack.len())
         && process.stack.iter().all(|frame| is_name(frame.submode))
@@ -92,5 +95,5 @@ fn is_process(process: &Process, table: &SavedTable, is_name: impl Fn(NameId) ->
         && process.functions.len() <= MAX_FUNCTIONS
         && process.tid.is_none_or(|tid| (0..TID_END).contains(&tid))
         && (process.serial.0 < table.next_serial || !process.alive)
-        && process.farewells <= 2
+        && process.exit_signs <= 2
 }

@@ -1,4 +1,4 @@
-//! Going on with the history of traces that have grown.
+//! Continuing with the stored history of traces, which may have grown since.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,33 +10,34 @@ use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
 use crate::history::{Builder, Error, History, Mark, Settings};
 
-/// What there is in a file that a history is to be stored in.
+/// The content of a file that a history is to be stored in.
 #[derive(Debug)]
-pub(super) enum Found {
-    /// A history of the same traces, to go on with.
-    Builder(Box<Builder>),
-    /// No history, or the very one that is wanted anew.
-    Nothing,
-    /// A history that cannot be gone on with, and why.
-    Other(Error),
+pub(super) enum Existing {
+    /// A history of the same traces that can be continued.
+    Usable(Box<Builder>),
+    /// No history, or a finished one of the same traces, to be computed again.
+    None,
+    /// A history that cannot be continued, with the reason.
+    Unusable(Error),
 }
 
-/// Goes on with the history that there is of traces: an unfinished one, or a finished one
-/// of these as they were earlier. `initial` are their states before the first event,
-/// `start` is the first time.
-pub(super) fn go_on(
+/// Opens the history stored in a file to continue with it: an unfinished history of the
+/// same traces, or a finished one of these traces before they grew. `initial` are the
+/// states of the traces before their first event; `start` is the start of the history in
+/// ns.
+pub(super) fn resume_or_extend(
     path: &Path,
     traceset: &Traceset,
     settings: &Settings,
     start: i64,
     initial: &[Snapshot],
-) -> Result<Found, Error> {
+) -> Result<Existing, Error> {
     let unfinished = match Builder::resume(path, settings.clone()) {
-        Ok(builder) if builder.start() == start => return Ok(Found::Builder(builder.into())),
-        // Its traces begin elsewhere, though they seem to be the same.
+        Ok(builder) if builder.start() == start => return Ok(Existing::Usable(builder.into())),
+        // The start differs, though the traces seem to be the same.
         Ok(_) => None,
         Err(error) if is_missing(&error) => None,
-        // It has not even a beginning.
+        // The file is too short to be resumed.
         Err(Error::Unfinished) => None,
         Err(error @ (Error::Busy { .. } | Error::NotAFile { .. } | Error::Io { .. })) => {
             return Err(error);
@@ -46,72 +47,76 @@ pub(super) fn go_on(
     let history = match History::open(path) {
         Ok(history) => history,
         Err(error) if is_missing(&error) => {
-            return Ok(unfinished.map_or(Found::Nothing, Found::Other));
+            return Ok(unfinished.map_or(Existing::None, Existing::Unusable));
         }
         Err(error @ Error::Io { .. }) => return Err(error),
-        Err(error) => return Ok(Found::Other(error)),
+        Err(error) => return Ok(Existing::Unusable(error)),
     };
     if *history.identity() == settings.identity {
-        // There is nothing new: the caller wants it anew.
-        return Ok(Found::Nothing);
+        // The traces have not changed: the history is to be computed again.
+        return Ok(Existing::None);
     }
     let stale = || Error::Stale {
         expected: settings.identity.clone().into(),
         found: history.identity().clone().into(),
     };
     let settled = settled_since(&history.identity().source, traceset);
-    // What ran at the start may be known by events that came later.
+    // Later events may reveal processes that ran at the start.
     let same = history.start() == start
         && (initial.iter().enumerate()).all(|(at, initial)| {
             Snapshot::read(&history, at, start).is_ok_and(|of| of == *initial)
         });
-    let Some(settled) = settled.filter(|_| same) else { return Ok(Found::Other(stale())) };
+    let Some(settled) = settled.filter(|_| same) else { return Ok(Existing::Unusable(stale())) };
     match Builder::extend(path, settings.clone(), settled.ns()) {
-        Ok(builder) if builder.earliest() > start => Ok(Found::Builder(builder.into())),
-        // Nothing of it could be kept.
-        Ok(_) => Ok(Found::Nothing),
+        Ok(builder) if builder.earliest() > start => Ok(Existing::Usable(builder.into())),
+        // Nothing of the history could be kept.
+        Ok(_) => Ok(Existing::None),
         Err(error @ (Error::Busy { .. } | Error::Io { .. })) => Err(error),
-        Err(error) => Ok(Found::Other(error)),
+        Err(error) => Ok(Existing::Unusable(error)),
     }
 }
 
-/// Whether there is no such file.
+/// Returns `true` if an error means that a file does not exist.
 fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }
 
-/// Where a mark is to be made, and where it was.
+/// The time at which to write a mark, from which the history can be continued later.
 #[derive(Debug, Default)]
-pub(super) struct Marker {
+pub(super) struct MarkWriter {
     at: Option<Timestamp>,
 }
 
-impl Marker {
-    /// Goes to where the last mark was made, if the history has one. Then marks are
-    /// made where the traces are settled now.
-    pub(super) fn new(context: &mut TracesetContext<'_>, history: Handle<KernelHistory>) -> Marker {
+impl MarkWriter {
+    /// Seeks to the last mark of the history, if it has one, and plans the next mark for
+    /// the time up to which the traces are settled now.
+    pub(super) fn new(
+        context: &mut TracesetContext<'_>,
+        history: Handle<KernelHistory>,
+    ) -> MarkWriter {
         let builder = context.extensions()[history].builder();
         let last = builder.and_then(Builder::marked).cloned();
         let last = last.filter(|mark| restore(context, mark));
         let settled = settled_until(context.traceset());
-        Marker {
+        MarkWriter {
             at: settled.filter(|settled| last.as_ref().is_none_or(|last| last.time < settled.ns())),
         }
     }
 
-    /// The time before which to stop for a mark; `None` if none is to come.
+    /// Returns the time before which reading must stop for a mark; `None` if no mark is
+    /// planned.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.at
     }
 
-    /// The context has come to where a mark is to be made.
-    pub(super) fn make(
+    /// Writes the planned mark. The context must have read to its time.
+    pub(super) fn write(
         &mut self,
         context: &mut TracesetContext<'_>,
         history: Handle<KernelHistory>,
     ) -> Result<(), Error> {
         let Some(time) = self.at.take() else { return Ok(()) };
-        // Where clocks went back, the time would not lead here again.
+        // Where clocks went back, seeking this time would lead to another position.
         let comes_again = context.position().is_start_of(time);
         let Some(note) = state_of(context).filter(|_| comes_again) else { return Ok(()) };
         match context.extensions_mut()[history].builder_mut() {
@@ -121,19 +126,21 @@ impl Marker {
     }
 }
 
-/// The state of extensions, to be noted.
+/// Encodes the state of the context's extensions for a mark.
 #[cfg(feature = "checkpoint-files")]
 fn state_of(context: &TracesetContext<'_>) -> Option<Vec<u8>> {
     context.state_to_bytes()
 }
 
-/// Goes to where a mark was made. False if its note is not the state of extensions.
+/// Seeks to a mark and restores the extensions. Returns `false` if the mark does not
+/// contain their state.
 #[cfg(feature = "checkpoint-files")]
 fn restore(context: &mut TracesetContext<'_>, mark: &Mark) -> bool {
     context.restore_state(&mark.note, Timestamp::from_ns(mark.time))
 }
 
-/// States are not stored: there are no marks, and traces are read from the begin.
+/// Without checkpoint files states cannot be encoded: there are no marks, and traces are
+/// read from the start.
 #[cfg(not(feature = "checkpoint-files"))]
 fn state_of(_: &TracesetContext<'_>) -> Option<Vec<u8>> {
     None
