@@ -1,4 +1,4 @@
-//! Promises that only the type system can keep: it is the build that fails.
+//! Guarantees by the type system: a violation fails to compile.
 
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use lttv_state::value::Value;
 fn shared<T: Send + Sync + Debug>() {}
 
 #[test]
-fn what_is_kept_may_be_shared_by_threads() {
+fn results_can_be_shared_by_threads() {
     shared::<History>();
     shared::<Live>();
     shared::<Tree>();
@@ -24,9 +24,9 @@ fn what_is_kept_may_be_shared_by_threads() {
     shared::<KernelFields>();
 }
 
-/// They change as they go, so one thread has them.
+/// These types change while they are used, so that one thread owns them.
 #[test]
-fn what_is_being_made_may_move_to_another_thread() {
+fn builders_can_move_to_another_thread() {
     fn sent<T: Send + Debug>() {}
     sent::<Builder>();
     sent::<KernelState>();
@@ -35,7 +35,7 @@ fn what_is_being_made_may_move_to_another_thread() {
 }
 
 #[test]
-fn errors_can_be_passed_on() {
+fn errors_are_send_and_sync() {
     fn error<T: std::error::Error + Send + Sync + 'static>() {}
     error::<lttv_state::history::Error>();
     error::<lttv_state::tree::TreeError>();

@@ -1,5 +1,5 @@
-//! Checkpoints of the kernel state that come from a file lead where a replay does;
-//! damaged files and hostile ones do no harm.
+//! Checkpoints of the kernel state loaded from a file yield the state of a full replay.
+//! Damaged and hostile files do no harm.
 
 mod support;
 
@@ -21,37 +21,39 @@ fn with_kernel(traceset: &Traceset) -> (TracesetContext<'static>, Handle<KernelS
     (context, kernel)
 }
 
-/// Reads all, and stores checkpoints. Tells how many events there are.
+/// Reads a whole traceset and stores its checkpoints. Returns the number of events.
 fn store(traceset: &Traceset, every: u64, path: &Path) -> u64 {
     let (mut context, _) = with_kernel(traceset);
     context.save_checkpoints(Saving::every(every));
-    let events = context.replay(&Bounds::all()).expect("no position").events;
-    context.store_checkpoints(path).expect("it is stored");
+    let events = context.replay(&Bounds::all()).expect("bounds without a position").events;
+    context.store_checkpoints(path).expect("checkpoints can be stored");
     events
 }
 
-/// The state before the event of a number, by reading all before it.
+/// Returns the state before the event with a number, computed by reading all previous
+/// events.
 fn replayed(traceset: &Traceset, event: u64) -> (SavedKernelState, lttv_context::TracesetPosition) {
     let (mut context, kernel) = with_kernel(traceset);
-    context.replay(&Bounds::all().events(event)).expect("no position");
+    context.replay(&Bounds::all().events(event)).expect("bounds without a position");
     (context.extensions()[kernel].save(), context.position())
 }
 
 #[test]
-fn loaded_checkpoints_lead_where_a_replay_does() {
+fn states_from_loaded_checkpoints_equal_a_replay() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("checkpoints");
     for (name, traceset) in support::kernel_traces() {
         let events = store(&traceset, 509, &path);
         let (mut context, kernel) = with_kernel(&traceset);
-        let loaded = context.load_checkpoints(&path).expect("a sound file");
+        let loaded = context.load_checkpoints(&path).expect("a valid file");
         assert_eq!(loaded as u64, events / 509, "{name}");
         let context = RefCell::new(context);
         let mut runner = TestRunner::new(ProptestConfig::with_cases(24));
         let result = runner.run(&(0..=events), |event| {
             let (expected, position) = replayed(&traceset, event);
             let mut context = context.borrow_mut();
-            let again = context.seek_position_with_state(&position).expect("its position");
+            let again =
+                context.seek_position_with_state(&position).expect("a position of the traceset");
             prop_assert!(again <= 509, "{} events again", again);
             prop_assert!(context.extensions()[kernel].save() == expected, "{name}: {event}");
             Ok(())
@@ -60,28 +62,28 @@ fn loaded_checkpoints_lead_where_a_replay_does() {
     }
 }
 
-/// What is loaded takes no more memory than what was stored, and is stored as the
-/// same bytes again.
+/// Loaded checkpoints take no more memory than those that were stored, and are stored as
+/// the same bytes again.
 #[test]
-fn what_is_shared_is_shared_again() {
+fn loaded_checkpoints_share_data() {
     let dir = tempfile::tempdir().unwrap();
     let [first, second] = ["first", "second"].map(|name| dir.path().join(name));
     for (name, traceset) in support::kernel_traces() {
         let (mut saved, _) = with_kernel(&traceset);
         saved.save_checkpoints(Saving::every(200));
-        saved.replay(&Bounds::all()).expect("no position");
-        saved.store_checkpoints(&first).expect("it is stored");
+        saved.replay(&Bounds::all()).expect("bounds without a position");
+        saved.store_checkpoints(&first).expect("checkpoints can be stored");
         let (mut context, _) = with_kernel(&traceset);
-        context.load_checkpoints(&first).expect("a sound file");
+        context.load_checkpoints(&first).expect("a valid file");
         let (loaded, made) = (context.checkpoints().bytes(), saved.checkpoints().bytes());
         assert!(loaded <= made + made / 10, "{name}: {loaded} bytes instead of {made}");
-        context.store_checkpoints(&second).expect("it is stored");
+        context.store_checkpoints(&second).expect("checkpoints can be stored");
         assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap(), "{name}");
     }
 }
 
 #[test]
-fn other_options_are_refused() {
+fn files_with_other_options_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("checkpoints");
     let traceset = Traceset::open(support::bundled()).unwrap();
@@ -92,7 +94,7 @@ fn other_options_are_refused() {
     assert!(matches!(error, CheckpointFileError::Missing { .. }), "{error}");
 }
 
-/// Makes the sums right after damage, so that what is behind them is reached.
+/// Corrects the checksums after damage, so that the data they cover is decoded.
 fn repair(file: &mut [u8]) {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&file[..12]);
@@ -109,7 +111,8 @@ fn repair(file: &mut [u8]) {
     }
 }
 
-/// Whatever a file makes of states, going on from them comes to an end.
+/// Loads a file and reads on from its checkpoints, which must terminate for any states.
+/// Returns whether the file was accepted.
 fn use_file(traceset: &Traceset, path: &Path) -> bool {
     let (mut context, kernel) = with_kernel(traceset);
     context.save_checkpoints(Saving::never().memory(8 << 20));
@@ -121,13 +124,13 @@ fn use_file(traceset: &Traceset, path: &Path) -> bool {
     for position in positions {
         context.seek_position_with_state(&position).expect("its traceset");
         let statistics = Statistics::attach_at(&mut context, kernel, ltt_read::Timestamp::MIN);
-        context.middle(&Bounds::all().events(300)).expect("no position");
+        context.middle(&Bounds::all().events(300)).expect("bounds without a position");
         Statistics::take(&mut context, statistics, kernel);
     }
     true
 }
 
-/// A file of few checkpoints, so that much of it can be tried.
+/// Creates a file of few checkpoints, so that many changes to it can be tested.
 fn small_file(dir: &Path) -> (Traceset, PathBuf, Vec<u8>) {
     let traceset = Traceset::open(support::bundled()).unwrap();
     let path = dir.join("checkpoints");
@@ -137,7 +140,7 @@ fn small_file(dir: &Path) -> (Traceset, PathBuf, Vec<u8>) {
 }
 
 #[test]
-fn damage_is_found() {
+fn damaged_files_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let (traceset, path, bytes) = small_file(dir.path());
     let (mut context, _) = with_kernel(&traceset);
@@ -146,7 +149,8 @@ fn damage_is_found() {
         fs::write(&path, bytes).unwrap();
         context.load_checkpoints(&path).is_err()
     };
-    // All of the begin, much of the rest; the test of `lttv-context` does it all.
+    // The start is tested completely, the remainder in part; a test of `lttv-context`
+    // covers all.
     let places = || (0..bytes.len()).filter(|at| *at < 600 || at.is_multiple_of(37));
     for length in places() {
         assert!(refused(&mut context, &bytes[..length]), "{length} bytes");
@@ -156,12 +160,12 @@ fn damage_is_found() {
         changed[at] ^= 1 << (at % 8);
         assert!(refused(&mut context, &changed), "byte {at}");
     }
-    // What was loaded before is there yet.
+    // Checkpoints that were loaded before are kept.
     assert_eq!(context.checkpoints().len(), 2);
 }
 
 #[test]
-fn lies_with_right_sums_do_no_harm() {
+fn invalid_contents_with_correct_checksums_do_no_harm() {
     let dir = tempfile::tempdir().unwrap();
     let (traceset, path, bytes) = small_file(dir.path());
     let mut taken = 0;
@@ -178,7 +182,7 @@ fn lies_with_right_sums_do_no_harm() {
         Ok(())
     });
     result.unwrap_or_else(|error| panic!("{error}"));
-    // And it is not that nothing gets through.
+    // Some of the changed files must have been accepted.
     for at in (12..bytes.len()).step_by(499) {
         let mut changed = bytes.clone();
         changed[at] ^= 1;

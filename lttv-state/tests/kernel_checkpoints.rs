@@ -1,4 +1,4 @@
-//! State reached by checkpoints is that of a full replay, at any event.
+//! The state reached from a checkpoint equals that of a full replay, at any event.
 
 mod support;
 
@@ -9,24 +9,24 @@ use lttv_state::kernel::{KernelState, SavedKernelState};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-/// The state before the event of a number, by reading all before it, with its
-/// position.
+/// Returns the state before the event with a number and its position, computed by reading
+/// all previous events.
 fn replayed(traceset: &Traceset, event: u64) -> (SavedKernelState, TracesetPosition) {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    _ = context.replay(&Bounds::all().events(event)).expect("no position");
+    _ = context.replay(&Bounds::all().events(event)).expect("bounds without a position");
     (context.extensions()[kernel].save(), context.position())
 }
 
 #[test]
-fn checkpoints_lead_where_a_replay_does() {
+fn states_from_checkpoints_equal_a_replay() {
     let mut thinned = 0;
     for (name, traceset) in support::kernel_traces() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         context.save_checkpoints(Saving::every(509));
-        let events = context.replay(&Bounds::all()).expect("no position").events;
-        // In half the memory there are less, and they lead as far.
+        let events = context.replay(&Bounds::all()).expect("bounds without a position").events;
+        // With half the memory there are fewer checkpoints, and they yield the same states.
         let all = context.checkpoints().bytes();
         context.save_checkpoints(Saving::every(509).memory(all / 2));
         assert!(context.checkpoints().bytes() <= all / 2, "{name}");
@@ -37,7 +37,8 @@ fn checkpoints_lead_where_a_replay_does() {
         let result = runner.run(&(0..=events), |event| {
             let (expected, position) = replayed(&traceset, event);
             let mut context = context.borrow_mut();
-            let again = context.seek_position_with_state(&position).expect("its position");
+            let again =
+                context.seek_position_with_state(&position).expect("a position of the traceset");
             let most = (2 * events).div_ceil(checkpoints + 1).max(2 * 509);
             prop_assert!(again <= most, "{} events again", again);
             prop_assert!(context.extensions()[kernel].save() == expected, "{name}: {event}");
@@ -45,16 +46,16 @@ fn checkpoints_lead_where_a_replay_does() {
         });
         result.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    assert!(thinned > 0, "there were never any left");
+    assert!(thinned > 0, "no checkpoints remained in any trace");
 }
 
 #[test]
-fn a_state_goes_back_to_the_begin() {
+fn seeking_the_start_restores_the_initial_state() {
     for (name, traceset) in support::kernel_traces() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         let begin = context.extensions()[kernel].save();
-        _ = context.replay(&Bounds::all()).expect("no position");
+        _ = context.replay(&Bounds::all()).expect("bounds without a position");
         assert!(context.extensions()[kernel].save() != begin, "{name}: nothing happened");
         context.seek_begin();
         assert!(context.extensions()[kernel].save() == begin, "{name}");

@@ -1,5 +1,5 @@
-//! CPU numbers as no machine has them: replay, checkpoints, histories, statistics and
-//! filters agree, and no event is left out.
+//! Unusual CPU numbers: replay, checkpoints, histories, statistics and filters agree, and
+//! every event is counted.
 
 mod support;
 
@@ -19,12 +19,12 @@ use lttv_state::kernel_history::{Snapshot, Target, record};
 use lttv_state::stats::{Statistics, statistics};
 use proptest::prelude::*;
 
-/// Where the events of a trace tell their CPU.
+/// The location of the CPU number in the events of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// Each packet does, as LTTng's.
+enum CpuLocation {
+    /// In the packet context, as in traces of LTTng.
     ByPacket,
-    /// Each event does, as perf's.
+    /// In each event, as in traces of perf.
     ByEvent,
 }
 
@@ -32,19 +32,19 @@ enum Told {
 #[derive(Debug, Clone)]
 struct Case {
     stream: usize,
-    /// The CPU, if events tell.
+    /// The CPU, if events contain it.
     cpu: u32,
     kind: usize,
     tid: i64,
     other: i64,
-    /// Another CPU, that the event is about.
+    /// Another CPU that the event names.
     about: u32,
     irq: i64,
     passed: u64,
 }
 
 const STREAMS: usize = 3;
-/// So many events are in a packet.
+/// The number of events in a packet.
 const PACKET: usize = 7;
 
 fn cpu() -> impl Strategy<Value = u32> + Clone {
@@ -82,16 +82,16 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// The event types of a trace, in the order of [`Case::kind`].
+/// Returns the event types of a trace, in the order of [`Case::kind`].
 const KINDS: usize = 14;
 
-fn schema(told: Told, format: Format) -> (Schema, Vec<EventTypeId>) {
+fn schema(location: CpuLocation, format: Format) -> (Schema, Vec<EventTypeId>) {
     let mut schema = presets::lttng_kernel(format);
     let unsigned = || FieldClass::uint(32, ByteOrder::Little);
     let signed = || FieldClass::sint(64, ByteOrder::Little);
     let text = || presets::text_array(16);
     let types: [(&str, Vec<(&str, FieldClass)>); KINDS] = [
-        // What changes no state: events of such types must be counted, too.
+        // Events of types that change no state must be counted, too.
         ("plain", vec![("tid", signed())]),
         ("kmem_kmalloc", vec![("tid", signed())]),
         (
@@ -139,21 +139,21 @@ fn schema(told: Told, format: Format) -> (Schema, Vec<EventTypeId>) {
         ("sched_process_free", vec![("tid", signed())]),
     ];
     let types = types.into_iter().map(|(name, mut fields)| {
-        if told == Told::ByEvent {
+        if location == CpuLocation::ByEvent {
             fields.push(("perf_cpu", unsigned()));
         }
         schema.add_event_type(StreamClassId(0), name, FieldClass::structure(fields))
     });
     let types = types.collect();
-    if told == Told::ByEvent {
-        // Nothing but the events themselves tells.
+    if location == CpuLocation::ByEvent {
+        // The CPU number is in the events only.
         let context = schema.stream_classes[0].packet_context.as_mut().expect("a packet context");
         *context = std::sync::Arc::new(without(context, "cpu_id"));
     }
     (schema, types)
 }
 
-/// A structure with one field less.
+/// Returns a structure without one of its fields.
 fn without(class: &FieldClass, name: &str) -> FieldClass {
     let mut class = class.clone();
     if let ltt_read::schema::FieldKind::Struct(of) = &mut class.kind {
@@ -163,7 +163,7 @@ fn without(class: &FieldClass, name: &str) -> FieldClass {
     class
 }
 
-fn payload(case: &Case, told: Told) -> Value {
+fn payload(case: &Case, location: CpuLocation) -> Value {
     let text = |text: &str| Value::Str(text.into());
     let mut fields: Vec<(&str, Value)> = match case.kind {
         0 | 1 => vec![("tid", case.tid.into())],
@@ -204,17 +204,18 @@ fn payload(case: &Case, told: Told) -> Value {
         }
         _ => vec![("tid", case.tid.into())],
     };
-    if told == Told::ByEvent {
+    if location == CpuLocation::ByEvent {
         fields.push(("perf_cpu", u64::from(case.cpu).into()));
     }
     Value::fields(fields)
 }
 
-/// Writes a trace. Streams change their CPU where packets do.
-fn write(dir: &Path, told: Told, cpus: &[Vec<u32>], cases: &[Case]) {
-    let (schema, types) = schema(told, Format::Ctf2);
+/// Writes a trace whose streams change their CPU with a new packet.
+fn write(dir: &Path, location: CpuLocation, cpus: &[Vec<u32>], cases: &[Case]) {
+    let (schema, types) = schema(location, Format::Ctf2);
     let writer = TraceWriter::create(dir, schema).unwrap();
-    // Names tell CPUs too, and are not to be believed where something else tells.
+    // The tracefile's name contains a CPU number as well, which must be ignored if a field
+    // has it.
     let stream = |at: usize| {
         writer.stream(StreamClassId(0), &format!("channel_{at}")).unwrap().with_stream_id(at as u64)
     };
@@ -228,7 +229,7 @@ fn write(dir: &Path, told: Told, cpus: &[Vec<u32>], cases: &[Case]) {
             if *events > 0 {
                 open.end_packet(time).unwrap();
             }
-            if told == Told::ByPacket {
+            if location == CpuLocation::ByPacket {
                 let cpus = &cpus[case.stream];
                 let cpu = u64::from(cpus[*events / PACKET % cpus.len()]);
                 open = open.with_packet_context(Value::fields([("cpu_id", cpu)]));
@@ -238,13 +239,13 @@ fn write(dir: &Path, told: Told, cpus: &[Vec<u32>], cases: &[Case]) {
         }
         *events += 1;
         let stream = stream.as_mut().unwrap();
-        stream.event(types[case.kind], time, payload(case, told)).unwrap();
+        stream.event(types[case.kind], time, payload(case, location)).unwrap();
     }
     streams.into_iter().for_each(|(stream, _)| drop(stream.unwrap().finish().unwrap()));
 }
 
-/// What an event tells of its CPU, by names.
-fn told_cpu(event: &Event<'_>) -> u32 {
+/// Reads the CPU number of an event by the name of its field.
+fn cpu_of(event: &Event<'_>) -> u32 {
     ["perf_cpu", "cpu_id"]
         .iter()
         .find_map(|name| match *name {
@@ -253,14 +254,14 @@ fn told_cpu(event: &Event<'_>) -> u32 {
         })
         .and_then(|value| value.as_u64())
         .and_then(|cpu| u32::try_from(cpu).ok())
-        .expect("events tell their CPU")
+        .expect("events contain their CPU")
 }
 
-fn goes_on(_: (u64, u64)) -> ControlFlow<()> {
+fn proceed(_: (u64, u64)) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// What there is in a trace, counted by what events tell of themselves.
+/// The contents of a trace, counted directly from its events.
 #[derive(Debug, Default)]
 struct Naive {
     events: u64,
@@ -276,7 +277,7 @@ fn naive(traceset: &Traceset) -> Naive {
         let mut naive = naive.borrow_mut();
         naive.events += 1;
         *naive.by_name.entry(call.event.event_type().name().to_owned()).or_default() += 1;
-        *naive.by_cpu.entry(told_cpu(&call.event)).or_default() += 1;
+        *naive.by_cpu.entry(cpu_of(&call.event)).or_default() += 1;
         naive.times.push(call.time().ns());
     });
     context.middle(&Bounds::all()).unwrap();
@@ -284,14 +285,14 @@ fn naive(traceset: &Traceset) -> Naive {
     naive.into_inner()
 }
 
-/// The CPUs that there may be a row of: those of events, and those of tracefiles that have
-/// no events to tell another.
-fn possible(naive: &Naive, cases: &[Case]) -> BTreeSet<u32> {
+/// Returns the CPUs that may have a row: those of events, and those of tracefiles without
+/// events.
+fn allowed(naive: &Naive, cases: &[Case]) -> BTreeSet<u32> {
     let empty = (0..STREAMS).filter(|at| cases.iter().all(|case| case.stream != *at));
     naive.by_cpu.keys().copied().chain(empty.map(|at| at as u32)).collect()
 }
 
-fn check_statistics(of: &Statistics, naive: &Naive, possible: &BTreeSet<u32>) {
+fn check_statistics(of: &Statistics, naive: &Naive, allowed: &BTreeSet<u32>) {
     let trace = &of.traces()[0];
     let by_name: BTreeMap<String, u64> =
         trace.events().into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
@@ -302,7 +303,7 @@ fn check_statistics(of: &Statistics, naive: &Naive, possible: &BTreeSet<u32>) {
         rows.iter().filter(|cpu| cpu.events > 0).map(|cpu| (cpu.number, cpu.events)).collect();
     assert_eq!(by_cpu, naive.by_cpu);
     for cpu in rows {
-        assert!(possible.contains(&cpu.number), "a row of CPU {}", cpu.number);
+        assert!(allowed.contains(&cpu.number), "a row of CPU {}", cpu.number);
         let time = cpu.busy_time.wrapping_add(cpu.idle_time).wrapping_add(cpu.unknown_time);
         assert_eq!(time, trace.time(), "CPU {}", cpu.number);
     }
@@ -312,9 +313,9 @@ fn check(dir: &Path, cases: &[Case]) {
     let traceset = Traceset::open(dir).unwrap();
     let naive = naive(&traceset);
     assert_eq!(naive.events as usize, cases.len());
-    let possible = possible(&naive, cases);
+    let allowed = allowed(&naive, cases);
 
-    let recorded = record(&traceset, Target::Memory, goes_on).unwrap();
+    let recorded = record(&traceset, Target::Memory, proceed).unwrap();
     let mut replay = TracesetContext::new(&traceset);
     let replayed = replay.attach(KernelState::new());
     let mut saving = TracesetContext::new(&traceset);
@@ -341,9 +342,9 @@ fn check(dir: &Path, cases: &[Case]) {
         let read = Snapshot::read(&recorded.history, 0, t.saturating_sub(1)).unwrap();
         assert_eq!(read, expected, "history at {t}");
         for cpu in &expected.cpus {
-            assert!(possible.contains(&cpu.number), "a row of CPU {} at {t}", cpu.number);
+            assert!(allowed.contains(&cpu.number), "a row of CPU {} at {t}", cpu.number);
         }
-        // Each CPU has an idle thread of its own, whatever events tell of it.
+        // Each CPU has an idle thread of its own, whatever events contain.
         let idle = expected.threads.iter().filter(|of| of.tid == 0);
         let idle: Vec<_> = idle.map(|of| of.cpu).collect();
         let cpus: Vec<_> = expected.cpus.iter().map(|cpu| Some(cpu.number)).collect();
@@ -354,7 +355,7 @@ fn check(dir: &Path, cases: &[Case]) {
     }
 
     for threads in [1, 3] {
-        check_statistics(&statistics(&traceset, threads).0, &naive, &possible);
+        check_statistics(&statistics(&traceset, threads).0, &naive, &allowed);
     }
 
     for (cpu, expected) in naive.by_cpu.iter().take(3) {
@@ -387,15 +388,15 @@ proptest! {
         cpus in prop::collection::vec(prop::collection::vec(cpu(), 1..4), STREAMS),
         cases in prop::collection::vec(case(), 1..200),
     ) {
-        let told = if by_event { Told::ByEvent } else { Told::ByPacket };
+        let location = if by_event { CpuLocation::ByEvent } else { CpuLocation::ByPacket };
         let dir = tempfile::tempdir().unwrap();
         let trace = dir.path().join("trace");
-        write(&trace, told, &cpus, &cases);
+        write(&trace, location, &cpus, &cases);
         check(&trace, &cases);
     }
 }
 
-/// Checks events that each tell their CPU: kind, CPU, process and other process.
+/// Checks events that contain their CPU: kind, CPU, process and other process.
 fn check_events(events: &[(usize, u32, i64, i64)]) {
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("trace");
@@ -410,7 +411,7 @@ fn check_events(events: &[(usize, u32, i64, i64)]) {
         passed: 1,
     };
     let cases: Vec<_> = events.iter().map(case).collect();
-    write(&trace, Told::ByEvent, &[vec![0], vec![0], vec![0]], &cases);
+    write(&trace, CpuLocation::ByEvent, &[vec![0], vec![0], vec![0]], &cases);
     check(&trace, &cases);
 }
 
@@ -425,10 +426,10 @@ fn an_exec_of_the_idle_process_renumbers_nothing() {
     check_events(&[(2, 0, 0, 7), (11, 0, 5, 0), (2, 0, 7, 5), (2, 0, 0, 7), (2, 1, 0, 5)]);
 }
 
-/// As many CPUs as nobody has: they take memory by how many they are, and beyond some
-/// thousands all others count as one.
+/// A trace of very many CPUs: memory is proportional to their number, and beyond some
+/// thousands all others share one entry.
 #[test]
-fn events_of_more_cpus_than_are_told_apart_are_counted() {
+fn events_of_cpus_beyond_the_limit_are_counted() {
     const CPUS: u32 = 20_000;
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("trace");
@@ -444,7 +445,7 @@ fn events_of_more_cpus_than_are_told_apart_are_counted() {
             passed: 1,
         })
         .collect();
-    write(&trace, Told::ByEvent, &[], &cases);
+    write(&trace, CpuLocation::ByEvent, &[], &cases);
     let traceset = Traceset::open(&trace).unwrap();
     let statistics = statistics(&traceset, 1).0;
     let of = &statistics.traces()[0];
@@ -452,6 +453,6 @@ fn events_of_more_cpus_than_are_told_apart_are_counted() {
     let rows = of.cpus();
     assert!((10_000..=1 << 14).contains(&rows.len()), "{} rows", rows.len());
     assert_eq!(rows.iter().map(|cpu| cpu.events).sum::<u64>(), u64::from(CPUS));
-    // Those that are not told apart count for the greatest number.
+    // The CPUs that share an entry count for the greatest number.
     assert_eq!(rows.last().map(|cpu| cpu.number), Some(u32::MAX));
 }

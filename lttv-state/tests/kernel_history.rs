@@ -1,4 +1,4 @@
-//! The state from a history is that of a full replay, at any time.
+//! The state from a history equals that of a full replay, at any time.
 
 mod support;
 
@@ -11,18 +11,18 @@ use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{KernelHistory, Recorded, Snapshot, Target, record};
 use support::same_history;
 
-fn goes_on(_: (u64, u64)) -> ControlFlow<()> {
+fn proceed(_: (u64, u64)) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The states of all traces at a time, by replay; and by checkpoints, if `context`
-/// has any.
+/// Returns the states of all traces at a time, by replay or from the checkpoints of
+/// `context` if it has any.
 fn replayed(
     context: &mut TracesetContext<'_>,
     kernel: lttv_context::Handle<KernelState>,
     t: i64,
 ) -> Vec<Snapshot> {
-    // All events before that time: those up to 1 ns earlier.
+    // All events before the next ns: those up to and including `t`.
     context.seek_time_with_state(Timestamp::from_ns(t));
     context.extensions()[kernel].traces().map(Snapshot::of).collect()
 }
@@ -31,7 +31,7 @@ fn read(history: &History, traces: usize, t: i64) -> Vec<Snapshot> {
     (0..traces).map(|trace| Snapshot::read(history, trace, t.saturating_sub(1)).unwrap()).collect()
 }
 
-/// Times that matter: those of events and their neighbours, and some in between.
+/// Returns relevant times: those of events and their neighbours, and some in between.
 fn times(traceset: &Traceset) -> Vec<i64> {
     let mut all = Vec::new();
     let mut context = TracesetContext::new(traceset);
@@ -55,9 +55,9 @@ fn times(traceset: &Traceset) -> Vec<i64> {
 }
 
 #[test]
-fn three_ways_to_the_same_state() {
+fn replay_checkpoints_and_history_yield_equal_states() {
     for (name, traceset) in support::kernel_traces() {
-        let recorded = record(&traceset, Target::Memory, goes_on).unwrap();
+        let recorded = record(&traceset, Target::Memory, proceed).unwrap();
         let history = recorded.history;
         let traces = traceset.traces().len();
         let mut replay = TracesetContext::new(&traceset);
@@ -81,7 +81,7 @@ fn three_ways_to_the_same_state() {
     }
 }
 
-/// Where they differ, in a few lines.
+/// Describes the difference between snapshots in a few lines.
 fn difference(found: &[Snapshot], expected: &[Snapshot]) -> String {
     let lines = |of: &[Snapshot]| format!("{of:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
     let (found, expected) = (lines(found), lines(expected));
@@ -92,9 +92,9 @@ fn difference(found: &[Snapshot], expected: &[Snapshot]) -> String {
 }
 
 #[test]
-fn going_back_while_it_is_read_does_no_harm() {
+fn seeking_back_while_recording_does_no_harm() {
     let traceset = Traceset::open(support::bundled()).unwrap();
-    let expected = record(&traceset, Target::Memory, goes_on).unwrap().history;
+    let expected = record(&traceset, Target::Memory, proceed).unwrap().history;
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
     let start = KernelHistory::start_of(context.contexts());
@@ -111,13 +111,13 @@ fn going_back_while_it_is_read_does_no_harm() {
 }
 
 #[test]
-fn an_unfinished_file_is_gone_on_with() {
+fn an_unfinished_file_is_continued() {
     let traceset = Traceset::open(support::bundled()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("kernel.history");
-    let expected = record(&traceset, Target::Memory, goes_on).unwrap().history;
+    let expected = record(&traceset, Target::Memory, proceed).unwrap().history;
 
-    // As if killed half-way: what is in blocks is there.
+    // As if the program were killed: the completed blocks remain.
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
     let mut settings = Settings::default();
@@ -132,7 +132,7 @@ fn an_unfinished_file_is_gone_on_with() {
     assert!(!partial.is_complete() && partial.blocks() > 1);
     assert!(!path.exists());
 
-    let resumed = record(&traceset, Target::File(&path), goes_on).unwrap().history;
+    let resumed = record(&traceset, Target::File(&path), proceed).unwrap().history;
     same_history(&resumed, &expected, "resumed");
     assert!(resumed.blocks() > partial.blocks());
     History::open_for(&path, &Recorded::identity(&traceset)).unwrap();
@@ -148,7 +148,7 @@ fn breaking_off_leaves_an_unfinished_file() {
         asked += 1;
         ControlFlow::Break(())
     });
-    // The bundled trace may be too short to be asked even once.
+    // The bundled trace may be too short for a single call.
     match broken {
         Err(Error::Unfinished) => assert!(asked == 1 && !path.exists()),
         other => assert!(asked == 0 && other.is_ok() && path.exists()),

@@ -1,4 +1,4 @@
-//! The history of a trace that was read while it grew is that of the whole trace.
+//! The history of a trace that was read while it grew equals that of the whole trace.
 
 mod support;
 
@@ -15,15 +15,15 @@ use lttv_state::kernel_history::{Recorded, Target, record};
 use proptest::prelude::*;
 use support::same_history;
 
-fn goes_on(_: (u64, u64)) -> ControlFlow<()> {
+fn proceed(_: (u64, u64)) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// How far each tracefile of a trace has come.
+/// The size of each tracefile at a stage of growth.
 type Stage<'s> = &'s dyn Fn(usize, &[u64]) -> u64;
 
-/// Makes in `to` what there was of a trace earlier: `size` tells how much of each
-/// tracefile, by its number and where its packets end.
+/// Writes to `to` an earlier stage of a trace. `size` returns the size of a tracefile,
+/// given its number and the ends of its packets.
 fn earlier(trace: &ltt_read::Trace, to: &Path, size: Stage<'_>) -> Traceset {
     _ = fs::remove_dir_all(to);
     fs::create_dir_all(to).unwrap();
@@ -41,13 +41,14 @@ fn earlier(trace: &ltt_read::Trace, to: &Path, size: Stage<'_>) -> Traceset {
     Traceset::open(to).unwrap()
 }
 
-/// Where a tracefile ends that has some 16ths of its packets, at least one.
+/// Returns the end of a tracefile with a number of 16ths of its packets, at least one
+/// packet.
 fn part(ends: &[u64], of_16: usize) -> u64 {
     let packets = (ends.len() * of_16 / 16).clamp(1, ends.len().max(1));
     ends.get(packets - 1).copied().unwrap_or(0)
 }
 
-/// Real traces of one file for each tracefile.
+/// Returns real traces with one file for each tracefile.
 fn traces() -> Vec<(String, Traceset)> {
     let mut traces = support::kernel_traces();
     traces.retain(|(_, traceset)| {
@@ -58,7 +59,7 @@ fn traces() -> Vec<(String, Traceset)> {
 }
 
 #[test]
-fn a_trace_that_grows_is_gone_on_with() {
+fn the_history_of_a_growing_trace_is_extended() {
     let stages: [(&str, Stage<'_>); 6] = [
         ("a quarter", &|_, ends| part(ends, 4)),
         ("more, by CPU", &|number, ends| part(ends, 5 + 3 * (number % 3))),
@@ -67,33 +68,33 @@ fn a_trace_that_grows_is_gone_on_with() {
         ("all", &|_, _| u64::MAX),
         ("nothing new: made anew", &|_, _| u64::MAX),
     ];
-    let (mut went_on, mut all) = (0, 0);
+    let (mut extended, mut all) = (0, 0);
     for (name, traceset) in traces() {
         all += 1;
         let dir = tempfile::tempdir().unwrap();
         let (trace, path) = (dir.path().join("trace"), dir.path().join("kernel.history"));
         for (stage, size) in &stages {
             let now = earlier(&traceset.traces()[0], &trace, size);
-            let whole = record(&now, Target::Memory, goes_on).unwrap();
-            let grown = record(&now, Target::File(&path), goes_on).unwrap();
+            let whole = record(&now, Target::Memory, proceed).unwrap();
+            let grown = record(&now, Target::File(&path), proceed).unwrap();
             same_history(&grown.history, &whole.history, &format!("{name}, {stage}"));
             grown.history.verify().unwrap();
-            // It must be the same when it is read from the file.
+            // The history read from the file must be equal, too.
             let file = History::open_for(&path, &Recorded::identity(&now)).unwrap();
             same_history(&file, &whole.history, &format!("{name}, {stage}, from the file"));
-            went_on += u32::from(grown.kept.is_some());
+            extended += u32::from(grown.kept.is_some());
             assert!(grown.kept.is_some() || grown.events == whole.events);
         }
     }
-    // Some have so few packets that there are few stages at which anything is settled.
-    assert!(went_on >= all, "{went_on} times, {all} traces");
+    // Some traces have so few packets that nothing is settled at most stages.
+    assert!(extended >= all, "{extended} times, {all} traces");
 }
 
-/// A step of an imaginary machine: on which CPU, how many ns later, what, with whom.
+/// A step of an imaginary machine: CPU, delay in ns, event type and process.
 type Step = (u8, u16, u8, u8);
 
-/// Writes a kernel trace of 3 CPUs, in packets of a few events, whatever comes of it. If it
-/// is to be `odd`, its files are taken for those of one CPU.
+/// Writes a kernel trace of 3 CPUs, in packets of a few events, from arbitrary steps. If
+/// `odd` is true, its files are taken for those of one CPU.
 fn write(dir: &Path, steps: &[Step], odd: bool) {
     let int = || FieldClass::sint(32, ByteOrder::Little);
     let mut schema = presets::lttng_kernel(Format::Ctf1);
@@ -133,7 +134,7 @@ fn write(dir: &Path, steps: &[Step], odd: bool) {
             11 => streams[cpu].set_discarded(now),
             kind => {
                 let kind = kind % types.len();
-                // As many as the event needs; others are zero.
+                // As many values as the event has fields; further fields are zero.
                 let fields = [i64::from(*later) % 8, whom, whom / 3].map(Value::from);
                 let count = [3, 2, 3, 1, 1, 1, 1, 1, 1, 1][kind];
                 let body = Value::structure(fields.into_iter().skip(3 - count));
@@ -149,9 +150,9 @@ fn write(dir: &Path, steps: &[Step], odd: bool) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever happens, and however tracefiles come along.
+    /// For arbitrary events and any growth of tracefiles.
     #[test]
-    fn random_machines_are_gone_on_with(
+    fn histories_of_random_machines_are_extended(
         steps in prop::collection::vec(any::<Step>(), 20..400),
         stages in prop::collection::vec((0..=16usize, 0..=16usize, 0..=16usize, 0..300u64), 1..6),
         odd in prop::bool::weighted(0.2),
@@ -165,14 +166,14 @@ proptest! {
             far = [far[0].max(a), far[1].max(b), far[2].max(c)];
             let size = |number: usize, ends: &[u64]| part(ends, far[number % 3]) + torn;
             let now = earlier(&whole.traces()[0], &trace, &size);
-            let expected = record(&now, Target::Memory, goes_on).unwrap();
-            let grown = record(&now, Target::File(&path), goes_on).unwrap();
+            let expected = record(&now, Target::Memory, proceed).unwrap();
+            let grown = record(&now, Target::File(&path), proceed).unwrap();
             same_history(&grown.history, &expected.history, &format!("{far:?}, {torn}"));
         }
     }
 }
 
-/// Steps of a machine, always the same.
+/// Returns the steps of a machine, which are always the same.
 fn some_steps(count: usize) -> Vec<Step> {
     let mut random = 1u64;
     let mut next = || {
@@ -182,7 +183,7 @@ fn some_steps(count: usize) -> Vec<Step> {
     (0..count).map(|_| (next() as u8, next() as u16, next() as u8, next() as u8)).collect()
 }
 
-/// A trace in a directory of its own, and where its copy and history are to be.
+/// A trace in a temporary directory, with the paths of its copy and history.
 struct Growing {
     dir: tempfile::TempDir,
     whole: Traceset,
@@ -204,17 +205,17 @@ impl Growing {
         earlier(&self.whole.traces()[0], &self.dir.path().join("trace"), size)
     }
 
-    /// Records what there is, and compares it with what it is to be.
+    /// Records the current stage and compares it with the expected history.
     fn record(&self, now: &Traceset) -> Recorded {
-        let recorded = record(now, Target::File(&self.path()), goes_on).unwrap();
-        let whole = record(now, Target::Memory, goes_on).unwrap();
+        let recorded = record(now, Target::File(&self.path()), proceed).unwrap();
+        let whole = record(now, Target::Memory, proceed).unwrap();
         same_history(&recorded.history, &whole.history, "");
         recorded
     }
 }
 
 #[test]
-fn little_growth_is_little_work() {
+fn extending_reads_new_events_only() {
     let growing = Growing::new();
     let most = growing.record(&growing.earlier(&|_, ends| part(ends, 15)));
     let all = growing.record(&growing.earlier(&|_, _| u64::MAX));
@@ -226,54 +227,54 @@ fn little_growth_is_little_work() {
 }
 
 #[test]
-fn what_is_not_the_same_trace_is_made_anew() {
+fn histories_of_other_traces_are_replaced() {
     let growing = Growing::new();
     let why = RefCell::new(None);
-    let is_made_anew = |now: &Traceset| {
+    let is_replaced = |now: &Traceset| {
         let recorded = growing.record(now);
         *why.borrow_mut() = recorded.rebuilt;
         recorded.kept.is_none()
     };
     let is_stale = || matches!(*why.borrow(), Some(Error::Stale { .. }));
     let half = growing.earlier(&|_, ends| part(ends, 8));
-    assert!(is_made_anew(&half) && why.borrow().is_none(), "there was nothing");
+    assert!(is_replaced(&half) && why.borrow().is_none(), "there was nothing");
     let less = growing.earlier(&|_, ends| part(ends, 4));
-    assert!(is_made_anew(&less) && is_stale(), "it shrank");
+    assert!(is_replaced(&less) && is_stale(), "it shrank");
     // A tracefile that was empty may get events of any time.
     let empty = growing.earlier(&|number, ends| if number == 0 { 0 } else { part(ends, 8) });
-    is_made_anew(&empty);
+    is_replaced(&empty);
     let all = growing.earlier(&|_, _| u64::MAX);
-    assert!(is_made_anew(&all), "one was empty");
+    assert!(is_replaced(&all), "one was empty");
 
-    is_made_anew(&half);
-    assert!(!is_made_anew(&all) && why.borrow().is_none());
-    is_made_anew(&half);
+    is_replaced(&half);
+    assert!(!is_replaced(&all) && why.borrow().is_none());
+    is_replaced(&half);
     let mut bytes = fs::read(growing.path()).unwrap();
     let in_first_block = bytes.len() / 8;
     bytes[in_first_block] ^= 4;
     fs::write(growing.path(), bytes).unwrap();
-    assert!(is_made_anew(&all), "damaged");
+    assert!(is_replaced(&all), "damaged");
     assert!(matches!(*why.borrow(), Some(Error::Damaged { .. })));
-    is_made_anew(&half);
+    is_replaced(&half);
     fs::write(growing.path(), "nothing of the kind").unwrap();
-    assert!(is_made_anew(&all), "no history");
+    assert!(is_replaced(&all), "no history");
     assert!(matches!(*why.borrow(), Some(Error::NotAHistory)));
-    // An unfinished one of these traces as they were.
+    // An unfinished history of an earlier stage.
     let mut settings = Settings::default();
     settings.identity = Recorded::identity(&half);
     fs::remove_file(growing.path()).unwrap();
     drop(Builder::create(growing.path(), 0, settings).unwrap());
-    assert!(is_made_anew(&all) && is_stale(), "unfinished");
-    // The caller asks for all of it.
-    is_made_anew(&half);
-    let anew = record(&all, Target::Anew(&growing.path()), goes_on).unwrap();
+    assert!(is_replaced(&all) && is_stale(), "unfinished");
+    // The caller requests a new history.
+    is_replaced(&half);
+    let anew = record(&all, Target::Anew(&growing.path()), proceed).unwrap();
     assert!(anew.kept.is_none() && anew.rebuilt.is_none());
-    same_history(&anew.history, &record(&all, Target::Memory, goes_on).unwrap().history, "anew");
+    same_history(&anew.history, &record(&all, Target::Memory, proceed).unwrap().history, "anew");
 }
 
-/// With a mark that is of no use the trace is read from the begin, and comes to the same.
+/// If a mark is invalid, the trace is read from the start, with an equal result.
 #[test]
-fn a_useless_note_does_no_harm() {
+fn an_invalid_mark_does_no_harm() {
     let growing = Growing::new();
     let half = growing.earlier(&|_, ends| part(ends, 8));
     let mut settings = Settings::default();
@@ -289,14 +290,14 @@ fn a_useless_note_does_no_harm() {
         builder.close(end).unwrap();
         let grown = growing.record(&all);
         assert!(grown.kept.is_some());
-        assert_eq!(grown.events, record(&all, Target::Memory, goes_on).unwrap().events);
+        assert_eq!(grown.events, record(&all, Target::Memory, proceed).unwrap().events);
     }
 }
 
-/// Breaking off leaves the finished file; and what there is besides is of the traces as
-/// they are now, or of no use.
+/// If recording is stopped, the finished file remains. An unfinished file next to it is
+/// continued if it is of the current stage.
 #[test]
-fn breaking_off_leaves_what_was_finished() {
+fn stopping_keeps_the_finished_file() {
     let growing = Growing::new();
     let half = growing.earlier(&|_, ends| part(ends, 8));
     growing.record(&half);
@@ -311,10 +312,10 @@ fn breaking_off_leaves_what_was_finished() {
     drop(builder);
     assert_eq!(fs::read(growing.path()).unwrap(), before);
 
-    // What was begun is gone on with.
+    // The unfinished history is continued.
     let grown = growing.record(&most);
     assert!(grown.kept.is_some());
-    // Now it is begun, but for other traces.
+    // An unfinished history of another stage.
     let mut settings = Settings::default();
     settings.identity = Recorded::identity(&most);
     drop(Builder::extend(growing.path(), settings, i64::MAX).unwrap());

@@ -1,4 +1,4 @@
-//! The stored history of traces is found again by their content.
+//! The stored history of traces is identified by their content.
 
 #![cfg(feature = "kernel")]
 
@@ -25,7 +25,7 @@ fn copy(to: &Path) {
 }
 
 #[test]
-fn a_history_is_of_copies_of_its_traces_and_of_no_altered_ones() {
+fn a_history_fits_copies_of_its_traces_but_not_changed_ones() {
     let directory = tempfile::tempdir().unwrap();
     let (trace, file) = (directory.path().join("trace"), directory.path().join("history"));
     copy(&trace);
@@ -40,7 +40,7 @@ fn a_history_is_of_copies_of_its_traces_and_of_no_altered_ones() {
     let of_copy = open(&file, &Traceset::open(&copied).unwrap()).unwrap();
     assert_eq!(of_copy.intervals_count(), stored);
 
-    // A thread gets another name of the same length.
+    // Gives a thread another name of the same length.
     let mut renamed = 0;
     for entry in fs::read_dir(&copied).unwrap() {
         let path = entry.unwrap().path();

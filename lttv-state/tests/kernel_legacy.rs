@@ -1,4 +1,4 @@
-//! The kernel state follows the bundled trace of LTTng 0.x.
+//! The kernel state of the bundled trace of LTTng 0.x.
 
 mod support;
 
@@ -7,14 +7,15 @@ use lttv_state::kernel::{CpuMode, ExecutionMode, KernelState, ProcessStatus};
 use lttv_state::stats::Statistics;
 
 #[test]
-fn what_processes_did_and_what_became_of_them() {
+fn processes_start_run_and_exit() {
     let path = support::bundled().with_file_name("legacy");
     let mut context = TracesetContext::new(Traceset::open(path).expect("a trace"));
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
     let (mut forked, mut busy) = (0u64, 0u64);
     loop {
-        if context.middle(&Bounds::all().events(1)).expect("no position").events == 0 {
+        if context.middle(&Bounds::all().events(1)).expect("bounds without a position").events == 0
+        {
             break;
         }
         let state = context.extensions()[kernel].trace(0).expect("one trace");
@@ -26,8 +27,8 @@ fn what_processes_did_and_what_became_of_them() {
     assert!(busy > 1000, "busy after {busy} events only");
 
     let state = context.extensions()[kernel].trace(0).expect("one trace");
-    // The dump shows all that sleep in a system call, the shell too; but the end of
-    // that is not in the trace.
+    // The dump puts all sleeping processes into a system call, including the shell; the
+    // start of that call is not in the trace.
     assert_eq!(state.anomalies().unmatched_entries, 1);
     assert_eq!(state.anomalies().total(), 1, "{:?}", state.anomalies());
     let (_, shell) = state.find(1840).expect("the shell");

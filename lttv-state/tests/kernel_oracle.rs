@@ -1,4 +1,4 @@
-//! Kernel state against a naive model, after every event of real traces.
+//! Kernel state compared with a naive model, after every event of real traces.
 
 mod support;
 
@@ -8,7 +8,7 @@ use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::{KernelState, TraceState};
 use support::oracle::{Machine, idle};
 
-/// Compares what runs on each CPU; and all processes, if wanted.
+/// Compares the running process of each CPU, and all processes if `all` is true.
 fn compare(model: &Machine, state: &TraceState, all: bool, at: &str) {
     for (cpu, tid) in &model.running {
         let running = state.running(*cpu as u32).expect("a known CPU");
@@ -62,7 +62,7 @@ fn check(name: &str, traceset: &Traceset) {
         let state = call.extensions[kernel].trace(0).expect("one trace");
         compare(&model, state, count.is_multiple_of(50), &at);
     });
-    context.middle(&Bounds::all()).expect("no position");
+    context.middle(&Bounds::all()).expect("bounds without a position");
     assert!(context.errors().is_empty(), "{name}: {:?}", context.errors());
     let state = context.extensions()[kernel].trace(0).expect("one trace");
     compare(&model.borrow(), state, true, name);

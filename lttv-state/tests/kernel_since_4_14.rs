@@ -1,7 +1,6 @@
-//! What analyses are known to get wrong of kernels since 4.14, on real traces of
-//! Linux 6.1: processes that are switched out preempted, dead or parked; interrupts
-//! that several CPUs handle at once; processes that exit; who ran before a CPU's first
-//! switch.
+//! Cases that other analyses get wrong for kernels since 4.14, on real traces of Linux 6.1:
+//! processes that are switched out preempted, dead or parked; interrupts that several CPUs
+//! handle at once; processes that exit; processes that ran before a CPU's first switch.
 
 mod support;
 
@@ -19,7 +18,7 @@ const DEAD: i64 = 0x10;
 const ZOMBIE: i64 = 0x20;
 const PARKED: i64 = 0x40;
 
-/// The bundled trace, and those of the shared folder that are there.
+/// Returns the bundled trace, and those of the shared folder that exist.
 fn traces() -> Vec<(String, Traceset)> {
     let names = ["k1-multi", "k1-8cpu", "k1-ctx", "k1-tfc", "k2-8cpu", "k2-multi", "k2-rot"];
     let shared = names.iter().filter_map(|name| {
@@ -35,21 +34,21 @@ fn assert_linux_6_1(name: &str, traceset: &Traceset) {
     assert!(release.starts_with("6.1."), "{name}: {release}");
 }
 
-/// Calls for each event, with the state after it.
+/// Calls a function for each event, with the state after it.
 fn watch(name: &str, traceset: &Traceset, mut on: impl FnMut(&EventCall<'_, '_>, &TraceState)) {
     assert_linux_6_1(name, traceset);
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     context.on_event("*", move |call| on(call, call.extensions[kernel].trace(0).expect("one")));
-    context.middle(&Bounds::all()).expect("no position");
+    context.middle(&Bounds::all()).expect("bounds without a position");
 }
 
-/// An integer of an event, -1 if it has none of this name.
+/// Returns an integer field of an event; -1 if there is no field of this name.
 fn number(event: &Event<'_>, field: &str) -> i64 {
     event.field(field).and_then(|value| value.as_i64()).unwrap_or(-1)
 }
 
-/// Process and state, if the event is a switch.
+/// Returns the process and its state, if the event is a switch.
 fn switched_out(event: &Event<'_>) -> Option<(i32, i64)> {
     let is_switch = event.event_type().name() == "sched_switch";
     is_switch.then(|| (number(event, "prev_tid") as i32, number(event, "prev_state")))
@@ -92,20 +91,20 @@ fn dead_tasks_are_dead_and_then_gone() {
             }
             match state.find(tid) {
                 Some((_, process)) => assert_eq!(process.status(), expected, "{name}: {tid}"),
-                // What the kernel kept of it had been freed before.
+                // The kernel had already freed its data.
                 None => assert!(gone.contains_key(&tid), "{name}: {tid}"),
             }
         });
         assert!(zombies > 0 && dead > 0, "{name}: {zombies} {dead}");
         freed += gone.len();
     }
-    support::tell(&format!("{freed} processes are gone in the end"));
+    support::report(&format!("{freed} processes are gone in the end"));
 }
 
-/// None of the traces has a parked task: a copy of the bundled one is given one, by
-/// changing the state in a switch.
+/// No trace has a parked task: this test changes the state in a switch event of a copy of
+/// the bundled one.
 #[test]
-fn parked_tasks_wait_and_live_on() {
+fn parked_tasks_wait_and_run_again() {
     let original = Traceset::open(support::bundled()).expect("a trace");
     // A process that waited (in state 2) and ran again.
     let mut found: Option<(String, u64, i32)> = None;
@@ -180,7 +179,7 @@ fn an_interrupt_is_busy_as_long_as_any_cpu_handles_it() {
     ];
     let (mut at_once, mut all_entries) = (0, 0);
     for (name, traceset) in traces() {
-        // By kind and CPU, the numbers of those being handled.
+        // The numbers of the interrupts being handled, by kind and CPU.
         let mut handled: BTreeMap<(SourceKind, i64), Vec<i64>> = BTreeMap::new();
         let mut entries = 0;
         watch(&name, &traceset, |call, state| {
@@ -211,7 +210,7 @@ fn an_interrupt_is_busy_as_long_as_any_cpu_handles_it() {
 }
 
 #[test]
-fn a_task_that_exits_says_so_before_it_is_freed() {
+fn exiting_tasks_have_the_status_exit_until_freed() {
     let mut all_exits = 0;
     for (name, traceset) in traces() {
         assert_linux_6_1(&name, &traceset);
@@ -224,7 +223,7 @@ fn a_task_that_exits_says_so_before_it_is_freed() {
                 assert_eq!(status, ProcessStatus::Exit);
                 let now = state.find(tid).map(|(_, process)| process.status());
                 let over = [None, Some(ProcessStatus::Zombie), Some(ProcessStatus::Dead)];
-                // It may be switched out, and back in, on its way.
+                // An exiting process may be switched out and back in.
                 let on_its_way = [Some(ProcessStatus::Wait), Some(ProcessStatus::WaitCpu)];
                 assert!(over.contains(&now) || on_its_way.contains(&now), "{name}: {tid} {now:?}");
             }
@@ -241,7 +240,7 @@ fn a_task_that_exits_says_so_before_it_is_freed() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
-        context.middle(&Bounds::all()).expect("no position");
+        context.middle(&Bounds::all()).expect("bounds without a position");
         let statistics = Statistics::take(&mut context, statistics, kernel);
         for (serial, time) in exits {
             let facts = &statistics.traces()[0].process_facts()[serial.index()];
@@ -252,7 +251,7 @@ fn a_task_that_exits_says_so_before_it_is_freed() {
 }
 
 #[test]
-fn who_ran_before_the_first_switch() {
+fn the_process_before_the_first_switch_is_known() {
     for (name, traceset) in traces() {
         let mut firsts: BTreeMap<i64, i32> = BTreeMap::new();
         let mut context = TracesetContext::new(&traceset);
@@ -261,7 +260,7 @@ fn who_ran_before_the_first_switch() {
             firsts.entry(number(&call.event, "cpu_id")).or_insert(tid);
             Flow::Continue(())
         });
-        context.middle(&Bounds::all()).expect("no position");
+        context.middle(&Bounds::all()).expect("bounds without a position");
         drop(context);
         let (mut before, mut left) = (0, firsts.clone());
         watch(&name, &traceset, |call, state| {

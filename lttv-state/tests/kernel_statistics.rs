@@ -1,4 +1,4 @@
-//! Statistics add up, and come out the same from one thread as from several.
+//! Statistics add up, and do not depend on the number of threads.
 
 mod support;
 
@@ -14,7 +14,7 @@ fn collected(traceset: &Traceset) -> (Statistics, u64) {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
-    let read = context.middle(&Bounds::all()).expect("no position");
+    let read = context.middle(&Bounds::all()).expect("bounds without a position");
     (Statistics::take(&mut context, statistics, kernel), read.events)
 }
 
@@ -61,7 +61,7 @@ fn leaves_add_up_to_roots() {
     }
 }
 
-/// That of what a CPU runs.
+/// Returns the key of the process and frame that run on a CPU.
 fn key_of(state: &TraceState, cpu: u32) -> Option<LeafKey> {
     let process = state.running(cpu)?;
     let top = process.top();
@@ -74,10 +74,10 @@ fn key_of(state: &TraceState, cpu: u32) -> Option<LeafKey> {
     })
 }
 
-/// Against a hook that looks at all CPUs whose state an event may have changed. In the
-/// trace with exchanged packets CPUs contradict each other.
+/// Compares statistics with a hook that looks at all CPUs whose state an event may have
+/// changed. In the trace with swapped packets CPUs contradict each other.
 #[test]
-fn events_count_for_what_their_cpu_runs_after_them() {
+fn events_count_for_the_leaf_after_them() {
     let swapped = support::shared("ctf/gen-mut-k1-packets-swapped");
     let swapped = swapped.map(|path| ("swapped", Traceset::open(path).expect("a trace")));
     let all = support::kernel_traces();
@@ -106,7 +106,7 @@ fn events_count_for_what_their_cpu_runs_after_them() {
                 *counted.entry(*key).or_insert(0u64) += 1;
             }
         });
-        context.middle(&Bounds::all()).expect("no position");
+        context.middle(&Bounds::all()).expect("bounds without a position");
         let statistics = Statistics::take(&mut context, statistics, kernel);
         drop(context);
         let leaves = statistics.traces()[0].leaves();
@@ -118,7 +118,7 @@ fn events_count_for_what_their_cpu_runs_after_them() {
     }
 }
 
-/// Sums in the tree of attributes: of each node over its children of one kind.
+/// Compares sums in the attribute tree: each node with its children of one kind.
 #[test]
 fn attributes_add_up() {
     let traceset = Traceset::open(support::bundled()).expect("a trace");
@@ -129,7 +129,7 @@ fn attributes_add_up() {
         tree
     };
     let (tree, again) = (exported(), exported());
-    assert_eq!(tree.to_string(), again.to_string(), "asking twice changes nothing");
+    assert_eq!(tree.to_string(), again.to_string(), "a second export must be equal");
     let count = |path: &str| -> u64 {
         let found = tree.at(path).expect("a path").and_then(|found| tree.key::<u64>(found));
         *tree.get(found.unwrap_or_else(|| panic!("no {path}"))).expect("a value")
@@ -141,7 +141,7 @@ fn attributes_add_up() {
 }
 
 #[test]
-fn several_threads_give_what_one_does() {
+fn statistics_of_several_threads_equal_those_of_one() {
     for (name, traceset) in support::kernel_traces() {
         let (alone, _) = collected(&traceset);
         for threads in [1, 2, 5] {
@@ -151,9 +151,9 @@ fn several_threads_give_what_one_does() {
     }
 }
 
-/// Statistics of a trace end with its last event, wherever slices do.
+/// Statistics of a trace end with its last event, regardless of slices.
 #[test]
-fn traces_may_begin_and_end_at_other_times() {
+fn traces_may_start_and_end_at_different_times() {
     let traces = ["../examples/traces/kernel", "../examples/traces/legacy"].map(|path| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         Traceset::open(path).expect("a trace").traces()[0].clone()
@@ -183,7 +183,7 @@ fn same_of_trace(name: &str, got: &TraceStatistics, expected: &TraceStatistics) 
             let submode = of.name(key.submode).to_owned();
             ((key.process, key.cpu, key.function, key.mode, submode), counts.clone())
         });
-        // A slice that begins in one may find that nothing happened in it.
+        // A slice that starts in a leaf may contain no events of that leaf.
         named.filter(|(_, counts)| *counts != Counts::default()).collect::<BTreeMap<_, _>>()
     };
     let (got_leaves, expected_leaves) = (leaves(got), leaves(expected));

@@ -1,4 +1,4 @@
-//! `state.` fields of filters on a real trace, against the state itself.
+//! `state.` fields of filters on a real trace, compared with the state itself.
 
 mod support;
 
@@ -12,7 +12,7 @@ use lttv_state::kernel::{ExecutionMode, KernelState, Process, ProcessStatus, Tra
 type Plain = fn(&TraceState, &Process, u32) -> bool;
 
 #[test]
-fn fields_are_those_of_the_process_that_runs() {
+fn fields_are_those_of_the_running_process() {
     let cases: &[(&str, Plain)] = &[
         ("state.pid = 0", |_, p, _| p.tid() == Some(0)),
         ("state.pid > 100", |_, p, _| p.tid() > Some(100)),
@@ -53,15 +53,15 @@ fn fields_are_those_of_the_process_that_runs() {
             assert_eq!(passes, expected, "{text} at {:?}", call.time());
             passed.set(passed.get() + u64::from(passes));
         });
-        context.middle(&Bounds::all()).expect("no position");
+        context.middle(&Bounds::all()).expect("bounds without a position");
         drop(context);
-        // The trace has a case for each, and none is in all user code or so.
+        // The trace has an event for each expression.
         assert!(passed.get() > 0, "{text}");
     }
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn errors_name_the_wrong_part() {
     let traceset = Traceset::open(support::bundled()).expect("a trace");
     let fault = |text: &str| {
         let expression: Expression = text.parse().expect("an expression");

@@ -1,4 +1,4 @@
-//! What tests share.
+//! Helpers shared by tests.
 #![allow(dead_code)] // each test uses its part
 
 pub(crate) mod oracle;
@@ -10,29 +10,28 @@ use lttv_context::Traceset;
 use lttv_state::history::History;
 use lttv_state::tree::Quark;
 
-/// The small kernel trace in the repository.
+/// Returns the path of the small kernel trace in the repository.
 pub(crate) fn bundled() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/kernel")
 }
 
-/// A recorded trace in the shared folder, if that is there.
+/// Returns the path of a recorded trace in the shared folder, if it exists.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces").join(name);
     if path.is_dir() {
         return Some(path);
     }
-    tell(&format!("skipped: {} is not there", path.display()));
+    report(&format!("skipped: {} is not there", path.display()));
     None
 }
 
-/// Tells something even if the test passes: what `println!` writes is shown of
-/// failed tests only.
-pub(crate) fn tell(line: &str) {
+/// Prints a line even if the test passes: the output of `println!` is shown for failed
+/// tests only.
+pub(crate) fn report(line: &str) {
     _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Real kernel traces: the bundled one, and those of the shared folder that are
-/// there.
+/// Returns real kernel traces: the bundled one, and those of the shared folder that exist.
 pub(crate) fn kernel_traces() -> Vec<(String, Traceset)> {
     let names = [
         "ctf/k1-multi",
@@ -55,7 +54,8 @@ pub(crate) fn kernel_traces() -> Vec<(String, Traceset)> {
 }
 
 /// Panics unless two histories have the same attributes with the same values at all times.
-/// (One that got another value for no time may be stored in one interval or in two.)
+/// (If an attribute was set twice at one time, one history may have two intervals where the
+/// other has one.)
 pub(crate) fn same_history(found: &History, expected: &History, which: &str) {
     let span = |of: &History| (of.start(), of.end(), of.tree().len());
     for quark in found.tree().quarks() {

@@ -1,22 +1,22 @@
-//! A model of what a Linux machine does, made to be obviously right rather than
-//! fast: names are compared, maps are searched, nothing is shared with the crate.
-//! It is for LTTng 2.x traces without losses.
+//! A model of a Linux machine, written for simplicity rather than speed: it compares names,
+//! searches maps, and shares no code with the crate. It is for LTTng 2.x traces without
+//! lost events.
 
 use std::collections::BTreeMap;
 
 use ltt_read::{Event, Merge, Trace};
 use std::sync::Arc;
 
-/// What is known of a thread.
+/// The state of a thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) pid: Option<i64>,
     pub(crate) ppid: Option<i64>,
     pub(crate) status: &'static str,
-    /// `None` if not known; else whether it is in the kernel by its own doing, and
-    /// in which system call.
+    /// The mode of the thread by its own activity; `None` if unknown.
     pub(crate) base: Option<Base>,
+    /// The system call that it is in.
     pub(crate) call: Option<String>,
     pub(crate) cpu: Option<u64>,
     pub(crate) exiting: bool,
@@ -29,17 +29,17 @@ pub(crate) enum Base {
     Kernel,
 }
 
-/// A machine. Idle threads have the number of their CPU, counted down from -1.
+/// The state of a machine. Idle threads have the number of their CPU, counted down from -1.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     pub(crate) running: BTreeMap<u64, i64>,
     pub(crate) threads: BTreeMap<i64, Thread>,
-    /// Interrupts by CPU, the innermost last: mode and name.
+    /// The interrupts by CPU, the innermost last: mode and name.
     pub(crate) interrupts: BTreeMap<u64, Vec<(&'static str, String)>>,
-    /// Numbers of interrupts first heard of, and their names.
+    /// The names of interrupts, by number.
     pub(crate) irq_names: BTreeMap<i64, String>,
     is_new_kernel: bool,
-    /// Threads that the dump calls part of the kernel.
+    /// The threads that the dump marks as part of the kernel.
     promised: std::collections::BTreeSet<i64>,
 }
 
@@ -61,7 +61,8 @@ pub(crate) fn cpu_of(event: &Event<'_>) -> u64 {
 }
 
 impl Machine {
-    /// A machine before the first event of a trace: its first switches are known.
+    /// Creates a machine before the first event of a trace, with the processes that its
+    /// first switches switch out.
     pub(crate) fn before(trace: &Arc<Trace>) -> Self {
         let release = trace.schema().env_str("kernel_release").unwrap_or("9.9").to_owned();
         let numbers: Vec<u32> = release.split('.').take(2).filter_map(|n| n.parse().ok()).collect();
@@ -95,7 +96,7 @@ impl Machine {
         self.running.values().any(|running| *running == tid)
     }
 
-    /// Mode and submode of the thread that runs on a CPU.
+    /// Returns the mode and submode of a thread.
     pub(crate) fn doing(&self, tid: i64) -> (&'static str, String) {
         let thread = &self.threads[&tid];
         let cpu = self.running.iter().find(|(_, running)| **running == tid).map(|(cpu, _)| cpu);
@@ -270,7 +271,7 @@ impl Machine {
                 thread.cpu = thread.cpu.or(on);
                 thread.name = text(event, "name").unwrap();
                 (thread.pid, thread.ppid) = (number(event, "pid"), number(event, "ppid"));
-                // Until the dump's end this is only a promise.
+                // This takes effect at the end of the dump.
                 if thread.base.is_none() && is_kernel {
                     self.promised.insert(tid);
                 }
