@@ -65,6 +65,7 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: 
     }
 }
 
+/// Applies the start of a system call, and its effect on open files.
 fn syscall_entry(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     let name = match rule.integer(event, 0) {
         // The event's name contains that of the system call, unless the tracer has no name
@@ -95,6 +96,7 @@ fn syscall_entry(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At)
     }
 }
 
+/// Applies a context switch.
 fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     let (Some(previous), Some(next), Some(out)) =
         (rule.tid(event, 0), rule.tid(event, 1), rule.integer(event, 2))
@@ -113,6 +115,8 @@ fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     );
 }
 
+/// Applies the start of an interrupt, softirq or exception, which gets a name if it has
+/// none.
 fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: SourceKind) {
     let Some(number) = rule.number(event, 0) else { return };
     let number = number.min(MAX_SOURCES);
@@ -127,6 +131,7 @@ fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: S
     state.enter(at, kind, number);
 }
 
+/// Applies a request to a block device.
 fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: RequestStep) {
     let Some(device) = rule.device(event) else { return };
     let kind = if let Some(direction) = rule.integer(event, 4) {
@@ -245,12 +250,14 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     }
 }
 
+/// Applies a dumped name of an interrupt or softirq.
 fn name(state: &mut TraceState, rule: &Rule, event: &Event<'_>, kind: SourceKind) {
     if let (Some(number), Some(name)) = (rule.number(event, 0), rule.text(event, 1)) {
         state.name_source(kind, number, name);
     }
 }
 
+/// Applies a dumped process.
 fn dumped(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     let Some(tid) = rule.tid(event, 0) else { return };
     let kind = match rule.label(event, 4) {

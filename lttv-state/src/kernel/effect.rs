@@ -97,6 +97,7 @@ pub enum RequestStep {
 }
 
 impl Effect {
+    /// Resets the effect for an event of a CPU at a time, in ns.
     pub(super) fn begin(&mut self, cpu: u32, place: usize, time: i64) {
         self.cpu = Some(cpu);
         self.place = place;

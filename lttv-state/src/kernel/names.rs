@@ -81,6 +81,7 @@ impl Names {
         self.push(text.into())
     }
 
+    /// Adds a new name.
     fn push(&mut self, text: Arc<str>) -> NameId {
         let id = NameId(self.texts.len() as u32);
         self.texts.push(text.clone());

@@ -94,6 +94,8 @@ impl PacketTracker {
         (self.cpu, self.place as usize)
     }
 
+    /// Looks up the CPU, and adds it to the state if it is new. Its number changes if it
+    /// shares an entry with others.
     #[cold]
     fn look_up(&mut self, state: &mut TraceState) {
         let place = state.add_cpu(self.cpu);
@@ -127,6 +129,8 @@ impl PacketTracker {
         }
     }
 
+    /// Advances to the packet of an event. Returns whether events of the CPU were lost
+    /// before the event.
     #[cold]
     fn enter_packet(&mut self, rule: &Rule, event: &Event<'_>) -> bool {
         let packet = event.packet();
@@ -183,6 +187,7 @@ impl PacketTracker {
     }
 }
 
+/// Returns a mask with the lowest `bits` bits set.
 fn mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }

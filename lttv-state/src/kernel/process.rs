@@ -102,6 +102,7 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// Creates a frame that is entered at a time, in ns.
     pub(super) fn new(
         mode: ExecutionMode,
         submode: NameId,
@@ -202,6 +203,7 @@ impl Process {
         self.ready = self.ready.wrapping_add(passed_if(is_ready));
     }
 
+    /// Returns the innermost frame of the execution stack.
     #[inline]
     pub(super) fn top_mut(&mut self) -> &mut Frame {
         if self.stack.is_empty() {

@@ -16,6 +16,7 @@ pub(super) struct SavedNames {
 }
 
 impl SavedNames {
+    /// Returns the number of names.
     pub(super) fn len(&self) -> usize {
         match self.parts.split_last() {
             Some((last, full)) => full.len() * PART + last.len(),
@@ -23,6 +24,7 @@ impl SavedNames {
         }
     }
 
+    /// Iterates over all names.
     pub(super) fn texts(&self) -> impl Iterator<Item = &Arc<str>> + Clone {
         self.parts.iter().flat_map(|part| &**part)
     }
@@ -55,6 +57,7 @@ impl SavedNames {
         self.parts.extend(last.chunks(PART).map(Arc::from));
     }
 
+    /// Replaces the last part, if it is not full, and adds the names after it.
     fn rebuild_end(&mut self, texts: &[Arc<str>]) {
         self.parts.truncate(self.len() / PART);
         let rest = texts.get(self.parts.len() * PART..).unwrap_or_default();

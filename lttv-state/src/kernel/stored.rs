@@ -74,6 +74,7 @@ struct StoredProcess<'b> {
     files: Option<Cow<'b, [(i32, NameId)]>>,
 }
 
+/// Encodes a checkpoint as differences from the one before.
 fn write(saved: &SavedKernelState, before: Option<&SavedKernelState>, out: &mut Vec<u8>) {
     let traces = saved.traces.iter().enumerate();
     let traces = traces
@@ -83,6 +84,7 @@ fn write(saved: &SavedKernelState, before: Option<&SavedKernelState>, out: &mut 
     *out = postcard::to_extend(&stored, std::mem::take(out)).unwrap_or_default();
 }
 
+/// Decodes a checkpoint. Returns `None` if it does not fit the traces or is invalid.
 fn read(
     of: &KernelState,
     bytes: &[u8],
@@ -126,6 +128,7 @@ fn stored_or_before<T: Clone>(
 }
 
 impl<'b> StoredTrace<'b> {
+    /// Creates the encoded form of a state, with the parts that differ from `before`.
     fn of(saved: &'b SavedState, before: Option<&SavedState>) -> Self {
         let known = before.map_or(0, |before| before.names.len());
         let slots = (0..).zip(&saved.processes.slots);
@@ -157,6 +160,7 @@ impl<'b> StoredTrace<'b> {
         }
     }
 
+    /// Returns the decoded state; `None` if it is invalid.
     fn restored(self, limits: &Limits<'_>, before: Option<&SavedState>) -> Option<SavedState> {
         let mut names = before.map(|before| before.names.clone()).unwrap_or_default();
         names.append(self.names.into_iter());

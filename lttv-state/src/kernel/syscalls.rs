@@ -30,14 +30,17 @@ pub(super) struct Syscall {
     pub(super) transfer: Option<Transfer>,
 }
 
+/// Describes a system call that reads.
 const fn read(name: &'static str) -> Syscall {
     Syscall { name, files: FileAction::None, transfer: Some(Transfer::Read) }
 }
 
+/// Describes a system call that writes.
 const fn write(name: &'static str) -> Syscall {
     Syscall { name, files: FileAction::None, transfer: Some(Transfer::Write) }
 }
 
+/// Describes a system call that opens, closes or duplicates files.
 const fn files(name: &'static str, files: FileAction) -> Syscall {
     Syscall { name, files, transfer: None }
 }

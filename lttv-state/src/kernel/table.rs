@@ -65,14 +65,17 @@ impl Default for ProcessTable {
 }
 
 impl ProcessTable {
+    /// Finds the process with an id greater than 0.
     pub(super) fn find(&self, tid: Tid) -> Option<ProcessIx> {
         self.by_tid.get(tid)
     }
 
+    /// Returns the process at an index that is valid.
     pub(super) fn get(&self, ix: ProcessIx) -> &Process {
         &self.slots[ix.index()]
     }
 
+    /// Returns the process at an index that is valid, and records it as changed.
     pub(super) fn get_mut(&mut self, ix: ProcessIx) -> &mut Process {
         self.journal.record(ix);
         let process = &mut self.slots[ix.index()];
@@ -109,6 +112,7 @@ impl ProcessTable {
         ix
     }
 
+    /// Marks a process as gone and frees its place.
     pub(super) fn remove(&mut self, ix: ProcessIx) {
         let process = self.get_mut(ix);
         if !process.alive {
@@ -131,6 +135,7 @@ impl ProcessTable {
         self.by_tid.set(tid, Some(ix));
     }
 
+    /// Iterates over the processes that are not gone.
     pub(super) fn all(&self) -> impl Iterator<Item = (ProcessIx, &Process)> {
         let places = (0..).map(ProcessIx).zip(&self.slots);
         places.filter(|(_, process)| process.alive)
@@ -141,10 +146,13 @@ impl ProcessTable {
         self.slots.len()
     }
 
+    /// Returns the serial number of the next process to be added.
     pub(super) fn next_serial(&self) -> u32 {
         self.next_serial
     }
 
+    /// Saves the table. Processes that did not change since the last checkpoint are shared
+    /// with it.
     pub(super) fn save(&self) -> SavedTable {
         let mut last_saved = self.last_saved.borrow_mut();
         let epoch = self.epoch.get();
@@ -161,6 +169,7 @@ impl ProcessTable {
         SavedTable { slots: last_saved.clone(), free, next_serial }
     }
 
+    /// Replaces the table by that of a checkpoint.
     pub(super) fn restore(&mut self, saved: &SavedTable) {
         self.slots.clear();
         self.slots.extend(saved.slots.iter().map(|process| Process::clone(process)));

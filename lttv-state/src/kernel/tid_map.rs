@@ -13,6 +13,7 @@ pub(super) struct TidMap {
 }
 
 impl TidMap {
+    /// Returns the place of a process id.
     pub(super) fn get(&self, tid: Tid) -> Option<ProcessIx> {
         let tid = tid as usize;
         let found = *self.pages.get(tid / PAGE)?.get(tid % PAGE)?;
@@ -35,6 +36,7 @@ impl TidMap {
         page[tid % PAGE] = ix.map_or(0, |ix| ix.0);
     }
 
+    /// Removes all process ids, but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.pages.iter_mut().for_each(|page| page.fill(0));
     }

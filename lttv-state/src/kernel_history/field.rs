@@ -58,6 +58,7 @@ pub(super) struct EnumTexts {
 }
 
 impl EnumTexts {
+    /// Adds the spellings to a builder.
     pub(super) fn new(builder: &mut Builder) -> Result<EnumTexts, Error> {
         // They are the first texts of the builder, so that their ids need few bits.
         let mut all = |texts: &mut dyn Iterator<Item = &'static str>| {

@@ -60,6 +60,7 @@ pub(super) struct Cause {
 }
 
 impl Machine {
+    /// Creates the attributes of the machine of a trace.
     pub(super) fn new(builder: &mut Builder, index: usize) -> Result<Machine, Error> {
         let base = builder.add_child(Quark::ROOT, &index.to_string())?;
         let threads_base = builder.add_child(base, THREADS)?;
@@ -94,6 +95,7 @@ impl Machine {
         stored
     }
 
+    /// Stores the changes of an event.
     #[inline]
     fn store_changed(
         &mut self,
@@ -137,6 +139,7 @@ impl Machine {
         Ok(())
     }
 
+    /// Stores the whole state.
     #[cold]
     fn store_all(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
         let places = state.places().max(self.threads.len());
@@ -170,6 +173,7 @@ impl Machine {
         Ok(())
     }
 
+    /// Stores the states of all CPUs.
     fn store_all_cpus(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
         state.cpus().try_for_each(|(number, _)| self.store_cpu(out, state, number))
     }
@@ -292,6 +296,7 @@ impl Machine {
         node.set(out.builder, out.t, &SOURCE, fields)
     }
 
+    /// Stores the states of all block devices.
     fn store_all_devices(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
         (0..state.devices().len()).try_for_each(|device| self.store_device(out, state, device))
     }
@@ -318,6 +323,7 @@ impl Machine {
         self.devices[index].set(out.builder, out.t, &DEVICE, fields)
     }
 
+    /// Stores the counters of anomalies that changed.
     #[cold]
     fn store_anomalies(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
         for ((name, count), (_, before)) in state.anomalies().iter().zip(self.anomalies.iter()) {

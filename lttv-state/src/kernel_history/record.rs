@@ -68,6 +68,8 @@ impl Recorded {
     }
 }
 
+/// Returns the identity of a history recorded by this version from traces with a
+/// fingerprint.
 fn identity_of(source: Vec<u8>) -> Identity {
     Identity {
         producer: "kernel state".into(),

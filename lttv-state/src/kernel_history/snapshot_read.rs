@@ -88,6 +88,7 @@ impl<'h> At<'h, '_> {
         children.into_iter().flatten().filter_map(|quark| Some((tree.name(quark)?, quark)))
     }
 
+    /// Reads the state of a CPU; `None` if it has no mode at this time.
     fn cpu(&self, base: Quark, number: &str, quark: Quark) -> Option<CpuState> {
         let [mode, thread, frequency, pending] = self.fields(quark, &CPU);
         let thread = int(thread);
@@ -109,6 +110,7 @@ impl<'h> At<'h, '_> {
         })
     }
 
+    /// Reads the state of a thread; `None` if it does not exist at this time.
     fn thread(&self, id: &str, quark: Quark) -> Option<ThreadState> {
         let [status, mode, submode, name, pid, parent, cpu, kind, brand, function] =
             self.fields(quark, &THREAD);

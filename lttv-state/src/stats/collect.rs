@@ -52,6 +52,7 @@ struct OnCpu {
 }
 
 impl OnCpu {
+    /// Creates the entry of a CPU whose current leaf is that of a key.
     fn new(ledger: &mut Ledger, key: LeafKey, since: i64) -> Self {
         let row = ledger.row(key.process, key.cpu);
         let (leaf, kind) = ledger.find_or_add_in_row(row, &key);
@@ -220,6 +221,7 @@ impl Collector {
         self.waits_of(process).count(waited);
     }
 
+    /// Returns the waits of a process.
     fn waits_of(&mut self, process: &Process) -> &mut Waits {
         let at = process.serial().index();
         if self.waits.len() <= at {

@@ -124,6 +124,7 @@ pub struct DeviceFacts {
 }
 
 impl DeviceFacts {
+    /// Creates the statistics of a device that start at a time, in ns.
     pub(super) fn new(number: DeviceNumber, since: i64, in_flight: u32) -> Self {
         DeviceFacts {
             number,

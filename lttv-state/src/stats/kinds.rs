@@ -48,6 +48,7 @@ impl Kinds {
         Kinds { types, ..Kinds::default() }
     }
 
+    /// Returns the kind of a mode and submode, which is added if it is new.
     #[inline]
     pub(super) fn of(&mut self, mode: ExecutionMode, submode: NameId) -> Kind {
         let at = place(mode, submode);
@@ -67,6 +68,7 @@ impl Kinds {
         self.names.get(kind.index()).copied().unwrap_or((ExecutionMode::Unknown, NameId::UNKNOWN))
     }
 
+    /// Adds a kind; it is [`OTHER`](Kind::OTHER) once the limits are reached.
     #[cold]
     fn add(&mut self, mode: ExecutionMode, submode: NameId) -> Kind {
         let at = place(mode, submode);

@@ -128,6 +128,7 @@ impl Leaves {
         self.leaves
     }
 
+    /// Adds the counts of other leaves by key.
     pub(super) fn add(&mut self, other: &Leaves) {
         other.iter().for_each(|(key, counts)| self.at(*key).add(counts));
     }

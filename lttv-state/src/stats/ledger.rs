@@ -104,6 +104,7 @@ impl Ledger {
         self.rows.get(process, cpu).unwrap_or_else(|| self.add_row(process, cpu))
     }
 
+    /// Adds a row without leaves.
     #[cold]
     fn add_row(&mut self, process: Serial, cpu: u32) -> Row {
         self.parts.push([NO_INDEX; PARTS]);
@@ -159,6 +160,8 @@ impl Ledger {
         self.find_or_add_in_row(row, key).0
     }
 
+    /// Returns the leaf of a key that is not in its row, or has a function. The leaf is
+    /// added if it is new.
     #[cold]
     #[inline(never)]
     fn find_or_add_slow(&mut self, row: Row, key: &LeafKey, kind: Kind) -> LeafIx {
@@ -173,6 +176,7 @@ impl Ledger {
         leaf
     }
 
+    /// Adds a leaf without counts.
     fn add(&mut self, row: Row, kind: Kind) -> LeafIx {
         self.accounts.push(Account {
             cpu_time: 0,

@@ -40,6 +40,7 @@ impl Rows {
         Rows { cpus: cpus.min(MAX_CPUS), ..Rows::default() }
     }
 
+    /// Returns the row of a process on a CPU, if there is one.
     #[inline]
     pub(super) fn get(&self, process: Serial, cpu: u32) -> Option<Row> {
         if (cpu as usize) < self.cpus {

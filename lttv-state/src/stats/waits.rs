@@ -18,6 +18,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
+    /// Adds the wait before a switch-in.
     #[inline]
     pub(super) fn count(&mut self, waited: &Waited) {
         self.blocked_time = self.blocked_time.wrapping_add(waited.blocked);
@@ -27,6 +28,7 @@ impl Waits {
         self.wakeup_latency.count_if(latency.is_some(), latency.unwrap_or(0));
     }
 
+    /// Returns `true` if the process was never switched in.
     pub(super) fn is_empty(&self) -> bool {
         self.times_scheduled == 0
     }

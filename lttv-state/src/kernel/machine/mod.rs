@@ -139,6 +139,7 @@ impl TraceState {
         &self.names
     }
 
+    /// Returns the names, shared with the state.
     pub(crate) fn shared_names(&self) -> Arc<Names> {
         self.names.clone()
     }
@@ -427,6 +428,7 @@ impl TraceState {
         }
     }
 
+    /// Saves the state in a checkpoint.
     pub(super) fn save(&self) -> SavedState {
         let mut names = self.saved_names.borrow_mut();
         names.update(&self.names);
@@ -445,6 +447,7 @@ impl TraceState {
         }
     }
 
+    /// Restores the state of a checkpoint.
     pub(super) fn restore(&mut self, saved: &SavedState) {
         if !saved.names.is_identical_to(&self.names) {
             Arc::make_mut(&mut self.names).replace(saved.names.texts());
