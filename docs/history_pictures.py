@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws docs/history-file.svg, how a history file is laid out, and
-docs/history-times.svg, what questions cost beside the peer's.
+docs/history-times.svg, times of queries beside the peer's.
 
 Run it from anywhere after a change to the format or to the figures: it takes these
 from the table of workloads in docs/history.md.
@@ -82,11 +82,11 @@ def layout():
     picture.text(left, 26, "A file: whole frames, each with its checksum", weight="bold")
     frames = [
         (90, HEAD, "header", "identity"),
-        (170, PART, "block 0", "what ended up to t₀"),
+        (170, PART, "block 0", "intervals up to t₀"),
         (170, ACCENT, "block 1", "up to t₁"),
         (110, PART, "…", ""),
         (250, HEAD, "index", "written at the end"),
-        (90, HEAD, "trailer", "it is whole"),
+        (90, HEAD, "trailer", "file is complete"),
     ]
     file = picture.row(left, 38, height, frames)
 
@@ -94,28 +94,28 @@ def layout():
         (70, HEAD, "head", "times"),
         (80, HEAD, "names", "new ones"),
         (80, HEAD, "texts", "new ones"),
-        (110, HEAD, "present", "a bit each"),
+        (110, HEAD, "presence", "a bit each"),
         (140, HEAD, "records", "where, how many"),
-        (110, PART, "run", "attribute 3"),
-        (150, ACCENT, "run", "attribute 7"),
+        (110, PART, "chunk", "attribute 3"),
+        (150, ACCENT, "chunk", "attribute 7"),
         (140, PART, "…", ""),
     ]
-    title = "A block: one run for each attribute that changed"
+    title = "A block: one column chunk for each attribute that changed"
     block = picture.inside(file[2], 38 + height, left, 138, height, title, parts)
 
     parts = [
         (90, HEAD, "key", "least value"),
-        (100, HEAD, "open", "value behind"),
-        (210, PART, "heads", "ends before each bucket of time"),
+        (100, HEAD, "open", "last value"),
+        (210, PART, "bucket starts", "ends before each bucket"),
         (200, ACCENT, "entry", "low bits of end, value − least"),
         (200, PART, "entry", "in as few bytes as these need"),
         (80, PART, "…", ""),
     ]
-    title = "A run: what one attribute was in the block's time"
+    title = "A column chunk: one attribute in one block"
     picture.inside(block[6], 138 + height, left, 238, height, title, parts)
 
     picture.text(
-        left, 326, "The index: which blocks have an attribute, and what lasts over blocks",
+        left, 326, "The index: which blocks have an attribute, and which intervals span blocks",
         weight="bold",
     )
     x, y, cell = left + 130, 346, 84
@@ -131,14 +131,14 @@ def layout():
         picture.text(left, top + 17, name)
         for number in range(8):
             fill = ACCENT if number in blocks else "white"
-            picture.box(x + number * cell, top, cell, 24, fill, "run" if number in blocks else "")
+            picture.box(x + number * cell, top, cell, 24, fill, "chunk" if number in blocks else "")
         for before, after in zip([-1] + blocks, blocks + [8]):
             if after - before > 1:
                 start = max(before, 0) * cell + (cell / 2 if before >= 0 else 0)
                 picture.line(x + start, top + 20, x + after * cell - 4, top + 20, OURS, 3)
     picture.line(left, 466, left + 30, 466, OURS, 3)
-    picture.text(left + 38, 470, "an interval that lasts over whole blocks: also noted in the index, "
-                 "so that the state of all is read in a row")
+    picture.text(left + 38, 470, "an interval that spans whole blocks: also in the segment tree of the index, "
+                 "so that the state of all is read sequentially")
     picture.write("history-file.svg")
 
 
@@ -148,7 +148,7 @@ def micros(cell):
 
 
 def figures():
-    """Rows of the table about the first workload: name, what is wanted in µs, and of each
+    """Rows of the table about the first workload: name, what is limit in µs, and of each
     side the time in µs and as text."""
     for line in (DOCS / "history.md").read_text().splitlines():
         if re.match(r"\| (F|S|S2|D1|D2|D3|H): ", line):
@@ -162,7 +162,7 @@ def times():
     picture = Picture(860, 96 + row * len(rows) + 30)
     # Each line of the scale is ten times the one before.
     all_times = [time for _, wanted, sides in rows for time in [wanted, *(time for time, _ in sides)]]
-    # The least has a bar, too.
+    # The smallest value has a bar, too.
     least, most = math.floor(math.log10(min(all_times) / 2)), math.ceil(math.log10(max(all_times)))
     place = lambda value: labels + (math.log10(value) - least) / (most - least) * bars
     picture.text(16, 26, "CPU time of an answer, K1-10M, file in memory (each line is ten times the last)",
@@ -171,7 +171,7 @@ def times():
         picture.box(x, 38, 12, 15, fill, outline=False)
         picture.text(x + 20, 50, name)
     picture.line(330, 38, 330, 53, WANTED, 3)
-    picture.text(340, 50, "wanted")
+    picture.text(340, 50, "limit")
     bottom = 80 + row * len(rows)
     for exponent in range(least, most + 1):
         x = place(10.0**exponent)

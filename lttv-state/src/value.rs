@@ -1,37 +1,38 @@
-//! The values of attributes.
+//! Values of attributes.
 
 /// The value of an attribute.
 ///
-/// Two values are equal if they are of the same kind and the same bits: an
-/// [`I32`](Value::I32) is never equal to an [`I64`](Value::I64), and of floating
-/// point numbers a NaN is equal to itself and `0.0` is not `-0.0`. So a value
-/// that is set again is recognised as no change, whatever it is.
+/// Two values are equal if they are of the same kind and have the same bits. An
+/// [`I32`](Value::I32) is never equal to an [`I64`](Value::I64). For floating-point
+/// numbers, a NaN is equal to the same NaN, and `0.0` is not equal to `-0.0`. A value that
+/// is set again is thus always recognised as unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Value<'a> {
-    /// No value: not known, or not there.
+    /// No value: it is unknown, or does not exist.
     #[default]
     Null,
-    /// A small signed integer.
+    /// A signed 32-bit integer.
     I32(i32),
-    /// A signed integer.
+    /// A signed 64-bit integer.
     I64(i64),
-    /// An unsigned integer.
+    /// An unsigned 64-bit integer.
     U64(u64),
-    /// A floating point number.
+    /// A double-precision floating-point number.
     F64(f64),
     /// A text.
     Str(&'a str),
-    /// Bytes with a meaning of their own.
+    /// A string of bytes, which only the application interprets.
     Blob(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
-    /// Whether this is [`Null`](Value::Null).
+    /// Returns `true` if this is [`Null`](Value::Null).
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
-    /// The integer of any of the integer kinds, if it fits.
+    /// Returns an integer of any kind as an `i64`. `None` for other kinds, and if it does
+    /// not fit.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Value::I32(v) => Some(v.into()),
@@ -41,8 +42,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number of any of the kinds that are numbers; rounded where it has more
-    /// than 53 bits.
+    /// Returns a number of any kind as an `f64`, rounded if it has more than 53 significant
+    /// bits. `None` for other kinds.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Value::I32(v) => Some(v.into()),
@@ -53,7 +54,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The text of a [`Str`](Value::Str).
+    /// Returns the text of a [`Str`](Value::Str). `None` for other kinds.
     pub fn as_str(&self) -> Option<&'a str> {
         match *self {
             Value::Str(v) => Some(v),
@@ -105,7 +106,7 @@ macro_rules! from {
 
 from!(I32: i32, I64: i64, U64: u64, F64: f64, Str: &'a str, Blob: &'a [u8]);
 
-/// `None` is [`Value::Null`].
+/// Converts `None` to [`Value::Null`].
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Value::Null, Into::into)

@@ -1,5 +1,5 @@
-//! Truncated, changed and half-written files: they are refused, or what they
-//! answer is right.
+//! Truncated, changed and unfinished files. They are refused, or answers from them are
+//! right.
 
 mod naive_history;
 
@@ -12,7 +12,7 @@ use lttv_state::tree::Quark;
 use naive_history::{Span, spans};
 use proptest::prelude::*;
 
-/// Values of all kinds, in as many blocks as asked for.
+/// Builds a history of all kinds of values, in blocks of the given size.
 fn build(path: &Path, block_intervals: u32) -> History {
     let mut settings = Settings::default();
     settings.block_intervals = Some(block_intervals);
@@ -43,7 +43,7 @@ fn build(path: &Path, block_intervals: u32) -> History {
     builder.close(700).unwrap()
 }
 
-/// All that a history has, or why it has not.
+/// Returns all intervals of a history, or the first error.
 fn content(history: &History) -> Result<Vec<(String, Vec<Span>)>, Error> {
     let tree = history.tree();
     tree.quarks().map(|quark| Ok((tree.path(quark), spans(history, quark)?))).collect()
@@ -62,7 +62,7 @@ fn small() -> (Vec<u8>, Vec<(String, Vec<Span>)>) {
 }
 
 #[test]
-fn truncated_at_every_byte() {
+fn files_truncated_at_any_byte_are_refused() {
     let (bytes, whole) = small();
     assert_eq!(read(bytes.clone()).unwrap(), whole);
     for len in 0..bytes.len() {
@@ -74,13 +74,13 @@ fn truncated_at_every_byte() {
 }
 
 #[test]
-fn every_bit_flipped() {
+fn every_flipped_bit_is_detected() {
     let (bytes, _) = small();
     for at in 0..bytes.len() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
-            // All bytes are checked, so that none can change unseen.
+            // All bytes are checked, so that every change is detected.
             let error = read(damaged).expect_err(&format!("bit {bit} of byte {at}"));
             match error {
                 Error::Damaged { offset, .. } => assert!(offset <= at as u64),
@@ -91,14 +91,14 @@ fn every_bit_flipped() {
     }
 }
 
-/// What is not damaged still answers, and what is says so.
+/// Undamaged blocks can be queried, and queries that need the damaged one fail.
 #[test]
-fn damage_in_one_block_leaves_the_others() {
+fn damage_in_one_block_leaves_the_others_readable() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     let whole = build(&path, 100);
     let mut bytes = std::fs::read(&path).unwrap();
-    // Well inside the third fifth of the blocks.
+    // This is well within the third fifth of the blocks.
     let at = bytes.len() / 2;
     bytes[at] ^= 0x10;
     let damaged = History::from_bytes(bytes).unwrap();
@@ -119,8 +119,8 @@ fn damage_in_one_block_leaves_the_others() {
     assert!(right > 1000 && refused > 100, "{right} right, {refused} refused");
 }
 
-/// Damage that the checksums do not show, as in a file made on purpose: whatever
-/// comes out, it comes to an end.
+/// Damage with right checksums, as in a crafted file. Any answer is allowed, but every
+/// query has to end.
 #[test]
 fn damage_with_right_checksums_does_no_harm() {
     let (bytes, _) = small();
@@ -149,18 +149,19 @@ fn damage_with_right_checksums_does_no_harm() {
     }
 }
 
-/// Numbers of intervals that are more, together, than there are numbers.
+/// The sum of the stored numbers of intervals overflows.
 #[test]
-fn made_up_counts_of_intervals_are_added_without_overflow() {
+fn false_numbers_of_intervals_are_added_without_overflow() {
     let (mut bytes, _) = small();
     let number =
         |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-    // Index: frame head, end of the history, attributes, blocks, and an entry for each.
+    // Index: frame head, end of the history, attributes, blocks, and an entry for each
+    // block.
     let index = number(&bytes, bytes.len() - 20) as usize;
     let blocks = number(&bytes, index + 16 + 12) as usize;
     assert!(blocks > 1);
     for block in 0..blocks {
-        // Where it is, how long it is, its first and last time.
+        // Entry: offset, length, and the first and last time of the block.
         let count = index + 16 + 16 + block * (16 + 76) + 16 + 16;
         bytes[count..count + 8].fill(0xff);
     }
@@ -201,7 +202,7 @@ fn other_files_are_not_histories() {
 }
 
 #[test]
-fn mapped_and_read_are_the_same() {
+fn mapped_and_read_files_have_the_same_content() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     let mapped = content(&build(&path, 50)).unwrap();
@@ -210,7 +211,7 @@ fn mapped_and_read_are_the_same() {
 }
 
 #[test]
-fn a_file_appears_when_it_is_whole() {
+fn a_file_appears_when_it_is_complete() {
     let dir = tempfile::tempdir().unwrap();
     let (path, partial) = (dir.path().join("h"), dir.path().join("h.partial"));
     let mut builder = Builder::create(&path, 0, Settings::default()).unwrap();
@@ -229,8 +230,8 @@ fn a_file_appears_when_it_is_whole() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Wherever writing stopped: what is recovered is what was there at some
-    /// time, and building on from there makes the same history.
+    /// Writing stops at each byte. The recovered history is a state of the build, and
+    /// building on from there leads to the same final history.
     #[test]
     fn torn_files_are_resumed(cut in 0.0f64..1.0, block_intervals in 1u32..200) {
         let dir = tempfile::tempdir().unwrap();
@@ -264,7 +265,7 @@ proptest! {
         prop_assert_eq!(builder.now(), horizon);
         let earliest = builder.earliest();
         prop_assert_eq!(earliest, if recovered.blocks() > 0 { horizon + 1 } else { 0 });
-        // All attributes, in the same order, then all changes that are missing.
+        // All attributes are added in the same order, and then all missing changes.
         for (path, _) in &all {
             builder.add(path).unwrap();
         }
@@ -278,8 +279,8 @@ proptest! {
         prop_assert_eq!(content(&History::open(&path).unwrap()).unwrap(), all);
     }
 
-    /// A file of what was known earlier, some of it wrong: what is settled is kept, and
-    /// nothing else.
+    /// A file of an earlier state of the source, part of which was wrong. Only what is
+    /// settled is kept.
     #[test]
     fn finished_files_are_extended(
         known in 1..700i64,
@@ -321,7 +322,7 @@ proptest! {
             Some(mark) => {
                 prop_assert_eq!(Some(mark.time), marked);
                 prop_assert_eq!(&mark.note, &mark.time.to_le_bytes());
-                // From there on changes would do, too.
+                // It would also be enough to make the changes from there on.
                 let missing = earliest..mark.time;
                 prop_assert!(changes(&all).iter().all(|(t, ..)| *t == 0 || !missing.contains(t)));
             }
@@ -331,7 +332,7 @@ proptest! {
             builder.set(quark, t, span.2.value()).unwrap();
         }
         let extended = builder.close(700).unwrap();
-        // Attributes may have other numbers.
+        // Attributes may have other quarks.
         let sorted = |history: &History| {
             let mut content = content(history).unwrap();
             content.sort_by(|a, b| a.0.cmp(&b.0));
@@ -358,7 +359,7 @@ fn other_producers_files_are_not_extended() {
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
 }
 
-/// What an attribute is to be set to, and when, in order.
+/// Returns the changes that lead to some intervals, in the order of time.
 fn changes(all: &[(String, Vec<Span>)]) -> Vec<(i64, &str, &Span)> {
     let spans = all.iter().flat_map(|(path, spans)| spans.iter().map(move |span| (path, span)));
     let mut changes: Vec<_> = spans.map(|(path, span)| (span.0, path.as_str(), span)).collect();
@@ -373,14 +374,14 @@ fn up_to(spans: &[Span], end: i64) -> Vec<Span> {
 
 const VICTIM: &str = "HISTORY_VICTIM";
 
-/// What is set at a time: known without having seen it.
+/// Returns the value of an attribute that is set at a time.
 fn state(quark: usize, t: i64) -> i64 {
     (t / 3 + quark as i64) * 7 % 1000
 }
 
 const VICTIM_QUARKS: usize = 20;
 
-/// Not a test, but the process that the next one kills.
+/// The process that the next test kills; not a test itself.
 #[test]
 fn victim() {
     let Some(path) = std::env::var_os(VICTIM).map(PathBuf::from) else { return };
@@ -398,8 +399,8 @@ fn victim() {
     std::process::exit(0);
 }
 
-/// One that is killed between the header of its file and the first block leaves
-/// a history in which nothing has happened, not even at the start.
+/// A builder that is killed between the header of its file and the first block leaves a
+/// history in which nothing has happened, not even at its start.
 #[test]
 fn a_file_without_blocks_is_resumed_from_the_start() {
     let dir = tempfile::tempdir().unwrap();
@@ -414,10 +415,9 @@ fn a_file_without_blocks_is_resumed_from_the_start() {
     assert_eq!(history.at(quark, 5).unwrap().value, 1.into());
 }
 
-/// A real process, killed at any time, many times over; each one goes on where
-/// the one before was.
+/// A process is killed at any time, many times over. Each next one resumes its history.
 #[test]
-fn killed_processes_leave_what_is_right() {
+fn killed_processes_leave_histories_that_can_be_resumed() {
     let rounds = 200;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
@@ -437,7 +437,7 @@ fn killed_processes_leave_what_is_right() {
         child.wait().unwrap();
         let history = match History::recover(&path) {
             Ok(history) => history,
-            // It was killed before there was anything.
+            // It was killed before it wrote anything.
             Err(Error::Io { .. } | Error::Unfinished) => continue,
             Err(error) => panic!("round {round}: {error}"),
         };
@@ -461,7 +461,7 @@ fn check_victim(history: &History) {
             continue;
         };
         for t in (0..history.end()).step_by(997).chain([history.end()]) {
-            // The last time up to `t` at which it was set.
+            // The last time up to `t` at which the attribute was set.
             let last = (t.min(299_999) - i as i64).div_euclid(VICTIM_QUARKS as i64);
             let expected = match last {
                 ..0 => None,

@@ -1,4 +1,4 @@
-//! Every query, against a naive model.
+//! Every query, compared with a naive model.
 
 mod naive_history;
 
@@ -39,7 +39,7 @@ fn action() -> impl Strategy<Value = Action> {
 struct Case {
     start: i64,
     steps: Vec<Step>,
-    /// From the last step to the end.
+    /// The time from the last step to the end.
     rest: i64,
     block_intervals: u32,
 }
@@ -92,7 +92,7 @@ fn plain(interval: Interval<'_>) -> Span {
     (interval.start, interval.end, Owned::of(interval.value))
 }
 
-/// Times that matter: the ends of intervals and what is beside them.
+/// Returns the times to test: the ends of intervals and their neighbours.
 fn times(model: &Model) -> Vec<i64> {
     let spans = model.past.values().flatten();
     let near = spans.flat_map(|(start, end, _)| [*start, *end, start + (end - start) / 2]);
@@ -173,7 +173,7 @@ fn check_ranges(
                     let expected: Vec<Span> = inside
                         .iter()
                         .filter(|span| {
-                            // Is one of the times in the span?
+                            // Tests whether one of the times lies in the span.
                             let from = span.0.max(*first).wrapping_sub(*first) as u64;
                             let to = span.1.min(*last).wrapping_sub(*first) as u64;
                             let next = from.div_ceil(resolution).checked_mul(resolution);
@@ -224,7 +224,7 @@ fn check_values(
     Ok(())
 }
 
-/// Many attributes at many times.
+/// Checks queries for many attributes at many times.
 fn check_many(
     history: &History,
     model: &Model,
@@ -277,15 +277,15 @@ proptest! {
         check(&case.build(builder).map_err(fail)?, &model)?;
     }
 
-    /// A change may come late by the window; the order among equal times is that
-    /// of the calls.
+    /// A change may be late by up to the window. Changes at the same time are applied in
+    /// the order of calls.
     #[test]
     fn disorder_within_the_window_does_not_matter(
         case in case(),
         late in prop::collection::vec(0i64..50, 120),
     ) {
         let fail = |e: Error| TestCaseError::fail(e.to_string());
-        // Each comes when its time and its delay are over; sorting is stable.
+        // Each change arrives when its time and its delay are over. The sort is stable.
         let mut order: Vec<(i64, &Step)> = case
             .steps
             .iter()
@@ -297,7 +297,7 @@ proptest! {
         in_time.sort_by_key(|step| step.t);
         let mut model = Model::new(case.start);
         in_time.iter().for_each(|step| { model.apply(step); });
-        // Attributes are there from the first call on that names them.
+        // Attributes exist from the first call on that names them.
         let mut settings = case.settings();
         settings.reorder_window = 50;
         let mut builder = Builder::in_memory_with(case.start, settings);
@@ -307,7 +307,7 @@ proptest! {
                 Err(error) => return Err(fail(error)),
             }
         }
-        // Closing fails if what is left cannot be done: a change that is not.
+        // Closing fails if a waiting change is impossible.
         match builder.close(case.end()) {
             Ok(history) => check(&history, &model.close(case.end()))?,
             Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
@@ -315,8 +315,7 @@ proptest! {
         }
     }
 
-    /// At each time that is visible, readers see what will be there in the end,
-    /// up to that time.
+    /// At each visible time, readers see the states of the final history up to that time.
     #[test]
     fn a_live_history_is_a_prefix(case in case()) {
         let fail = |e: Error| TestCaseError::fail(e.to_string());
@@ -383,7 +382,7 @@ fn late_changes_are_refused_with_their_times() {
 }
 
 #[test]
-fn the_limit_of_waiting_changes_holds() {
+fn at_most_the_limit_of_changes_wait() {
     let mut settings = Settings::default();
     (settings.reorder_window, settings.reorder_limit) = (u64::MAX, 10);
     let mut builder = Builder::in_memory_with(0, settings);
@@ -396,7 +395,7 @@ fn the_limit_of_waiting_changes_holds() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn unknown_attributes_and_times_are_errors() {
     let mut builder = Builder::in_memory(10);
     let quark = builder.add("a").unwrap();
     let unknown = Quark::from_index(7);
@@ -443,7 +442,7 @@ fn the_whole_range_of_times_works() {
 }
 
 #[test]
-fn more_blocks_than_a_group_has() {
+fn histories_of_more_than_one_group_of_blocks() {
     let mut settings = Settings::default();
     settings.block_intervals = Some(1);
     let mut builder = Builder::in_memory_with(0, settings);
@@ -466,8 +465,8 @@ fn more_blocks_than_a_group_has() {
     assert_eq!(history.intervals(rare, 0..=1000).unwrap().rev().count(), 4);
 }
 
-/// Long runs of few values are summed up in blocks: the sums are those of their
-/// intervals, wherever a range begins and ends.
+/// Blocks contain summaries of long column chunks of few values. They agree with the
+/// intervals for any range.
 #[test]
 fn durations_from_summaries_are_those_of_intervals() {
     let mut settings = Settings::default();
@@ -514,7 +513,7 @@ fn durations_from_summaries_are_those_of_intervals() {
 }
 
 #[test]
-fn texts_come_back_however_long_and_many() {
+fn long_and_many_texts_round_trip() {
     let mut builder = Builder::in_memory(0);
     let quark = builder.add("a").unwrap();
     let text = |i: i64| if i % 1000 == 0 { format!("{i:>200}") } else { i.to_string() };
@@ -522,22 +521,22 @@ fn texts_come_back_however_long_and_many() {
         builder.set(quark, i, text(i).as_str()).unwrap();
     }
     let history = builder.close(69_999).unwrap();
-    // Those asked for again are copies.
+    // The second query for a text returns its cached copy.
     for i in (0..70_000).step_by(500).chain((0..70_000).step_by(500)) {
         assert_eq!(history.at(quark, i).unwrap().value, text(i).as_str().into());
     }
 }
 
-/// Long runs and short ones, even and in bursts, of all kinds of values: all attributes at
-/// once are what each of them is alone, whatever the unit of time.
+/// The state of all attributes agrees with the queries for each, in long and short column
+/// chunks, evenly spaced and in bursts, of all kinds of values, in any unit of time.
 #[test]
-fn all_at_a_time_are_what_each_is() {
+fn state_of_all_agrees_with_each_attribute() {
     for unit in [1, 1_000, 1_000_000, 1_000_000_000] {
-        all_are_what_each_is(unit);
+        check_state_of_all(unit);
     }
 }
 
-fn all_are_what_each_is(unit: i64) {
+fn check_state_of_all(unit: i64) {
     let mut settings = Settings::default();
     settings.block_intervals = Some(4_000);
     let mut builder = Builder::in_memory_with(0, settings);
@@ -549,9 +548,9 @@ fn all_are_what_each_is(unit: i64) {
     };
     let mut t = 0;
     for i in 0..40_000u64 {
-        // Some wait long, and then change often.
+        // Some attributes rest for long, and then change often.
         t += if i % 5_000 < 4_500 { 1 + next(2_000) } else { 1_000_000 } as i64 * unit;
-        // Not all at round times.
+        // Not all times are multiples of the unit.
         t += next(unit.min(1 << 30) as u64) as i64;
         let most = 1 + next(150);
         let at = next(most);
@@ -571,7 +570,7 @@ fn all_are_what_each_is(unit: i64) {
     assert!(history.blocks() > 5);
     for i in 0..=500 {
         let some = t / 500 * i;
-        // The first and last times of an interval, too.
+        // The first and last times of an interval are tested, too.
         let at = history.at(quarks[i as usize % 150], some).unwrap();
         for t in [some, at.start, at.end] {
             let state = history.state_at(t).unwrap();

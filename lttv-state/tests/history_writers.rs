@@ -1,5 +1,5 @@
-//! Several builders and readers of one history file: each one gets what is right, or is
-//! told why not, and a whole file is never replaced by something else.
+//! Several builders and readers of one history file. Each gets right answers or an error,
+//! and a finished file is never replaced by anything else.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -21,7 +21,7 @@ fn settings() -> Settings {
     settings
 }
 
-/// What an attribute is set to at a time.
+/// Returns the value to which an attribute is set at a time.
 fn value(quark: usize, t: i64) -> i32 {
     ((t / 7 + quark as i64) * 31 % 1000) as i32
 }
@@ -42,7 +42,7 @@ fn build(path: &Path, end: i64) -> History {
     builder.close(end).unwrap()
 }
 
-/// Panics unless a history has all of what [`change`] makes, up to its end.
+/// Panics unless a history contains all changes that [`change`] makes, up to its end.
 fn check(history: &History) {
     history.verify().unwrap();
     for i in 0..QUARKS {
@@ -77,7 +77,7 @@ fn start(role: &str, path: &Path) -> Child {
         .unwrap()
 }
 
-/// Waits until a child has said that it is ready, by a file of that name.
+/// Waits until a child has reported that it is ready, by creating a file.
 fn await_ready(path: &Path) {
     let ready = path.with_extension("ready");
     let started = Instant::now();
@@ -93,7 +93,7 @@ fn finish(mut child: Child) -> ExitStatus {
     child.wait().unwrap()
 }
 
-/// Not a test, but what other processes do: see `ROLE`.
+/// The work of other processes, by `ROLE`; not a test itself.
 #[test]
 fn child() {
     let Some(role) = std::env::var_os(ROLE) else { return };
@@ -111,7 +111,8 @@ fn child() {
             change(&mut builder, 10_001..20_000).unwrap();
             i32::from(builder.close(20_000).is_err())
         }
-        // Builds while threads read; 0 if it was closed, 3 if it was told why not.
+        // Builds while threads read. Exits with 0 if it could close the history, and with 3
+        // if it got an error.
         "live" => {
             let mut builder = Builder::create(&path, 0, settings()).unwrap();
             let live = builder.live().unwrap();
@@ -128,13 +129,13 @@ fn child() {
             }
             if closed.is_ok() { 0 } else { 3 }
         }
-        // In the working directory.
+        // Builds in the working directory.
         "no_parent" => {
             std::env::set_current_dir(path.parent().unwrap()).unwrap();
             check(&build(Path::new("h"), 3000));
             0
         }
-        // Where files cannot get long.
+        // Builds with a limit on the size of files.
         "full" => match small_disk(&path) {
             Error::Io { path: of, source } => {
                 assert_eq!(of, partial(&path));
@@ -148,8 +149,8 @@ fn child() {
     std::process::exit(code);
 }
 
-/// Asks a growing history all the time, until what it returns is dropped. What cannot be
-/// answered has to be told.
+/// Queries a growing history until the returned sender is dropped. Each query has to be
+/// answered or to fail.
 fn reader(live: Live) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u64>) {
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
@@ -170,11 +171,11 @@ fn reader(live: Live) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u
     (stop, thread)
 }
 
-/// The error of writing more than there is room for.
+/// Returns the error of writing more than fits.
 fn small_disk(path: &Path) -> Error {
     let mut builder = Builder::create(path, 0, settings()).unwrap();
     let error = change(&mut builder, 0..1_000_000).unwrap_err();
-    // It cannot be read of any more, nor closed as if nothing had been.
+    // The history can neither be read nor closed any more.
     assert!(matches!(builder.live(), Err(Error::Failed)));
     assert!(matches!(builder.close(2_000_000), Err(Error::Failed)));
     error
@@ -211,21 +212,21 @@ fn a_second_builder_is_refused_at_once_and_leaves_everything_as_it_is() {
 }
 
 #[test]
-fn two_builders_of_one_process_are_told_apart() {
+fn a_second_builder_of_the_same_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     let first = Builder::create(&path, 0, settings()).unwrap();
     assert!(matches!(Builder::create(&path, 0, settings()), Err(Error::Busy { .. })));
     first.abandon().unwrap();
     check(&build(&path, 1000));
-    // As soon as one is closed or dropped, another one may come.
+    // When a builder has been closed or dropped, the next one may start.
     drop(Builder::create(&path, 0, settings()).unwrap());
     drop(Builder::resume(&path, settings()).unwrap());
     check(&build(&path, 2000));
 }
 
 #[test]
-fn a_killed_builders_file_is_gone_on_with_or_replaced() {
+fn the_file_of_a_killed_builder_can_be_resumed_or_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     for round in 0..4 {
@@ -247,15 +248,15 @@ fn a_killed_builders_file_is_gone_on_with_or_replaced() {
     }
 }
 
-/// What has no part in the locking, such as a shell, may do anything to a growing file.
+/// Programs that do not lock the file, such as a shell, may do anything to a growing one.
 #[test]
-fn live_readers_outlive_whatever_happens_to_the_growing_file() {
+fn live_readers_survive_any_change_of_the_growing_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     build(&path, 5000);
     let before = fs::read(&path).unwrap();
 
-    // Nothing happens.
+    // Nothing is done to the file.
     let child = start("live", &path);
     await_ready(&path);
     assert!(matches!(Builder::create(&path, 0, settings()), Err(Error::Busy { .. })));
@@ -285,7 +286,7 @@ fn live_readers_outlive_whatever_happens_to_the_growing_file() {
         await_ready(&path);
         fault(&partial(&path));
         std::thread::sleep(Duration::from_millis(50));
-        // It is alive, and reports that what it wrote is gone.
+        // The builder is alive, and reports that the file is gone.
         assert_eq!(finish(child).code(), Some(3), "{what}");
         assert!(fs::read(&path).unwrap() == before, "{what}");
         _ = fs::remove_file(partial(&path));
@@ -294,7 +295,7 @@ fn live_readers_outlive_whatever_happens_to_the_growing_file() {
 
 /// The file is checked as a whole before it replaces another one.
 #[test]
-fn a_whole_file_is_not_replaced_by_a_damaged_one() {
+fn a_finished_file_is_not_replaced_by_a_damaged_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     build(&path, 5000);
@@ -316,7 +317,7 @@ fn a_whole_file_is_not_replaced_by_a_damaged_one() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_at_once() {
+fn paths_of_other_things_than_files_are_refused_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("folder");
     fs::create_dir(&folder).unwrap();
@@ -353,15 +354,16 @@ fn a_name_without_a_folder_is_one_in_the_working_directory() {
     assert!(!dir.path().join("h.partial").exists());
 }
 
-/// The limit on the size of files stands in for a disk that is full.
+/// A limit on the size of files stands for a full disk.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_and_leaves_what_can_be_resumed() {
+fn a_full_disk_is_reported_and_the_history_can_be_resumed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     let status = Command::new("sh")
         .arg("-c")
-        // In blocks of 512 or 1024 bytes; a signal would come before the error.
+        // The limit is in blocks of 512 or 1024 bytes. Without the trap, a signal would
+        // precede the error.
         .arg("trap '' XFSZ; ulimit -f 100; exec \"$0\" --exact child --nocapture")
         .arg(std::env::current_exe().unwrap())
         .env(ROLE, "full")
@@ -379,7 +381,7 @@ fn a_full_disk_is_told_and_leaves_what_can_be_resumed() {
     check(&builder.close(earliest + 1000).unwrap());
 }
 
-/// Whoever has opened a history keeps it, whatever takes its place.
+/// Readers keep a history that they opened, whatever replaces it.
 #[test]
 fn readers_keep_the_history_that_they_opened() {
     let dir = tempfile::tempdir().unwrap();
@@ -404,9 +406,9 @@ fn readers_keep_the_history_that_they_opened() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// What is recovered of a file that is being built stays what it was.
+/// A history recovered from a file that is still being built does not change.
 #[test]
-fn what_was_recovered_outlives_its_file() {
+fn a_recovered_history_outlives_its_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     let mut child = start("builder", &path);
@@ -430,9 +432,9 @@ fn what_was_recovered_outlives_its_file() {
     check(&recovered);
 }
 
-/// Times as early and as late as there are: answers or errors, in memory and in a file.
+/// The earliest and latest times lead to answers or errors, in memory and in a file.
 #[test]
-fn the_first_and_last_times_that_there_are() {
+fn the_earliest_and_latest_possible_times() {
     let dir = tempfile::tempdir().unwrap();
     let (min, max) = (i64::MIN, i64::MAX);
     for file in [false, true] {
@@ -469,7 +471,7 @@ fn the_first_and_last_times_that_there_are() {
         for each in [1, u64::MAX] {
             let mut found = 0;
             if each == 1 {
-                // Every ns of all time: stopped after a few.
+                // Every ns of all times; stopped after a few.
                 _ = history.over(&[quark], min..=max, each, |_| {
                     found += 1;
                     match found < 3 {

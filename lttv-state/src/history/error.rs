@@ -1,133 +1,135 @@
-//! What can go wrong with a history.
+//! Errors of histories.
 
 use std::path::PathBuf;
 
 use super::identity::Identity;
 use crate::tree::{Quark, TreeError};
 
-/// Why a history cannot be built, opened or asked. Times are in ns.
+/// An error from building, opening or querying a history. Times are in ns.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Reading or writing a file failed.
+    /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Another process, or another builder of this one, is building the file now.
+    /// The file is being built by another process, or by another builder of this one.
     #[error("{}: another process is building this history", path.display())]
     Busy {
-        /// The file that is being built.
+        /// The path of the finished file.
         path: PathBuf,
     },
-    /// A history cannot have this name: it is none of a file, or something else than a
-    /// file has it, such as a directory or a device.
-    #[error("{}: not a file, so that no history can be there", path.display())]
+    /// The path cannot name a history file: it has no file name, or belongs to something
+    /// other than a regular file, such as a directory or a device.
+    #[error("{}: not a regular file", path.display())]
     NotAFile {
-        /// The name.
+        /// The path that was refused.
         path: PathBuf,
     },
     /// The unfinished file was removed or replaced while it was built.
-    #[error("{}: removed or replaced while it was built", path.display())]
+    #[error("{}: removed or replaced during the build", path.display())]
     Replaced {
-        /// The unfinished file.
+        /// The path of the unfinished file.
         path: PathBuf,
     },
-    /// The file is something else.
+    /// The file is not a history.
     #[error("not a history file")]
     NotAHistory,
-    /// The file is a history of another format.
-    #[error("history format {found} is not known; this is format {known}")]
+    /// The file is a history in another version of the format.
+    #[error("unsupported history format {found}, expected {known}")]
     Version {
-        /// The file's format.
+        /// The version of the file.
         found: u32,
-        /// The only format that is read here.
+        /// The only version that this crate reads.
         known: u32,
     },
     /// The file was not closed, or its end is missing.
-    /// [`History::recover`](super::History::recover) reads what is there.
-    #[error("history was not finished, or is truncated")]
+    /// [`History::recover`](super::History::recover) reads the blocks that it contains.
+    #[error("unfinished or truncated history file")]
     Unfinished,
-    /// The file's bytes are not what was written.
-    #[error("damaged history: {what}, at byte {offset}{}", block.map_or(String::new(), |b| format!(" (block {b})")))]
+    /// The bytes of the file have changed since it was written.
+    #[error("damaged history: {what} at byte {offset}{}", block.map_or(String::new(), |b| format!(" (block {b})")))]
     Damaged {
-        /// What is wrong.
+        /// The damaged part.
         what: &'static str,
-        /// The block it is in, counted from 0, if it is in one.
+        /// The block that contains the damaged part, counted from 0. `None` if it is
+        /// outside of all blocks.
         block: Option<usize>,
-        /// Where the damaged part begins in the file, in bytes.
+        /// The offset of the damaged part, or of its block, in the file, in bytes.
         offset: u64,
     },
-    /// The history was built from something else than expected.
-    #[error("stale history: built from {found}, wanted {expected}")]
+    /// The history was built from another source, or by another producer, than expected.
+    #[error("stale history: built from {found}, expected {expected}")]
     Stale {
-        /// What it should have been built from.
+        /// The expected identity.
         expected: Box<Identity>,
-        /// What it was built from.
+        /// The identity of the history.
         found: Box<Identity>,
     },
-    /// A change comes too late: later ones are stored already.
-    #[error("change at {t} ns comes too late: the history has passed {earliest} ns")]
+    /// A change is too late: changes of later times have been stored.
+    #[error("change at {t} ns is too late: the earliest possible time is {earliest} ns")]
     TimeRegress {
-        /// The time of the change.
+        /// The time of the change, in ns.
         t: i64,
-        /// The earliest time at which changes can still be made.
+        /// The earliest time at which a change is still possible, in ns.
         earliest: i64,
     },
-    /// The end of the history would be before a change.
-    #[error("cannot end at {end} ns: there are changes up to {last} ns")]
+    /// The requested end of the history is before its last change.
+    #[error("history cannot end at {end} ns: its last change is at {last} ns")]
     EndsTooEarly {
-        /// The wanted end.
+        /// The requested end, in ns.
         end: i64,
-        /// The time of the last change, or the start if there are none.
+        /// The time of the last change, or the start of the history if there are no
+        /// changes, in ns.
         last: i64,
     },
-    /// A time that the history does not have.
-    #[error("no time {t} ns: history is from {start} to {end} ns")]
+    /// A time is outside of the history.
+    #[error("time {t} ns is outside of the history from {start} ns to {end} ns")]
     OutOfRange {
-        /// The time.
+        /// The time, in ns.
         t: i64,
-        /// The first time of the history.
+        /// The first time of the history, in ns.
         start: i64,
-        /// The last time of the history.
+        /// The last time of the history, in ns.
         end: i64,
     },
-    /// A quark that the history does not have.
-    #[error("no attribute has the number {}", quark.index())]
+    /// The history has no attribute with this quark.
+    #[error("unknown attribute {}", quark.index())]
     UnknownQuark {
-        /// The quark.
+        /// The unknown quark.
         quark: Quark,
     },
-    /// Pushing to or popping from an attribute whose value is not a depth.
+    /// A push or pop on an attribute whose value is not a stack depth.
     #[error("attribute {path:?} is not a stack: its value is neither null nor a depth")]
     NotAStack {
-        /// The attribute's path.
+        /// The path of the attribute.
         path: String,
     },
-    /// Pushing to a stack that is too deep already.
-    #[error("stack {path:?} is deeper than {limit}")]
+    /// A push on a stack that has its greatest depth already.
+    #[error("stack {path:?} has its greatest depth of {limit} already")]
     StackTooDeep {
-        /// The attribute's path.
+        /// The path of the attribute.
         path: String,
-        /// The greatest depth.
+        /// The greatest depth of a stack.
         limit: u32,
     },
-    /// More different texts and blobs than 32 bits can number.
+    /// There are more distinct texts and blobs than 32 bits can number.
     #[error("too many different texts and blobs")]
     TooManyTexts,
-    /// A text of another builder.
-    #[error("a text that this builder does not know")]
+    /// A [`Text`](super::Text) belongs to another builder.
+    #[error("text of another builder")]
     UnknownText,
-    /// The builder was closed already.
-    #[error("the history is closed, nothing can be added")]
+    /// The builder has been closed.
+    #[error("history is closed")]
     Closed,
-    /// An earlier write to the file failed; nothing can be added any more.
-    #[error("an earlier write failed, the history cannot grow")]
+    /// An earlier write to the file failed, after which nothing more can be added.
+    #[error("an earlier write to the history failed")]
     Failed,
-    /// A path or an attribute is of no use.
+    /// A path or an attribute is invalid.
     #[error(transparent)]
     Tree(#[from] TreeError),
 }

@@ -1,27 +1,27 @@
-//! What a history was built from.
+//! The identity of a history: its producer and its source.
 
-use super::bits::{Bytes, put_varint};
+use super::block::bits::{ByteReader, put_varint};
 
-/// A source of more bytes is shown by its checksum.
+/// The greatest length of a source that is displayed in full, in bytes.
 const MAX_SHOWN: usize = 32;
 
-/// What a history was built from, and by what: two histories with the same
-/// identity have the same states.
+/// The producer and the source of a history. Two histories with the same identity have the
+/// same states.
 ///
-/// A file keeps it, so that one that was built from another trace, by another
-/// version of an analysis, or with other options is not taken for the right
-/// one: [`History::open_for`](super::History::open_for). One of the same input with
-/// less of it can be [gone on with](super::Builder::extend).
+/// A file stores it, so that a history of another trace, of another version of an analysis,
+/// or with other options is not taken for the expected one: see
+/// [`History::open_for`](super::History::open_for). A history of the same source in an
+/// earlier, shorter state can be [extended](super::Builder::extend).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
-    /// The name of the analysis.
+    /// The name of the analysis that built the history.
     pub producer: String,
-    /// Its version: a number that grows when it comes to other states.
+    /// The version of the analysis: a number that increases whenever its states change.
     pub version: u32,
-    /// A hash of its options, or any number that tells them apart.
+    /// A hash of the analysis's options, or any other number that distinguishes them.
     pub options: u64,
-    /// A fingerprint of its input: whatever changes when the input does. Such
-    /// as a trace's identifier and size, or a hash.
+    /// A fingerprint of the input, which changes whenever the input does: for example a
+    /// trace's identifier and size, or a hash.
     pub source: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl std::fmt::Display for Identity {
 }
 
 impl Identity {
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         for bytes in [self.producer.as_bytes(), &self.source] {
             put_varint(out, bytes.len() as u64);
             out.extend_from_slice(bytes);
@@ -49,7 +49,7 @@ impl Identity {
         out.extend_from_slice(&self.options.to_le_bytes());
     }
 
-    pub(super) fn read(bytes: &mut Bytes<'_>) -> Option<Identity> {
+    pub(crate) fn read(bytes: &mut ByteReader<'_>) -> Option<Identity> {
         let mut next = || {
             let len = usize::try_from(bytes.varint()).ok()?;
             bytes.take(len).map(<[u8]>::to_vec)

@@ -1,59 +1,64 @@
-//! The history of attributes: what value each one had, and when.
+//! State histories: the value of each attribute over time.
 //!
 //! # Model
 //!
-//! Each attribute has a value at each time, from the first to the last of the
-//! history. Times are whole ns in an `i64`, from whatever origin. An
-//! [`Interval`] is a span of time, first and last time included, in which one
-//! attribute has one value; the intervals of an attribute follow each other
-//! without gap or overlap: where one ends at `t`, the next begins at `t + 1`.
+//! Each attribute has a value at each time, from the first to the last of the history.
+//! Times are integers of ns in an `i64`, from any origin. An [`Interval`] is a span of
+//! time, including its first and last time, in which one attribute has one value. The
+//! intervals of an attribute follow each other without gap or overlap: if one ends at `t`,
+//! the next starts at `t + 1`.
 //!
-//! # Building and asking
+//! # Building and querying
 //!
-//! A [`Builder`] takes changes and stores intervals, in memory or in a file. A
-//! [`History`] answers, from either:
+//! A [`Builder`] takes changes and stores intervals, in memory or in a file. A [`History`]
+//! answers queries on either:
 //!
-//! | question | method |
+//! | query | method |
 //! |---|---|
 //! | all attributes at a time | [`state_at`](History::state_at), [`all_at`](History::all_at) |
 //! | one attribute at a time | [`at`](History::at) |
 //! | some attributes at some times | [`at_times`](History::at_times) |
-//! | some attributes over a time, every interval or one a pixel | [`over`](History::over) |
-//! | one attribute's intervals, from either side | [`intervals`](History::intervals) |
-//! | what comes next, what was before | [`next_change`](History::next_change), [`previous_change`](History::previous_change) |
-//! | when a value was first or last there | [`first_with`](History::first_with), [`last_with`](History::last_with) |
-//! | all attributes that fit a pattern at a time | [`matching_at`](History::matching_at) |
-//! | how long each value lasted | [`durations`](History::durations), [`durations_of`](History::durations_of) |
-//! | least, greatest and mean of numbers | [`numbers`](History::numbers) |
+//! | some attributes over a time range, every interval or one for each pixel | [`over`](History::over) |
+//! | intervals of one attribute, forward or backward | [`intervals`](History::intervals) |
+//! | the next or the previous value | [`next_change`](History::next_change), [`previous_change`](History::previous_change) |
+//! | the first or the last time with a value | [`first_with`](History::first_with), [`last_with`](History::last_with) |
+//! | all attributes that match a pattern at a time | [`matching_at`](History::matching_at) |
+//! | total duration of each value | [`durations`](History::durations), [`durations_of`](History::durations_of) |
+//! | minimum, maximum and mean of numbers | [`numbers`](History::numbers) |
 //!
-//! When what it was built from has grown, [`Builder::extend`] goes on with a finished
-//! file. But a [`History`] does not change. It can be cloned for little and asked from many
-//! threads at once; nothing locks. [`Live`] gives other threads one after
-//! the other while a builder goes on.
+//! A [`History`] never changes. It can be cloned cheaply and queried from many threads at
+//! the same time, without locks. [`Live`] returns successive histories to other threads
+//! while a builder continues. When the source of a finished file has grown,
+//! [`Builder::extend`] continues the file.
 //!
 //! # Storage
 //!
-//! Intervals are stored in *blocks* of many, in the order in which they end. In
-//! a block each attribute has a *run* of its own: an entry for each interval, with its
-//! end and its value in as few bytes as these need, sorted into buckets of time. An index
-//! tells which blocks have an attribute. So one attribute at one time is found in one
-//! block, or two, and neither time nor attribute needs more than a few steps to find. What
-//! lasts over whole blocks is noted once more in the index, so that the state of all
-//! attributes is read in a row. Finished files are mapped and read in place: there is
-//! nothing to unpack. Of texts, the first 65 536 are copied when each is first asked for, but none of
-//! more than 128 bytes, so that it is known to be UTF-8: this takes 12 MB at most.
+//! Intervals are stored in *blocks*, in the order in which they end. Within a block they
+//! are stored by column: each attribute has a *column chunk*, in which an interval takes
+//! only the bytes that its end time and value need. End times are compressed with the
+//! Elias–Fano split and sorted into buckets of time. A query for one attribute at one time
+//! therefore reads one or two blocks, and needs few steps to find the attribute and the
+//! time.
 //!
-//! Every block has a checksum, which is checked when the block is first used.
-//! Damage gives [`Error::Damaged`], not a wrong answer.
+//! The index of a file lists the blocks that contain each attribute. It also contains a
+//! segment tree of the intervals that span whole blocks, so that the state of all
+//! attributes is read sequentially.
+//!
+//! A finished file is mapped into memory and read in place. Only texts are copied, when each
+//! is first used, so that they are checked to be UTF-8 only once. Of the first 65 536 texts,
+//! those of up to 128 bytes are copied, which takes at most 12 MB.
+//!
+//! Every block has a checksum, which is verified when the block is first used. Damaged data
+//! leads to [`Error::Damaged`].
 //!
 //! # Several processes
 //!
-//! A file is built under another name, and locked: one builder at a time, others get
-//! [`Error::Busy`] at once. The lock is an advisory one, which ends with its process; so
-//! what a killed builder left can be resumed or replaced. A builder checks what it wrote,
-//! and that the file is still its own, before it replaces a finished file by renaming.
-//! Whoever has opened the old one keeps it. Growing files are read, not mapped, so that
-//! nothing that happens to them ends a process that reads.
+//! A file is built under another name, and locked. Further builders of the same file get
+//! [`Error::Busy`] at once. The lock is advisory and ends with its process, so that an
+//! unfinished file can be resumed or replaced after its builder was killed. A builder
+//! checks what it wrote, and that the file is still its own, before it replaces a finished
+//! file by renaming. Readers that opened the old file keep it. Growing files are read, not
+//! mapped, so that no change of such a file can end a process that reads it.
 //!
 //! ```
 //! use lttv_state::history::{Builder, History, Settings};
@@ -79,52 +84,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bits;
 mod block;
-mod builder;
-mod changes;
-mod code;
-mod crossing;
-mod cursor;
-mod cut;
-mod durations;
-mod ends;
+mod build;
 mod error;
 mod file;
 mod identity;
-mod lasting;
-mod live;
-mod mark;
-mod names;
-mod ongoing;
-mod piece;
 mod query;
-mod reader;
-mod recover;
-mod reorder;
-mod resume;
-mod rows;
-mod run;
-mod settings;
-mod sink;
-mod source;
-mod state;
-mod storing;
-mod summary;
-mod symbols;
-mod texts;
 
-pub use builder::Builder;
-pub use changes::Text;
-pub use durations::{Duration, Numbers};
+pub use build::builder::{Builder, Settings};
+pub use build::changes::Text;
+pub use build::write_block::Live;
 pub use error::Error;
+pub use file::resume_note::Mark;
+pub use file::source::Access;
 pub use identity::Identity;
-pub use live::Live;
-pub use mark::Mark;
-pub use query::Intervals;
-pub use reader::History;
-pub use settings::Settings;
-pub use source::Access;
+pub use query::durations::{Duration, Numbers};
+pub use query::history::History;
+pub use query::intervals::Intervals;
 
 use crate::tree::Quark;
 use crate::value::Value;
@@ -135,16 +111,17 @@ use crate::value::Value;
 pub struct Interval<'a> {
     /// The attribute.
     pub quark: Quark,
-    /// The first time at which it has the value, in ns.
+    /// The first time at which the attribute has the value, in ns.
     pub start: i64,
-    /// The last time at which it has the value, in ns; never before `start`.
+    /// The last time at which the attribute has the value, in ns; never before `start`.
     pub end: i64,
     /// The value.
     pub value: Value<'a>,
 }
 
 impl Interval<'_> {
-    /// How long it lasts, in ns: at least 1.
+    /// Returns the duration of the interval, in ns. It is at least 1, since both ends are
+    /// included.
     pub fn duration(&self) -> u64 {
         (self.end.wrapping_sub(self.start) as u64).saturating_add(1)
     }

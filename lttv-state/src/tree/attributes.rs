@@ -1,11 +1,11 @@
-//! A tree with a value at every attribute.
+//! A tree with a current value for each attribute.
 
 use super::{Quark, Tree, TreeError};
 use crate::value::Value;
 
-/// What a [`Value`] is without borrowing.
+/// A [`Value`] that owns its text or bytes.
 #[derive(Debug, Clone, Default)]
-enum Owned {
+enum OwnedValue {
     #[default]
     Null,
     I32(i32),
@@ -16,10 +16,9 @@ enum Owned {
     Blob(Box<[u8]>),
 }
 
-/// Attributes with their present values, and no past.
+/// A tree of attributes with their current values, without a history.
 ///
-/// For states that change without a history;
-/// [`Builder`](crate::history::Builder) is the same with one.
+/// [`Builder`](crate::history::Builder) stores the history of such values.
 ///
 /// ```
 /// use lttv_state::tree::{Attributes, Quark};
@@ -36,37 +35,37 @@ enum Owned {
 #[derive(Debug, Clone, Default)]
 pub struct Attributes {
     tree: Tree,
-    /// By quark; those behind the end are null.
-    values: Vec<Owned>,
+    /// The values by quark. Attributes past the end are null.
+    values: Vec<OwnedValue>,
 }
 
 impl Attributes {
-    /// No attributes.
+    /// Creates an empty tree.
     pub fn new() -> Attributes {
         Attributes::default()
     }
 
-    /// The names.
+    /// Returns the tree of names.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The attribute at `path` below `base`, added with value null if it is not
-    /// there.
+    /// Returns the attribute at `path` below `base`. If it does not exist, it is added with
+    /// value null.
     ///
     /// # Errors
     ///
-    /// As [`Tree::add`].
+    /// Returns the errors of [`Tree::add`].
     pub fn add(&mut self, base: Quark, path: &str) -> Result<Quark, TreeError> {
         self.tree.add(base, path)
     }
 
-    /// Gives the attribute at `path` below `base` a value, and adds it if it is
-    /// not there. An empty path is `base` itself.
+    /// Sets the value of the attribute at `path` below `base`, and returns its quark. The
+    /// attribute is added if it does not exist. An empty path means `base` itself.
     ///
     /// # Errors
     ///
-    /// As [`Tree::add`]; and the root has no value.
+    /// Returns the errors of [`Tree::add`], and an error for the root, which has no value.
     pub fn set<'v>(
         &mut self,
         base: Quark,
@@ -78,39 +77,39 @@ impl Attributes {
             return Err(TreeError::UnknownQuark { quark });
         }
         if self.values.len() <= quark.index() {
-            self.values.resize_with(self.tree.len(), Owned::default);
+            self.values.resize_with(self.tree.len(), OwnedValue::default);
         }
         self.values[quark.index()] = match value.into() {
-            Value::Null => Owned::Null,
-            Value::I32(v) => Owned::I32(v),
-            Value::I64(v) => Owned::I64(v),
-            Value::U64(v) => Owned::U64(v),
-            Value::F64(v) => Owned::F64(v),
-            Value::Str(v) => Owned::Str(v.into()),
-            Value::Blob(v) => Owned::Blob(v.into()),
+            Value::Null => OwnedValue::Null,
+            Value::I32(v) => OwnedValue::I32(v),
+            Value::I64(v) => OwnedValue::I64(v),
+            Value::U64(v) => OwnedValue::U64(v),
+            Value::F64(v) => OwnedValue::F64(v),
+            Value::Str(v) => OwnedValue::Str(v.into()),
+            Value::Blob(v) => OwnedValue::Blob(v.into()),
         };
         Ok(quark)
     }
 
-    /// The value of an attribute; null if it is unknown.
+    /// Returns the value of an attribute. It is null if the attribute does not exist.
     pub fn get(&self, quark: Quark) -> Value<'_> {
         match self.values.get(quark.index()) {
-            None | Some(Owned::Null) => Value::Null,
-            Some(Owned::I32(v)) => Value::I32(*v),
-            Some(Owned::I64(v)) => Value::I64(*v),
-            Some(Owned::U64(v)) => Value::U64(*v),
-            Some(Owned::F64(v)) => Value::F64(*v),
-            Some(Owned::Str(v)) => Value::Str(v),
-            Some(Owned::Blob(v)) => Value::Blob(v),
+            None | Some(OwnedValue::Null) => Value::Null,
+            Some(OwnedValue::I32(v)) => Value::I32(*v),
+            Some(OwnedValue::I64(v)) => Value::I64(*v),
+            Some(OwnedValue::U64(v)) => Value::U64(*v),
+            Some(OwnedValue::F64(v)) => Value::F64(*v),
+            Some(OwnedValue::Str(v)) => Value::Str(v),
+            Some(OwnedValue::Blob(v)) => Value::Blob(v),
         }
     }
 
-    /// Removes the value of an attribute and of all below it. The attributes
-    /// stay, with value null, and keep their numbers.
+    /// Sets an attribute and all below it to null. The attributes remain in the tree and
+    /// keep their quarks.
     pub fn remove(&mut self, quark: Quark) {
         for quark in std::iter::once(quark).chain(self.tree.descendants(quark)) {
             if let Some(value) = self.values.get_mut(quark.index()) {
-                *value = Owned::Null;
+                *value = OwnedValue::Null;
             }
         }
     }

@@ -1,18 +1,17 @@
-//! Attributes: a tree of names, each with a small dense number.
+//! Trees of named attributes, each with a small dense number.
 //!
-//! A [`Tree`] gives every attribute a [`Quark`], in the order in which they are
-//! added, from 0. A quark never changes and is never used again, so tables of
-//! attributes are plain arrays.
+//! A [`Tree`] assigns a [`Quark`] to each attribute, from 0 on, in the order in which they
+//! are added. A quark never changes and is never reused, so an array can be indexed by it.
 //!
 //! # Paths
 //!
-//! A path names an attribute below another one, or below the root: the names on
-//! the way, with `/` between them. A name is any text that is not empty. Where
-//! it holds a `/` or a `\`, a path has a `\` before that: [`Tree::path`] writes
-//! it, [`Tree::find`] reads it. Slashes at the ends of a path are skipped.
+//! A path names an attribute below another one, or below the root, by the names on the way,
+//! separated by `/`. A name is any text that is not empty. A `/` or `\` in a name is
+//! preceded by a `\` in a path. [`Tree::path`] writes such paths, and [`Tree::find`] reads
+//! them. One `/` at each end of a path is ignored.
 //!
-//! In a pattern, `*` stands for any one name and `**` for any number of names,
-//! even none. A name that *is* `*` or `**` is written `\*`, `\**`.
+//! In a pattern, `*` matches any one name, and `**` any number of names, including none. A
+//! name that is itself `*` or `**` is written `\*` or `\**`.
 //!
 //! ```
 //! use lttv_state::tree::{Quark, Tree};
@@ -31,70 +30,71 @@
 //!
 //! # Arrays
 //!
-//! An array is an attribute whose children are named by numbers: see
-//! [`Tree::add_index`].
+//! An array is an attribute whose children are named by numbers: see [`Tree::add_index`].
 
 mod attributes;
-mod names;
+mod nodes;
 mod path;
 mod pattern;
 
 pub use attributes::Attributes;
-pub use names::{Children, Descendants, Tree};
+pub use nodes::{Children, Descendants, Tree};
 
-/// An attribute: its number in its [`Tree`].
+/// The number of an attribute in its [`Tree`].
 ///
-/// Numbers count from 0, in the order in which the attributes were added; an
-/// attribute's number is greater than its parent's.
+/// Attributes are numbered from 0 in the order in which they were added, so that the number
+/// of an attribute is greater than that of its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Quark(pub(crate) u32);
 
 impl Quark {
-    /// Above all attributes. It has no name and no value.
+    /// The root, above all attributes. It has no name and no value.
     pub const ROOT: Quark = Quark(u32::MAX);
 
-    /// The quark with this number; not the root.
+    /// Creates the quark with a number. `u32::MAX` is the number of the root.
     ///
-    /// Whether a tree has it is another question: every method that takes a
-    /// quark answers it.
+    /// A tree need not have an attribute with this number: each method that takes a quark
+    /// checks that.
     pub fn from_index(index: u32) -> Quark {
         Quark(index)
     }
 
-    /// The number, for use as an index. The root's is greater than all others.
+    /// Returns the number, for use as an index. That of the root is greater than all
+    /// others.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Why a path or a name is of no use.
+/// An error from a path, a name or a quark.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
     /// A path with nothing between two slashes, or an empty name.
     #[error("path {path:?} has an empty name at byte {offset}")]
     EmptyName {
-        /// The path.
+        /// The malformed path; empty for an empty name.
         path: String,
-        /// Where in it, in bytes.
+        /// The offset of the empty name in the path, in bytes.
         offset: usize,
     },
-    /// A path that ends in the middle of an escape.
+    /// A path that ends within an escape.
     #[error("path {path:?} ends with a single backslash")]
     Escape {
-        /// The path.
+        /// The malformed path.
         path: String,
     },
-    /// A quark that this tree did not give.
-    #[error("no attribute has the number {}", quark.index())]
+    /// A quark that the tree does not have.
+    #[error("unknown attribute {}", quark.index())]
     UnknownQuark {
-        /// The quark.
+        /// The unknown quark.
         quark: Quark,
     },
-    /// More attributes, or more bytes of names, than 32 bits can number.
-    #[error("too many attributes: there are {attributes} already")]
+    /// The tree has the greatest possible number of attributes, or of bytes in names: what
+    /// 32 bits can number.
+    #[error("tree is full: it has {attributes} attributes")]
     Full {
-        /// How many there are.
+        /// The number of attributes in the tree.
         attributes: usize,
     },
 }

@@ -1,24 +1,25 @@
-//! Paths as text: names, slashes between them, backslashes for slashes in names.
+//! Paths as text: names separated by slashes, with backslashes as escapes.
 
 use std::borrow::Cow;
 
 use super::TreeError;
 
-/// What stands between two slashes of a path.
+/// A name in a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Element<'p> {
     pub(super) name: Cow<'p, str>,
-    /// Has escapes, and so is not a wildcard whatever it looks like.
+    /// The name contains an escape, and is therefore not a wildcard.
     pub(super) escaped: bool,
 }
 
-/// The elements of a path. After an error there are no more.
+/// An iterator over the elements of a path. It ends after an error.
 pub(super) struct Elements<'p> {
     path: &'p str,
-    /// What is left of it, without slashes at its ends.
+    /// The remaining part of the path; `None` at its end.
     rest: Option<&'p str>,
 }
 
+/// Splits a path into its elements.
 pub(super) fn elements(path: &str) -> Elements<'_> {
     let rest = path.strip_prefix('/').unwrap_or(path);
     Elements { path, rest: (!rest.is_empty()).then_some(rest) }
@@ -37,7 +38,7 @@ impl<'p> Iterator for Elements<'p> {
             match byte {
                 b'/' => {
                     end = at;
-                    // A slash at the very end is not followed by a name.
+                    // A slash at the end of the path is not followed by a name.
                     self.rest = Some(&rest[at + 1..]).filter(|rest| !rest.is_empty());
                     break;
                 }
@@ -64,7 +65,7 @@ impl<'p> Iterator for Elements<'p> {
     }
 }
 
-/// Appends a name as [`elements`] reads it, literally.
+/// Appends a name to a path such that [`elements`] reads it literally.
 pub(super) fn push_name(path: &mut String, name: &str) {
     if matches!(name, "*" | "**") {
         path.push('\\');
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn slashes_part_names_and_escapes_keep_them() {
+    fn slashes_separate_names_unless_escaped() {
         assert_eq!(names("a/b"), ["a", "b"]);
         assert_eq!(names("/a/b/"), ["a", "b"]);
         assert_eq!(names(r"a\/b/\*/\\"), ["a/b", "*", "\\"]);
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_path_says_where() {
+    fn malformed_paths_are_reported_with_their_offset() {
         let error = |path: &str| elements(path).find_map(Result::err).unwrap();
         assert_eq!(error("a//b"), TreeError::EmptyName { path: "a//b".into(), offset: 2 });
         assert_eq!(error("//b"), TreeError::EmptyName { path: "//b".into(), offset: 1 });

@@ -1,12 +1,14 @@
-//! Attributes by pattern.
+//! Pattern matching on attributes.
 
 use super::path::elements;
 use super::{Quark, Tree, TreeError};
 
-/// The attributes below `base` that fit `pattern`, sorted, each once.
+/// Finds the attributes below `base` that match `pattern`. The result is sorted and has no
+/// duplicates.
 ///
-/// It goes element by element, from all attributes that fit so far to all that
-/// fit with one more; the work is bounded by elements times attributes.
+/// For each element of the pattern, the set of matching attributes is replaced by that of
+/// their matching children or descendants. The work is at most proportional to the number
+/// of elements times that of attributes, apart from sorting.
 pub(super) fn matching(tree: &Tree, base: Quark, pattern: &str) -> Result<Vec<Quark>, TreeError> {
     let mut found = vec![base];
     for element in elements(pattern) {
@@ -28,7 +30,7 @@ pub(super) fn matching(tree: &Tree, base: Quark, pattern: &str) -> Result<Vec<Qu
 }
 
 fn with_descendants(tree: &Tree, of: &[Quark], into: &mut Vec<Quark>) {
-    // One pass suffices, since parents have smaller numbers than children.
+    // One pass suffices, since parents have smaller numbers than their children.
     let mut below = vec![false; tree.len()];
     for quark in of {
         into.push(*quark);

@@ -1,5 +1,4 @@
-//! A naive history: a list of intervals for each attribute, searched from its
-//! beginning.
+//! A naive history: a list of intervals for each attribute, searched from its start.
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
@@ -45,7 +44,7 @@ impl Owned {
     }
 }
 
-/// What is done to a history. Attributes by their path.
+/// A change of a history. Attributes are named by their paths.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     Set(String, Owned),
@@ -85,7 +84,7 @@ impl Step {
 
 pub(crate) type Span = (i64, i64, Owned);
 
-/// By path: what is now and since when, and what was.
+/// The current state of each attribute with its start, and its past intervals, by path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Model {
     pub(crate) start: i64,
@@ -99,7 +98,7 @@ impl Model {
         Model { start, ..Model::default() }
     }
 
-    /// Every part of a path is an attribute.
+    /// Adds the attributes of all parts of a path.
     pub(crate) fn add(&mut self, path: &str) {
         for (at, _) in path.match_indices('/').chain([(path.len(), "")]) {
             self.now.entry(path[..at].into()).or_insert((self.start, Owned::Null));
@@ -128,7 +127,7 @@ impl Model {
         }
     }
 
-    /// Returns false if it cannot be done.
+    /// Applies a step. Returns `false` if that is impossible.
     pub(crate) fn apply(&mut self, step: &Step) -> bool {
         let t = step.t;
         match &step.action {
@@ -165,7 +164,7 @@ impl Model {
         true
     }
 
-    /// All intervals, as if it ended at `end`.
+    /// Returns all intervals of the history if it ended at `end`.
     pub(crate) fn close(&self, end: i64) -> Model {
         let mut closed = self.clone();
         closed.end = end;
@@ -176,24 +175,24 @@ impl Model {
         closed
     }
 
-    /// The span of an attribute with a time.
+    /// Returns the span of an attribute that contains a time.
     pub(crate) fn at(&self, path: &str, t: i64) -> &Span {
         self.past[path].iter().find(|span| span.0 <= t && t <= span.1).unwrap()
     }
 }
 
-/// Every interval that a history has of an attribute.
+/// Returns all intervals of an attribute of a history.
 pub(crate) fn spans(history: &History, quark: Quark) -> Result<Vec<Span>, Error> {
     let all = history.intervals(quark, history.start()..=history.end())?;
     all.map(|i| i.map(|i| (i.start, i.end, Owned::of(i.value)))).collect()
 }
 
-/// Makes all checksums of a file right, if its frames can still be found.
+/// Corrects all checksums of a file, as far as its frames can be found.
 pub(crate) fn repair_checksums(file: &mut [u8]) {
     let number = |file: &[u8], at: usize| {
         file.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
     };
-    // Header: magic, format, length, checksum, rest.
+    // Header: magic, version, length, checksum, rest.
     let mut at = 20 + number(file, 12);
     if at > file.len() {
         return;

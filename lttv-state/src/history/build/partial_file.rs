@@ -1,0 +1,209 @@
+//! The unfinished file that a builder writes.
+//!
+//! It has the name of the finished file followed by `.partial`. Its builder holds an
+//! advisory lock on it, so that there is at most one. A file that others may be reading is
+//! never truncated: a stale one is removed, and [resuming](PartialFile::resume) cuts off
+//! only what follows the last complete block, which nothing reads.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::history::error::Error;
+use crate::history::file::source::LazyFrame;
+
+/// The extension that follows the name of a file until it is finished.
+const PARTIAL: &str = ".partial";
+
+/// The number of attempts to lock a file while other builders create and remove it.
+const ATTEMPTS: usize = 32;
+
+pub(crate) fn partial_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(PARTIAL);
+    name.into()
+}
+
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// A list of frames.
+    Memory(Vec<Arc<[u8]>>),
+    File(PartialFile),
+}
+
+#[derive(Debug)]
+pub(crate) struct PartialFile {
+    /// The file, locked for as long as the history is built.
+    pub(crate) file: Arc<File>,
+    path: PathBuf,
+    pub(crate) partial: PathBuf,
+    pub(crate) len: u64,
+    /// The frames of the blocks so far, for readers.
+    pub(crate) frames: Vec<Arc<LazyFrame>>,
+}
+
+impl PartialFile {
+    /// Creates an unfinished file beside `path`, which replaces it when it is finished. A
+    /// file that another builder left unfinished is removed.
+    pub(crate) fn create(path: &Path, header: &[u8]) -> Result<PartialFile, Error> {
+        let partial = checked_partial(path)?;
+        for _ in 0..ATTEMPTS {
+            match open(&partial) {
+                // Since it could be locked, no builder writes it any more. But others may
+                // read it.
+                Ok(stale) => {
+                    lock(&stale, path, &partial)?;
+                    if is_same_file(&stale, &partial) {
+                        fs::remove_file(&partial).map_err(|source| io(&partial, source))?;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(source) => return Err(io(&partial, source)),
+            }
+            let new = File::options().read(true).write(true).create_new(true).open(&partial);
+            let file = match new {
+                Ok(file) => file,
+                // Another builder was faster.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                Err(source) => return Err(io(&partial, source)),
+            };
+            // Another builder may have taken it for a stale one and removed it.
+            lock(&file, path, &partial)?;
+            if is_same_file(&file, &partial) {
+                let mut output = PartialFile::of(file, path, partial);
+                output.write(header)?;
+                return Ok(output);
+            }
+        }
+        Err(Error::Busy { path: path.to_owned() })
+    }
+
+    fn of(file: File, path: &Path, partial: PathBuf) -> PartialFile {
+        let (file, path) = (Arc::new(file), path.to_owned());
+        PartialFile { file, path, partial, len: 0, frames: Vec::new() }
+    }
+
+    /// Opens and locks an unfinished file, to continue it after it was
+    /// [truncated](Self::truncate).
+    pub(crate) fn resume(path: &Path) -> Result<PartialFile, Error> {
+        let partial = checked_partial(path)?;
+        for _ in 0..ATTEMPTS {
+            let file = open(&partial).map_err(|source| io(&partial, source))?;
+            lock(&file, path, &partial)?;
+            if is_same_file(&file, &partial) {
+                return Ok(PartialFile::of(file, path, partial));
+            }
+        }
+        Err(Error::Busy { path: path.to_owned() })
+    }
+
+    /// Truncates the file to `len` bytes, after which the next frame is written.
+    pub(crate) fn truncate(&mut self, len: u64) -> Result<(), Error> {
+        use std::io::{Seek, SeekFrom};
+        let mut file = &*self.file;
+        let truncate = file.set_len(len).and_then(|()| file.seek(SeekFrom::Start(len)));
+        truncate.map_err(|source| io(&self.partial, source))?;
+        self.len = len;
+        Ok(())
+    }
+
+    /// Adds the frame of a block to the list for readers.
+    pub(crate) fn add_frame(&mut self, offset: u64, frame: &[u8]) {
+        self.frames.push(Arc::new(LazyFrame::new(&self.file, offset, frame)));
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        (&*self.file).write_all(bytes).map_err(|source| io(&self.partial, source))?;
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Waits until all that was written is on disk.
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        self.file.sync_all().map_err(|source| io(&self.partial, source))
+    }
+
+    /// Renames the file to its final name. It has to be complete and [synced](Self::sync).
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        let PartialFile { file, path, partial, .. } = self;
+        if !is_same_file(&file, &partial) {
+            return Err(Error::Replaced { path: partial });
+        }
+        fs::rename(&partial, &path).map_err(|source| io(&path, source))?;
+        // The directory entry has to be on disk, too. Some systems cannot sync directories.
+        if let Some(Ok(parent)) = path.parent().map(directory) {
+            let _ = parent.sync_all();
+        }
+        Ok(())
+    }
+
+    /// Removes the unfinished file.
+    pub(crate) fn remove(self) -> Result<(), Error> {
+        if !is_same_file(&self.file, &self.partial) {
+            return Err(Error::Replaced { path: self.partial });
+        }
+        fs::remove_file(&self.partial).map_err(|source| io(&self.partial, source))
+    }
+}
+
+pub(crate) fn io(path: &Path, source: std::io::Error) -> Error {
+    Error::Io { path: path.to_owned(), source }
+}
+
+/// Returns the path of the unfinished file, if `path` can name a history: neither path may
+/// belong to something other than a file.
+fn checked_partial(path: &Path) -> Result<PathBuf, Error> {
+    if path.file_name().is_none() {
+        return Err(Error::NotAFile { path: path.to_owned() });
+    }
+    let partial = partial_path(path);
+    if fs::metadata(path).is_ok_and(|of| !of.is_file()) {
+        return Err(Error::NotAFile { path: path.to_owned() });
+    }
+    if fs::symlink_metadata(&partial).is_ok_and(|of| !of.is_file()) {
+        return Err(Error::NotAFile { path: partial });
+    }
+    Ok(partial)
+}
+
+fn open(partial: &Path) -> std::io::Result<File> {
+    File::options().read(true).write(true).open(partial)
+}
+
+/// Locks a file until it is closed. On a file system without locks it succeeds: the file is
+/// checked before it gets its name.
+fn lock(file: &File, path: &Path, partial: &Path) -> Result<(), Error> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Error::Busy { path: path.to_owned() }),
+        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(source)) => Err(io(partial, source)),
+    }
+}
+
+/// Returns whether a path leads to an open file, and not to another one that replaced it.
+#[cfg(unix)]
+fn is_same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(file), Ok(path)) => (file.dev(), file.ino()) == (path.dev(), path.ino()),
+        _ => false,
+    }
+}
+
+/// Returns whether a path probably leads to an open file. The standard library has nothing
+/// more to compare on these systems.
+#[cfg(not(unix))]
+fn is_same_file(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(file), Ok(path)) => {
+            path.is_file() && (file.len(), file.created().ok()) == (path.len(), path.created().ok())
+        }
+        _ => false,
+    }
+}
+
+fn directory(path: &Path) -> std::io::Result<File> {
+    File::open(if path.as_os_str().is_empty() { Path::new(".") } else { path })
+}

@@ -1,0 +1,203 @@
+//! Total durations of values, and statistics of numbers.
+
+use std::ops::RangeInclusive;
+
+use hashbrown::HashMap;
+
+use super::cursor::Cursor;
+use super::history::History;
+use crate::history::block::raw_value::RawValue;
+use crate::history::error::Error;
+use crate::tree::Quark;
+use crate::value::Value;
+
+/// A value, with the total time for which attributes had it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Duration<'a> {
+    /// The value.
+    pub value: Value<'a>,
+    /// The total time, in ns.
+    pub time: u64,
+    /// The number of intervals.
+    pub count: u64,
+}
+
+/// Statistics of the numbers that an attribute had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Numbers {
+    /// The least number.
+    pub min: f64,
+    /// The greatest number.
+    pub max: f64,
+    /// The mean over time, in which each number is weighted by its duration.
+    pub mean: f64,
+    /// The total time for which the value was a number, in ns.
+    pub time: u64,
+    /// The number of intervals in which the value was a number.
+    pub count: u64,
+}
+
+impl History {
+    /// Computes the total time of each value of an attribute in `range`, in ns, and the
+    /// number of its intervals. Of an interval that extends beyond the range, only the time
+    /// within it counts, but the interval counts as one. The values are in the order of
+    /// their first occurrence.
+    ///
+    /// Where an attribute has few distinct values, blocks contain summaries of them. Then
+    /// only the intervals near the ends of the range are read, and the whole history takes
+    /// about as long as a part of it.
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, Error};
+    /// let mut builder = Builder::in_memory(0);
+    /// let light = builder.add("crossing/light")?;
+    /// for cycle in 0..1_000_000 {
+    ///     builder.set(light, cycle * 60, "green")?;
+    ///     builder.set(light, cycle * 60 + 40, "red")?;
+    /// }
+    /// let history = builder.close(59_999_999)?;
+    /// let lights = history.durations(light, 0..=59_999_999)?;
+    /// assert_eq!((lights[0].value, lights[0].time), ("green".into(), 40_000_000));
+    /// assert_eq!((lights[1].value, lights[1].time), ("red".into(), 20_000_000));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`intervals`](Self::intervals).
+    pub fn durations(
+        &self,
+        quark: Quark,
+        range: RangeInclusive<i64>,
+    ) -> Result<Vec<Duration<'_>>, Error> {
+        self.durations_of(&[quark], range)
+    }
+
+    /// Computes the total time of each value of several attributes together, such as all
+    /// that match a [pattern](crate::tree), in `range`, in ns. An example is the time that
+    /// all threads spent in each state. See [`durations`](Self::durations).
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`intervals`](Self::intervals).
+    pub fn durations_of(
+        &self,
+        quarks: &[Quark],
+        range: RangeInclusive<i64>,
+    ) -> Result<Vec<Duration<'_>>, Error> {
+        quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
+        let mut sums = DurationSums::default();
+        if range.is_empty() {
+            return Ok(sums.found);
+        }
+        self.check_time(*range.start())?;
+        self.check_time(*range.end())?;
+        for quark in quarks {
+            sums.add_all(Cursor::new(self, *quark, *range.start())?, &range)?;
+        }
+        Ok(sums.found)
+    }
+
+    /// Computes statistics of the numbers that an attribute had in `range`, in ns. Values
+    /// that are not numbers are ignored; `None` if there are no others. Integers above 2⁵³
+    /// are rounded.
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, Error};
+    /// # let mut builder = Builder::in_memory(0);
+    /// # let frequency = builder.add("CPUs/0/Frequency")?;
+    /// builder.set(frequency, 100, 800_000_000u64)?;
+    /// builder.set(frequency, 175, 2_000_000_000u64)?;
+    /// let history = builder.close(199)?;
+    /// let numbers = history.numbers(frequency, 0..=199)?.unwrap();
+    /// assert_eq!((numbers.min, numbers.max, numbers.mean), (8e8, 2e9, 1.1e9));
+    /// assert_eq!((numbers.time, numbers.count), (100, 2));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`intervals`](Self::intervals).
+    pub fn numbers(
+        &self,
+        quark: Quark,
+        range: RangeInclusive<i64>,
+    ) -> Result<Option<Numbers>, Error> {
+        let mut all: Option<Numbers> = None;
+        for Duration { value, time, count } in self.durations(quark, range)? {
+            let Some(number) = value.as_f64() else { continue };
+            let of = all.get_or_insert(Numbers {
+                min: number,
+                max: number,
+                mean: 0.0,
+                time: 0,
+                count: 0,
+            });
+            (of.min, of.max) = (of.min.min(number), of.max.max(number));
+            of.time = of.time.saturating_add(time);
+            of.count = of.count.saturating_add(count);
+            of.mean += (number - of.mean) * (time as f64 / of.time as f64);
+        }
+        Ok(all)
+    }
+}
+
+/// Total durations by value, in the order in which the values first occur.
+#[derive(Debug, Default)]
+struct DurationSums<'h> {
+    found: Vec<Duration<'h>>,
+    places: HashMap<(u8, u64), usize>,
+}
+
+impl<'h> DurationSums<'h> {
+    /// Adds all intervals in a range; the cursor is at the first one.
+    fn add_all(
+        &mut self,
+        mut cursor: Cursor<'h>,
+        range: &RangeInclusive<i64>,
+    ) -> Result<(), Error> {
+        let (first, last) = (*range.start(), *range.end());
+        loop {
+            match cursor.summary(last).filter(|_| cursor.start >= first) {
+                Some(summary) => {
+                    for entry in summary {
+                        let entry = entry.ok_or_else(|| cursor.bad_value())?;
+                        self.add(&cursor, entry.raw, entry.time, entry.count)?;
+                    }
+                    cursor.move_to_last_ended()?;
+                }
+                None => {
+                    let (start, end) = (cursor.start.max(first), cursor.end.min(last));
+                    let time = (end.wrapping_sub(start) as u64).saturating_add(1);
+                    self.add(&cursor, cursor.raw()?, time, 1)?;
+                }
+            }
+            if cursor.end >= last || !cursor.next()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        cursor: &Cursor<'h>,
+        raw: RawValue,
+        time: u64,
+        count: u64,
+    ) -> Result<(), Error> {
+        let place = match self.places.get(&(raw.kind as u8, raw.bits)) {
+            Some(place) => *place,
+            None => {
+                self.found.push(Duration { value: cursor.value_of(raw)?, time: 0, count: 0 });
+                self.places.insert((raw.kind as u8, raw.bits), self.found.len() - 1);
+                self.found.len() - 1
+            }
+        };
+        let sum = &mut self.found[place];
+        sum.time = sum.time.saturating_add(time);
+        sum.count = sum.count.saturating_add(count);
+        Ok(())
+    }
+}

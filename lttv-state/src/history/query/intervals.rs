@@ -1,0 +1,384 @@
+//! Queries for the intervals of some attributes.
+
+use std::iter::FusedIterator;
+use std::ops::{ControlFlow, RangeInclusive};
+
+use super::cursor::Cursor;
+use super::history::History;
+use crate::history::Interval;
+use crate::history::error::Error;
+use crate::tree::Quark;
+use crate::value::Value;
+
+impl History {
+    /// Returns the interval of an attribute that contains time `t`, in ns.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the attribute or the time is not in the history.
+    pub fn at(&self, quark: Quark, t: i64) -> Result<Interval<'_>, Error> {
+        self.check_quark(quark)?;
+        self.check_time(t)?;
+        Cursor::new(self, quark, t)?.interval()
+    }
+
+    /// Returns the intervals of the attributes that match a pattern, at a time in ns: one
+    /// for each attribute, in the order of quarks. See [`tree`](crate::tree) for patterns.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the pattern is malformed or the time is not in the history.
+    pub fn matching_at(&self, pattern: &str, t: i64) -> Result<Vec<Interval<'_>>, Error> {
+        let quarks = self.tree().matching(Quark::ROOT, pattern)?;
+        quarks.into_iter().map(|quark| self.at(quark, t)).collect()
+    }
+
+    /// Calls `found` with each interval of some attributes that contains at least one of
+    /// some times, in ns. Each interval occurs once. They are ordered by attribute, as
+    /// given, and then by time. `found` can end the query with [`ControlFlow::Break`].
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use lttv_state::history::{Builder, Error};
+    /// # let mut builder = Builder::in_memory(0);
+    /// # let quark = builder.add("a")?;
+    /// # for t in 1..100 { builder.set(quark, t * 10, t as i32)?; }
+    /// # let history = builder.close(1_000)?;
+    /// let mut starts = Vec::new();
+    /// history.at_times(&[quark], &[100, 105, 300], |interval| {
+    ///     starts.push(interval.start);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(starts, [100, 300]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one of the attributes or times is not in the history.
+    pub fn at_times<'h>(
+        &'h self,
+        quarks: &[Quark],
+        times: &[i64],
+        mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        times.iter().try_for_each(|t| self.check_time(*t))?;
+        quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
+        let sorted;
+        let times = match times.is_sorted() {
+            true => times,
+            false => {
+                let mut times = times.to_vec();
+                times.sort_unstable();
+                sorted = times;
+                &sorted
+            }
+        };
+        let Some(first) = times.first() else { return Ok(ControlFlow::Continue(())) };
+        let (block, times) = (self.block_index_at(*first), QueryTimes::new(times));
+        for quark in quarks {
+            let cursor = Cursor::in_block(self, *quark, *first, block)?;
+            if self.at_sorted(cursor, &times, &mut found)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Calls `found` with the intervals of some attributes over a time range, in ns, at a
+    /// limited resolution: with those that [`at_times`](Self::at_times) finds for the times
+    /// from the start to the end of `range`, each `resolution` ns after the previous one.
+    ///
+    /// With resolution 1 these are all intervals that overlap the range. A view of 1000
+    /// pixels passes a 1000th of its range: each attribute then has at most about 1000
+    /// intervals, however many are stored, and the others are not read. Resolution 0 means
+    /// 1. An empty range has no intervals.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one of the attributes, or an end of the range, is not in the
+    /// history.
+    pub fn over<'h>(
+        &'h self,
+        quarks: &[Quark],
+        range: RangeInclusive<i64>,
+        resolution: u64,
+        mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        if range.is_empty() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let (first, last) = (*range.start(), *range.end());
+        self.check_time(first)?;
+        self.check_time(last)?;
+        quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
+        let block = self.block_index_at(first);
+        for quark in quarks {
+            let mut cursor = Cursor::in_block(self, *quark, first, block)?;
+            if resolution <= 1 {
+                if cursor.each_up_to(last, &mut found)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                continue;
+            }
+            let mut flow;
+            loop {
+                flow = found(cursor.interval()?);
+                if flow.is_break() || cursor.end >= last {
+                    break;
+                }
+                // The next time of interest is the first one past this interval. It is
+                // computed, since there may be many more times than intervals.
+                let passed = cursor.end.wrapping_sub(first) as u64;
+                let offset = (passed / resolution + 1).checked_mul(resolution);
+                let width = last.wrapping_sub(first) as u64;
+                let Some(offset) = offset.filter(|offset| *offset <= width) else { break };
+                cursor.forward(first.wrapping_add(offset as i64))?;
+            }
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[inline(always)]
+    fn at_sorted<'h>(
+        &'h self,
+        mut cursor: Cursor<'h>,
+        times: &QueryTimes<'_>,
+        found: &mut impl FnMut(Interval<'h>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let mut at = 0;
+        loop {
+            if found(cursor.interval()?).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            at = times.next_after(at, cursor.end);
+            let Some(next) = times.all.get(at) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            cursor.forward(*next)?;
+        }
+    }
+
+    /// Iterates over the intervals of an attribute that overlap `range`, in ns, by time, or
+    /// from the end with [`rev`](Iterator::rev). The iterator ends after an error. An empty
+    /// range has no intervals.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the attribute, or an end of the range, is not in the history.
+    pub fn intervals(
+        &self,
+        quark: Quark,
+        range: RangeInclusive<i64>,
+    ) -> Result<Intervals<'_>, Error> {
+        self.check_quark(quark)?;
+        if range.is_empty() {
+            return Ok(Intervals { ends: None, first: 0, last: 0 });
+        }
+        let (first, last) = (*range.start(), *range.end());
+        self.check_time(first)?;
+        self.check_time(last)?;
+        let ends = Some((Cursor::new(self, quark, first)?, Cursor::new(self, quark, last)?));
+        Ok(Intervals { ends, first, last })
+    }
+
+    /// Returns the first interval of an attribute that starts after `t`, in ns: its next
+    /// change. `None` if it does not change any more.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the attribute or the time is not in the history.
+    pub fn next_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, Error> {
+        self.check_quark(quark)?;
+        self.check_time(t)?;
+        let mut cursor = Cursor::new(self, quark, t)?;
+        if cursor.next()? { cursor.interval().map(Some) } else { Ok(None) }
+    }
+
+    /// Returns the last interval of an attribute that ends before `t`, in ns: the one
+    /// before the interval that contains `t`. `None` if that is the first one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the attribute or the time is not in the history.
+    pub fn previous_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, Error> {
+        self.check_quark(quark)?;
+        self.check_time(t)?;
+        let mut cursor = Cursor::new(self, quark, t)?;
+        if cursor.previous()? { cursor.interval().map(Some) } else { Ok(None) }
+    }
+
+    /// Finds the first interval of an attribute that overlaps `range`, in ns, and whose
+    /// value `wanted` accepts.
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, Error};
+    /// # let mut builder = Builder::in_memory(0);
+    /// # let quark = builder.add("a")?;
+    /// builder.set(quark, 10, 1)?;
+    /// builder.set(quark, 20, 2)?;
+    /// builder.set(quark, 30, 1)?;
+    /// let history = builder.close(100)?;
+    /// let one = |value| value == 1.into();
+    /// assert_eq!(history.first_with(quark, 0..=100, one)?.unwrap().start, 10);
+    /// assert_eq!(history.last_with(quark, 0..=100, one)?.unwrap().start, 30);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`intervals`](Self::intervals).
+    pub fn first_with<'h>(
+        &'h self,
+        quark: Quark,
+        range: RangeInclusive<i64>,
+        mut wanted: impl FnMut(Value<'h>) -> bool,
+    ) -> Result<Option<Interval<'h>>, Error> {
+        let mut intervals = self.intervals(quark, range)?;
+        intervals.find(|i| i.as_ref().map_or(true, |i| wanted(i.value))).transpose()
+    }
+
+    /// Finds the last interval of an attribute that overlaps `range`, in ns, and whose
+    /// value `wanted` accepts.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`intervals`](Self::intervals).
+    pub fn last_with<'h>(
+        &'h self,
+        quark: Quark,
+        range: RangeInclusive<i64>,
+        mut wanted: impl FnMut(Value<'h>) -> bool,
+    ) -> Result<Option<Interval<'h>>, Error> {
+        let mut intervals = self.intervals(quark, range)?.rev();
+        intervals.find(|i| i.as_ref().map_or(true, |i| wanted(i.value))).transpose()
+    }
+}
+
+/// The sorted times of a query.
+#[derive(Debug)]
+struct QueryTimes<'t> {
+    all: &'t [i64],
+    /// The mean number of times in one ns.
+    density: f64,
+}
+
+impl<'t> QueryTimes<'t> {
+    fn new(all: &'t [i64]) -> QueryTimes<'t> {
+        let span = all.last().zip(all.first()).map_or(0, |(last, first)| last.abs_diff(*first));
+        QueryTimes { all, density: all.len() as f64 / span.max(1) as f64 }
+    }
+
+    /// Returns the index of the first time after `end`, from index `at` on, whose own time
+    /// is not after it.
+    #[inline(always)]
+    fn next_after(&self, at: usize, end: i64) -> usize {
+        if self.all.get(at + 1).is_none_or(|next| *next > end) {
+            return at + 1;
+        }
+        // An interval may contain many times, and they are mostly evenly spaced. An
+        // interpolation search therefore guesses the index and looks near it.
+        let passed = end.wrapping_sub(self.all[at]) as u64;
+        let guess = at.saturating_add((passed as f64 * self.density) as usize);
+        let guess = guess.min(self.all.len() - 1);
+        let after = |t: &&i64| **t > end;
+        if self.all[guess] > end {
+            let before = &self.all[at..guess];
+            let few = before.iter().rev().take(8).take_while(after).count();
+            return if few < 8 { guess - few } else { at + before.partition_point(|t| *t <= end) };
+        }
+        let left = &self.all[guess..];
+        let few = left.iter().take(8).take_while(|t| !after(t)).count();
+        guess + if few < 8 { few } else { left.partition_point(|t| *t <= end) }
+    }
+}
+
+/// An iterator over the intervals of an attribute in a time range: see
+/// [`History::intervals`].
+#[derive(Debug, Clone)]
+pub struct Intervals<'h> {
+    /// Cursors at the first and the last remaining interval; `None` if none remain.
+    ends: Option<(Cursor<'h>, Cursor<'h>)>,
+    /// The first and the last remaining time, in ns.
+    first: i64,
+    last: i64,
+}
+
+impl<'h> Iterator for Intervals<'h> {
+    type Item = Result<Interval<'h>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (front, _) = self.ends.as_mut()?;
+        let interval = front.interval();
+        let step = match &interval {
+            Ok(interval) if interval.end < self.last => {
+                self.first = interval.end + 1;
+                front.next()
+            }
+            _ => Ok(false),
+        };
+        match step {
+            Ok(true) => {}
+            Ok(false) => self.ends = None,
+            Err(error) => {
+                self.ends = None;
+                return Some(Err(error));
+            }
+        }
+        Some(interval)
+    }
+}
+
+impl DoubleEndedIterator for Intervals<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let (_, back) = self.ends.as_mut()?;
+        let interval = back.interval();
+        let step = match &interval {
+            Ok(interval) if interval.start > self.first => {
+                self.last = interval.start - 1;
+                back.previous()
+            }
+            _ => Ok(false),
+        };
+        match step {
+            Ok(true) => {}
+            Ok(false) => self.ends = None,
+            Err(error) => {
+                self.ends = None;
+                return Some(Err(error));
+            }
+        }
+        Some(interval)
+    }
+}
+
+impl FusedIterator for Intervals<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn next_after_finds_times_of_any_spacing(
+            mut all in prop::collection::vec(
+                prop_oneof![-50i64..50, any::<i64>(), (0i64..900).prop_map(|i| i * 1000)],
+                1..300,
+            ),
+            from in any::<prop::sample::Index>(),
+            end in prop_oneof![-50i64..50, any::<i64>(), 0i64..900_000],
+        ) {
+            all.sort_unstable();
+            let from = from.index(all.len());
+            let end = end.max(all[from]);
+            let expected = all.partition_point(|t| *t <= end);
+            prop_assert_eq!(QueryTimes::new(&all).next_after(from, end), expected);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Questions to a history.
+//!
+//! `history` opens files and finds the column chunks of attributes; `cursor` steps through
+//! the intervals of one attribute; `block_at` and `block_probe` search all column chunks of
+//! a block for one instant. The other modules are the public questions. This layer uses
+//! `file` and `block`.
+
+mod block_at;
+mod block_probe;
+mod cursor;
+pub(crate) mod durations;
+pub(crate) mod history;
+pub(crate) mod intervals;
+mod state_at;
+mod text_cache;
