@@ -468,3 +468,29 @@ fn files_are_as_documented() {
         }
     }
 }
+
+#[test]
+fn the_example_is_the_file_that_is_written() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/history-format.md");
+    let document = std::fs::read_to_string(document).unwrap();
+    let (_, example) = document.split_once("## An example").unwrap();
+    let listing = example.split("```").nth(1).unwrap();
+    let mut expected = Vec::new();
+    for line in listing.lines().skip(1) {
+        let mut columns = line.split("  ");
+        let offset = usize::from_str_radix(columns.next().unwrap(), 16).unwrap();
+        assert_eq!(offset, expected.len(), "{line}");
+        let bytes = columns.next().unwrap().split_whitespace();
+        expected.extend(bytes.map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+    }
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("history");
+    let mut builder = Builder::create(&path, 0, Settings::default()).unwrap();
+    let door = builder.add("door").unwrap();
+    builder.set(door, 100, "open").unwrap();
+    builder.set(door, 250, "closed").unwrap();
+    builder.close(1_000).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), expected);
+    assert_eq!(File::read(&expected).names, [(None, "door".into())]);
+}

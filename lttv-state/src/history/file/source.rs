@@ -48,11 +48,12 @@ impl Source {
     pub(crate) fn of(mut file: &File, access: Access) -> io::Result<Source> {
         use std::io::{Read, Seek};
         if access == Access::Map && file.metadata()?.len() > 0 {
-            // SAFETY: the mapping is private and read-only, and this process never writes
-            // to the file while it is mapped. Another process can still do so; no check can
-            // exclude that, and `Access::Map` leaves it to the caller. All accesses to the
-            // bytes are bounds-checked at each use, so changed bytes give wrong values. A
-            // truncated file raises SIGBUS. `Access::Read` avoids both.
+            // SAFETY: the mapping is read-only, and this process does not change the bytes
+            // that it reads through it: finished files are replaced, and a resumed file is
+            // truncated only past its last block. Another process can still change the
+            // file; no check can exclude that, and `Access::Map` leaves it to the caller.
+            // All accesses are bounds-checked at each use, so changed bytes give wrong
+            // values. A truncated file raises SIGBUS. `Access::Read` avoids both.
             #[allow(unsafe_code, reason = "the one mapping")]
             let mapped = unsafe { memmap2::Mmap::map(file) };
             // Mapping fails on some file systems; reading always works.

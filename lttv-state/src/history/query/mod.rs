@@ -1,8 +1,8 @@
-//! Questions to a history.
+//! Queries on histories.
 //!
 //! `history` opens files and finds the column chunks of attributes; `cursor` steps through
 //! the intervals of one attribute; `block_at` and `block_probe` search all column chunks of
-//! a block for one instant. The other modules are the public questions. This layer uses
+//! a block for one instant. The other modules are the public queries. This layer uses
 //! `file` and `block`.
 
 mod block_at;
