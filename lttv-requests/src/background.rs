@@ -1,23 +1,22 @@
-//! Computations over the whole traceset, while nobody waits for anything else.
+//! Background computations over the whole traceset.
 
 use ltt_read::Timestamp;
 use lttv_context::{TracesetContext, TracesetPosition};
 
 use crate::budget::Budget;
-use crate::cut::Cut;
-use crate::finish::FinishReason;
-use crate::identity::{Owner, RequestId};
-use crate::request::EventsRequest;
+use crate::chunk::FinishReason;
+use crate::request::{EventsRequest, Owner, RequestId};
+use crate::request_start::RequestStart;
 use crate::scheduler::Scheduler;
 
-/// Computations over the whole traceset, each done once for all who want it, and
-/// only while no request is pending.
+/// Computations over the whole traceset, each performed once for all owners that request
+/// it, and only while no request is pending.
 ///
-/// It has a context of its own, so that requests do not disturb it. All
-/// computations in progress share one read of the traceset; one that is asked for
-/// later reads alone what the others have behind them, and then joins them.
-/// What a computation has come to by then may be looked at any time: it is in
-/// what its hooks have captured, or in extensions of the context.
+/// A background has its own context, so that requests do not disturb it. All computations
+/// in progress share one read of the traceset. A computation that is requested later
+/// first reads alone the part that the others have passed, and then joins them. Partial
+/// results can be inspected at any time: they are in the captures of hooks, or in
+/// extensions of the context.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -59,48 +58,48 @@ pub struct Background<'h> {
     lends_checkpoints: bool,
 }
 
-/// A computation of a [`Background`]: valid there only.
+/// The id of a computation, valid only for the [`Background`] that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModuleId(usize);
 
-/// How far a computation is.
+/// The progress of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Nobody asked for it yet.
+    /// The computation has not been requested, or was given up.
     Idle,
-    /// It will come, or is under way.
+    /// The computation is waiting or in progress.
     InProgress {
-        /// All events before this time have been gone through.
+        /// The time before which all events have been processed.
         to: Timestamp,
     },
-    /// It is done.
+    /// The computation is complete.
     Ready,
 }
 
-/// What of a computation somebody wants to be told of.
+/// A condition on the progress of a computation, for a notification.
 #[derive(Debug, Clone)]
 pub enum When {
-    /// That all events before a time have been gone through.
+    /// All events before a time have been processed.
     Time(Timestamp),
-    /// That all events before a position have been gone through.
+    /// All events before a position have been processed.
     Position(TracesetPosition),
-    /// That it is done.
+    /// The computation is complete.
     Done,
 }
 
-/// A computation has come to where somebody wanted to be told of it, or is done.
+/// A notification: a computation has met the condition of an owner, or is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reached {
-    /// Who wanted to be told.
+    /// The owner that requested the notification.
     pub owner: Owner,
-    /// Of what.
+    /// The computation.
     pub module: ModuleId,
 }
 
 struct Module<'h> {
     name: String,
-    #[allow(clippy::type_complexity, reason = "it is the only one")]
+    #[allow(clippy::type_complexity, reason = "used only once")]
     install: Box<dyn FnMut(EventsRequest<'h>) -> EventsRequest<'h> + 'h>,
     request: Option<RequestId>,
     is_ready: bool,
@@ -115,8 +114,8 @@ struct Notification {
 }
 
 impl<'h> Background<'h> {
-    /// No computations. The context should be one for the same traceset as that of
-    /// the scheduler, so that its positions mean the same.
+    /// Creates a background without computations. The context should be one for the
+    /// scheduler's traceset, so that positions mean the same in both.
     pub fn new(mut context: TracesetContext<'h>) -> Self {
         context.seek_begin();
         Background {
@@ -127,10 +126,10 @@ impl<'h> Background<'h> {
         }
     }
 
-    /// Makes a computation known. When it is first asked for, `install` gives a
-    /// request for all events its hooks: the first is called before the first
-    /// event of the traceset, the last after the last one. It may stop before that;
-    /// then it is done.
+    /// Registers a computation. When it is first requested, `install` adds its hooks to a
+    /// request for all events: the first hook is called before the first event of the
+    /// traceset, the last one after the last event. The request may stop earlier, which
+    /// completes the computation.
     pub fn register(
         &mut self,
         name: &str,
@@ -146,14 +145,14 @@ impl<'h> Background<'h> {
         ModuleId(self.modules.len() - 1)
     }
 
-    /// The first computation of a name.
+    /// Finds the first computation with a name.
     pub fn find(&self, name: &str) -> Option<ModuleId> {
         self.modules.iter().position(|module| module.name == name).map(ModuleId)
     }
 
-    /// Asks for a computation, unless it is done, or in progress already. Tells how
-    /// far it is. One of which a hook panicked is [idle](Stage::Idle), and may be asked for
-    /// again.
+    /// Starts a computation, unless it is complete or in progress. Returns its progress.
+    /// A computation of which a hook has panicked is [idle](Stage::Idle), and can be
+    /// started again.
     pub fn compute(&mut self, module: ModuleId, owner: Owner) -> Stage {
         if let Some(known) = self.modules.get_mut(module.0)
             && !known.is_ready
@@ -163,38 +162,39 @@ impl<'h> Background<'h> {
             }
             if known.request.is_none() {
                 let request = (known.install)(EventsRequest::new(owner));
-                // There is nothing to refuse, unless `install` put in a position.
+                // Submitting only fails if `install` has set a position or trace that
+                // does not exist.
                 known.request = self.scheduler.submit(request).ok();
             }
         }
         self.stage(module)
     }
 
-    /// How far a computation is.
+    /// Returns the progress of a computation.
     pub fn stage(&self, module: ModuleId) -> Stage {
         let Some(known) = self.modules.get(module.0) else { return Stage::Idle };
-        match known.request.and_then(|request| self.scheduler.served(request)) {
+        match known.request.and_then(|request| self.scheduler.find(request)) {
             _ if known.is_ready => Stage::Ready,
             None => Stage::Idle,
-            Some(served) => Stage::InProgress {
-                to: match &served.cut {
-                    Cut::Time(time) => *time,
-                    Cut::Position(position) => position.time().unwrap_or(Timestamp::MAX),
+            Some(request) => Stage::InProgress {
+                to: match &request.start {
+                    RequestStart::Time(time) => *time,
+                    RequestStart::Position(position) => position.time().unwrap_or(Timestamp::MAX),
                 },
             },
         }
     }
 
-    /// Somebody wants to be told, once, how far a computation has come: in
-    /// [`Chunk::reached`](crate::Chunk::reached), after the chunk in which it
-    /// comes there, at once if it has been there already, at the latest when it is
-    /// done.
+    /// Registers a notification, which is delivered once in
+    /// [`Chunk::reached`](crate::Chunk::reached): in the chunk in which the condition is
+    /// met, or in the next one if it is met already, and at the latest when the
+    /// computation is complete.
     pub fn notify(&mut self, module: ModuleId, owner: Owner, when: When) {
         self.notifications.push(Notification { owner, module, when });
     }
 
-    /// Forgets an owner. Computations that nobody else wants end; what they have
-    /// come to is given up.
+    /// Removes an owner. Computations that no other owner has requested end, and their
+    /// results are given up.
     pub fn cancel_owner(&mut self, owner: Owner) {
         self.notifications.retain(|notification| notification.owner != owner);
         for module in &mut self.modules {
@@ -209,24 +209,25 @@ impl<'h> Background<'h> {
         }
     }
 
-    /// Lets the scheduler's own context seek by the checkpoints that are saved
-    /// here: its extensions must be the same, in the same order. So requests get
-    /// the quicker the further this has come.
+    /// Lets the scheduler's own context seek by the checkpoints of this background. Both
+    /// contexts must have equal extensions in equal order. The further the background has
+    /// read, the faster requests start.
     pub fn lend_checkpoints(&mut self) {
         self.lends_checkpoints = true;
     }
 
-    /// The context that reads.
+    /// Returns the context that reads.
     pub fn context(&self) -> &TracesetContext<'h> {
         self.scheduler.context()
     }
 
-    /// Whether nothing is in progress, nor anybody to be told.
+    /// Returns whether no computation is in progress and no notification is due.
     pub fn is_idle(&self) -> bool {
         self.scheduler.is_idle() && !self.notifications.iter().any(|n| self.is_due(n))
     }
 
-    /// Gets on with all that is in progress. Tells how many events were read for it.
+    /// Continues all computations in progress. Returns the number of events read for
+    /// them.
     pub(crate) fn service(&mut self, budget: Budget, foreground: &mut TracesetContext<'h>) -> u64 {
         let chunk = self.scheduler.service_chunk(budget);
         for end in &chunk.finished {
@@ -242,13 +243,14 @@ impl<'h> Background<'h> {
         if self.lends_checkpoints && own.len() != foreground.checkpoints().len() {
             let mut both = foreground.checkpoints().clone();
             both.merge(own);
-            // Those of other extensions are refused: requests seek without them.
+            // Checkpoints of other extensions are refused; requests then seek without
+            // them.
             let _ = foreground.set_checkpoints(both);
         }
         chunk.read + chunk.replayed
     }
 
-    /// Takes what is due.
+    /// Removes and returns the notifications that are due.
     pub(crate) fn take_reached(&mut self) -> Vec<Reached> {
         let mut reached = Vec::new();
         let mut notifications = std::mem::take(&mut self.notifications);
@@ -262,17 +264,18 @@ impl<'h> Background<'h> {
         reached
     }
 
+    /// Returns whether the condition of a notification is met.
     fn is_due(&self, notification: &Notification) -> bool {
         let Some(module) = self.modules.get(notification.module.0) else { return false };
-        let served = || self.scheduler.served(module.request?);
-        let has_passed = |goal: Cut| match served().map(|served| &served.cut) {
-            Some(Cut::Position(position)) => !goal.is_behind(position),
+        let request = || self.scheduler.find(module.request?);
+        let has_passed = |goal: RequestStart| match request().map(|request| &request.start) {
+            Some(RequestStart::Position(position)) => !goal.is_after(position),
             _ => false,
         };
         module.is_ready
             || match &notification.when {
-                When::Time(time) => has_passed(Cut::Time(*time)),
-                When::Position(position) => has_passed(Cut::Position(position.clone())),
+                When::Time(time) => has_passed(RequestStart::Time(*time)),
+                When::Position(position) => has_passed(RequestStart::Position(position.clone())),
                 When::Done => false,
             }
     }

@@ -1,11 +1,11 @@
-//! How much work one call may do.
+//! The budget of a call, and its consumption.
 
 use std::time::{Duration, Instant};
 
-/// How much work a call may do: a number of events, or a time, or what comes
-/// first of both.
+/// A limit on the work of a call: a number of events, a time, or both, of which the first
+/// to be reached ends the call.
 ///
-/// Both count everything: events that are delivered and those that are only read
+/// Both limits cover all work: events that are delivered, and events that are only read
 /// to bring state up to date.
 ///
 /// ```
@@ -22,185 +22,189 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// At most so many events. Zero is taken for one, since every call makes
+    /// Creates a budget of a number of events. Zero counts as one, since every call makes
     /// progress.
     pub const fn events(events: u64) -> Self {
         Budget { events: Some(events), time: None }
     }
 
-    /// About so much time. It is looked at again and again, more often towards its
-    /// end. One hook that takes long is not interrupted, nor is the making of the index
-    /// of a tracefile that has none, when something is first sought there.
+    /// Creates a budget of about a duration. The clock is read repeatedly, more often
+    /// towards the end. A hook that takes long is not interrupted, nor is building the
+    /// index of a tracefile that has none when it is first sought.
     pub const fn time(time: Duration) -> Self {
         Budget { events: None, time: Some(time) }
     }
 
-    /// Also at most so many events.
+    /// Adds a limit on the number of events.
     #[must_use]
     pub const fn and_events(self, events: u64) -> Self {
         Budget { events: Some(events), ..self }
     }
 
-    /// How many events at most.
+    /// Returns the maximum number of events. `None` if there is no such limit.
     pub const fn max_events(self) -> Option<u64> {
         self.events
     }
 
-    /// How much time at most.
+    /// Returns the maximum duration. `None` if there is no such limit.
     pub const fn max_time(self) -> Option<Duration> {
         self.time
     }
 }
 
 impl Default for Budget {
-    /// 6000 events.
+    /// Creates a budget of 6000 events.
     fn default() -> Self {
         Budget::events(6000)
     }
 }
 
-/// What one seek counts as, in events.
-const SEEK: u64 = 256;
-/// Effort that is always allowed, in events: else a small budget would not do for
-/// a seek and what comes after it.
-const LEAST_EFFORT: u64 = 2 * SEEK;
-/// Events between looks at the clock: at first, while nothing is known of how long
-/// they take, and at most.
+/// The cost of a seek, in events.
+const SEEK_COST: u64 = 256;
+/// The effort that is always allowed, in events. A smaller budget would not suffice for a
+/// seek and the work after it.
+const MIN_EFFORT: u64 = 2 * SEEK_COST;
+/// The number of events between reads of the clock: at first, while their cost is
+/// unknown, and at most.
 const FIRST_SLICE: u64 = 8;
-const MOST_SLICE: u64 = 1 << 16;
-/// Events that a seek passes over between looks at the clock: some 20 µs.
+const MAX_SLICE: u64 = 1 << 16;
+/// The number of events that a seek passes over between reads of the clock: about 20 µs.
 const SEARCH_SLICE: u64 = 4096;
 
-/// So much may hooks ask for in a call, however large its budget is: what they ask for
-/// may make them ask for more, without an end.
-const MOST_ACCEPTED: u64 = 1 << 16;
+/// The maximum number of commands of hooks in a call, however large its budget is.
+/// Commands can lead to more commands without end.
+const MAX_COMMANDS: u64 = 1 << 16;
 
-/// What is left of a budget.
+/// The consumption of a budget during a call.
 #[derive(Debug)]
 pub(crate) struct Meter {
     budget: Budget,
-    begin: Instant,
+    start: Instant,
     events: u64,
     effort: u64,
-    /// How much was done that hooks asked for.
-    accepted: u64,
-    /// Whether hooks were asked once what they ask for.
-    has_accepted: bool,
-    /// Whether anything was done.
-    has_begun: bool,
+    /// The number of executed commands of hooks.
+    commands: u64,
+    /// Whether the queue of commands has been emptied once in this call.
+    has_run_commands: bool,
+    /// Whether the call has made progress.
+    has_progress: bool,
     slice: u64,
-    slice_begin: Instant,
+    slice_start: Instant,
 }
 
 impl Meter {
     pub(crate) fn new(budget: Budget) -> Self {
-        let begin = Instant::now();
-        let (slice, slice_begin) = (FIRST_SLICE, begin);
+        let start = Instant::now();
+        let (slice, slice_start) = (FIRST_SLICE, start);
         Meter {
             budget,
-            begin,
+            start,
             events: 0,
             effort: 0,
-            accepted: 0,
-            has_accepted: false,
-            has_begun: false,
+            commands: 0,
+            has_run_commands: false,
+            has_progress: false,
             slice,
-            slice_begin,
+            slice_start,
         }
     }
 
-    /// Whether the call is to end. Never before something was done.
+    /// Returns whether the call has to end. Always `false` before there is progress.
     pub(crate) fn is_spent(&self) -> bool {
-        let most = self.most_events();
-        let is_through = self.events >= most
-            || self.effort >= most.max(LEAST_EFFORT)
-            || self.accepted >= MOST_ACCEPTED;
-        self.has_begun && is_through || self.is_late()
+        let limit = self.event_limit();
+        let is_exhausted = self.events >= limit
+            || self.effort >= limit.max(MIN_EFFORT)
+            || self.commands >= MAX_COMMANDS;
+        self.has_progress && is_exhausted || self.is_out_of_time()
     }
 
-    /// Whether time is up, if something was done at least.
-    pub(crate) fn is_late(&self) -> bool {
-        self.has_begun && self.budget.time.is_some_and(|time| self.begin.elapsed() >= time)
+    /// Returns whether the time limit has been reached. Always `false` before there is
+    /// progress.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        self.has_progress && self.budget.time.is_some_and(|time| self.start.elapsed() >= time)
     }
 
-    /// What is left.
-    pub(crate) fn left(&self) -> Budget {
+    /// Returns the remaining budget.
+    pub(crate) fn remaining(&self) -> Budget {
         Budget {
             events: self.budget.events.map(|events| events.saturating_sub(self.events)),
-            time: self.budget.time.map(|time| time.saturating_sub(self.begin.elapsed())),
+            time: self.budget.time.map(|time| time.saturating_sub(self.start.elapsed())),
         }
     }
 
-    /// A seek was made.
-    pub(crate) fn seek(&mut self) {
-        self.effort += SEEK;
-        self.has_begun = true;
+    /// Counts a seek.
+    pub(crate) fn count_seek(&mut self) {
+        self.effort += SEEK_COST;
+        self.has_progress = true;
     }
 
-    /// So many things were done that hooks asked for. Those asked for before the call are
-    /// no progress of it by themselves: at least one step follows.
-    pub(crate) fn accept(&mut self, commands: usize) {
-        self.accepted += commands as u64;
+    /// Counts executed commands of hooks. The first count of a call contains the commands
+    /// from before the call, which are no progress by themselves: at least one step has
+    /// to follow.
+    pub(crate) fn count_commands(&mut self, commands: usize) {
+        self.commands += commands as u64;
         self.effort += commands as u64;
-        self.has_begun |= commands > 0 && self.has_accepted;
-        self.has_accepted = true;
+        self.has_progress |= commands > 0 && self.has_run_commands;
+        self.has_run_commands = true;
     }
 
-    /// Whether as much was done at the end of a call as may be, whatever was before.
-    pub(crate) fn is_enough_at_end(commands: usize) -> bool {
-        commands as u64 >= LEAST_EFFORT
+    /// Returns whether the number of commands executed at the end of a call has reached
+    /// its limit, which does not depend on the previous work of the call.
+    pub(crate) fn is_final_limit(commands: usize) -> bool {
+        commands as u64 >= MIN_EFFORT
     }
 
-    /// A request began or ended.
-    pub(crate) fn step(&mut self) {
+    /// Counts the start or end of a request.
+    pub(crate) fn count_step(&mut self) {
         self.effort += 1;
-        self.has_begun = true;
+        self.has_progress = true;
     }
 
-    /// Another request gets events from here on: they may take longer than those so
-    /// far.
-    pub(crate) fn prepare(&mut self) {
+    /// Makes the next slice short, because another request has joined and events may now
+    /// take longer.
+    pub(crate) fn restart_slices(&mut self) {
         self.slice = FIRST_SLICE;
     }
 
-    /// How many events may be read before the next look: at least one.
-    pub(crate) fn begin_slice(&mut self) -> u64 {
-        let left = self.most_events().saturating_sub(self.events).max(1);
+    /// Starts a slice. Returns the number of events to read before the next read of the
+    /// clock, at least 1.
+    pub(crate) fn start_slice(&mut self) -> u64 {
+        let left = self.event_limit().saturating_sub(self.events).max(1);
         if self.budget.time.is_none() {
             return left;
         }
-        self.slice_begin = Instant::now();
+        self.slice_start = Instant::now();
         self.slice.min(left)
     }
 
-    /// How many events a seek may pass over before the next look. Without a time it is
-    /// not interrupted.
+    /// Returns the number of events that a seek may pass over before the next read of the
+    /// clock. Without a time limit, a seek is not interrupted.
     pub(crate) fn search_slice(&self) -> u64 {
         self.budget.time.map_or(u64::MAX, |_| SEARCH_SLICE)
     }
 
-    /// A seek got nearer to its end.
-    pub(crate) fn searched(&mut self) {
-        self.has_begun = true;
+    /// Counts progress of a seek.
+    pub(crate) fn count_search(&mut self) {
+        self.has_progress = true;
     }
 
-    /// So many were read. The next slice will be such that it takes no more than a
-    /// quarter of the time left.
+    /// Ends a slice in which a number of events was read. The length of the next slice is
+    /// chosen to take at most a quarter of the remaining time.
     pub(crate) fn end_slice(&mut self, events: u64) {
         self.events += events;
-        self.has_begun = true;
-        // Reading none is something too: it showed that there is none to read.
+        self.has_progress = true;
+        // A read without events is progress, too: it has shown that there are none.
         self.effort += u64::from(events == 0);
         let Some(time) = self.budget.time else { return };
-        let left = time.saturating_sub(self.begin.elapsed());
-        let took = self.slice_begin.elapsed().as_nanos().max(1);
+        let left = time.saturating_sub(self.start.elapsed());
+        let took = self.slice_start.elapsed().as_nanos().max(1);
         let fitting = left.as_nanos() / 4 * u128::from(events.max(1)) / took;
-        let fitting = u64::try_from(fitting).unwrap_or(MOST_SLICE);
-        // What was fast so far need not remain so.
-        self.slice = fitting.min(self.slice * 4).clamp(1, MOST_SLICE);
+        let fitting = u64::try_from(fitting).unwrap_or(MAX_SLICE);
+        // Later events may take longer than those so far.
+        self.slice = fitting.min(self.slice * 4).clamp(1, MAX_SLICE);
     }
 
-    fn most_events(&self) -> u64 {
+    fn event_limit(&self) -> u64 {
         self.budget.events.map_or(u64::MAX, |events| events.max(1))
     }
 }

@@ -1,70 +1,131 @@
-//! What came of a call.
+//! The results of calls of [`service_chunk`](crate::Scheduler::service_chunk).
 
 use ltt_read::Timestamp;
 
 use crate::background::Reached;
-use crate::finish::Finished;
-use crate::identity::RequestId;
+use crate::request::{Owner, RequestId};
 
-/// What one call of [`service_chunk`](crate::Scheduler::service_chunk) did; and the call
-/// before, if that panicked.
+/// The results of a call of [`service_chunk`](crate::Scheduler::service_chunk), and of
+/// the previous call if that one panicked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chunk {
-    /// Events read for requests: each once, for however many.
+    /// The number of events read for requests. Each event counts once, however many
+    /// requests receive it.
     pub read: u64,
-    /// Events read only to bring state to where a request is.
+    /// The number of events read only to bring state to the position of a request.
     pub replayed: u64,
-    /// Events delivered: each as often as there were requests that it was for.
+    /// The number of events delivered. Each event counts once per request that it is
+    /// delivered to.
     pub delivered: u64,
-    /// How often reading went on elsewhere.
+    /// The number of seeks.
     pub seeks: u64,
-    /// Events passed over on the way to where a seek leads, where that is far: it may
-    /// have to go on in the next call.
+    /// The number of events that a long seek has passed over. The seek may continue in
+    /// the next call.
     pub sought: u64,
-    /// Requests that began.
+    /// The requests that started.
     pub started: Vec<RequestId>,
-    /// Requests that ended, in this order. Those that are cancelled before they
-    /// begin are not here, [by default](crate::Scheduler::set_telling_all).
+    /// The requests that ended, in this order. Requests that end before they start are
+    /// not included, [by default](crate::Scheduler::set_telling_all); nor are those that
+    /// the application has cancelled.
     pub finished: Vec<Finished>,
-    /// Requests that have to wait for others elsewhere; they will go on where they
-    /// are.
+    /// The requests that were interrupted in favour of others; they continue later at
+    /// their positions.
     pub interrupted: Vec<RequestId>,
-    /// If state has still to be brought to where a request is: from and to where.
+    /// The progress of a replay, if state has not yet reached the position of a request.
     pub replay: Option<Replay>,
-    /// Events read in the [background](crate::Background).
+    /// The number of events read in the [background](crate::Background).
     pub computed: u64,
-    /// What came of computations in the background that somebody wanted to know.
+    /// The notifications from background computations.
     pub reached: Vec<Reached>,
-    /// Whether there is more to do.
+    /// The status of the scheduler: whether to call again.
     pub status: Status,
 }
 
-/// State on its way.
+/// The progress of a replay: events are read again to bring state to a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {
-    /// The time that it has come to.
+    /// The time that state has reached.
     pub at: Timestamp,
-    /// The time that it has to come to; none if that is the traceset's end.
+    /// The time that state has to reach. `None` for the end of the traceset.
     pub to: Option<Timestamp>,
 }
 
-/// Whether there is more to do.
+/// The status of a scheduler after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Status {
-    /// Nothing pends, not even in the background: do not call before something is submitted.
+    /// No work remains, not even in the background: call again after submitting a
+    /// request.
     #[default]
     Idle,
-    /// Call again.
+    /// Work remains: call again.
     More,
-    /// Something may pend, but the scheduler is paused.
+    /// The scheduler is paused; work may remain.
     Paused,
 }
 
 impl Chunk {
-    /// Whether to call again.
+    /// Returns `true` if work remains, so that the application should call again.
     pub fn has_more(&self) -> bool {
         self.status == Status::More
     }
+}
+
+/// The reason why a request ended. If several apply, it is the first of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FinishReason {
+    /// A hook or the filter of the request panicked. If a hook after the request
+    /// panicked, only [`Finished`] has this reason: the hooks after the request are
+    /// called with the reason that applied before.
+    Panicked,
+    /// The request was cancelled, by the application or a hook.
+    Cancelled,
+    /// The traceset changed, and the request depends on a position or trace of the
+    /// previous one.
+    TracesetChanged,
+    /// A hook called [`Control::stop`](crate::Control::stop); the event was delivered.
+    Stopped,
+    /// The limit on events was reached.
+    EventCount,
+    /// The limit on matching events was reached.
+    MatchCount,
+    /// The traceset has no more events.
+    EndOfTraceset,
+    /// The next event is not before the end position.
+    EndPosition,
+    /// All events before the end time have been delivered.
+    EndTime,
+}
+
+impl FinishReason {
+    /// Returns a name for logs and scripts, such as `end_time`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FinishReason::Panicked => "panicked",
+            FinishReason::Cancelled => "cancelled",
+            FinishReason::TracesetChanged => "traceset_changed",
+            FinishReason::Stopped => "stopped",
+            FinishReason::EventCount => "num_events",
+            FinishReason::MatchCount => "num_matches",
+            FinishReason::EndOfTraceset => "end_of_traceset",
+            FinishReason::EndPosition => "end_position",
+            FinishReason::EndTime => "end_time",
+        }
+    }
+}
+
+/// The end of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finished {
+    /// The id of the request.
+    pub request: RequestId,
+    /// The owner of the request.
+    pub owner: Owner,
+    /// The reason of the end.
+    pub reason: FinishReason,
+    /// The number of events of the traceset, or of the request's trace, that the request
+    /// went through, whether or not a hook was called for them.
+    pub events: u64,
 }

@@ -1,4 +1,4 @@
-//! What hooks can do about requests.
+//! Control of requests from their hooks.
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -10,56 +10,55 @@ use std::rc::Rc;
 use lttv_context::{EventCall, Generation, LevelCall, TracesetPosition};
 use lttv_hooks::{Flow, Verdict};
 
-use crate::cut::Cut;
-use crate::error::SubmitError;
-use crate::gate::Gate;
-use crate::identity::{Owner, RequestId};
-use crate::request::EventsRequest;
+use crate::request::{EventsRequest, Owner, RequestId, SubmitError};
+use crate::request_filter::RequestFilter;
+use crate::request_start::RequestStart;
 
-/// What the hooks of a request get besides their call: the request itself, as far
-/// as they may change it, and a way to ask for more.
+/// A handle that the hooks of a request receive besides their call. It changes the
+/// request and submits or cancels others.
 ///
-/// What is asked for is done before the next event is read.
+/// Commands are executed before the next event is read.
 pub struct Control<'h>(pub(crate) Rc<Shared<'h>>);
 
-/// What a request's hooks have in common with each other and the scheduler.
+/// The state that a request's hooks share with each other and the scheduler.
 pub(crate) struct Shared<'h> {
-    /// A hook wants the scheduler to look before the next event is read.
+    /// Whether a hook has to interrupt reading before the next event.
     pub(crate) interrupt: Cell<bool>,
-    /// A hook wants the chunk to end.
+    /// Whether a hook has ended the chunk.
     pub(crate) yielded: Cell<bool>,
     pub(crate) stopped: Cell<bool>,
-    /// A hook has panicked. Those for events are not called any more.
+    /// Whether a hook has panicked. Event hooks are not called any more then.
     has_panicked: Cell<bool>,
-    /// Events seen, if they are counted by a hook, and how many it wants.
+    /// The number of events that the counting hook has counted.
     pub(crate) counted: Cell<u64>,
-    pub(crate) most: Cell<u64>,
-    /// Whether `gate` has to be asked.
-    pub(crate) gated: Cell<bool>,
-    pub(crate) gate: RefCell<Gate<'h>>,
+    /// The number of events at which the counting hook interrupts reading.
+    pub(crate) max_counted: Cell<u64>,
+    /// Whether `filter` has to be called.
+    pub(crate) is_filtered: Cell<bool>,
+    pub(crate) filter: RefCell<RequestFilter<'h>>,
     link: OnceCell<Link<'h>>,
 }
 
-/// What is known of a request from its submission on.
+/// The identity and queue of a request, known from its submission on.
 struct Link<'h> {
     id: RequestId,
     owner: Owner,
     queue: Rc<Queue<'h>>,
 }
 
-/// What hooks asked for, in order.
+/// The commands of hooks in order, and the information that checking them needs.
 pub(crate) struct Queue<'h> {
     commands: RefCell<Vec<Command<'h>>>,
-    /// Requests of which a hook panicked.
+    /// The requests whose hooks have panicked.
     failed: RefCell<Vec<RequestId>>,
-    /// The first panic that is to be passed on.
+    /// The first panic, to be resumed by the scheduler.
     panic: Cell<Option<Panic>>,
     next: Cell<u64>,
     generation: Cell<Generation>,
     traces: Cell<usize>,
 }
 
-/// What a hook panicked with.
+/// The payload of a panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
 
 pub(crate) enum Command<'h> {
@@ -69,47 +68,49 @@ pub(crate) enum Command<'h> {
 }
 
 impl<'h> Control<'h> {
-    /// Which request it is.
+    /// Returns the id of the request. `None` before it is submitted.
     pub fn request(&self) -> Option<RequestId> {
         self.0.link.get().map(|link| link.id)
     }
 
-    /// Whose request it is.
+    /// Returns the owner of the request. `None` before it is submitted.
     pub fn owner(&self) -> Option<Owner> {
         self.0.link.get().map(|link| link.owner)
     }
 
-    /// The request is to end after this event. Its other hooks for the event are
-    /// still called.
+    /// Ends the request after this event. Its other hooks for the event are still called.
     pub fn stop(&self) {
         self.0.stopped.set(true);
         self.0.interrupt.set(true);
     }
 
-    /// Asks for more: as [`Scheduler::submit`](crate::Scheduler::submit).
+    /// Adds a request, like [`Scheduler::submit`](crate::Scheduler::submit).
     ///
     /// # Errors
     ///
-    /// As there.
+    /// Returns an error if a position of the request belongs to another traceset, if the
+    /// request is restricted to a trace that the traceset does not have, or if the hook's
+    /// own request has not been submitted.
     pub fn submit(&self, request: EventsRequest<'h>) -> Result<RequestId, SubmitError> {
         let Some(link) = self.0.link.get() else { return Err(SubmitError::NotServed) };
         let id = link.queue.check(&request)?;
-        self.ask(Command::Submit(id, Box::new(request)));
+        self.send(Command::Submit(id, Box::new(request)));
         Ok(id)
     }
 
-    /// A request is to end: as [`Scheduler::cancel`](crate::Scheduler::cancel), but
-    /// it may get this event still.
+    /// Removes a request, like [`Scheduler::cancel`](crate::Scheduler::cancel). The
+    /// request may still receive the current event.
     pub fn cancel(&self, request: RequestId) {
-        self.ask(Command::Cancel(request));
+        self.send(Command::Cancel(request));
     }
 
-    /// All requests of an owner are to end, this one included if it is one.
+    /// Removes all requests of an owner, which may include the hook's own.
     pub fn cancel_owner(&self, owner: Owner) {
-        self.ask(Command::CancelOwner(owner));
+        self.send(Command::CancelOwner(owner));
     }
 
-    fn ask(&self, command: Command<'h>) {
+    /// Sends a command to the scheduler, which executes it before the next event.
+    fn send(&self, command: Command<'h>) {
         if let Some(link) = self.0.link.get() {
             link.queue.commands.borrow_mut().push(command);
             self.0.interrupt.set(true);
@@ -117,17 +118,17 @@ impl<'h> Control<'h> {
     }
 }
 
-/// A hook of a request, that keeps to all of the request's terms but its gate.
+/// A hook of a request with all limits applied except the filter.
 type Hook<'a, 'h> = dyn FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> Flow + 'a;
 
 impl<'h> Control<'h> {
-    /// Calls a hook, if the gate admits the event.
-    #[inline(never)] // so that hooks without a gate are short
-    fn run_if_admitted(&self, call: &mut EventCall<'_, 'h>, hook: &mut Hook<'_, 'h>) -> Flow {
+    /// Calls a hook if the filter accepts the event.
+    #[inline(never)] // keeps hooks without a filter short
+    fn run_if_accepted(&self, call: &mut EventCall<'_, 'h>, hook: &mut Hook<'_, 'h>) -> Flow {
         if self.0.has_panicked() {
             return Flow::Continue(());
         }
-        match self.0.admits(call) {
+        match self.0.accepts(call) {
             true => hook(call, self),
             false => Flow::Continue(()),
         }
@@ -142,19 +143,19 @@ impl<'h> Shared<'h> {
             stopped: Cell::new(false),
             has_panicked: Cell::new(false),
             counted: Cell::new(0),
-            most: Cell::new(u64::MAX),
-            gated: Cell::new(false),
-            gate: RefCell::default(),
+            max_counted: Cell::new(u64::MAX),
+            is_filtered: Cell::new(false),
+            filter: RefCell::default(),
             link: OnceCell::new(),
         })
     }
 
     pub(crate) fn link(&self, id: RequestId, owner: Owner, queue: &Rc<Queue<'h>>) {
-        // It is submitted but once, since submitting takes the request.
+        // A request is submitted at most once, since submitting consumes it.
         _ = self.link.set(Link { id, owner, queue: queue.clone() });
     }
 
-    /// A hook for events, that keeps to the request's terms.
+    /// Wraps an event hook to apply the request's filter and limits.
     pub(crate) fn event_hook<V: Verdict>(
         self: &Rc<Self>,
         mut hook: impl FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> V + 'h,
@@ -168,10 +169,10 @@ impl<'h> Shared<'h> {
             }
             if shared.interrupt.get() { Flow::Break(()) } else { Flow::Continue(()) }
         };
-        // Whatever happens here, hooks of other requests are to get this event too.
+        // Panics are caught so that hooks of other requests receive this event, too.
         move |call| {
-            let called = catch_unwind(AssertUnwindSafe(|| match control.0.gated.get() {
-                true => control.run_if_admitted(call, &mut run),
+            let called = catch_unwind(AssertUnwindSafe(|| match control.0.is_filtered.get() {
+                true => control.run_if_accepted(call, &mut run),
                 false => run(call, &control),
             }));
             called.unwrap_or_else(|panic| {
@@ -181,7 +182,7 @@ impl<'h> Shared<'h> {
         }
     }
 
-    /// A hook for the begin or end of something.
+    /// Wraps a hook before or after the request or a chunk.
     pub(crate) fn level_hook<V: Verdict>(
         self: &Rc<Self>,
         mut hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>) -> V + 'h,
@@ -190,14 +191,14 @@ impl<'h> Shared<'h> {
         move |call| control.0.guard(|| _ = hook(call, &control).flow())
     }
 
-    /// Calls a hook. If it panics, the request is to end.
+    /// Calls a hook. If it panics, marks the request as failed.
     pub(crate) fn guard(&self, hook: impl FnOnce()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(hook)) {
             self.fail(panic);
         }
     }
 
-    /// Notes that a hook has panicked, for the scheduler to end the request.
+    /// Records a panic of a hook, so that the scheduler ends the request.
     #[cold]
     fn fail(&self, panic: Panic) {
         self.mark_failed();
@@ -210,10 +211,10 @@ impl<'h> Shared<'h> {
         }
     }
 
-    /// Makes the request one of which a hook has panicked.
+    /// Marks the request as one whose hook has panicked.
     pub(crate) fn mark_failed(&self) {
         self.has_panicked.set(true);
-        self.gated.set(true); // So event hooks need look at nothing else.
+        self.is_filtered.set(true); // Event hooks need to test only this flag.
         self.interrupt.set(true);
     }
 
@@ -221,18 +222,18 @@ impl<'h> Shared<'h> {
         self.has_panicked.get()
     }
 
-    /// Counts the events that are for the request.
+    /// Creates the hook that counts the request's events.
     pub(crate) fn count_hook(
         self: &Rc<Self>,
     ) -> impl FnMut(&mut EventCall<'_, 'h>) -> Flow + use<'h> {
         let shared = self.clone();
         move |call| {
-            if !shared.gate.borrow().is_in_window(call) {
+            if !shared.filter.borrow().is_in_window(call) {
                 return Flow::Continue(());
             }
             let counted = shared.counted.get() + 1;
             shared.counted.set(counted);
-            if counted < shared.most.get() {
+            if counted < shared.max_counted.get() {
                 return Flow::Continue(());
             }
             shared.interrupt.set(true);
@@ -240,10 +241,12 @@ impl<'h> Shared<'h> {
         }
     }
 
-    fn admits(&self, call: &EventCall<'_, '_>) -> bool {
-        let mut gate = self.gate.borrow_mut();
-        let passes = gate.admits(call);
-        if gate.is_full() {
+    /// Returns `true` if the filter accepts an event, and interrupts reading at the
+    /// limit.
+    fn accepts(&self, call: &EventCall<'_, '_>) -> bool {
+        let mut filter = self.filter.borrow_mut();
+        let passes = filter.accepts(call);
+        if filter.is_exhausted() {
             self.interrupt.set(true);
         }
         passes
@@ -267,7 +270,7 @@ impl<'h> Queue<'h> {
         self.traces.set(traces);
     }
 
-    /// Whether a request can be served; gives it an identity.
+    /// Checks whether a request can be served, and returns a new id for it.
     pub(crate) fn check(&self, request: &EventsRequest<'h>) -> Result<RequestId, SubmitError> {
         let traces = self.traces.get();
         if let Some(trace) = request.trace.filter(|trace| *trace >= traces) {
@@ -279,7 +282,7 @@ impl<'h> Queue<'h> {
                 traceset: self.generation.get(),
             })
         };
-        if let Cut::Position(start) = &request.start
+        if let RequestStart::Position(start) = &request.start
             && let Some(stale) = is_stale(start)
         {
             return Err(stale);
@@ -296,12 +299,12 @@ impl<'h> Queue<'h> {
         self.commands.borrow().is_empty()
     }
 
-    /// Takes a request of which a hook panicked.
+    /// Removes and returns the id of a request whose hook has panicked.
     pub(crate) fn take_failed(&self) -> Option<RequestId> {
         self.failed.borrow_mut().pop()
     }
 
-    /// Keeps a panic, to be passed on when all is in order; but the first one only.
+    /// Records a panic to be resumed later, unless one is recorded already.
     pub(crate) fn note_panic(&self, panic: Panic) {
         let first = self.panic.take();
         self.panic.set(Some(first.unwrap_or(panic)));

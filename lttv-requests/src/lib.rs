@@ -1,15 +1,15 @@
-//! Serves many viewers of one traceset: each asks for the events of an interval,
-//! and a [`Scheduler`] reads each stretch once for all who want it, a little at a
-//! time, so that the application stays responsive.
+//! A scheduler that serves many viewers of one traceset. Each viewer requests the events
+//! of an interval, and a [`Scheduler`] reads each stretch of the traceset once for all
+//! requests that cover it, a chunk at a time, so that the application stays responsive.
 //!
-//! It has no threads, no timers, no user interface: all that is done is done in
+//! The crate has no threads, no timers and no user interface. All work happens in
 //! [`Scheduler::service_chunk`], which an application calls when it has time.
 //!
 //! # Asking for events
 //!
-//! An [`EventsRequest`] says which events somebody wants, and what to call for
-//! them. Here a list wants ten events, as soon as possible, while a histogram goes
-//! through everything:
+//! An [`EventsRequest`] contains the interval, the conditions on events, and the hooks to
+//! call. In this example a list requests ten events urgently while a histogram goes
+//! through the whole traceset:
 //!
 //! ```
 //! use std::cell::{Cell, RefCell};
@@ -29,7 +29,7 @@
 //! )?;
 //! scheduler.service_chunk(Budget::time(Duration::from_millis(2)).and_events(1000));
 //!
-//! // The user has clicked.
+//! // The user clicks.
 //! let ten = scheduler.submit(
 //!     EventsRequest::new(table)
 //!         .urgency(Urgency::HIGH)
@@ -39,44 +39,46 @@
 //! )?;
 //! let chunk = scheduler.service_chunk(Budget::events(1000));
 //! assert_eq!(chunk.finished[0].request, ten);
-//! assert!(events.get() > 0); // has waited meanwhile, and goes on where it was
+//! assert!(events.get() > 0); // interrupted meanwhile; continues where it was
 //!
 //! while scheduler.service_chunk(Budget::events(1000)).has_more() {
-//!     // Draw a frame, look for input.
+//!     // Draw a frame, handle input.
 //! }
 //! assert_eq!(events.get(), 6087);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What a request gets does not depend on others: the same events in the same order
-//! as if it were alone, each once, with its hooks before and after called in pairs
-//! however it ends.
+//! Requests do not affect each other: each receives the same events in the same order as
+//! if it were the only one, each event once. Its hooks before and after are called in
+//! pairs, however it ends.
 //!
 //! # State
 //!
-//! Extensions of the scheduler's context are kept up to date: at each event, hooks
-//! find the state that goes with it. When reading goes on elsewhere, the
-//! scheduler restores what is nearest, a checkpoint or the state saved where a
-//! request was interrupted, and replays from there. Replaying counts as work: it is
-//! done in chunks, too, and [`Chunk::replay`] tells how far it is.
+//! Extensions of the scheduler's context are kept up to date: at each event, hooks find
+//! the state of that event. When reading continues elsewhere, the scheduler restores the
+//! nearest saved state (a checkpoint, or the state at which a request was interrupted)
+//! and replays events from there. Replaying counts as work: it is done in chunks as well,
+//! and [`Chunk::replay`] reports its progress.
 //!
-//! A state is kept for each place where requests wait, not one for all as LTTV meant
-//! to: in a test with random interruptions (`benches/responsiveness.rs`, half a
-//! million events) 1.04 million events were read again to bring state to where
-//! requests were; with a single state 1.34 million, without any 28 million.
+//! One state is kept for each position at which requests wait, unlike in LTTV, which was
+//! designed for a single one. In a test with random interruptions
+//! (`benches/responsiveness.rs`, half a million events), 1.04 million events were
+//! replayed to restore state with one state per position, 1.34 million with a single
+//! state, and 28 million without any.
 //!
 //! # In the background
 //!
-//! A [`Background`] computes over the whole traceset, while nobody waits for
-//! anything else: states for quick seeking, statistics, whatever an application
-//! registers. Viewers look at what there is so far, and are told when it is done.
+//! A [`Background`] runs computations over the whole traceset while no request is
+//! pending: checkpoints for fast seeking, statistics, or any other analysis that the
+//! application registers. Viewers can show partial results at any time, and are notified
+//! when a computation is complete.
 //!
 //! # Viewers
 //!
-//! A [`Tab`] is what viewers of one traceset have in common: the time window, the
-//! current time and position, the filter. [`views`] has models that any user
-//! interface can draw: an event table, a histogram, and charts of what processes
-//! and CPUs did.
+//! A [`Tab`] holds the selection that viewers of one traceset share: the time window, the
+//! current time and position, and the filter. The module [`views`] has models that any
+//! user interface can draw: an event table, a histogram, and charts of the activity of
+//! processes and CPUs.
 //!
 //! ```
 //! use lttv_context::{Traceset, TracesetContext};
@@ -91,7 +93,7 @@
 //! let (owner, viewer) = (Owner::fresh(), tab.add_viewer());
 //! let histogram = Histogram::new(tab.window(), 80);
 //!
-//! tab.fit(None); // somebody wants to see everything
+//! tab.fit(None); // show the whole traceset
 //! if tab.take_changes(viewer).window.is_some() {
 //!     scheduler.cancel_owner(owner);
 //!     histogram.show(tab.window());
@@ -104,63 +106,54 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Who calls `service_chunk`
+//! # Driving the scheduler
 //!
-//! A loop that draws frames; a thread that gets requests by a channel; a task. The
-//! examples `embed_requests`, `embed_thread` and `embed_async` are the same
-//! frontend in these three ways. A scheduler stays in its thread; tracesets, times
-//! and positions may go anywhere.
+//! An application calls [`Scheduler::service_chunk`] from a loop that draws frames, from
+//! a thread that receives requests through a channel, or from a task. The examples
+//! `embed_requests`, `embed_thread` and `embed_async` implement one frontend in these
+//! three ways. A scheduler stays in its thread; tracesets, times and positions can be
+//! sent to other threads.
 //!
 //! # Features
 //!
-//! * `state`: charts of kernel state, and filters that ask it, by `lttv-state`.
-//! * `async`: futures and streams, whatever executes them: see `task`.
-//! * `testing`: for tests of programs that serve requests: see `testing`.
+//! * `state`: charts of kernel state, and filters on kernel state, based on `lttv-state`.
+//! * `async`: futures and streams for any executor, in the module `task`.
+//! * `testing`: tools for tests of programs that serve requests, in the module `testing`.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-/// The code in the README, which has to compile.
+/// The README, whose code must compile.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+mod active_request;
 mod background;
 mod budget;
 mod chunk;
 mod control;
-mod cut;
-mod error;
-mod filter;
-mod finish;
-mod gate;
-mod identity;
 mod request;
+mod request_filter;
+mod request_start;
 mod resume;
 mod scheduler;
-mod served;
 mod service;
-mod start;
 mod tab;
 #[cfg(feature = "async")]
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod urgency;
 pub mod views;
 mod waiting;
 mod window;
 
 pub use background::{Background, ModuleId, Reached, Stage, When};
 pub use budget::Budget;
-pub use chunk::{Chunk, Replay, Status};
+pub use chunk::{Chunk, FinishReason, Finished, Replay, Status};
 pub use control::Control;
-pub use error::SubmitError;
-pub use filter::EventFilter;
-pub use finish::{FinishReason, Finished};
-pub use identity::{Owner, RequestId};
-pub use request::EventsRequest;
+pub use request::{EventsRequest, Owner, RequestId, SubmitError, Urgency};
+pub use request_filter::EventFilter;
+pub use request_start::Start;
 pub use scheduler::{Pending, Scheduler};
-pub use start::Start;
 pub use tab::{Changes, Tab, ViewerId};
-pub use urgency::Urgency;
 pub use window::TimeWindow;

@@ -1,27 +1,96 @@
-//! What a viewer asks for.
+//! Requests for events, and their properties.
 
 use std::fmt;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ltt_read::Timestamp;
 use lttv_context::{
-    Bounds, EventCall, HookSet, Level, LevelCall, Scope, Subscription, TracesetPosition,
+    Bounds, EventCall, Generation, HookSet, Level, LevelCall, Scope, Subscription, TracesetPosition,
 };
 use lttv_hooks::{Priority, Verdict};
 
+use crate::chunk::FinishReason;
 use crate::control::{Control, Shared};
-use crate::cut::Cut;
-use crate::filter::EventFilter;
-use crate::finish::FinishReason;
-use crate::identity::Owner;
-use crate::start::Start;
-use crate::urgency::Urgency;
+use crate::request_filter::EventFilter;
+use crate::request_start::{RequestStart, Start};
 
-/// What a viewer asks for: events from a start up to the first of its ends, and
-/// the hooks to be called for them.
+/// The owner of requests, typically a viewer. All requests of an owner can be cancelled
+/// at once.
 ///
-/// There is one start, and any number of ends; without any it goes to the end of
-/// the traceset. All are exact. What belongs to a viewer is captured by its hooks.
+/// ```
+/// use lttv_requests::Owner;
+///
+/// let (list, histogram) = (Owner::fresh(), Owner::fresh());
+/// assert_ne!(list, histogram);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner(u64);
+
+impl Owner {
+    /// Creates an owner that differs from all others of this process.
+    pub fn fresh() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Owner(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The id of a submitted request. Ids grow in the order of submission; hooks before and
+/// after of requests that are served together are called in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub(crate) u64);
+
+impl RequestId {
+    /// The lowest and the highest id.
+    pub(crate) const FIRST: RequestId = RequestId(0);
+    pub(crate) const LAST: RequestId = RequestId(u64::MAX);
+}
+
+/// The urgency of a request. The most urgent request is served first, regardless of the
+/// positions of others.
+///
+/// It differs from [`lttv_hooks::Priority`], the order in which hooks are called for one
+/// event.
+///
+/// ```
+/// use lttv_requests::Urgency;
+///
+/// assert!(Urgency::HIGH > Urgency::NORMAL && Urgency::NORMAL > Urgency::LOW);
+/// assert!(Urgency::new(255) > Urgency::HIGH);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Urgency(u8);
+
+impl Urgency {
+    /// The urgency of requests that can wait: 64.
+    pub const LOW: Urgency = Urgency(64);
+    /// The default urgency: 128.
+    pub const NORMAL: Urgency = Urgency(128);
+    /// The urgency of requests that a user waits for: 192.
+    pub const HIGH: Urgency = Urgency(192);
+
+    /// Creates an urgency of one of 256 levels; 255 is the most urgent.
+    pub const fn new(level: u8) -> Self {
+        Urgency(level)
+    }
+
+    /// Returns the urgency as a number.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl Default for Urgency {
+    fn default() -> Self {
+        Urgency::NORMAL
+    }
+}
+
+/// A request for the events of an interval, with the hooks to call for them.
+///
+/// A request has one start and any number of ends, all of which are exact. It ends at the
+/// first of its ends; without any, it ends at the end of the traceset. The data of a
+/// viewer is captured by its hooks.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -44,23 +113,24 @@ use crate::urgency::Urgency;
 /// # _ = request;
 /// ```
 ///
-/// # When hooks are called
+/// # Order of hooks
 ///
-/// Once `before_request`, when state is that of the start. For each chunk
-/// `before_chunk`, events, `after_chunk`; for events in the order of
-/// [`lttv_hooks`], among those of other requests. Once `after_request`, with the
-/// reason, however it ended. A request that ends without an event has one chunk.
+/// First, `before_request` is called once, with the state of the start. Then, for each
+/// chunk, `before_chunk`, the event hooks, and `after_chunk` are called. Event hooks of
+/// all requests are called in the order of [`lttv_hooks`]. Finally, `after_request` is
+/// called once, with the reason of the end, however the request ended. A request that
+/// ends without an event has one chunk.
 ///
-/// An event hook that returns [`Flow::Break`](std::ops::ControlFlow::Break) ends
-/// the chunk, so that the application gets its turn; nobody loses an event. To
-/// end its request it calls [`Control::stop`].
+/// An event hook that returns [`Flow::Break`](std::ops::ControlFlow::Break) ends the
+/// chunk, so that control returns to the application; no request loses an event. To end
+/// its request, a hook calls [`Control::stop`].
 ///
-/// A hook that panics ends its request, and concerns no other one: see
+/// A hook that panics ends its request and does not affect others: see
 /// [`Scheduler`](crate::Scheduler#panics-of-hooks).
 pub struct EventsRequest<'h> {
     pub(crate) owner: Owner,
     pub(crate) urgency: Urgency,
-    pub(crate) start: Cut,
+    pub(crate) start: RequestStart,
     pub(crate) bounds: Bounds,
     pub(crate) by_delivery: bool,
     pub(crate) trace: Option<usize>,
@@ -68,17 +138,17 @@ pub struct EventsRequest<'h> {
     pub(crate) shared: Rc<Shared<'h>>,
 }
 
-/// The hooks of a request, by when they begin and end.
+/// The hooks of a request, grouped by the phases that they enclose.
 #[derive(Default)]
 pub(crate) struct RequestHooks<'h> {
-    /// Around all of it.
+    /// The `before_request` hooks.
     pub(crate) request: Option<HookSet<'h>>,
     pub(crate) after_request: Vec<Box<AfterRequest<'h>>>,
-    /// Around a chunk, for the traceset.
+    /// The hooks before and after chunks at the level of the traceset.
     pub(crate) chunk: Option<HookSet<'h>>,
-    /// The same for traces and tracefiles.
+    /// The hooks before and after chunks at the levels of traces and tracefiles.
     pub(crate) parts: Option<HookSet<'h>>,
-    /// For events.
+    /// The event hooks.
     pub(crate) events: HookSet<'h>,
     event_hooks: usize,
 }
@@ -87,12 +157,12 @@ pub(crate) type AfterRequest<'h> =
     dyn FnMut(&mut LevelCall<'_, 'h>, &Control<'h>, FinishReason) + 'h;
 
 impl<'h> EventsRequest<'h> {
-    /// All events of the traceset, without any hook.
+    /// Creates a request for all events of the traceset, without any hook.
     pub fn new(owner: Owner) -> Self {
         EventsRequest {
             owner,
             urgency: Urgency::default(),
-            start: Cut::from(Start::Begin),
+            start: RequestStart::from(Start::Begin),
             bounds: Bounds::all(),
             by_delivery: false,
             trace: None,
@@ -101,27 +171,28 @@ impl<'h> EventsRequest<'h> {
         }
     }
 
-    /// How urgent it is; by default [`Urgency::NORMAL`].
+    /// Sets the urgency. The default is [`Urgency::NORMAL`].
     #[must_use]
     pub fn urgency(self, urgency: Urgency) -> Self {
         EventsRequest { urgency, ..self }
     }
 
-    /// Where it begins, instead of at the begin of the traceset: at a [`Timestamp`]
-    /// (no event before it is for this request), or at a [`TracesetPosition`].
+    /// Sets the start: a [`Timestamp`] (no event before it is delivered) or a
+    /// [`TracesetPosition`]. The default is the start of the traceset.
     #[must_use]
     pub fn from(self, start: impl Into<Start>) -> Self {
-        EventsRequest { start: Cut::from(start.into()), ..self }
+        EventsRequest { start: RequestStart::from(start.into()), ..self }
     }
 
-    /// It ends when it has all events before this time. Events at it or later are not for
-    /// this request.
+    /// Sets the end time. The request ends when all events before this time have been
+    /// delivered; events at this time or later are not delivered.
     #[must_use]
     pub fn until(self, time: Timestamp) -> Self {
         EventsRequest { bounds: self.bounds.until(time), ..self }
     }
 
-    /// It ends when it has all events at this time or before.
+    /// Sets the end time, inclusive. The request ends when all events at this time or
+    /// before have been delivered.
     #[must_use]
     pub fn through(self, time: Timestamp) -> Self {
         match time.ns().checked_add(1) {
@@ -130,54 +201,56 @@ impl<'h> EventsRequest<'h> {
         }
     }
 
-    /// Takes the times at which it starts and ends for times of
-    /// [delivery](EventCall::time), not for those of events: it gets all events from where
-    /// seeking the one leads to, up to where seeking the other does. So stretches follow
-    /// each other as the events do, also where clocks go back.
+    /// Interprets start and end times as times of [delivery](EventCall::time) instead of
+    /// times of events: the request receives all events from the position that seeking
+    /// the start leads to, up to the position that seeking the end leads to. With this,
+    /// requests for adjoining intervals receive adjoining parts of the event sequence,
+    /// even where clocks go back.
     #[must_use]
     pub fn by_delivery(self) -> Self {
         EventsRequest { by_delivery: true, ..self }
     }
 
-    /// It ends at this position, or at once if it starts behind it.
+    /// Sets the end position. The request ends at this position, or immediately if it
+    /// starts after it.
     #[must_use]
     pub fn until_position(self, position: &TracesetPosition) -> Self {
         EventsRequest { bounds: self.bounds.until_position(position), ..self }
     }
 
-    /// It ends after so many events of the traceset, or of its trace, whether or
-    /// not they match its filter or a hook.
+    /// Limits the number of events of the traceset, or of the request's trace, whether or
+    /// not they match the filter or a hook.
     #[must_use]
     pub fn events(self, events: u64) -> Self {
         EventsRequest { bounds: self.bounds.events(events), ..self }
     }
 
-    /// It ends after so many events that pass its filter and are for one of its
-    /// hooks at least.
+    /// Limits the number of events that pass the filter and for which at least one hook
+    /// is called.
     #[must_use]
     pub fn matches(self, events: u64) -> Self {
-        self.shared.gate.borrow_mut().most = Some(events);
-        self.shared.gated.set(true);
+        self.shared.filter.borrow_mut().max_matches = Some(events);
+        self.shared.is_filtered.set(true);
         self
     }
 
-    /// Only events of the trace of this index.
+    /// Restricts the request to the trace with this index in the traceset.
     #[must_use]
     pub fn in_trace(self, trace: usize) -> Self {
         EventsRequest { trace: Some(trace), ..self }
     }
 
-    /// Its hooks are called for events that pass this filter only; one that was
-    /// given before does not count any more.
+    /// Sets the filter. Hooks are only called for events that pass it. Replaces a
+    /// previous filter.
     #[must_use]
     pub fn filter(self, filter: impl EventFilter + 'h) -> Self {
-        self.shared.gate.borrow_mut().filter = Some(Box::new(filter));
-        self.shared.gated.set(true);
+        self.shared.filter.borrow_mut().filter = Some(Box::new(filter));
+        self.shared.is_filtered.set(true);
         self
     }
 
-    /// A hook for events: of a name (maybe with `*` or `?`), or as a
-    /// [`Subscription`] says.
+    /// Adds a hook for events with a name (optionally with the wildcards `*` and `?`), or
+    /// for those of a [`Subscription`].
     #[must_use]
     pub fn on_event<V: Verdict>(
         mut self,
@@ -186,11 +259,11 @@ impl<'h> EventsRequest<'h> {
     ) -> Self {
         self.hooks.events.on_event(events, self.shared.event_hook(hook));
         self.hooks.event_hooks += 1;
-        self.shared.gate.borrow_mut().several = self.hooks.event_hooks > 1;
+        self.shared.filter.borrow_mut().has_several_hooks = self.hooks.event_hooks > 1;
         self
     }
 
-    /// A hook for all events.
+    /// Adds a hook for all events.
     #[must_use]
     pub fn on_every_event<V: Verdict>(
         self,
@@ -199,7 +272,7 @@ impl<'h> EventsRequest<'h> {
         self.on_event(Subscription::to_every_event(), hook)
     }
 
-    /// A hook to be called once, before anything else of it.
+    /// Adds a hook that is called once, before all other calls of the request.
     #[must_use]
     pub fn before_request<V: Verdict>(
         mut self,
@@ -210,8 +283,8 @@ impl<'h> EventsRequest<'h> {
         self
     }
 
-    /// A hook to be called once, after everything else of it, with the reason for
-    /// its end.
+    /// Adds a hook that is called once, after all other calls of the request, with the
+    /// reason of the end.
     #[must_use]
     pub fn after_request(
         mut self,
@@ -221,9 +294,9 @@ impl<'h> EventsRequest<'h> {
         self
     }
 
-    /// A hook to be called before each chunk: for the traceset, for its traces, or
-    /// for their tracefiles. If the request is for one trace, only that and its
-    /// tracefiles get calls besides the traceset.
+    /// Adds a hook that is called before each chunk: for the traceset, for each of its
+    /// traces, or for each of their tracefiles. If the request is restricted to a trace,
+    /// hooks at the lower levels are called for that trace and its tracefiles only.
     #[must_use]
     pub fn before_chunk<V: Verdict>(
         self,
@@ -234,7 +307,7 @@ impl<'h> EventsRequest<'h> {
         self.on_chunk(level, |set| _ = set.before_with(level, Priority::DEFAULT, hook))
     }
 
-    /// A hook to be called after each chunk: as
+    /// Adds a hook that is called after each chunk, with the levels of
     /// [`before_chunk`](Self::before_chunk).
     #[must_use]
     pub fn after_chunk<V: Verdict>(
@@ -246,6 +319,7 @@ impl<'h> EventsRequest<'h> {
         self.on_chunk(level, |set| _ = set.after_with(level, Priority::DEFAULT, hook))
     }
 
+    /// Adds a hook to the set for its level.
     fn on_chunk(mut self, level: Level, add: impl FnOnce(&mut HookSet<'h>)) -> Self {
         let set = match level {
             Level::Traceset => &mut self.hooks.chunk,
@@ -255,11 +329,12 @@ impl<'h> EventsRequest<'h> {
         self
     }
 
-    /// Puts the hooks in their final form.
-    pub(crate) fn close(&mut self) {
+    /// Restricts the hooks to the request's trace, if there is one, and counts its
+    /// events. Called once, on submission.
+    pub(crate) fn restrict_to_trace(&mut self) {
         let shared = &self.shared;
         let Some(trace) = self.trace else { return };
-        shared.most.set(self.bounds.max_events().unwrap_or(u64::MAX));
+        shared.max_counted.set(self.bounds.max_events().unwrap_or(u64::MAX));
         let all = Subscription::to_every_event().priority(Priority::LAST);
         self.hooks.events.on_event(all, shared.count_hook());
         self.hooks.events.set_scope(Scope::Trace(trace));
@@ -279,4 +354,33 @@ impl fmt::Debug for EventsRequest<'_> {
             .field("trace", &self.trace)
             .finish_non_exhaustive()
     }
+}
+
+/// An error from submitting a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubmitError {
+    /// The start or end position belongs to another traceset.
+    #[error("position of the request belongs to {position:?}, the traceset is {traceset:?}")]
+    Stale {
+        /// The generation of the traceset that the position belongs to.
+        position: Generation,
+        /// The generation of the scheduler's traceset.
+        traceset: Generation,
+    },
+    /// The request is restricted to a trace that does not exist.
+    #[error("request is restricted to trace {trace}, but the traceset has {traces} traces")]
+    NoSuchTrace {
+        /// The index of the requested trace.
+        trace: usize,
+        /// The number of traces of the traceset.
+        traces: usize,
+    },
+    /// The request was submitted to the scheduler from a hook, which has to use its
+    /// [`Control`](crate::Control).
+    #[error("request submitted to the scheduler from a hook, which has to use its control")]
+    InHook,
+    /// The request was submitted by a hook whose own request has not been submitted.
+    #[error("request comes from a hook whose own request has not been submitted")]
+    NotServed,
 }

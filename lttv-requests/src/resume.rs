@@ -1,37 +1,36 @@
-//! The state at the places where requests wait.
+//! Saved states at the positions of interrupted requests.
 
 use lttv_context::{Checkpoint, TracesetContext, TracesetPosition};
 
-use crate::cut::Cut;
+use crate::request_start::RequestStart;
 
-/// Saved states at the places where requests were interrupted, so that they can go
-/// on there without anything being read again. Requests that wait at one place
-/// share one.
+/// The states at positions where requests were interrupted, so that they continue there
+/// without replaying events. Requests that wait at one position share a state.
 #[derive(Debug)]
 pub(crate) struct ResumeStates {
-    /// The oldest first.
+    /// The states, oldest first.
     saved: Vec<Checkpoint>,
-    most: usize,
-    /// How many extensions there were when they were saved.
+    limit: usize,
+    /// The number of extensions when the states were saved.
     extensions: usize,
 }
 
 impl ResumeStates {
-    pub(crate) fn new(most: usize) -> Self {
-        ResumeStates { saved: Vec::new(), most, extensions: 0 }
+    pub(crate) fn new(limit: usize) -> Self {
+        ResumeStates { saved: Vec::new(), limit, extensions: 0 }
     }
 
-    pub(crate) fn set_most(&mut self, most: usize) {
-        self.most = most;
-        let too_many = self.saved.len().saturating_sub(most);
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+        let too_many = self.saved.len().saturating_sub(limit);
         self.saved.drain(..too_many);
     }
 
-    /// Saves the state at the current position, if it is that; the oldest one goes
-    /// if there are too many.
+    /// Saves the state at the current position, if the context can provide it. Drops the
+    /// oldest state if there are too many.
     pub(crate) fn save(&mut self, context: &mut TracesetContext<'_>) {
-        self.forget_misfits(context);
-        if self.most == 0 {
+        self.drop_outdated(context);
+        if self.limit == 0 {
             return;
         }
         let here = context.position();
@@ -39,25 +38,25 @@ impl ResumeStates {
             return;
         }
         if let Some(checkpoint) = context.checkpoint() {
-            if self.saved.len() >= self.most {
+            if self.saved.len() >= self.limit {
                 self.saved.remove(0);
             }
             self.saved.push(checkpoint);
         }
     }
 
-    /// Keeps those only at which somebody waits.
+    /// Removes all states at positions for which a predicate does not hold.
     pub(crate) fn retain(&mut self, mut is_wanted: impl FnMut(&TracesetPosition) -> bool) {
         self.saved.retain(|saved| is_wanted(saved.position()));
     }
 
-    /// The last that is not behind a place.
+    /// Returns the last state that is not after a goal.
     pub(crate) fn nearest(
         &mut self,
         context: &TracesetContext<'_>,
-        goal: &Cut,
+        goal: &RequestStart,
     ) -> Option<&Checkpoint> {
-        self.forget_misfits(context);
+        self.drop_outdated(context);
         let fitting = self.saved.iter().filter(|saved| goal.is_reached_from(saved.position()));
         fitting.reduce(|a, b| if b.position() > a.position() { b } else { a })
     }
@@ -66,7 +65,9 @@ impl ResumeStates {
         self.saved.clear();
     }
 
-    fn forget_misfits(&mut self, context: &TracesetContext<'_>) {
+    /// Removes all states if extensions have been attached or detached since they were
+    /// saved.
+    fn drop_outdated(&mut self, context: &TracesetContext<'_>) {
         let extensions = context.extensions().len();
         if self.extensions != extensions {
             self.extensions = extensions;

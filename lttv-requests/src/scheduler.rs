@@ -1,4 +1,4 @@
-//! Requests, and who serves them.
+//! The scheduler of requests.
 
 #![allow(clippy::vec_box, reason = "requests are large, and move between collections")]
 
@@ -10,26 +10,22 @@ use std::sync::Arc;
 
 use lttv_context::{SlowSeek, TracesetContext};
 
+use crate::active_request::ActiveRequest;
 use crate::background::Background;
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, FinishReason, Finished};
 use crate::control::{Command, Queue};
-use crate::error::SubmitError;
-use crate::finish::{FinishReason, Finished};
-use crate::identity::{Owner, RequestId};
-use crate::request::EventsRequest;
+use crate::request::{EventsRequest, Owner, RequestId, SubmitError, Urgency};
 use crate::resume::ResumeStates;
-use crate::served::Served;
-use crate::urgency::Urgency;
 use crate::waiting::Waiting;
 
-/// Serves requests: reads each stretch once for all that want it, and gives every
-/// request exactly what it asked for.
+/// A scheduler of requests, which reads each stretch of a traceset once for all requests
+/// that cover it, and delivers to every request exactly the events that it asked for.
 ///
-/// It does nothing by itself: the application calls
-/// [`service_chunk`](Self::service_chunk) whenever it has time. Requests may come
-/// and go between calls and from their hooks. When it is dropped, no more hooks
-/// are called; call [`stop_all`](Self::stop_all) before, so that those before
-/// requests get their counterparts.
+/// The scheduler only works while [`service_chunk`](Self::service_chunk) runs, which the
+/// application calls whenever it has time. Requests can be submitted and cancelled
+/// between calls and from hooks. Dropping a scheduler calls no hooks; call
+/// [`stop_all`](Self::stop_all) first, so that each hook before a request is followed by
+/// its counterpart.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -48,7 +44,7 @@ use crate::waiting::Waiting;
 /// }))?;
 /// let mut read = 0;
 /// loop {
-///     // Draw, look for input, and then:
+///     // Draw, handle input, and then:
 ///     let chunk = scheduler.service_chunk(Budget::events(1000));
 ///     read += chunk.read;
 ///     if !chunk.has_more() {
@@ -59,46 +55,50 @@ use crate::waiting::Waiting;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Which request is served
+/// # Order of service
 ///
-/// Of the most urgent ones that which stands first. All that stand where it
-/// does are served together with it, whatever their urgency; when reading comes
-/// to where another one waits, it joins. An earlier or more urgent request that
-/// is submitted comes first from the next stretch on; those that were served go
-/// on later from where they were, with the state saved there.
+/// The scheduler reads at the most urgent request; of several, at the one that comes
+/// first in the traceset. All requests at that position are served together, whatever
+/// their urgency, and a waiting request joins when reading reaches its position. An
+/// earlier or more urgent request that is submitted is served from the next stretch on.
+/// The requests that it interrupts continue later from their positions, with the state
+/// saved there.
 ///
-/// Any number of requests may wait: what a call costs depends on the logarithm of that.
+/// Any number of requests can wait: the cost of a call grows with the logarithm of their
+/// number.
 ///
 /// # Panics of hooks
 ///
-/// If a hook of a request panics, or its filter does, that request ends with
-/// [`FinishReason::Panicked`]: it gets no more events, but its hooks after the chunk and
-/// the request are called. Other requests get each of their events once, as if nothing
-/// had happened. Then the panic goes on, out of the function that called the hook. A
-/// caller that catches it may go on using the scheduler; the next
-/// [`service_chunk`](Self::service_chunk) also returns what the one that panicked has
-/// done. If several hooks panic in one call, the first panic goes on.
+/// If a hook or the filter of a request panics, that request ends with
+/// [`FinishReason::Panicked`]: it receives no more events, but its hooks after the chunk
+/// and after the request are called. Other requests are not affected: each receives each
+/// of its events once. Then the panic resumes out of the function that called the hook. A
+/// caller that catches it can continue to use the scheduler; the next
+/// [`service_chunk`](Self::service_chunk) also returns the results of the call that
+/// panicked. If several hooks panic in one call, the first panic resumes.
 ///
-/// If a hook of an extension panics, or another one that belongs to no request, all requests
-/// end so that were being served: it is not known what they got. The state of extensions is
-/// brought back from before.
+/// If a hook panics that belongs to no request, such as a hook of an extension, all
+/// requests that were being served end with [`FinishReason::Panicked`], because the
+/// events that they have received are not known. The state of extensions is restored from
+/// an earlier position.
 pub struct Scheduler<'h> {
     pub(crate) context: TracesetContext<'h>,
-    /// Those that get events as the context reads, in the order of their ids.
-    pub(crate) active: Vec<Box<Served<'h>>>,
+    /// The requests that receive events as the context reads, in the order of their ids.
+    pub(crate) running: Vec<Box<ActiveRequest<'h>>>,
     pub(crate) waiting: Waiting<'h>,
     pub(crate) queue: Rc<Queue<'h>>,
     pub(crate) resume: ResumeStates,
-    /// A seek that did not fit into one call.
+    /// A seek that did not complete within one call.
     pub(crate) seek: Option<SlowSeek>,
-    /// What was not returned yet: requests that hooks cancelled, and all that a call did
-    /// that panicked.
-    pub(crate) untold: Chunk,
+    /// Results that have not been returned yet: requests that hooks cancelled, and all
+    /// results of a call that panicked.
+    pub(crate) unreported: Chunk,
     pub(crate) background: Option<Box<Background<'h>>>,
     /// Whether requests of different urgency are served together.
     pub(crate) shares: bool,
-    /// Whether requests that have not started are told of their end.
-    tells_all: bool,
+    /// Whether requests that end before they start are reported, and their
+    /// `after_request` hooks called.
+    reports_all: bool,
     paused: u32,
 }
 
@@ -106,186 +106,193 @@ pub struct Scheduler<'h> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pending {
-    /// Which.
+    /// The id of the request.
     pub request: RequestId,
-    /// Whose.
+    /// The owner of the request.
     pub owner: Owner,
-    /// How urgent.
+    /// The urgency of the request.
     pub urgency: Urgency,
-    /// Whether its first hooks were called.
+    /// Whether the request has started: its `before_request` hooks were called.
     pub started: bool,
-    /// Events it went through so far.
+    /// The number of events of the traceset, or of the request's trace, that the request
+    /// has gone through so far.
     pub events: u64,
 }
 
-/// How many states are kept by default.
+/// The default limit on saved states of interrupted requests.
 const RESUME_STATES: usize = 16;
 
 impl<'h> Scheduler<'h> {
-    /// Serves requests for the traceset of a context. Extensions of the context
-    /// are kept up to date: hooks of requests find their state at each event.
+    /// Creates a scheduler for the traceset of a context. Extensions of the context are
+    /// kept up to date: hooks of requests find the state of each event.
     pub fn new(context: TracesetContext<'h>) -> Self {
         let traceset = context.traceset();
         let queue = Queue::new(traceset.generation(), traceset.traces().len());
         let resume = ResumeStates::new(RESUME_STATES);
         Scheduler {
             context,
-            active: Vec::new(),
+            running: Vec::new(),
             waiting: Waiting::default(),
             queue,
             resume,
             seek: None,
-            untold: Chunk::default(),
+            unreported: Chunk::default(),
             background: None,
             shares: true,
-            tells_all: false,
+            reports_all: false,
             paused: 0,
         }
     }
 
-    /// Takes a request. It is served from the next
+    /// Adds a request, which is served from the next
     /// [`service_chunk`](Self::service_chunk) on.
     ///
     /// # Errors
     ///
-    /// If it is for another traceset, or for a trace that is not there.
+    /// Returns an error if the start or end position belongs to another traceset, or if
+    /// the request is restricted to a trace that the traceset does not have.
     pub fn submit(&mut self, request: EventsRequest<'h>) -> Result<RequestId, SubmitError> {
-        // Those that hooks submitted before have smaller ids.
-        self.accept_queued();
-        self.pass_on_panic();
+        // Requests that hooks submitted earlier have smaller ids.
+        self.run_commands();
+        self.resume_panic();
         let id = self.queue.check(&request)?;
-        self.accept(id, request);
+        self.enqueue(id, request);
         Ok(id)
     }
 
-    /// Ends a request. If it has started, its last hooks are called; else none
-    /// are, [by default](Self::set_telling_all). False if it ended before.
+    /// Removes a request. If it has started, its `after_request` hooks are called;
+    /// otherwise no hook is called, [by default](Self::set_telling_all). Returns `false`
+    /// if the request had ended before.
     pub fn cancel(&mut self, request: RequestId) -> bool {
-        self.accept_queued();
+        self.run_commands();
         let cancelled = self.take(request);
         let is_there = cancelled.is_some();
         self.finish_all(cancelled, FinishReason::Cancelled);
-        self.pass_on_panic();
+        self.resume_panic();
         is_there
     }
 
-    /// Ends all requests of an owner, and tells how many there were: see
+    /// Removes all requests of an owner, and returns their number: see
     /// [`cancel`](Self::cancel).
     pub fn cancel_owner(&mut self, owner: Owner) -> usize {
-        self.accept_queued();
+        self.run_commands();
         let cancelled = self.take_owner(owner);
         self.cancel_all(cancelled)
     }
 
-    /// Ends all requests, and tells how many there were: see
-    /// [`cancel`](Self::cancel).
+    /// Removes all requests, and returns their number: see [`cancel`](Self::cancel).
     pub fn stop_all(&mut self) -> usize {
-        self.accept_queued();
+        self.run_commands();
         let cancelled = self.take_where(|_| true);
         self.cancel_all(cancelled)
     }
 
-    /// All requests that have not ended, in the order of their submission.
+    /// Iterates over all requests that have not ended, in the order of their submission.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = Pending> {
-        let active = self.active.iter().map(|served| &**served);
-        let all = active.chain(self.waiting.iter()).map(|served| Pending {
-            request: served.id,
-            owner: served.owner,
-            urgency: served.urgency,
-            started: served.is_started(),
-            events: served.events(),
+        let running = self.running.iter().map(|request| &**request);
+        let all = running.chain(self.waiting.iter()).map(|request| Pending {
+            request: request.id,
+            owner: request.owner,
+            urgency: request.urgency,
+            started: request.is_started(),
+            events: request.events(),
         });
         let mut all: Vec<Pending> = all.collect();
         all.sort_unstable_by_key(|pending| pending.request);
         all.into_iter()
     }
 
-    /// Lets [`service_chunk`](Self::service_chunk) do nothing until
-    /// [`resume`](Self::resume) was called as often.
+    /// Pauses the scheduler: [`service_chunk`](Self::service_chunk) does nothing until
+    /// [`resume`](Self::resume) has been called as often as this function.
     pub fn pause(&mut self) {
         self.paused = self.paused.saturating_add(1);
     }
 
-    /// Undoes one [`pause`](Self::pause). Whether requests are served again.
+    /// Removes one [`pause`](Self::pause). Returns `true` if requests are served again.
     pub fn resume(&mut self) -> bool {
         self.paused = self.paused.saturating_sub(1);
         !self.is_paused()
     }
 
-    /// Whether it is paused.
+    /// Returns whether the scheduler is paused.
     pub fn is_paused(&self) -> bool {
         self.paused > 0
     }
 
-    /// How many states of interrupted requests are kept, so that nothing has to be
-    /// read again when they go on: by default 16. Requests interrupted at one place
-    /// share one. If there are too many, the oldest is dropped; that costs time
-    /// only.
-    pub fn set_resume_states(&mut self, most: usize) {
-        self.resume.set_most(most);
+    /// Sets how many states of interrupted requests are kept (16 by default). A request
+    /// with a saved state continues without replaying events. Requests interrupted at one
+    /// position share a state. When there are too many states, the oldest is dropped,
+    /// which only costs time.
+    pub fn set_resume_states(&mut self, limit: usize) {
+        self.resume.set_limit(limit);
     }
 
-    /// Whether less urgent requests are served along with more urgent ones where
-    /// both want the same events: by default they are, since that costs no reading,
-    /// but their hooks take time. If not, they wait until no urgent one is left.
+    /// Sets whether less urgent requests are served along with more urgent ones where
+    /// both cover the same events. This is the default, since it costs no reading, but
+    /// the hooks of less urgent requests take time. Otherwise less urgent requests wait
+    /// until no more urgent one is left.
     pub fn set_sharing(&mut self, shares: bool) {
         self.shares = shares;
     }
 
-    /// Whether requests that end before they have started are told, too, as when
-    /// their owner goes: then their `after_request` hooks are called, without any
-    /// before them, and they are in [`Chunk::finished`](crate::Chunk::finished). By
-    /// default they are not. That is for viewers that count as busy from the time when
-    /// they submit a request.
-    pub fn set_telling_all(&mut self, tells_all: bool) {
-        self.tells_all = tells_all;
+    /// Sets whether requests that end before they start are reported. If so, their
+    /// `after_request` hooks are called without any hooks before them, and those that a
+    /// hook cancelled are part of [`Chunk::finished`](crate::Chunk::finished). The
+    /// default is `false`. This option serves viewers that show themselves as busy from
+    /// the time when they submit a request.
+    pub fn set_telling_all(&mut self, reports_all: bool) {
+        self.reports_all = reports_all;
     }
 
-    /// Gives it something to do while no request is pending; what it had instead is
-    /// dropped.
+    /// Sets the computations that run while no request is pending. Replaces and drops the
+    /// previous ones.
     pub fn set_background(&mut self, background: Background<'h>) {
         self.background = Some(Box::new(background));
     }
 
-    /// What is done while no request is pending.
+    /// Returns the computations that run while no request is pending.
     pub fn background(&self) -> Option<&Background<'h>> {
         self.background.as_deref()
     }
 
-    /// What is done while no request is pending, to be asked for more.
+    /// Returns the computations that run while no request is pending, to register or
+    /// start more.
     pub fn background_mut(&mut self) -> Option<&mut Background<'h>> {
         self.background.as_deref_mut()
     }
 
-    pub(crate) fn served(&self, request: RequestId) -> Option<&Served<'h>> {
-        let at = self.active.binary_search_by_key(&request, |served| served.id);
-        at.ok().map_or_else(|| self.waiting.get(request), |at| Some(&*self.active[at]))
+    /// Finds a request that has not ended.
+    pub(crate) fn find(&self, id: RequestId) -> Option<&ActiveRequest<'h>> {
+        let at = self.running.binary_search_by_key(&id, |request| request.id);
+        at.ok().map_or_else(|| self.waiting.get(id), |at| Some(&*self.running[at]))
     }
 
-    /// The context that reads.
+    /// Returns the context that reads.
     pub fn context(&self) -> &TracesetContext<'h> {
         &self.context
     }
 
-    /// The context that reads, to be used for other things in between: requests
-    /// are interrupted, and will go on from where they were.
+    /// Returns the context that reads, for use between chunks. Running requests are
+    /// interrupted, and continue later from their positions.
     pub fn context_mut(&mut self) -> &mut TracesetContext<'h> {
         self.suspend_where(|_| true);
-        self.pass_on_panic();
+        self.resume_panic();
         &mut self.context
     }
 
-    /// Reads another traceset from now on, and gives the context back that was used
-    /// so far. Requests that know a position, since it is in their bounds or since
-    /// they have started, end with [`FinishReason::TracesetChanged`], as do those
-    /// for a trace that is not the same in both; the others wait for the new one.
-    /// All that ended are told. The background is dropped, as it is for the old
-    /// traceset.
+    /// Replaces the context, for example to read another traceset. Returns the previous
+    /// context and the requests that ended.
+    ///
+    /// If the traceset differs, requests end with [`FinishReason::TracesetChanged`] if
+    /// they depend on a position (one in their bounds, or their own because they have
+    /// started), or if they are restricted to a trace that is not the same in both
+    /// tracesets. Other requests are served from the new traceset. The background is
+    /// dropped, since it belongs to the old traceset.
     pub fn replace_context(
         &mut self,
         context: TracesetContext<'h>,
     ) -> (TracesetContext<'h>, Vec<Finished>) {
-        self.accept_queued();
+        self.run_commands();
         self.suspend_where(|_| true);
         self.end_failed();
         let (old, new) = (self.context.traceset().clone(), context.traceset());
@@ -296,8 +303,8 @@ impl<'h> Scheduler<'h> {
                 let both = old.traces().get(index).zip(new.traces().get(index));
                 both.is_some_and(|(old, new)| Arc::ptr_eq(old, new))
             };
-            let stale = |served: &Served<'h>| {
-                served.knows_position() || !served.trace.is_none_or(same_trace)
+            let stale = |request: &ActiveRequest<'h>| {
+                request.has_position() || !request.trace.is_none_or(same_trace)
             };
             let stale = self.take_where(stale);
             self.finish_all(stale, FinishReason::TracesetChanged)
@@ -308,99 +315,105 @@ impl<'h> Scheduler<'h> {
         self.background = None;
         let old = replace(&mut self.context, context);
         if self.queue.has_panic() {
-            self.untold.finished.append(&mut finished);
-            self.pass_on_panic();
+            self.unreported.finished.append(&mut finished);
+            self.resume_panic();
         }
         (old, finished)
     }
 
-    fn cancel_all(&mut self, requests: Vec<Box<Served<'h>>>) -> usize {
+    fn cancel_all(&mut self, requests: Vec<Box<ActiveRequest<'h>>>) -> usize {
         let count = requests.len();
         self.finish_all(requests, FinishReason::Cancelled);
-        self.pass_on_panic();
+        self.resume_panic();
         count
     }
 
-    /// Whether no request is left, nor anything that hooks asked for.
+    /// Returns whether no request remains, nor a command of a hook.
     pub(crate) fn has_no_requests(&self) -> bool {
-        self.active.is_empty() && self.waiting.is_empty() && self.queue.is_empty()
+        self.running.is_empty() && self.waiting.is_empty() && self.queue.is_empty()
     }
 
-    /// Whether there is nothing to serve, and nothing to tell.
+    /// Returns whether no request remains, and all ends of requests have been reported.
     pub(crate) fn is_idle(&self) -> bool {
-        self.has_no_requests() && self.untold.finished.is_empty()
+        self.has_no_requests() && self.unreported.finished.is_empty()
     }
 
-    /// Takes a request out.
-    fn take(&mut self, request: RequestId) -> Option<Box<Served<'h>>> {
-        match self.active.binary_search_by_key(&request, |served| served.id) {
-            Ok(at) => Some(self.active.remove(at)),
-            Err(_) => self.waiting.remove(request),
+    /// Removes a request without ending it.
+    fn take(&mut self, id: RequestId) -> Option<Box<ActiveRequest<'h>>> {
+        match self.running.binary_search_by_key(&id, |request| request.id) {
+            Ok(at) => Some(self.running.remove(at)),
+            Err(_) => self.waiting.remove(id),
         }
     }
 
-    /// Takes out those of an owner, in the order of their ids.
-    fn take_owner(&mut self, owner: Owner) -> Vec<Box<Served<'h>>> {
+    /// Removes the requests of an owner without ending them, in the order of their ids.
+    fn take_owner(&mut self, owner: Owner) -> Vec<Box<ActiveRequest<'h>>> {
         let waiting = self.waiting.of_owner(owner);
-        self.take_both(|served| served.owner == owner, waiting)
+        self.take_both(|request| request.owner == owner, waiting)
     }
 
-    /// Takes out those for which something is true, in the order of their ids.
-    fn take_where(&mut self, which: impl Fn(&Served<'h>) -> bool) -> Vec<Box<Served<'h>>> {
-        let waiting = self.waiting.iter().filter(|served| which(served));
-        let waiting = waiting.map(|served| served.id).collect();
-        self.take_both(which, waiting)
+    /// Removes the requests for which a predicate holds without ending them, in the order
+    /// of their ids.
+    fn take_where(
+        &mut self,
+        is_meant: impl Fn(&ActiveRequest<'h>) -> bool,
+    ) -> Vec<Box<ActiveRequest<'h>>> {
+        let waiting = self.waiting.iter().filter(|request| is_meant(request));
+        let waiting = waiting.map(|request| request.id).collect();
+        self.take_both(is_meant, waiting)
     }
 
-    /// Takes out those of the active for which something is true, and some that wait.
+    /// Removes the running requests for which a predicate holds, and the waiting requests
+    /// with the given ids, without ending them.
     fn take_both(
         &mut self,
-        active: impl Fn(&Served<'h>) -> bool,
+        is_taken: impl Fn(&ActiveRequest<'h>) -> bool,
         waiting: Vec<RequestId>,
-    ) -> Vec<Box<Served<'h>>> {
-        let mut taken: Vec<_> = self.active.extract_if(.., |served| active(served)).collect();
-        taken.extend(waiting.into_iter().filter_map(|request| self.waiting.remove(request)));
-        taken.sort_unstable_by_key(|served| served.id);
+    ) -> Vec<Box<ActiveRequest<'h>>> {
+        let mut taken: Vec<_> = self.running.extract_if(.., |request| is_taken(request)).collect();
+        taken.extend(waiting.into_iter().filter_map(|id| self.waiting.remove(id)));
+        taken.sort_unstable_by_key(|request| request.id);
         taken
     }
 
-    /// Ends requests. Returns those that are to be told of.
+    /// Ends requests. Returns those that have to be reported.
     fn finish_all(
         &mut self,
-        requests: impl IntoIterator<Item = Box<Served<'h>>>,
+        requests: impl IntoIterator<Item = Box<ActiveRequest<'h>>>,
         reason: FinishReason,
     ) -> Vec<Finished> {
         let mut finished = Vec::new();
-        for served in requests {
-            let is_told = served.is_started() || self.tells_all;
-            let end = served.finish(&mut self.context, reason, self.tells_all);
-            finished.extend(is_told.then_some(end));
+        for request in requests {
+            let is_reported = request.is_started() || self.reports_all;
+            let end = request.finish(&mut self.context, reason, self.reports_all);
+            finished.extend(is_reported.then_some(end));
         }
         finished
     }
 
-    /// Ends requests of which a hook panicked.
+    /// Ends the requests whose hooks have panicked.
     pub(crate) fn end_failed(&mut self) {
-        while let Some(request) = self.queue.take_failed() {
-            // It may have ended already: it was its last hook then.
-            if let Some(served) = self.take(request) {
-                let end = served.finish(&mut self.context, FinishReason::Panicked, true);
-                self.untold.finished.push(end);
+        while let Some(id) = self.queue.take_failed() {
+            // It may have ended already, if its last hook panicked.
+            if let Some(request) = self.take(id) {
+                let end = request.finish(&mut self.context, FinishReason::Panicked, true);
+                self.unreported.finished.push(end);
             }
         }
     }
 
-    /// Lets the panic of a hook go on, once all is in order.
-    pub(crate) fn pass_on_panic(&mut self) {
+    /// Resumes the panic of a hook, after ending the requests whose hooks have panicked.
+    pub(crate) fn resume_panic(&mut self) {
         self.end_failed();
         if let Some(panic) = self.queue.take_panic() {
             resume_unwind(panic);
         }
     }
 
-    /// Has the context read. `None` if a hook panics that belongs to no request: then it is
-    /// not known which hooks got the last event, nor what became of the state. All that
-    /// were served end, and the context is to be brought to where it has to be anew.
+    /// Runs a read of the context. Returns `None` if a hook panics that belongs to no
+    /// request: then it is unknown which hooks received the last event, and the state is
+    /// undefined. All running requests end, and the context is moved to the end of the
+    /// traceset, so that state is restored before the next read.
     pub(crate) fn read_guarded<R>(
         &mut self,
         read: impl FnOnce(&mut TracesetContext<'h>) -> R,
@@ -410,46 +423,52 @@ impl<'h> Scheduler<'h> {
             Err(panic) => panic,
         };
         self.queue.note_panic(panic);
-        for served in std::mem::take(&mut self.active) {
-            served.fail();
-            let end = served.finish(&mut self.context, FinishReason::Panicked, true);
-            self.untold.finished.push(end);
+        for request in std::mem::take(&mut self.running) {
+            request.fail();
+            let end = request.finish(&mut self.context, FinishReason::Panicked, true);
+            self.unreported.finished.push(end);
         }
         self.context.seek_end();
         None
     }
 
-    /// Does what hooks asked for, and tells how much that was.
-    pub(crate) fn accept_queued(&mut self) -> usize {
+    /// Executes the commands of hooks, and returns their number.
+    pub(crate) fn run_commands(&mut self) -> usize {
         let commands = self.queue.take();
         let count = commands.len();
         for command in commands {
             let cancelled = match command {
                 Command::Submit(id, request) => {
-                    self.accept(id, *request);
+                    self.enqueue(id, *request);
                     continue;
                 }
                 Command::Cancel(request) => self.take(request).into_iter().collect(),
                 Command::CancelOwner(owner) => self.take_owner(owner),
             };
             let ended = self.finish_all(cancelled, FinishReason::Cancelled);
-            self.untold.finished.extend(ended);
+            self.unreported.finished.extend(ended);
         }
         count
     }
 
-    fn accept(&mut self, id: RequestId, request: EventsRequest<'h>) {
-        self.waiting.insert(Box::new(Served::new(id, request, &self.queue)));
+    /// Adds a request that has passed all checks to the waiting ones.
+    fn enqueue(&mut self, id: RequestId, request: EventsRequest<'h>) {
+        self.waiting.insert(Box::new(ActiveRequest::new(id, request, &self.queue)));
     }
 
-    /// Interrupts some that are served, and keeps the state for them. Tells which.
-    pub(crate) fn suspend_where(&mut self, which: impl Fn(&Served<'h>) -> bool) -> Vec<RequestId> {
+    /// Interrupts the running requests for which a predicate holds, and saves the state
+    /// at their position. Returns their ids.
+    pub(crate) fn suspend_where(
+        &mut self,
+        is_meant: impl Fn(&ActiveRequest<'h>) -> bool,
+    ) -> Vec<RequestId> {
         let mut suspended = Vec::new();
-        let active: Vec<_> = self.active.extract_if(.., |served| which(served)).collect();
-        for mut served in active {
-            served.suspend(&mut self.context);
-            suspended.push(served.id);
-            self.waiting.insert(served);
+        let interrupted: Vec<_> =
+            self.running.extract_if(.., |request| is_meant(request)).collect();
+        for mut request in interrupted {
+            request.suspend(&mut self.context);
+            suspended.push(request.id);
+            self.waiting.insert(request);
         }
         if !suspended.is_empty() && self.context.extensions().keep_state() {
             self.resume.save(&mut self.context);

@@ -1,4 +1,4 @@
-//! What viewers of one traceset show in common.
+//! State that viewers of one traceset share.
 
 use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
@@ -6,17 +6,17 @@ use lttv_context::{Generation, StalePosition, TimeSpan, TracesetPosition};
 
 use crate::window::TimeWindow;
 
-/// What viewers of one traceset show in common: the time window, the current time
-/// and position, the filter. It keeps them consistent, and tells every viewer what
-/// others have changed.
+/// The state that viewers of one traceset share: the time window, the current time and
+/// position, and the filter. A tab keeps them consistent, and notifies each viewer of
+/// changes that others have made.
 ///
-/// It is a plain value that knows no user interface. A viewer that changes
-/// something names itself, and is not told of that. Viewers look what has changed
-/// when it suits them ([`take_changes`](Self::take_changes)), or the application
-/// tells them ([`deliver`](Self::deliver)); what they report while they are told
-/// does not count, so that changes cannot call for each other without end.
+/// A tab is a plain value without a user interface. A viewer that makes a change passes
+/// its own id, and is not notified of that change. Viewers either poll their changes
+/// ([`take_changes`](Self::take_changes)), or the application delivers them
+/// ([`deliver`](Self::deliver)). Changes that viewers make during delivery are ignored,
+/// so that changes cannot trigger each other without end.
 ///
-/// `F` is what a filter is to the application: its text, say.
+/// The type `F` is the application's representation of a filter, such as its text.
 ///
 /// ```
 /// use lttv_context::{TracesetContext, Traceset};
@@ -31,7 +31,7 @@ use crate::window::TimeWindow;
 ///
 /// assert!(tab.take_changes(list).is_none());
 /// let changes = tab.take_changes(chart);
-/// assert_eq!(changes.window, Some(before)); // what overlaps need not be drawn anew
+/// assert_eq!(changes.window, Some(before)); // the overlap need not be drawn again
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -45,48 +45,49 @@ pub struct Tab<F> {
     divider: f64,
     attributes: Attributes,
     viewers: Vec<Option<Changes>>,
-    /// While viewers are told of changes.
+    /// Whether [`deliver`](Tab::deliver) is running.
     is_delivering: bool,
 }
 
-/// A viewer of a [`Tab`]: valid there only.
+/// The id of a viewer, valid only for the [`Tab`] that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ViewerId(usize);
 
-/// What has changed since a viewer looked last.
+/// The changes since a viewer last took them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Changes {
-    /// If the time window has: what it was when the viewer looked.
+    /// The previous time window, if the window has changed.
     pub window: Option<TimeWindow>,
-    /// Whether the current time has.
+    /// Whether the current time has changed.
     pub time: bool,
-    /// Whether the current position has.
+    /// Whether the current position has changed.
     pub position: bool,
-    /// Whether the filter has.
+    /// Whether the filter has changed.
     pub filter: bool,
-    /// Whether the divider has.
+    /// Whether the divider has changed.
     pub divider: bool,
-    /// Whether the traceset has: what was drawn means nothing any more.
+    /// Whether the traceset has changed, so that everything drawn is outdated.
     pub traceset: bool,
-    /// Whether somebody wants everything drawn anew.
+    /// Whether everything has to be drawn again.
     pub redraw: bool,
 }
 
 impl Changes {
-    /// Whether nothing has.
+    /// Returns `true` if nothing has changed.
     pub fn is_none(&self) -> bool {
         *self == Changes::default()
     }
 }
 
-/// The width of the first window, if there is more time than that: 1 s.
+/// The maximum width of the first window: 1 s.
 const FIRST_WIDTH: i64 = 1_000_000_000;
-/// Where the divider is first.
+/// The initial position of the divider.
 const FIRST_DIVIDER: f64 = 0.25;
 
 impl<F: PartialEq> Tab<F> {
-    /// The first second of a traceset, of this generation and span.
+    /// Creates a tab for a traceset of a generation and time span. The window covers the
+    /// first second.
     pub fn new(traceset: Generation, span: Option<TimeSpan>) -> Self {
         let begin = span.map_or(Timestamp::from_ns(0), |span| span.begin);
         Tab {
@@ -103,20 +104,20 @@ impl<F: PartialEq> Tab<F> {
         }
     }
 
-    /// Adds a viewer, to be told of changes from now on.
+    /// Adds a viewer, which is notified of changes from now on.
     pub fn add_viewer(&mut self) -> ViewerId {
         self.viewers.push(Some(Changes::default()));
         ViewerId(self.viewers.len() - 1)
     }
 
-    /// Removes a viewer.
+    /// Removes a viewer. Its id is not used again.
     pub fn remove_viewer(&mut self, viewer: ViewerId) {
         if let Some(changes) = self.viewers.get_mut(viewer.0) {
             *changes = None;
         }
     }
 
-    /// What has changed since the last call for this viewer.
+    /// Returns the changes since the last call for a viewer, and clears them.
     pub fn take_changes(&mut self, viewer: ViewerId) -> Changes {
         self.viewers
             .get_mut(viewer.0)
@@ -125,58 +126,58 @@ impl<F: PartialEq> Tab<F> {
             .unwrap_or_default()
     }
 
-    /// Tells each viewer that has something to be told what has changed. Until all
-    /// know, what they change themselves does not count: they follow, none leads.
-    pub fn deliver(&mut self, mut tell: impl FnMut(&mut Self, ViewerId, Changes)) {
+    /// Calls a function for each viewer that has changes. Changes that viewers make
+    /// before all have been notified are ignored.
+    pub fn deliver(&mut self, mut notify: impl FnMut(&mut Self, ViewerId, Changes)) {
         if std::mem::replace(&mut self.is_delivering, true) {
             return;
         }
         for viewer in 0..self.viewers.len() {
             let changes = self.take_changes(ViewerId(viewer));
             if !changes.is_none() {
-                tell(self, ViewerId(viewer), changes);
+                notify(self, ViewerId(viewer), changes);
             }
         }
         self.is_delivering = false;
     }
 
-    /// The span of the traceset.
+    /// Returns the time span of the traceset. `None` if it has no events.
     pub fn span(&self) -> Option<TimeSpan> {
         self.span
     }
 
-    /// The time window.
+    /// Returns the time window.
     pub fn window(&self) -> TimeWindow {
         self.window
     }
 
-    /// The current time.
+    /// Returns the current time.
     pub fn time(&self) -> Timestamp {
         self.time
     }
 
-    /// The current position, if it is known that exactly.
+    /// Returns the current position. `None` if only the current time is known.
     pub fn position(&self) -> Option<&TracesetPosition> {
         self.position.as_ref()
     }
 
-    /// The filter.
+    /// Returns the filter. `None` if all events are shown.
     pub fn filter(&self) -> Option<&F> {
         self.filter.as_ref()
     }
 
-    /// Shows another time window, as far as it is in the traceset's span.
+    /// Sets the time window, clamped to the traceset's span.
     pub fn set_window(&mut self, window: TimeWindow, by: Option<ViewerId>) {
         let window = self.span.map_or(window, |span| window.clamped(span));
         if window == self.window || self.is_delivering {
             return;
         }
         let before = std::mem::replace(&mut self.window, window);
-        self.tell(by, |changes| _ = changes.window.get_or_insert(before));
+        self.notify(by, |changes| _ = changes.window.get_or_insert(before));
     }
 
-    /// Makes the window so many times as wide, around the current time; around its
-    /// middle, if that is outside.
+    /// Multiplies the width of the window by a factor, around the current time, or around
+    /// the middle of the window if the current time is outside.
     pub fn zoom(&mut self, factor: f64, by: Option<ViewerId>) {
         let middle = self.window.begin().ns().saturating_add_unsigned(self.window.width() / 2);
         let is_inside = self.window.contains(self.time);
@@ -184,20 +185,21 @@ impl<F: PartialEq> Tab<F> {
         self.set_window(self.window.zoomed(factor, around), by);
     }
 
-    /// Moves the window by so many times its width, back if that is negative.
+    /// Moves the window by a multiple of its width: backwards if the multiple is
+    /// negative.
     pub fn scroll(&mut self, widths: f64, by: Option<ViewerId>) {
         self.set_window(self.window.scrolled(widths), by);
     }
 
-    /// Shows all of the traceset.
+    /// Sets the window to the whole span of the traceset.
     pub fn fit(&mut self, by: Option<ViewerId>) {
         if let Some(span) = self.span {
             self.set_window(TimeWindow::of(span), by);
         }
     }
 
-    /// Goes to a time. The position is not known then. If it is not in the window,
-    /// that moves to have it in the middle.
+    /// Sets the current time, and clears the current position. If the time is outside of
+    /// the window, the window is centred on it.
     pub fn set_time(&mut self, time: Timestamp, by: Option<ViewerId>) {
         if self.is_delivering {
             return;
@@ -205,19 +207,20 @@ impl<F: PartialEq> Tab<F> {
         let is_new = self.time != time;
         self.time = time;
         if is_new {
-            self.tell(by, |changes| changes.time = true);
+            self.notify(by, |changes| changes.time = true);
         }
         if self.position.take().is_some() {
-            self.tell(by, |changes| changes.position = true);
+            self.notify(by, |changes| changes.position = true);
         }
         self.show_time(by);
     }
 
-    /// Goes to a position, and to its time.
+    /// Sets the current position, and the current time to the time of the position.
     ///
     /// # Errors
     ///
-    /// If it is of another traceset; then nothing changes.
+    /// Returns an error if the position belongs to another traceset; the tab is not
+    /// changed then.
     pub fn set_position(
         &mut self,
         position: &TracesetPosition,
@@ -232,81 +235,84 @@ impl<F: PartialEq> Tab<F> {
         let end = self.span.map_or(self.time, |span| span.end);
         let time = position.time().unwrap_or(end);
         if std::mem::replace(&mut self.time, time) != time {
-            self.tell(by, |changes| changes.time = true);
+            self.notify(by, |changes| changes.time = true);
         }
         self.position = Some(position.clone());
-        self.tell(by, |changes| changes.position = true);
+        self.notify(by, |changes| changes.position = true);
         self.show_time(by);
         Ok(())
     }
 
-    /// Shows only what passes a filter, or everything again.
+    /// Sets the filter, or removes it.
     pub fn set_filter(&mut self, filter: Option<F>, by: Option<ViewerId>) {
         if self.filter != filter && !self.is_delivering {
             self.filter = filter;
-            self.tell(by, |changes| changes.filter = true);
+            self.notify(by, |changes| changes.filter = true);
         }
     }
 
-    /// Where viewers that have a list on the left and a chart on the right divide
-    /// their width, so that their charts are below each other: from 0 to 1.
+    /// Returns the fraction of the width, from 0 to 1, at which viewers with a list on
+    /// the left and a chart on the right divide their area, so that charts align.
     pub fn divider(&self) -> f64 {
         self.divider
     }
 
-    /// Moves the divider of all viewers.
+    /// Sets the divider of all viewers, clamped to 0 to 1. If `part` is NaN, the divider
+    /// returns to its initial position.
     pub fn set_divider(&mut self, part: f64, by: Option<ViewerId>) {
         let part = if part.is_nan() { FIRST_DIVIDER } else { part.clamp(0.0, 1.0) };
         if part != self.divider && !self.is_delivering {
             self.divider = part;
-            self.tell(by, |changes| changes.divider = true);
+            self.notify(by, |changes| changes.divider = true);
         }
     }
 
-    /// What else viewers have in common, or keep from one session to the next:
-    /// whatever they agree upon. Nobody is told of changes.
+    /// Returns further attributes that viewers share or store between sessions, by their
+    /// own conventions. Viewers are not notified of changes to them.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// The same, to be changed.
+    /// Returns the attributes for modification. Viewers are not notified of changes to
+    /// them.
     pub fn attributes_mut(&mut self) -> &mut Attributes {
         &mut self.attributes
     }
 
-    /// Another traceset is shown. Window and time are kept as far as they are in its
-    /// span, the position is not.
+    /// Sets the traceset. The window and time are clamped to its span, and the position
+    /// is cleared.
     pub fn set_traceset(&mut self, traceset: Generation, span: Option<TimeSpan>) {
         let had_none = self.span.is_none();
         (self.traceset, self.span) = (traceset, span);
-        self.tell(None, |changes| changes.traceset = true);
+        self.notify(None, |changes| changes.traceset = true);
         if self.position.take().is_some() {
-            self.tell(None, |changes| changes.position = true);
+            self.notify(None, |changes| changes.position = true);
         }
         let window = if had_none { first_window(span) } else { self.window };
         self.set_window(window, None);
         let Some(span) = span else { return };
         let time = self.time.clamp(span.begin, span.end.max(span.begin));
         if std::mem::replace(&mut self.time, time) != time {
-            self.tell(None, |changes| changes.time = true);
+            self.notify(None, |changes| changes.time = true);
         }
     }
 
-    /// Everything is to be drawn anew.
+    /// Requests that all viewers draw everything again.
     pub fn redraw(&mut self, by: Option<ViewerId>) {
         if !self.is_delivering {
-            self.tell(by, |changes| changes.redraw = true);
+            self.notify(by, |changes| changes.redraw = true);
         }
     }
 
+    /// Centres the window on the current time if that is outside.
     fn show_time(&mut self, by: Option<ViewerId>) {
         if !self.window.contains(self.time) {
             self.set_window(self.window.centred(self.time), by);
         }
     }
 
-    /// Notes a change for all viewers but the one that made it.
-    fn tell(&mut self, by: Option<ViewerId>, note: impl Fn(&mut Changes)) {
+    /// Records a change for all viewers except the one that made it.
+    fn notify(&mut self, by: Option<ViewerId>, note: impl Fn(&mut Changes)) {
         for (viewer, changes) in self.viewers.iter_mut().enumerate() {
             if let Some(changes) = changes
                 && by != Some(ViewerId(viewer))

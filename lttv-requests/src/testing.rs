@@ -1,8 +1,8 @@
-//! Help for tests of programs that serve requests.
+//! Tools for tests of programs that serve requests.
 //!
-//! A [`Journal`] notes what a request is told; [`Journal::assert_whole`] checks
-//! that its calls are in order, and [`assert_alone_is_together`] that a program's
-//! requests get the same whatever else is served beside them.
+//! A [`Journal`] records the calls of a request's hooks. [`Journal::assert_whole`] checks
+//! their order, and [`assert_alone_is_together`] checks that a program's requests receive
+//! the same events regardless of other requests.
 //!
 //! ```
 //! use lttv_context::{Traceset, TracesetContext};
@@ -30,28 +30,28 @@ use lttv_context::{Level, TracesetContext};
 
 use crate::{Budget, EventsRequest, FinishReason, Owner, Scheduler, Status};
 
-/// One call of a request's hooks.
+/// A call of a request's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Call {
-    /// The hooks before the request.
+    /// The call before the request.
     BeforeRequest,
-    /// The hooks before a chunk.
+    /// The call before a chunk.
     BeforeChunk,
-    /// An event.
+    /// The call for an event.
     Event {
-        /// Its time.
+        /// The time of the event.
         time: Timestamp,
-        /// Index of its trace in the traceset.
+        /// The index of its trace in the traceset.
         trace: usize,
-        /// Index of its tracefile in the trace.
+        /// The index of its tracefile in the trace.
         tracefile: usize,
-        /// Name of its type.
+        /// The name of its type.
         name: String,
     },
-    /// The hooks after a chunk.
+    /// The call after a chunk.
     AfterChunk,
-    /// The hooks after the request.
+    /// The call after the request, with the reason of its end.
     AfterRequest(FinishReason),
 }
 
@@ -67,18 +67,18 @@ impl fmt::Display for Call {
     }
 }
 
-/// Notes what a request is told. Clones share their notes.
+/// A record of the calls of a request's hooks. Clones share one record.
 #[derive(Debug, Clone, Default)]
 pub struct Journal(Rc<RefCell<Vec<Call>>>);
 
 impl Journal {
-    /// With nothing noted.
+    /// Creates an empty journal.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The request, with hooks that note all that it is told. Events are noted
-    /// after hooks that it has already.
+    /// Adds hooks to a request that record its calls. Events are recorded after the hooks
+    /// that the request already has.
     pub fn watch<'h>(&self, request: EventsRequest<'h>) -> EventsRequest<'h> {
         let note = |call: Call| {
             let journal = self.clone();
@@ -102,17 +102,17 @@ impl Journal {
             })
     }
 
-    /// All calls so far, in order.
+    /// Returns all calls so far, in order.
     pub fn calls(&self) -> Vec<Call> {
         self.0.borrow().clone()
     }
 
-    /// The events so far, without the calls around them.
+    /// Iterates over the calls for events so far.
     pub fn events(&self) -> impl Iterator<Item = Call> + use<> {
         self.calls().into_iter().filter(|call| matches!(call, Call::Event { .. }))
     }
 
-    /// Why the request has ended; none if it has not.
+    /// Returns the reason why the request has ended. `None` if it has not.
     pub fn reason(&self) -> Option<FinishReason> {
         match self.0.borrow().last() {
             Some(Call::AfterRequest(reason)) => Some(*reason),
@@ -120,70 +120,69 @@ impl Journal {
         }
     }
 
-    /// The first call that is not where it belongs: a request begins once,
-    /// before all else, and ends once, after all else; each chunk between them
-    /// that begins ends, events come in chunks only, and never in reverse order
-    /// of time. A request that was cancelled before it began gets no call but
-    /// the last.
+    /// Finds the first call that is out of order, and returns it with its index. In a
+    /// valid record, a request starts once, before all other calls, and ends once, after
+    /// all other calls; each chunk that starts between them ends; events are part of
+    /// chunks, in the order of their times. A request that was cancelled before it
+    /// started receives only the last call.
     pub fn misplaced(&self) -> Option<(usize, Call)> {
         let calls = self.0.borrow();
-        let mut place = Place::Before;
+        let mut place = Phase::Before;
         let mut latest = None;
         for (number, call) in calls.iter().enumerate() {
             place = match (place, call) {
-                (Place::Before, Call::BeforeRequest) => Place::Between,
-                (Place::Between, Call::BeforeChunk) => Place::Within,
-                (Place::Within, Call::Event { time, .. }) if latest <= Some(*time) => {
+                (Phase::Before, Call::BeforeRequest) => Phase::Between,
+                (Phase::Between, Call::BeforeChunk) => Phase::Within,
+                (Phase::Within, Call::Event { time, .. }) if latest <= Some(*time) => {
                     latest = Some(*time);
-                    Place::Within
+                    Phase::Within
                 }
-                (Place::Within, Call::AfterChunk) => Place::Between,
-                (Place::Between, Call::AfterRequest(_)) => Place::After,
-                (Place::Before, Call::AfterRequest(FinishReason::Cancelled)) => Place::After,
+                (Phase::Within, Call::AfterChunk) => Phase::Between,
+                (Phase::Between, Call::AfterRequest(_)) => Phase::After,
+                (Phase::Before, Call::AfterRequest(FinishReason::Cancelled)) => Phase::After,
                 _ => return Some((number, call.clone())),
             };
         }
         None
     }
 
-    /// Panics if a call is [misplaced](Journal::misplaced), or the request has
-    /// not ended.
+    /// Checks that no call is [misplaced](Journal::misplaced), and that the request has
+    /// ended.
     ///
     /// # Panics
     ///
-    /// As said; that is what it is for.
+    /// Panics if either condition does not hold.
     #[track_caller]
     pub fn assert_whole(&self) {
         if let Some((number, call)) = self.misplaced() {
-            panic!("call {number}, `{call}`, is out of place in:\n{self}");
+            panic!("call {number}, `{call}`, is out of order in:\n{self}");
         }
         assert!(self.reason().is_some(), "the request has not ended:\n{self}");
     }
 }
 
-/// One call a line.
+/// Formats one call per line.
 impl fmt::Display for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.borrow().iter().try_for_each(|call| writeln!(f, "{call}"))
     }
 }
 
-/// Where a request is, between its calls.
+/// The phase of a request between two of its calls.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Phase {
     Before,
     Between,
     Within,
     After,
 }
 
-/// Calls [`Scheduler::service_chunk`] until nothing is left to do, and returns
-/// how often.
+/// Calls [`Scheduler::service_chunk`] until no work remains. Returns the number of calls.
 ///
 /// # Panics
 ///
-/// If a call neither does anything nor ends the work: the scheduler is paused,
-/// or the budget allows nothing.
+/// Panics if a call makes no progress although work remains, for example because the
+/// scheduler is paused.
 #[track_caller]
 pub fn serve_all(scheduler: &mut Scheduler<'_>, budget: Budget) -> usize {
     let mut calls = 0;
@@ -196,22 +195,23 @@ pub fn serve_all(scheduler: &mut Scheduler<'_>, budget: Budget) -> usize {
             Status::More => {
                 let done = chunk.read + chunk.replayed + chunk.computed + chunk.seeks;
                 let changed = chunk.started.len() + chunk.finished.len();
-                assert!(done > 0 || changed > 0, "nothing done with {budget:?}");
+                assert!(done > 0 || changed > 0, "no progress with {budget:?}");
             }
         }
     }
 }
 
-/// Serves requests one by one, then all together, each time in a context of its
-/// own, and panics if one gets other events, or ends for another reason. Returns
-/// their journals.
+/// Checks that requests receive the same events and end for the same reasons whether they
+/// are served alone or together. Serves all requests together in a context of their own,
+/// then each one alone. Returns the journals of the requests served together.
 ///
-/// `request` makes the request of a number below `requests`; its hooks should
-/// not depend on those of others.
+/// The function `request` creates the request of a number below `requests`. Its hooks
+/// should not depend on those of other requests.
 ///
 /// # Panics
 ///
-/// As said; and if a request cannot be submitted.
+/// Panics if a request receives different events, ends for a different reason, or cannot
+/// be submitted.
 #[track_caller]
 pub fn assert_alone_is_together<'h>(
     context: impl Fn() -> TracesetContext<'h>,
@@ -224,7 +224,7 @@ pub fn assert_alone_is_together<'h>(
         let journals = numbers.map(|number| {
             let journal = Journal::new();
             let watched = journal.watch(request(number, Owner::fresh()));
-            scheduler.submit(watched).expect("a request that can be submitted");
+            scheduler.submit(watched).expect("the request is valid");
             journal
         });
         let journals = journals.collect();
@@ -241,11 +241,15 @@ pub fn assert_alone_is_together<'h>(
         let differs = differs.unwrap_or(wanted.len().min(got.len()));
         assert!(
             wanted == got,
-            "request {number}: its event {differs} is {:?} if alone, {:?} among others",
+            "request {number}: event {differs} is {:?} alone, {:?} among others",
             wanted.get(differs),
             got.get(differs),
         );
-        assert_eq!(alone.reason(), among.reason(), "request {number} ends for another reason");
+        assert_eq!(
+            alone.reason(),
+            among.reason(),
+            "request {number} ends for a different reason among others"
+        );
     }
     together
 }
@@ -264,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_out_of_place_are_found() {
+    fn misplaced_finds_calls_out_of_order() {
         use Call::*;
         let end = AfterRequest(FinishReason::EndTime);
         let cancelled = AfterRequest(FinishReason::Cancelled);

@@ -1,4 +1,4 @@
-//! Requests that wait, in the order in which they will be served.
+//! Waiting requests, in the order in which they will be served.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,30 +6,30 @@ use std::ops::Bound;
 
 use lttv_context::TracesetPosition;
 
-use crate::cut::Cut;
-use crate::identity::{Owner, RequestId};
-use crate::served::Served;
-use crate::urgency::Urgency;
+use crate::active_request::ActiveRequest;
+use crate::request::{Owner, RequestId, Urgency};
+use crate::request_start::RequestStart;
 
-/// Requests that get no events for now, as they have not begun or others come first.
+/// The requests that receive no events at the moment, because they have not started or
+/// other requests come first.
 ///
-/// For each stretch that a scheduler reads it looks up which request comes first, which
-/// are here, and which is next. The time of that grows with the logarithm of their
-/// number.
+/// Before each stretch, the scheduler looks up the first request, the requests at the
+/// current position, and the next request after it. The time of each lookup grows with
+/// the logarithm of the number of requests.
 #[derive(Default)]
 pub(crate) struct Waiting<'h> {
-    requests: BTreeMap<RequestId, Box<Served<'h>>>,
-    /// Where they wait, by urgency. No level is empty.
+    requests: BTreeMap<RequestId, Box<ActiveRequest<'h>>>,
+    /// The positions at which requests wait, by urgency. No set is empty.
     levels: BTreeMap<Urgency, BTreeSet<Place>>,
     owners: BTreeSet<(Owner, RequestId)>,
 }
 
-/// Where a request waits. The order is that of the cuts, and that of submission for
-/// equal ones.
+/// A position at which a request waits. Places are ordered by position, and by id at
+/// equal positions.
 #[derive(Debug)]
 struct Place {
-    cut: Cut,
-    request: RequestId,
+    start: RequestStart,
+    id: RequestId,
 }
 
 impl<'h> Waiting<'h> {
@@ -37,88 +37,97 @@ impl<'h> Waiting<'h> {
         self.requests.is_empty()
     }
 
-    /// Adds a request at its cut.
-    pub(crate) fn insert(&mut self, served: Box<Served<'h>>) {
-        let place = Place { cut: served.cut.clone(), request: served.id };
-        self.levels.entry(served.urgency).or_default().insert(place);
-        self.owners.insert((served.owner, served.id));
-        self.requests.insert(served.id, served);
+    /// Adds a request at its position.
+    pub(crate) fn insert(&mut self, request: Box<ActiveRequest<'h>>) {
+        let place = Place { start: request.start.clone(), id: request.id };
+        self.levels.entry(request.urgency).or_default().insert(place);
+        self.owners.insert((request.owner, request.id));
+        self.requests.insert(request.id, request);
     }
 
-    /// Takes a request out.
-    pub(crate) fn remove(&mut self, request: RequestId) -> Option<Box<Served<'h>>> {
-        let served = self.requests.remove(&request)?;
-        self.owners.remove(&(served.owner, request));
-        if let Some(level) = self.levels.get_mut(&served.urgency) {
-            level.remove(&Place { cut: served.cut.clone(), request });
+    /// Removes a request.
+    pub(crate) fn remove(&mut self, id: RequestId) -> Option<Box<ActiveRequest<'h>>> {
+        let request = self.requests.remove(&id)?;
+        self.owners.remove(&(request.owner, id));
+        if let Some(level) = self.levels.get_mut(&request.urgency) {
+            level.remove(&Place { start: request.start.clone(), id });
             if level.is_empty() {
-                self.levels.remove(&served.urgency);
+                self.levels.remove(&request.urgency);
             }
         }
-        Some(served)
+        Some(request)
     }
 
-    pub(crate) fn get(&self, request: RequestId) -> Option<&Served<'h>> {
-        self.requests.get(&request).map(|served| &**served)
+    pub(crate) fn get(&self, id: RequestId) -> Option<&ActiveRequest<'h>> {
+        self.requests.get(&id).map(|request| &**request)
     }
 
-    /// All, in the order of submission.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Served<'h>> {
-        self.requests.values().map(|served| &**served)
+    /// Iterates over all requests, in the order of submission.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ActiveRequest<'h>> {
+        self.requests.values().map(|request| &**request)
     }
 
-    /// Those of an owner, in the order of submission.
+    /// Returns the requests of an owner, in the order of submission.
     pub(crate) fn of_owner(&self, owner: Owner) -> Vec<RequestId> {
         let all = (owner, RequestId::FIRST)..=(owner, RequestId::LAST);
-        self.owners.range(all).map(|(_, request)| *request).collect()
+        self.owners.range(all).map(|(_, id)| *id).collect()
     }
 
-    /// How urgent the most urgent is, and where the first of these waits.
-    pub(crate) fn first(&self) -> Option<(Urgency, &Cut)> {
+    /// Returns the highest urgency, and the first position at which a request of that
+    /// urgency waits.
+    pub(crate) fn first(&self) -> Option<(Urgency, &RequestStart)> {
         let (urgency, level) = self.levels.last_key_value()?;
-        Some((*urgency, &level.first()?.cut))
+        Some((*urgency, &level.first()?.start))
     }
 
-    /// Those of an urgency at least that wait here, in the order of submission.
-    pub(crate) fn at(&self, here: &TracesetPosition, least: Urgency) -> Vec<RequestId> {
-        let last = Place { cut: Cut::Position(here.clone()), request: RequestId::LAST };
+    /// Returns the requests of at least an urgency that wait at a position, in the order
+    /// of submission.
+    pub(crate) fn at(&self, here: &TracesetPosition, min_urgency: Urgency) -> Vec<RequestId> {
+        let last = Place { start: RequestStart::Position(here.clone()), id: RequestId::LAST };
         let mut found = Vec::new();
-        for level in self.levels.range(least..).map(|(_, level)| level) {
-            // What lies between a time and the position that it leads to is that position.
+        for level in self.levels.range(min_urgency..).map(|(_, level)| level) {
+            // A place between a time and the position that the time leads to is at that
+            // position, too.
             let before = level.range(..=&last).rev();
-            found.extend(before.take_while(|place| place.cut.is_at(here)).map(|p| p.request));
+            found.extend(before.take_while(|place| place.start.is_at(here)).map(|place| place.id));
         }
         found.sort_unstable();
         found
     }
 
-    /// Where the next of an urgency at least waits that is reached by reading on.
-    pub(crate) fn next_after(&self, here: &TracesetPosition, least: Urgency) -> Option<&Cut> {
-        let here = Place { cut: Cut::Position(here.clone()), request: RequestId::LAST };
-        let behind = (Bound::Excluded(&here), Bound::Unbounded);
-        let levels = self.levels.range(least..).map(|(_, level)| level);
-        levels.filter_map(|level| level.range(behind).next()).min().map(|place| &place.cut)
+    /// Returns the position of the next request of at least an urgency that is reached by
+    /// reading from a position.
+    pub(crate) fn next_after(
+        &self,
+        here: &TracesetPosition,
+        min_urgency: Urgency,
+    ) -> Option<&RequestStart> {
+        let here = Place { start: RequestStart::Position(here.clone()), id: RequestId::LAST };
+        let after = (Bound::Excluded(&here), Bound::Unbounded);
+        let levels = self.levels.range(min_urgency..).map(|(_, level)| level);
+        levels.filter_map(|level| level.range(after).next()).min().map(|place| &place.start)
     }
 
-    /// Whether a request waits at a position, and says so by a position.
-    pub(crate) fn has_one_at(&self, position: &TracesetPosition) -> bool {
-        let first = Place { cut: Cut::Position(position.clone()), request: RequestId::FIRST };
-        let is_there = |place: &Place| place.cut.is_same(&first.cut);
+    /// Returns whether a request waits at a position, and its start is given as a
+    /// position.
+    pub(crate) fn contains_position(&self, position: &TracesetPosition) -> bool {
+        let first = Place { start: RequestStart::Position(position.clone()), id: RequestId::FIRST };
+        let is_there = |place: &Place| place.start.is_identical(&first.start);
         self.levels.values().any(|level| level.range(&first..).next().is_some_and(is_there))
     }
 
-    /// Has all that wait at a goal wait at a position: it is where the goal led to.
-    pub(crate) fn arrive(&mut self, goal: &Cut, here: &TracesetPosition) {
-        let first = Place { cut: goal.clone(), request: RequestId::FIRST };
+    /// Moves all requests that wait at a goal to the position that the goal has led to.
+    pub(crate) fn set_position(&mut self, goal: &RequestStart, here: &TracesetPosition) {
+        let first = Place { start: goal.clone(), id: RequestId::FIRST };
         let mut arrived = Vec::new();
         for level in self.levels.values() {
-            let there = level.range(&first..).take_while(|place| place.cut.is_same(goal));
-            arrived.extend(there.map(|place| place.request));
+            let there = level.range(&first..).take_while(|place| place.start.is_identical(goal));
+            arrived.extend(there.map(|place| place.id));
         }
-        for request in arrived {
-            if let Some(mut served) = self.remove(request) {
-                served.cut = Cut::Position(here.clone());
-                self.insert(served);
+        for id in arrived {
+            if let Some(mut request) = self.remove(id) {
+                request.start = RequestStart::Position(here.clone());
+                self.insert(request);
             }
         }
     }
@@ -126,7 +135,7 @@ impl<'h> Waiting<'h> {
 
 impl Ord for Place {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.cut.order(&other.cut).then(self.request.cmp(&other.request))
+        self.start.order(&other.start).then(self.id.cmp(&other.id))
     }
 }
 

@@ -1,9 +1,9 @@
-//! The time that viewers show.
+//! Time windows of viewers.
 
 use ltt_read::Timestamp;
 use lttv_context::TimeSpan;
 
-/// A stretch of time that viewers show: its begin belongs to it, its end does not.
+/// A half-open interval of time that viewers show: it contains its start but not its end.
 /// It is never empty.
 ///
 /// ```
@@ -21,45 +21,45 @@ use lttv_context::TimeSpan;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimeWindow {
     begin: i64,
-    /// In ns, at least 1; the end is no later than the last time there is.
+    /// The width in ns, at least 1. The end does not exceed the last representable time.
     width: u64,
 }
 
 impl TimeWindow {
-    /// From a time up to another; `None` if that is not later.
+    /// Creates a window from its start and end. Returns `None` unless the end is later.
     pub fn new(begin: Timestamp, end: Timestamp) -> Option<Self> {
         let (begin, end) = (begin.ns(), end.ns());
         (begin < end).then(|| TimeWindow { begin, width: end.abs_diff(begin) })
     }
 
-    /// All of a span: its last time belongs to it.
+    /// Creates a window that covers a span, including the last time of the span.
     pub fn of(span: TimeSpan) -> Self {
         let width = span.end.ns().saturating_add(1).abs_diff(span.begin.ns()).max(1);
         TimeWindow { begin: span.begin.ns(), width }.within_time()
     }
 
-    /// Its begin.
+    /// Returns the start: the first time in the window.
     pub fn begin(self) -> Timestamp {
         Timestamp::from_ns(self.begin)
     }
 
-    /// Its end, the first time that is not in it.
+    /// Returns the end: the first time after the window.
     pub fn end(self) -> Timestamp {
         Timestamp::from_ns(self.begin.saturating_add_unsigned(self.width))
     }
 
-    /// Its width in nanoseconds, at least 1.
+    /// Returns the width in ns, at least 1.
     pub fn width(self) -> u64 {
         self.width
     }
 
-    /// Whether a time is in it.
+    /// Returns `true` if a time is in the window.
     pub fn contains(self, time: Timestamp) -> bool {
         (self.begin()..self.end()).contains(&time)
     }
 
-    /// As much of the time as before is shown, moved as little as needed to be in a
-    /// span; all of the span, if that is less.
+    /// Returns a window of equal width, moved as little as possible to be within a span.
+    /// Returns the whole span if the window is wider.
     #[must_use]
     pub fn clamped(self, span: TimeSpan) -> Self {
         let all = TimeWindow::of(span);
@@ -70,8 +70,9 @@ impl TimeWindow {
         TimeWindow { begin: self.begin.clamp(all.begin, last), ..self }
     }
 
-    /// So many times as wide, with a time where it was in it; by less than 1, that
-    /// is zooming in. A time that is not in it is taken for the nearest that is.
+    /// Returns a window with the width multiplied by a factor, in which a given time
+    /// keeps its relative place. Factors below 1 zoom in. A time outside of the window is
+    /// replaced with the nearest time in it.
     #[must_use]
     pub fn zoomed(self, factor: f64, around: Timestamp) -> Self {
         let factor = if factor.is_finite() { factor.max(0.0) } else { 1.0 };
@@ -84,29 +85,31 @@ impl TimeWindow {
         .within_time()
     }
 
-    /// Moved by so many times its width, back if that is negative.
+    /// Returns a window moved by a multiple of its width: backwards if the multiple is
+    /// negative.
     #[must_use]
     pub fn scrolled(self, widths: f64) -> Self {
         let by = (self.width as f64 * widths).round() as i64;
         TimeWindow { begin: self.begin.saturating_add(by), ..self }.within_time()
     }
 
-    /// As wide, with a time in its middle.
+    /// Returns a window of equal width with a time in its middle.
     #[must_use]
     pub fn centred(self, time: Timestamp) -> Self {
         let begin = time.ns().saturating_sub_unsigned(self.width / 2);
         TimeWindow { begin, ..self }.within_time()
     }
 
-    /// What of it is not in another one: up to two windows, before and behind that.
-    /// A viewer that has drawn the other one has to request these.
+    /// Returns the parts of the window outside of another one: up to two windows, before
+    /// and after it. A viewer that has drawn the other window needs to request these
+    /// parts.
     pub fn outside(self, other: TimeWindow) -> impl Iterator<Item = TimeWindow> {
         let before = TimeWindow::new(self.begin(), self.end().min(other.begin()));
         let behind = TimeWindow::new(self.begin().max(other.end()), self.end());
         before.into_iter().chain(behind)
     }
 
-    /// Times beyond those that there are, are not.
+    /// Clamps the window to the representable times.
     fn within_time(self) -> Self {
         let room = i64::MAX.abs_diff(self.begin);
         if room >= self.width {

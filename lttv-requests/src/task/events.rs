@@ -1,4 +1,4 @@
-//! Events as a stream.
+//! Events of a request as a stream.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,17 +12,15 @@ use futures_core::Stream;
 use lttv_context::EventCall;
 
 use super::serve::Inner;
-use crate::error::SubmitError;
-use crate::finish::FinishReason;
-use crate::identity::RequestId;
-use crate::request::EventsRequest;
+use crate::chunk::FinishReason;
+use crate::request::{EventsRequest, RequestId, SubmitError};
 
-/// So many items make a stream full: nothing is read before half of them are
+/// The number of items at which a stream is full: reading stops until half of them are
 /// taken.
 const FULL: usize = 4096;
 
-/// What was made of a request's events: see
-/// [`AsyncScheduler::events`](super::AsyncScheduler::events). It ends when the
+/// A stream of items made from a request's events: see
+/// [`AsyncScheduler::events`](super::AsyncScheduler::events). The stream ends when the
 /// request does.
 pub struct EventStream<'h, T> {
     scheduler: Rc<Inner<'h>>,
@@ -34,14 +32,14 @@ struct Items<T> {
     items: RefCell<VecDeque<T>>,
     reader: RefCell<Option<Waker>>,
     is_full: Cell<bool>,
-    /// Whether the hooks are gone.
+    /// Whether the request's hooks have been dropped.
     has_ended: Cell<bool>,
-    /// Whether nobody reads any more.
+    /// Whether the stream has been dropped.
     is_dropped: Cell<bool>,
     reason: Cell<Option<FinishReason>>,
 }
 
-/// What the hook for events owns: when it goes, there are no more items.
+/// The sending side, owned by the event hook. Dropping it ends the stream.
 struct Writer<T>(Rc<Items<T>>);
 
 impl<'h, T: 'h> EventStream<'h, T> {
@@ -86,20 +84,20 @@ impl<'h, T: 'h> EventStream<'h, T> {
 }
 
 impl<T> EventStream<'_, T> {
-    /// The request that gets the events.
+    /// Returns the id of the request whose events the stream returns.
     pub fn request(&self) -> RequestId {
         self.request
     }
 
-    /// Why the request ended. `None` if it has not, and if it was cancelled before
-    /// it began.
+    /// Returns the reason why the request ended. `None` if it has not ended, and if it
+    /// was cancelled before it started.
     pub fn reason(&self) -> Option<FinishReason> {
         self.items.reason.get()
     }
 }
 
 impl<T> Items<T> {
-    /// Adds an item, and tells how many there are.
+    /// Adds an item, and returns the number of items.
     fn push(&self, item: T) -> usize {
         let mut items = self.items.borrow_mut();
         items.push_back(item);
@@ -148,7 +146,7 @@ impl<T> Drop for EventStream<'_, T> {
             self.scheduler.remove_full();
         }
         if !self.items.has_ended.get() {
-            // From a hook it cannot be cancelled: then it stops at its next event.
+            // A request cannot be cancelled from a hook; it then stops at its next event.
             self.scheduler.with(|scheduler| scheduler.cancel(self.request));
         }
     }

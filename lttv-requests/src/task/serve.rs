@@ -1,4 +1,4 @@
-//! The task that reads.
+//! The asynchronous scheduler, and the stream that drives it.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -12,12 +12,10 @@ use lttv_context::EventCall;
 use super::events::EventStream;
 use crate::budget::Budget;
 use crate::chunk::{Chunk, Status};
-use crate::error::SubmitError;
-use crate::identity::RequestId;
-use crate::request::EventsRequest;
+use crate::request::{EventsRequest, RequestId, SubmitError};
 use crate::scheduler::Scheduler;
 
-/// A scheduler that tasks of one thread share. Clones are the same scheduler.
+/// A scheduler that tasks of one thread share. Clones refer to one scheduler.
 pub struct AsyncScheduler<'h> {
     inner: Rc<Inner<'h>>,
 }
@@ -25,13 +23,13 @@ pub struct AsyncScheduler<'h> {
 pub(super) struct Inner<'h> {
     scheduler: RefCell<Scheduler<'h>>,
     driver: RefCell<Option<Waker>>,
-    /// How many streams have to be read before anything more is.
+    /// The number of full streams. Reading stops until it is zero.
     full: Cell<usize>,
     is_closed: Cell<bool>,
 }
 
 impl<'h> AsyncScheduler<'h> {
-    /// Shares a scheduler.
+    /// Creates an asynchronous scheduler from a scheduler.
     pub fn new(scheduler: Scheduler<'h>) -> Self {
         AsyncScheduler {
             inner: Rc::new(Inner {
@@ -43,24 +41,25 @@ impl<'h> AsyncScheduler<'h> {
         }
     }
 
-    /// Submits a request: as [`Scheduler::submit`].
+    /// Adds a request, like [`Scheduler::submit`].
     ///
     /// # Errors
     ///
-    /// As there, and if it is called from a hook.
+    /// Returns the errors of [`Scheduler::submit`], and [`SubmitError::InHook`] if it is
+    /// called from a hook.
     pub fn submit(&self, request: EventsRequest<'h>) -> Result<RequestId, SubmitError> {
         self.with(|scheduler| scheduler.submit(request)).unwrap_or(Err(SubmitError::InHook))
     }
 
-    /// Submits a request, to which a hook is added. What that makes of events is the
-    /// stream's items; it can leave events out.
+    /// Adds a request with a hook that converts events to the items of a stream. Events
+    /// for which `map` returns `None` are left out.
     ///
-    /// A stream that is not read holds up all requests when it has thousands of
-    /// items; to drop it cancels its request.
+    /// A stream that is not read suspends all requests once it holds thousands of items.
+    /// Dropping the stream cancels its request.
     ///
     /// # Errors
     ///
-    /// As [`submit`](Self::submit).
+    /// Returns the errors of [`submit`](Self::submit).
     pub fn events<T: 'h>(
         &self,
         request: EventsRequest<'h>,
@@ -69,19 +68,20 @@ impl<'h> AsyncScheduler<'h> {
         EventStream::submit(&self.inner, request, map)
     }
 
-    /// Does something with the scheduler: cancels requests, pauses it, uses its
-    /// background. `None` if it is called from a hook.
+    /// Calls a function with the scheduler, for example to cancel requests, to pause it,
+    /// or to use its background. Returns `None` without calling it if a hook is running.
     pub fn with<R>(&self, act: impl FnOnce(&mut Scheduler<'h>) -> R) -> Option<R> {
         self.inner.with(act)
     }
 
-    /// Serves requests as long as the stream is polled; each chunk is an item.
-    /// While nothing pends, it waits. One task should do this.
+    /// Returns a stream that serves requests while it is polled. Each chunk is an item.
+    /// The stream waits while no work remains. Only one task should poll such a stream.
     pub fn serve(&self, budget: Budget) -> Serve<'h> {
-        Serve { inner: self.inner.clone(), budget, has_given: false }
+        Serve { inner: self.inner.clone(), budget, has_returned_chunk: false }
     }
 
-    /// Makes [`serve`](Self::serve) end. Requests that pend are left as they are.
+    /// Closes the streams of [`serve`](Self::serve). Pending requests are neither ended
+    /// nor served.
     pub fn close(&self) {
         self.inner.is_closed.set(true);
         self.inner.wake_driver();
@@ -111,12 +111,12 @@ impl<'h> Inner<'h> {
     }
 }
 
-/// Serves requests: see [`AsyncScheduler::serve`].
+/// A stream that serves requests: see [`AsyncScheduler::serve`].
 pub struct Serve<'h> {
     inner: Rc<Inner<'h>>,
     budget: Budget,
-    /// Whether it is others' turn.
-    has_given: bool,
+    /// Whether the last poll returned a chunk, so that other tasks run first.
+    has_returned_chunk: bool,
 }
 
 impl Stream for Serve<'_> {
@@ -127,7 +127,7 @@ impl Stream for Serve<'_> {
         if this.inner.is_closed.get() {
             return Poll::Ready(None);
         }
-        if std::mem::take(&mut this.has_given) {
+        if std::mem::take(&mut this.has_returned_chunk) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -138,7 +138,7 @@ impl Stream for Serve<'_> {
             drop(scheduler);
             let nothing = Chunk { status: chunk.status, ..Chunk::default() };
             if chunk.status == Status::More || chunk != nothing {
-                this.has_given = true;
+                this.has_returned_chunk = true;
                 return Poll::Ready(Some(chunk));
             }
         }

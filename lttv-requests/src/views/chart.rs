@@ -1,4 +1,4 @@
-//! A timeline that follows the state of the kernel.
+//! A timeline of kernel state.
 
 use std::cell::{Ref, RefCell};
 use std::fmt::{self, Debug};
@@ -11,60 +11,64 @@ use lttv_state::kernel::{KernelState, TraceState, Transition};
 
 use super::row::SegmentState;
 use super::timeline::Timeline;
-use crate::finish::FinishReason;
-use crate::identity::Owner;
-use crate::request::EventsRequest;
+use crate::chunk::FinishReason;
+use crate::request::{EventsRequest, Owner};
 use crate::window::TimeWindow;
 
-/// A [`Timeline`] that follows the kernel's state, with a label for each row:
-/// [`ControlFlow`](super::ControlFlow) or [`Resources`](super::Resources). Copies are
-/// of the same chart.
+/// A [`Timeline`] of kernel state with a label for each row:
+/// [`ControlFlow`](super::ControlFlow) or [`Resources`](super::Resources). Clones refer
+/// to one chart.
 pub struct KernelChart<R: KernelRows> {
     inner: Rc<RefCell<Chart<R>>>,
 }
 
-/// What the rows of a [`KernelChart`] are of, and how they follow the state. There are
-/// no others than those of this crate.
+/// The kind of rows of a [`KernelChart`], and their updates from kernel state. Only this
+/// crate implements this trait.
 pub trait KernelRows: Default + Sized + 'static {
-    /// Which row.
+    /// The key that identifies a row.
     type Key: Copy + Eq + Hash + Debug;
-    /// What a row can be in.
+    /// The state of a row.
     type State: SegmentState + Debug;
-    /// What is written beside it.
+    /// The label of a row.
     type Label: Debug;
 
-    /// Puts all rows of a machine right.
+    /// Updates all rows of a trace.
     #[doc(hidden)]
-    fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>);
+    fn update_all(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>);
 
-    /// Puts those rows right that may have changed by an event.
+    /// Updates the rows of a trace that an event may have changed.
     #[doc(hidden)]
-    fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, what: Transition);
+    fn update_after(
+        &mut self,
+        data: &mut ChartData<Self>,
+        at: Snapshot<'_>,
+        transition: Transition,
+    );
 
-    /// By what rows are sorted.
+    /// Returns the key by which rows are sorted.
     #[doc(hidden)]
     fn order(key: &Self::Key, label: &Self::Label) -> impl Ord;
 }
 
 struct Chart<R: KernelRows> {
-    drawn: Drawn<R>,
+    data: ChartData<R>,
     rows: R,
-    /// The time of the last event.
+    /// The time of delivery of the last event.
     latest: Timestamp,
-    /// Changes whenever requests of before are to stop.
+    /// A number that changes whenever previous requests are to stop.
     epoch: u64,
 }
 
-/// What is there to be drawn.
-pub struct Drawn<R: KernelRows> {
+/// The data of a chart that is drawn.
+pub struct ChartData<R: KernelRows> {
     pub(super) timeline: Timeline<R::Key, R::State>,
-    /// Of each row.
+    /// The labels of the rows, by row.
     pub(super) labels: Vec<R::Label>,
 }
 
-/// A machine, and when it is looked at.
+/// The kernel state of a trace at a time.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'s> {
+pub struct Snapshot<'s> {
     /// The index of the trace.
     pub(super) trace: usize,
     pub(super) state: &'s TraceState,
@@ -72,28 +76,31 @@ pub struct Place<'s> {
 }
 
 impl<R: KernelRows> KernelChart<R> {
-    /// No rows yet. The resolution is in ns: the time that a pixel stands for.
+    /// Creates a chart without rows. The resolution in ns is the time that a pixel
+    /// represents.
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
-        let drawn = Drawn { timeline: Timeline::new(window, resolution), labels: Vec::new() };
+        let data = ChartData { timeline: Timeline::new(window, resolution), labels: Vec::new() };
         let (rows, latest) = (R::default(), window.begin());
-        let chart = Chart { drawn, rows, latest, epoch: 0 };
+        let chart = Chart { data, rows, latest, epoch: 0 };
         KernelChart { inner: Rc::new(RefCell::new(chart)) }
     }
 
-    /// Its rows. To be let go before the scheduler works again.
+    /// Returns the timeline. The returned `Ref` must be dropped before the scheduler is
+    /// called again: otherwise the hooks of the chart's requests panic.
     pub fn timeline(&self) -> Ref<'_, Timeline<R::Key, R::State>> {
-        Ref::map(self.inner.borrow(), |inner| &inner.drawn.timeline)
+        Ref::map(self.inner.borrow(), |inner| &inner.data.timeline)
     }
 
-    /// What is written beside the rows; as [`timeline`](Self::timeline).
+    /// Returns the labels of the rows, by row. The returned `Ref` must be dropped before
+    /// the scheduler is called again, as for [`timeline`](Self::timeline).
     pub fn labels(&self) -> Ref<'_, [R::Label]> {
-        Ref::map(self.inner.borrow(), |inner| inner.drawn.labels.as_slice())
+        Ref::map(self.inner.borrow(), |inner| inner.data.labels.as_slice())
     }
 
-    /// The rows in LTTV's order: processes by id (idle ones by CPU), then by birth and
-    /// trace; resources by trace, CPUs first.
+    /// Returns the indices of the rows in LTTV's order: processes by id (idle processes
+    /// by CPU), then by birth and trace; resources by trace, CPUs first.
     pub fn order(&self) -> Vec<usize> {
-        let inner = &self.inner.borrow().drawn;
+        let inner = &self.inner.borrow().data;
         let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
         rows.sort_by_cached_key(|row| {
             R::order(inner.timeline.rows()[*row].key(), &inner.labels[*row])
@@ -101,12 +108,12 @@ impl<R: KernelRows> KernelChart<R> {
         rows
     }
 
-    /// Shows another window. Requests of before stop. If the resolution stays the
-    /// same and the window moves by whole columns, what is known of it is kept:
-    /// scrolling costs no more than what comes into sight.
+    /// Sets the window and the resolution in ns, and stops previous requests. If the
+    /// resolution is unchanged and the window moves by whole columns, known segments are
+    /// kept, so that scrolling only reads the part that comes into view.
     pub fn show(&self, window: TimeWindow, resolution: u64) {
         let inner = &mut *self.inner.borrow_mut();
-        let Drawn { timeline, labels } = &mut inner.drawn;
+        let ChartData { timeline, labels } = &mut inner.data;
         match timeline.scroll(window, resolution) {
             Some(stays) => {
                 let mut stays = stays.into_iter();
@@ -121,19 +128,19 @@ impl<R: KernelRows> KernelChart<R> {
         inner.epoch += 1;
     }
 
-    /// The stretch of time that is not known: what a [`request`](Self::request)
-    /// is for. `None` if all is known.
+    /// Returns the interval that is not known, which a [`request`](Self::request) fills.
+    /// `None` if all is known.
     pub fn missing(&self) -> Option<TimeWindow> {
-        self.inner.borrow().drawn.timeline.missing()
+        self.inner.borrow().data.timeline.missing()
     }
 
-    /// The request that fills it, by the state that is attached to the scheduler's
-    /// context.
+    /// Creates the request that fills the missing interval from the kernel state that is
+    /// attached to the scheduler's context.
     pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
         let chart = &self.inner;
         let (epoch, window, missing) = {
             let chart = chart.borrow();
-            let timeline = &chart.drawn.timeline;
+            let timeline = &chart.data.timeline;
             (chart.epoch, timeline.window(), timeline.missing())
         };
         let (begin, end) = missing.map_or((window.end(), window.end()), |m| (m.begin(), m.end()));
@@ -150,8 +157,8 @@ impl<R: KernelRows> KernelChart<R> {
                 }
                 chart.rows = R::default();
                 for (trace, state) in state.traces().enumerate() {
-                    let at = Place { trace, state, time: begin };
-                    chart.rows.look_at_all(&mut chart.drawn, at);
+                    let at = Snapshot { trace, state, time: begin };
+                    chart.rows.update_all(&mut chart.data, at);
                 }
             })
             .on_every_event(move |call, request| {
@@ -164,21 +171,21 @@ impl<R: KernelRows> KernelChart<R> {
                 }
                 chart.latest = call.time();
                 if let (Some(transition), Some(state)) = (transition, state.trace(trace)) {
-                    let at = Place { trace, state, time: call.time() };
-                    chart.rows.follow(&mut chart.drawn, at, transition);
+                    let at = Snapshot { trace, state, time: call.time() };
+                    chart.rows.update_after(&mut chart.data, at, transition);
                 }
             })
             .after_chunk(Level::Traceset, move |_, _| {
                 let chart = &mut *at_chunk.borrow_mut();
                 if chart.epoch == epoch {
-                    chart.drawn.timeline.know(chart.latest);
+                    chart.data.timeline.know(chart.latest);
                 }
             })
             .after_request(move |_, _, reason| {
                 let chart = &mut *at_end.borrow_mut();
                 let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);
                 if is_all && chart.epoch == epoch {
-                    chart.drawn.timeline.know(end);
+                    chart.data.timeline.know(end);
                 }
             })
     }
@@ -192,11 +199,11 @@ impl<R: KernelRows> Clone for KernelChart<R> {
 
 impl<R: KernelRows> fmt::Debug for KernelChart<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.borrow().drawn.fmt(f)
+        self.inner.borrow().data.fmt(f)
     }
 }
 
-impl<R: KernelRows> fmt::Debug for Drawn<R> {
+impl<R: KernelRows> fmt::Debug for ChartData<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KernelChart")
             .field("window", &self.timeline.window())

@@ -1,9 +1,9 @@
-//! Colours.
+//! Colours of charts.
 
 use std::fmt;
 
-/// A colour: red, green and blue, 0 to 255 each. Written as `#019eff`, as style sheets
-/// and pictures want it.
+/// A colour of red, green and blue components. It is formatted like `#019eff`, the
+/// notation of CSS and SVG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Color(pub u8, pub u8, pub u8);
 

@@ -1,4 +1,4 @@
-//! What each process did.
+//! A chart of processes.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use lttv_state::kernel::{
     ExecutionMode, NameId, Process, ProcessIx, ProcessStatus, Serial, Tid, Transition,
 };
 
-use super::chart::{Drawn, KernelChart, KernelRows, Place};
+use super::chart::{ChartData, KernelChart, KernelRows, Snapshot};
 use super::paint::Paint;
 use super::row::SegmentState;
 
-/// What each process did in a time window: a row each.
+/// A chart of the states of each process in a time window, with one row per process.
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
@@ -38,38 +38,40 @@ use super::row::SegmentState;
 /// ```
 pub type ControlFlow = KernelChart<ProcessRows>;
 
-/// Which process a row is of.
+/// The key of a process's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcessKey {
-    /// The index of its trace.
+    /// The index of the process's trace.
     pub trace: usize,
-    /// Which of the trace's processes.
+    /// The serial number of the process in its trace.
     pub serial: Serial,
 }
 
-/// What is written beside the row of a process: as known at last.
+/// The label of a process's row, with the latest known values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessLabel {
-    /// Its name.
+    /// The name of the process.
     pub name: String,
-    /// The name that it gave itself as a thread (LTTng 0.x).
+    /// The name that the thread has set for itself (LTTng 0.x).
     pub brand: String,
-    /// Its id: what user space calls a thread id. `None` for what stands in for a
-    /// process that is not known, such as that which runs where the trace begins.
+    /// The id of the process, called thread id in user space. `None` for a placeholder of
+    /// an unknown process, such as the one that runs when the trace begins.
     pub tid: Option<Tid>,
-    /// That of its thread group: what user space calls a process id.
+    /// The id of its thread group, called process id in user space.
     pub pid: Option<Tid>,
-    /// That of its parent.
+    /// The id of its parent.
     pub parent: Option<Tid>,
-    /// Its CPU, at last.
+    /// The number of its last CPU.
     pub cpu: Option<u32>,
-    /// When it was forked, or else when the trace first told of it.
+    /// The time at which the process was forked, or of its first event if that is
+    /// unknown.
     pub birth: Timestamp,
 }
 
 impl ProcessLabel {
-    /// What it is called: its name, or where it was if it has none.
+    /// Returns the title of the row: the name of the process, or its CPU if it has no
+    /// name.
     pub fn title(&self) -> Cow<'_, str> {
         match (self.tid, self.cpu) {
             (Some(0), Some(cpu)) if self.name.is_empty() => format!("swapper/{cpu}").into(),
@@ -79,26 +81,26 @@ impl ProcessLabel {
     }
 }
 
-/// What a process is doing.
+/// The state of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProcessState {
-    /// Whether it runs, or what it waits for.
+    /// The status: running, or the reason for waiting.
     pub status: ProcessStatus,
-    /// In which mode it executes, or was when it had to wait.
+    /// The mode in which the process executes, or executed before it had to wait.
     pub mode: ExecutionMode,
-    /// The name of the system call, interrupt or exception: its trace's state knows
-    /// it ([`TraceState::name`](lttv_state::kernel::TraceState::name)).
+    /// The name of the system call, interrupt or exception, to be resolved with
+    /// [`TraceState::name`](lttv_state::kernel::TraceState::name).
     pub submode: NameId,
 }
 
 impl ProcessState {
-    /// What a process is doing now.
+    /// Creates the current state of a process.
     pub fn of(process: &Process) -> Self {
         let (status, mode) = (process.status(), process.mode());
         ProcessState { status, mode, submode: process.submode() }
     }
 
-    /// How it is drawn.
+    /// Returns the paint with which the state is drawn.
     pub fn paint(self) -> Paint {
         Paint::of_process(self.status, self.mode)
     }
@@ -114,16 +116,16 @@ impl SegmentState for ProcessState {
     }
 }
 
-/// Rows of processes: of each trace, who is at each place of the table of processes.
+/// The rows of processes, by trace and index in the trace's process table.
 #[derive(Debug, Default)]
-pub struct ProcessRows(Vec<Vec<Option<Shown>>>);
+pub struct ProcessRows(Vec<Vec<Option<ProcessRow>>>);
 
 /// A process that has a row.
 #[derive(Debug, Clone, Copy)]
-struct Shown {
+struct ProcessRow {
     serial: Serial,
     row: usize,
-    /// What its label says.
+    /// The names in its label.
     name: NameId,
     brand: NameId,
 }
@@ -133,15 +135,15 @@ impl KernelRows for ProcessRows {
     type State = ProcessState;
     type Label = ProcessLabel;
 
-    fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>) {
+    fn update_all(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>) {
         for (ix, _) in at.state.processes() {
-            self.look_at(drawn, at, ix);
+            self.update_process(data, at, ix);
         }
     }
 
-    fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, _: Transition) {
+    fn update_after(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>, _: Transition) {
         for ix in at.state.touched() {
-            self.look_at(drawn, at, *ix);
+            self.update_process(data, at, *ix);
         }
     }
 
@@ -152,9 +154,9 @@ impl KernelRows for ProcessRows {
 }
 
 impl ProcessRows {
-    /// Puts a process's row right.
-    fn look_at(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, ix: ProcessIx) {
-        let (Place { trace, state, time }, Drawn { timeline, labels }) = (at, drawn);
+    /// Updates the row of a process.
+    fn update_process(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>, ix: ProcessIx) {
+        let (Snapshot { trace, state, time }, ChartData { timeline, labels }) = (at, data);
         if self.0.len() <= trace {
             self.0.resize_with(trace + 1, Vec::new);
         }
@@ -172,14 +174,14 @@ impl ProcessRows {
         let (serial, name, brand) = (process.serial(), process.name(), process.brand());
         let known = place.is_some();
         let shown = place.get_or_insert_with(|| {
-            let row = timeline.place(ProcessKey { trace, serial });
-            Shown { serial, row, name, brand }
+            let row = timeline.row_index(ProcessKey { trace, serial });
+            ProcessRow { serial, row, name, brand }
         });
         timeline.change(shown.row, time, Some(ProcessState::of(process)));
         if let Some(label) = labels.get_mut(shown.row) {
             (label.tid, label.pid, label.cpu) = (process.tid(), process.pid(), process.cpu());
             label.parent = process.parent();
-            // Texts are copied only when they change.
+            // Copying names is limited to those that have changed.
             if !known || shown.name != name {
                 state.name(name).clone_into(&mut label.name);
             }

@@ -1,4 +1,4 @@
-//! A page of events.
+//! A table of consecutive events.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::VecDeque;
@@ -8,20 +8,18 @@ use std::rc::Rc;
 use ltt_read::Timestamp;
 use lttv_context::{EventCall, TracesetPosition};
 
-use crate::filter::EventFilter;
-use crate::finish::FinishReason;
-use crate::identity::Owner;
-use crate::request::EventsRequest;
-use crate::start::Start;
-use crate::urgency::Urgency;
+use crate::chunk::FinishReason;
+use crate::request::{EventsRequest, Owner, Urgency};
+use crate::request_filter::EventFilter;
+use crate::request_start::Start;
 
-/// A page of events: those from a time or a position on, to be scrolled by events
-/// in both directions.
+/// A table that shows a page of consecutive events, starting at a time or position, and
+/// that can be scrolled in both directions by events.
 ///
-/// What is shown of an event, the application decides: a `T` is made of each, once,
-/// while its fields are at hand. Requests of the table are of
-/// [`Urgency::HIGH`]: somebody looks at it. A later one makes those before it
-/// stop.
+/// The application decides how an event is shown: it provides a function that creates a
+/// `T` for each event, which is called once per event, while the event's fields are
+/// accessible. Requests of the table have [`Urgency::HIGH`], because a user waits for
+/// them. A new request stops the previous ones.
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
@@ -49,15 +47,16 @@ pub struct EventTable<T> {
     owner: Owner,
 }
 
-/// An event of an [`EventTable`].
+/// A row of an [`EventTable`]: one event.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TableRow<T> {
-    /// The position before the event: what a tab gets when it is selected.
+    /// The position before the event, for
+    /// [`Tab::set_position`](crate::Tab::set_position).
     pub position: TracesetPosition,
-    /// Its time.
+    /// The time of delivery of the event.
     pub time: Timestamp,
-    /// What is shown of it.
+    /// The value that the application has created for the event.
     pub content: T,
 }
 
@@ -66,26 +65,28 @@ struct Inner<T> {
     page: usize,
     describe: Box<Describe<T>>,
     filter: Option<Rc<RefCell<dyn EventFilter>>>,
-    /// Whether no event comes before the first row.
+    /// Whether there is no event before the first row.
     has_begin: bool,
-    /// Whether none comes after the last row.
+    /// Whether there is no event after the last row.
     has_end: bool,
-    /// Counts requests but for those that go on with another one.
+    /// The number of requests so far, not counting continuations of other requests.
     epoch: u64,
-    /// How many requests of this epoch there are.
+    /// The number of running requests of this epoch.
     busy: Cell<usize>,
 }
 
 type Describe<T> = dyn FnMut(&EventCall<'_, '_>) -> T;
 
-/// How far to look back first, in ns; then so many times as far, again and again.
+/// The length in ns of the first interval to search backwards, and the factor by which
+/// each further interval is longer.
 const FIRST_STEP: i64 = 16_000;
 const LONGER: i64 = 4;
-/// As far as there is anything.
+/// The length that stands for all earlier times.
 const ALL: i64 = i64::MAX;
 
 impl<T: 'static> EventTable<T> {
-    /// No rows yet, and never more than a page of them, which is one at least.
+    /// Creates a table without rows. The table has at most `page` rows, and a page has at
+    /// least one.
     pub fn new(
         owner: Owner,
         page: usize,
@@ -104,69 +105,71 @@ impl<T: 'static> EventTable<T> {
         EventTable { inner: Rc::new(RefCell::new(inner)), owner }
     }
 
-    /// The rows, as far as they are known. To be let go before the scheduler works
-    /// again.
+    /// Returns the rows, as far as they are known. The returned `Ref` must be dropped
+    /// before the scheduler is called again: otherwise the hooks of the table's requests
+    /// panic.
     pub fn rows(&self) -> Ref<'_, VecDeque<TableRow<T>>> {
         Ref::map(self.inner.borrow(), |inner| &inner.rows)
     }
 
-    /// Whether rows are still to come.
+    /// Returns whether requests of the table are pending.
     pub fn is_busy(&self) -> bool {
         self.inner.borrow().busy.get() > 0
     }
 
-    /// Whether the first row is known to be of the first event that passes the filter:
-    /// requests that go back tell.
+    /// Returns `true` if the first row is known to contain the first event that passes
+    /// the filter. This is determined by requests that start at the first event or scroll
+    /// back.
     pub fn has_begin(&self) -> bool {
         self.inner.borrow().has_begin
     }
 
-    /// Whether the last row is known to be of the last event that passes the filter:
-    /// requests that go forward tell.
+    /// Returns `true` if the last row is known to contain the last event that passes the
+    /// filter. This is determined by requests that read forward.
     pub fn has_end(&self) -> bool {
         self.inner.borrow().has_end
     }
 
-    /// Only events that pass a filter from the next request on.
+    /// Sets the filter, from the next request on.
     pub fn set_filter(&self, filter: impl EventFilter + 'static) {
         self.inner.borrow_mut().filter = Some(Rc::new(RefCell::new(filter)));
     }
 
-    /// All events from the next request on.
+    /// Removes the filter, from the next request on.
     pub fn clear_filter(&self) {
         self.inner.borrow_mut().filter = None;
     }
 
-    /// The row of a position, if it is shown.
+    /// Finds the row of a position. `None` if it is not shown.
     pub fn find(&self, position: &TracesetPosition) -> Option<usize> {
         self.rows().iter().position(|row| row.position == *position)
     }
 
-    /// The first row at a time or later, if it is shown: a row that is earlier, or
-    /// at that time, has to be shown too, unless it is the first of all events.
+    /// Finds the first row at a time or later. `None` if it is not shown, or if it is the
+    /// first row and there may be an earlier event at this time or later.
     pub fn find_time(&self, time: Timestamp) -> Option<usize> {
         let rows = self.rows();
         let at = rows.partition_point(|row| row.time < time);
         (at < rows.len() && (at > 0 || rows[0].position.is_start_of(time))).then_some(at)
     }
 
-    /// Shows the first events of the traceset.
+    /// Creates a request that shows the first events of the traceset.
     pub fn show_begin<'h>(&self) -> EventsRequest<'h> {
         self.show(Start::Begin)
     }
 
-    /// Shows the first events at a time or later.
+    /// Creates a request that shows the first events at a time or later.
     pub fn show_time<'h>(&self, time: Timestamp) -> EventsRequest<'h> {
         self.show(Start::Time(time))
     }
 
-    /// Shows the events from a position on.
+    /// Creates a request that shows the events from a position on.
     pub fn show_position<'h>(&self, position: &TracesetPosition) -> EventsRequest<'h> {
         self.show(Start::from(position))
     }
 
-    /// Shows the last events before a position: that of [the end](TracesetPosition::end),
-    /// say.
+    /// Creates a request that shows the last events before a position, such as [the
+    /// end](TracesetPosition::end).
     pub fn show_before<'h>(&self, position: &TracesetPosition) -> EventsRequest<'h> {
         let mut inner = self.inner.borrow_mut();
         let (epoch, count) = (inner.begin(), inner.page as u64);
@@ -176,9 +179,9 @@ impl<T: 'static> EventTable<T> {
         self.back(epoch, count, position.clone())
     }
 
-    /// Goes so many events forward, or back if that is negative; as far as there
-    /// are any. The page stays full if it was. `None` if there are no rows to
-    /// start from, or it is 0.
+    /// Creates a request that scrolls forward by a number of events, or back if it is
+    /// negative, as far as there are events. A full page stays full. Returns `None` if
+    /// there are no rows to start from, or the number is 0.
     pub fn scroll<'h>(&self, events: i64) -> Option<EventsRequest<'h>> {
         let count = events.unsigned_abs();
         if events < 0 {
@@ -190,9 +193,10 @@ impl<T: 'static> EventTable<T> {
         (events > 0).then(|| self.append(Start::Position(last), count.saturating_add(1), true))
     }
 
-    /// Puts so many events before the first row, which is at a position.
+    /// Creates a request that inserts a number of events before the first row, whose
+    /// position is given.
     fn back<'h>(&self, epoch: u64, count: u64, first: TracesetPosition) -> EventsRequest<'h> {
-        Back { table: self.again(), epoch, count, first, found: 0 }.begin()
+        ScrollBack { table: self.share(), epoch, count, first, found: 0 }.begin()
     }
 
     fn show<'h>(&self, start: Start) -> EventsRequest<'h> {
@@ -200,8 +204,8 @@ impl<T: 'static> EventTable<T> {
         self.append(start, page, false)
     }
 
-    /// Appends rows, dropping those that do not fit any more; the first event has a
-    /// row already if it `continues`.
+    /// Creates a request that appends rows and drops the first ones if there are too
+    /// many. If it `continues`, the first event already has a row.
     fn append<'h>(&self, start: Start, count: u64, continues: bool) -> EventsRequest<'h> {
         let epoch = self.inner.borrow_mut().begin();
         let (at_begin, at_end) = (self.inner.clone(), self.inner.clone());
@@ -240,7 +244,7 @@ impl<T: 'static> EventTable<T> {
             })
     }
 
-    /// A request for events that pass the filter.
+    /// Creates a request for events that pass the filter.
     fn request<'h>(&self) -> EventsRequest<'h> {
         let request = EventsRequest::new(self.owner).urgency(Urgency::HIGH).by_delivery();
         match self.inner.borrow().filter.clone() {
@@ -251,12 +255,13 @@ impl<T: 'static> EventTable<T> {
         }
     }
 
-    fn again(&self) -> Self {
+    fn share(&self) -> Self {
         EventTable { inner: self.inner.clone(), owner: self.owner }
     }
 }
 
-/// Owned by the hooks of a request: the table is busy until they go.
+/// A guard owned by the hooks of a request. The table is busy until all guards are
+/// dropped.
 struct Busy<T> {
     inner: Rc<RefCell<Inner<T>>>,
     epoch: u64,
@@ -284,7 +289,7 @@ impl<T> Drop for Busy<T> {
 }
 
 impl<T> Inner<T> {
-    /// Another request replaces those of before.
+    /// Starts a new epoch, which stops previous requests. Returns its number.
     fn begin(&mut self) -> u64 {
         self.epoch += 1;
         self.busy.set(0);
@@ -296,7 +301,7 @@ impl<T> Inner<T> {
     }
 }
 
-/// Whether a request has read all up to its end.
+/// Returns `true` if a request has read up to the end of its interval.
 fn is_read(reason: FinishReason) -> bool {
     matches!(
         reason,
@@ -304,38 +309,42 @@ fn is_read(reason: FinishReason) -> bool {
     )
 }
 
-/// Going back: events can only be read forward, so longer and longer stretches, each
-/// before the last one, are looked at until they have enough events.
-struct Back<T> {
+/// The state of scrolling back. Events can only be read forward, so successive intervals
+/// of growing length, each before the previous one, are searched until they contain
+/// enough events.
+struct ScrollBack<T> {
     table: EventTable<T>,
     epoch: u64,
     count: u64,
     first: TracesetPosition,
-    /// How many events the stretches so far have.
+    /// The number of events in the intervals so far.
     found: u64,
 }
 
-impl<T: 'static> Back<T> {
+impl<T: 'static> ScrollBack<T> {
     fn begin<'h>(self) -> EventsRequest<'h> {
         if let Some(time) = self.first.time() {
-            return self.look(time, FIRST_STEP);
+            return self.search(time, FIRST_STEP);
         }
-        // When the last event is, is not known before the request is served.
+        // The time of the last event is not known before the request is served.
         let busy = Busy::new(&self.table.inner, self.epoch);
         let request = self.table.request().from(&self.first);
         let mut back = Some(self);
         request.after_request(move |call, control, reason| {
             _ = &busy;
-            let Some(back) = back.take().filter(|back| back.goes_on(reason)) else { return };
+            let Some(back) = back.take().filter(|back| back.continues(reason)) else {
+                return;
+            };
             let end = call.contexts.time_span().map_or(Timestamp::MAX, |span| span.end);
-            // The traceset is that of the position, or there would be no end.
-            _ = control.submit(back.look(end, FIRST_STEP));
+            // Submitting cannot fail: the position is known to belong to the traceset.
+            _ = control.submit(back.search(end, FIRST_STEP));
         })
     }
 
-    /// Counts events in the stretch so long before a time, up to the first row if it is
-    /// the first stretch; and goes on from that.
-    fn look<'h>(self, end: Timestamp, step: i64) -> EventsRequest<'h> {
+    /// Creates a request that counts the events in an interval of length `step` before a
+    /// time (up to the first row for the first interval), and that continues with the
+    /// next interval or inserts the events.
+    fn search<'h>(self, end: Timestamp, step: i64) -> EventsRequest<'h> {
         let begin = match step {
             ALL => Timestamp::MIN,
             _ => Timestamp::from_ns(end.ns().saturating_sub(step)),
@@ -358,36 +367,39 @@ impl<T: 'static> Back<T> {
                 found.set(found.get() + 1);
             })
             .after_request(move |call, control, reason| {
-                let Some(back) = back.take().filter(|back| back.goes_on(reason)) else { return };
-                let back = Back { found: counted.get(), ..back };
+                let Some(back) = back.take().filter(|back| back.continues(reason)) else {
+                    return;
+                };
+                let back = ScrollBack { found: counted.get(), ..back };
                 let is_all = step == ALL;
                 if is_all && back.found == 0 {
-                    // There is nothing to take: this was the last look.
+                    // No event was found, and this was the last interval.
                     back.table.inner.borrow_mut().has_begin = true;
                     return;
                 }
                 let next = if back.found >= back.count || is_all {
-                    back.take(begin, is_all)
+                    back.insert_rows(begin, is_all)
                 } else {
                     let longer = step.saturating_mul(LONGER);
                     let span = call.contexts.time_span();
-                    // Events may lie before the times that their packets tell.
+                    // Events may lie before the start of their packets.
                     let is_last = span.is_none_or(|span| begin.since(span.begin) < longer as u64);
-                    back.look(begin, if is_last { ALL } else { longer })
+                    back.search(begin, if is_last { ALL } else { longer })
                 };
-                // As before.
+                // Submitting cannot fail, as in `begin`.
                 _ = control.submit(next);
             })
     }
 
-    /// Whether a stretch was read to its end, and nobody wants anything else by now.
-    fn goes_on(&self, reason: FinishReason) -> bool {
+    /// Returns whether an interval was read to its end, and the request was not replaced
+    /// by another one.
+    fn continues(&self, reason: FinishReason) -> bool {
         is_read(reason) && self.table.inner.borrow().epoch == self.epoch
     }
 
-    /// Puts the last of the events found before the first row.
-    fn take<'h>(self, begin: Timestamp, is_all: bool) -> EventsRequest<'h> {
-        let Back { table, epoch, count, first, found } = self;
+    /// Creates a request that inserts the last of the events found before the first row.
+    fn insert_rows<'h>(self, begin: Timestamp, is_all: bool) -> EventsRequest<'h> {
+        let ScrollBack { table, epoch, count, first, found } = self;
         let mut skip = found.saturating_sub(count);
         let has_begin = is_all && skip == 0;
         let wanted = (table.inner.borrow().page as u64).min(count);

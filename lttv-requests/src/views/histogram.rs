@@ -1,4 +1,4 @@
-//! How many events there are when.
+//! A histogram of events over time.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -6,15 +6,14 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 
-use crate::finish::FinishReason;
-use crate::identity::Owner;
-use crate::request::EventsRequest;
+use crate::chunk::FinishReason;
+use crate::request::{EventsRequest, Owner};
 use crate::window::TimeWindow;
 
-/// Counts of events per column of a time window.
+/// A histogram: the numbers of events per column of a time window.
 ///
-/// What was counted is kept when the window moves by whole columns; only the rest is
-/// asked for then.
+/// When the window moves by whole columns, counts are kept, and only the remaining
+/// columns have to be requested.
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
@@ -31,7 +30,7 @@ use crate::window::TimeWindow;
 ///     scheduler.submit(histogram.request(Owner::fresh(), missing))?;
 /// }
 /// while scheduler.service_chunk(Budget::events(1000)).has_more() {
-///     let drawn = histogram.counts(); // as far as it is known
+///     let drawn = histogram.counts(); // known so far
 ///     assert_eq!(drawn.len(), 100);
 /// }
 /// assert_eq!(histogram.counts().iter().sum::<u64>(), 6087);
@@ -49,7 +48,7 @@ struct Inner {
     /// The width of a column, in ns.
     step: u64,
     columns: Vec<Column>,
-    /// Changes whenever columns mean something else.
+    /// A number that changes whenever previous requests are to stop.
     epoch: u64,
 }
 
@@ -60,16 +59,18 @@ struct Column {
 }
 
 impl Inner {
+    /// Returns the start of a column.
     fn begin_of(&self, column: usize) -> Timestamp {
         let offset = (column as u64).saturating_mul(self.step);
         Timestamp::from_ns(self.begin.ns().saturating_add_unsigned(offset))
     }
 
-    /// Which column has a time that is not before the first.
+    /// Returns the index of the column of a time that is not before the first column.
     fn column(&self, time: Timestamp) -> usize {
         (time.ns().abs_diff(self.begin.ns()) / self.step) as usize
     }
 
+    /// Returns the indices of the columns that overlap a window.
     fn columns_of(&self, window: TimeWindow) -> Range<usize> {
         let first = self.column(window.begin().max(self.begin));
         let last = Timestamp::from_ns(window.end().ns() - 1).max(self.begin);
@@ -78,8 +79,8 @@ impl Inner {
 }
 
 impl Histogram {
-    /// Nothing is known yet. There is one column at least; columns are a whole
-    /// number of ns wide, so that the last one may reach beyond the window.
+    /// Creates a histogram without counts, of at least one column. The width of columns
+    /// is a whole number of ns, so that the last column may extend past the window.
     pub fn new(window: TimeWindow, columns: usize) -> Self {
         let columns = columns.max(1);
         let inner = Inner {
@@ -91,22 +92,22 @@ impl Histogram {
         Histogram { inner: Rc::new(RefCell::new(inner)) }
     }
 
-    /// The number of events in each column, as far as known.
+    /// Returns the number of events in each column, as far as known.
     pub fn counts(&self) -> Vec<u64> {
         self.inner.borrow().columns.iter().map(|column| column.events).collect()
     }
 
-    /// The width of a column in ns.
+    /// Returns the width of a column in ns.
     pub fn column_width(&self) -> u64 {
         self.inner.borrow().step
     }
 
-    /// The begin of a column.
+    /// Returns the start of a column.
     pub fn column_begin(&self, column: usize) -> Timestamp {
         self.inner.borrow().begin_of(column)
     }
 
-    /// Shows another window, with as many columns. Requests of before stop.
+    /// Sets the window, keeping the number of columns, and stops previous requests.
     pub fn show(&self, window: TimeWindow) {
         let mut inner = self.inner.borrow_mut();
         let count = inner.columns.len();
@@ -126,14 +127,15 @@ impl Histogram {
         *inner = Inner { begin: window.begin(), step, columns, epoch };
     }
 
-    /// Forgets all counts, as when the filter changes. Requests of before stop.
+    /// Removes all counts, for example because the filter has changed, and stops previous
+    /// requests.
     pub fn clear(&self) {
         let mut inner = self.inner.borrow_mut();
         inner.columns.fill(Column::default());
         inner.epoch += 1;
     }
 
-    /// The stretches of time that are not known: to be requested.
+    /// Returns the intervals that are not known and have to be requested.
     pub fn missing(&self) -> Vec<TimeWindow> {
         let inner = self.inner.borrow();
         let groups = inner.columns.chunk_by(|a, b| a.is_known == b.is_known);
@@ -149,8 +151,8 @@ impl Histogram {
         missing
     }
 
-    /// A request that counts the events of a stretch; maybe to be given a filter.
-    /// Columns are known when it has gone through them all.
+    /// Creates a request that counts the events of an interval, to which a filter can be
+    /// added. Columns are marked as known when the request has gone through all of them.
     pub fn request<'h>(&self, owner: Owner, missing: TimeWindow) -> EventsRequest<'h> {
         let epoch = self.inner.borrow().epoch;
         let columns = self.inner.borrow().columns_of(missing);

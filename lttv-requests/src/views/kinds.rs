@@ -1,23 +1,23 @@
-//! Which viewers can be opened.
+//! A registry of kinds of viewers.
 
 use std::fmt;
 
-/// What an application says of a kind of viewer to who may want one.
+/// The description of a kind of viewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewerKind {
-    /// By which it is known, unique.
+    /// The unique name of the kind.
     pub name: String,
-    /// Where it is in menus, the outermost first; its own title is the last.
+    /// The path in menus, outermost first; the last element is the title of the kind.
     pub menu: Vec<String>,
-    /// What it is good for, in a sentence.
+    /// A description of its purpose, in one sentence.
     pub description: String,
 }
 
-/// The kinds of viewers that an application can open: modules register theirs,
-/// menus are made of all.
+/// The kinds of viewers that an application can open. Modules register their kinds, and
+/// menus list all of them.
 ///
-/// `C` is what a viewer is opened with (the tab, a scheduler), `V` what an
-/// application knows of a viewer.
+/// The type `C` is the context in which a viewer is opened (a tab and a scheduler, for
+/// example), and `V` is the application's type of viewers.
 ///
 /// ```
 /// use lttv_requests::views::{ViewerKind, ViewerKinds};
@@ -43,26 +43,26 @@ pub struct ViewerKinds<'k, C: ?Sized, V> {
 
 type Constructor<'k, C, V> = dyn FnMut(&mut C) -> V + 'k;
 
-/// There is a kind of this name already.
+/// An error from registering a kind with a name that is in use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is a viewer `{name}` already")]
+#[error("viewer kind `{name}` is already registered")]
 #[non_exhaustive]
 pub struct DuplicateKind {
-    /// The name.
+    /// The name that is in use.
     pub name: String,
 }
 
 impl<'k, C: ?Sized, V> ViewerKinds<'k, C, V> {
-    /// None.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         ViewerKinds { kinds: Vec::new() }
     }
 
-    /// Adds a kind, and how to open one.
+    /// Registers a kind with the function that opens its viewers.
     ///
     /// # Errors
     ///
-    /// If there is one of this name.
+    /// Returns an error if a kind with this name is registered already.
     pub fn register(
         &mut self,
         kind: ViewerKind,
@@ -75,27 +75,27 @@ impl<'k, C: ?Sized, V> ViewerKinds<'k, C, V> {
         Ok(())
     }
 
-    /// Takes a kind out, as when its module goes. Whether it was there; viewers of
-    /// it stay.
+    /// Removes a kind, for example when its module is unloaded. Open viewers are not
+    /// affected. Returns whether the kind was registered.
     pub fn unregister(&mut self, name: &str) -> bool {
         let before = self.kinds.len();
         self.kinds.retain(|(kind, _)| kind.name != name);
         self.kinds.len() < before
     }
 
-    /// The kind of a name.
+    /// Finds the kind with a name.
     pub fn find(&self, name: &str) -> Option<&ViewerKind> {
         self.kinds.iter().map(|(kind, _)| kind).find(|kind| kind.name == name)
     }
 
-    /// All kinds in the order of their places in menus.
+    /// Iterates over all kinds, ordered by their paths in menus.
     pub fn by_menu(&self) -> impl Iterator<Item = &ViewerKind> {
         let mut kinds: Vec<_> = self.kinds.iter().map(|(kind, _)| kind).collect();
         kinds.sort_by(|a, b| a.menu.cmp(&b.menu));
         kinds.into_iter()
     }
 
-    /// Opens a viewer; `None` if there is no kind of this name.
+    /// Opens a viewer. Returns `None` if no kind has this name.
     pub fn open(&mut self, name: &str, with: &mut C) -> Option<V> {
         let (_, open) = self.kinds.iter_mut().find(|(kind, _)| kind.name == name)?;
         Some(open(with))

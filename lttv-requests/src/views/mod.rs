@@ -1,26 +1,30 @@
 //! Models that any user interface can draw, filled by requests.
 //!
-//! A model knows what a viewer shows: rows of a table, segments of a chart, counts
-//! of a histogram. It makes the requests that fill it, and keeps what their hooks
-//! find; the application submits them, and draws the model whenever it likes, while
-//! it is being filled too. No model draws, waits, or knows a widget.
+//! A model contains the data that a viewer shows: rows of a table, segments of a chart,
+//! counts of a histogram. It creates the requests that fill it, and its hooks store their
+//! results in it. The application submits the requests, and can draw the model at any
+//! time, even while it is being filled. Models do not draw, do not block, and do not
+//! depend on a toolkit.
 //!
-//! | model | what it holds |
+//! | model | content |
 //! |---|---|
 //! | [`Histogram`] | events per column of a time window |
-//! | [`EventTable`] | a page of events, to be scrolled by events and by time |
-//! | [`Timeline`] | rows of segments, no finer than wanted |
-#![cfg_attr(feature = "state", doc = "| [`ControlFlow`] | what each process did: a [`Timeline`] |")]
+//! | [`EventTable`] | a page of events, scrolled by events or by time |
+//! | [`Timeline`] | rows of segments, down to a given resolution |
 #![cfg_attr(
     feature = "state",
-    doc = "| [`Resources`] | what CPUs, interrupts, devices did: another |"
+    doc = "| [`ControlFlow`] | the states of each process, in a [`Timeline`] |"
+)]
+#![cfg_attr(
+    feature = "state",
+    doc = "| [`Resources`] | the states of CPUs, interrupts and devices, in a [`Timeline`] |"
 )]
 //!
 #![cfg_attr(
     feature = "state",
-    doc = "[`Paint`] says how states are drawn: colours, signs, legends."
+    doc = "[`Paint`] defines how states are drawn: colours, signs, legends."
 )]
-//! [`ViewerKinds`] is where an application learns which viewers it can open.
+//! [`ViewerKinds`] is a registry of the kinds of viewers that an application can open.
 
 #[cfg(feature = "state")]
 mod chart;

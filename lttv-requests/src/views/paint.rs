@@ -1,12 +1,12 @@
-//! What processes, processors and devices are doing, as it is drawn.
+//! The appearance of states of processes, processors and devices.
 
 use super::color::Color;
 use lttv_state::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
 };
 
-/// Something that a row of a chart can show at an instant: with LTTV's colour, a
-/// sign where there are no colours, and what a legend calls it.
+/// A drawable state of a row of a chart, with LTTV's colour, a sign for displays without
+/// colours, and a label for legends.
 ///
 /// ```
 /// use lttv_requests::views::{Color, Paint};
@@ -19,7 +19,7 @@ use lttv_state::kernel::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Paint {
-    /// It is not known what.
+    /// The state is unknown.
     Unknown,
     /// A process runs its own code.
     User,
@@ -39,15 +39,15 @@ pub enum Paint {
     WaitFork,
     /// A process is exiting.
     Exit,
-    /// A process has exited, and nobody asked for it yet.
+    /// A process has exited, and its parent has not waited for it yet.
     Zombie,
-    /// A process is gone.
+    /// A process no longer exists.
     Dead,
     /// A processor or device has nothing to do.
     Idle,
     /// A processor runs a process.
     Busy,
-    /// A soft interrupt was asked for, and is not handled yet.
+    /// A soft interrupt was raised, and is not handled yet.
     Pending,
     /// A device reads.
     Reading,
@@ -56,7 +56,7 @@ pub enum Paint {
 }
 
 impl Paint {
-    /// All of them, in order.
+    /// All variants, in order.
     pub const ALL: [Paint; 17] = [
         Paint::Unknown,
         Paint::User,
@@ -77,7 +77,7 @@ impl Paint {
         Paint::Writing,
     ];
 
-    /// Those that rows of processes show, in the order of a legend.
+    /// The variants that rows of processes show, in the order of a legend.
     pub const OF_PROCESSES: [Paint; 12] = [
         Paint::User,
         Paint::Syscall,
@@ -93,7 +93,7 @@ impl Paint {
         Paint::Unknown,
     ];
 
-    /// Those that rows of processors and devices show, in the order of a legend.
+    /// The variants that rows of processors and devices show, in the order of a legend.
     pub const OF_RESOURCES: [Paint; 8] = [
         Paint::Busy,
         Paint::Irq,
@@ -105,7 +105,8 @@ impl Paint {
         Paint::Writing,
     ];
 
-    /// Of a process: any status but running comes before the mode.
+    /// Returns the paint of a process. Any status except running takes precedence over
+    /// the mode.
     pub fn of_process(status: ProcessStatus, mode: ExecutionMode) -> Self {
         match (status, mode) {
             (ProcessStatus::WaitFork, _) => Paint::WaitFork,
@@ -123,7 +124,8 @@ impl Paint {
         }
     }
 
-    /// Of a processor; `None`, which is black, if it is not known.
+    /// Returns the paint of a processor. `None`, which is drawn black, if its state is
+    /// unknown.
     pub fn of_cpu(mode: CpuMode) -> Option<Self> {
         match mode {
             CpuMode::Unknown => None,
@@ -135,8 +137,8 @@ impl Paint {
         }
     }
 
-    /// Of an interrupt or exception; `None`, which is black, if there is nothing to
-    /// show.
+    /// Returns the paint of an interrupt or exception. `None`, which is drawn black, if
+    /// there is nothing to show.
     pub fn of_source(kind: SourceKind, mode: IrqMode, is_pending: bool) -> Option<Self> {
         match (kind, mode) {
             (_, IrqMode::Busy) => match kind {
@@ -150,7 +152,8 @@ impl Paint {
         }
     }
 
-    /// Of a block device; `None`, which is black, if it is not known.
+    /// Returns the paint of a block device. `None`, which is drawn black, if its state is
+    /// unknown.
     pub fn of_device(mode: BlockDeviceMode) -> Option<Self> {
         match mode {
             BlockDeviceMode::Unknown => None,
@@ -160,12 +163,13 @@ impl Paint {
         }
     }
 
-    /// As an index into tables.
+    /// Returns the index of the variant in [`ALL`](Self::ALL).
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Whether somebody is at work, and not waiting, idle or gone.
+    /// Returns `true` for states of activity, and `false` for those of waiting, idling or
+    /// having ended.
     pub const fn is_active(self) -> bool {
         matches!(
             self,
@@ -181,7 +185,7 @@ impl Paint {
         )
     }
 
-    /// LTTV's colour, on black.
+    /// Returns LTTV's colour, for a black background.
     pub const fn color(self) -> Color {
         let (red, green, blue) = match self {
             Paint::Unknown => (0xff, 0xff, 0xff),
@@ -205,7 +209,7 @@ impl Paint {
         Color(red, green, blue)
     }
 
-    /// What a legend calls it.
+    /// Returns the label for legends.
     pub const fn label(self) -> &'static str {
         match self {
             Paint::Unknown => "unknown",
@@ -228,7 +232,7 @@ impl Paint {
         }
     }
 
-    /// A letter or sign for it where there are no colours.
+    /// Returns a letter or sign for displays without colours.
     pub const fn sign(self) -> char {
         match self {
             Paint::Unknown => '?',
@@ -257,12 +261,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_are_in_the_order_of_their_numbers() {
+    fn all_is_in_the_order_of_indices() {
         assert!(Paint::ALL.iter().enumerate().all(|(at, paint)| paint.index() == at));
     }
 
     #[test]
-    fn every_one_is_in_a_legend() {
+    fn legends_contain_all_variants() {
         let legends = [&Paint::OF_PROCESSES[..], &Paint::OF_RESOURCES].concat();
         assert!(Paint::ALL.iter().all(|paint| legends.contains(paint)));
     }

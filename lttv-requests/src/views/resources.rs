@@ -1,15 +1,16 @@
-//! What CPUs, interrupts and block devices did.
+//! A chart of CPUs, interrupts and block devices.
 
 use lttv_state::kernel::{
     Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, IrqMode, NameId, SourceKind, TraceState,
     Transition,
 };
 
-use super::chart::{Drawn, KernelChart, KernelRows, Place};
+use super::chart::{ChartData, KernelChart, KernelRows, Snapshot};
 use super::paint::Paint;
 use super::row::SegmentState;
 
-/// What CPUs, interrupts and block devices did in a time window: a row each.
+/// A chart of the states of CPUs, interrupts and block devices in a time window, with one
+/// row per resource.
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
@@ -31,56 +32,56 @@ use super::row::SegmentState;
 /// ```
 pub type Resources = KernelChart<ResourceRows>;
 
-/// Which resource a row is of.
+/// The key of a resource's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceKey {
-    /// The index of its trace.
+    /// The index of the resource's trace.
     pub trace: usize,
-    /// Which of the machine's.
+    /// The resource of the traced machine.
     pub resource: Resource,
 }
 
-/// What serves all processes.
+/// A resource that processes share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {
-    /// The CPU of a number.
+    /// A CPU, by its number.
     Cpu(u32),
-    /// An interrupt, soft interrupt or exception.
+    /// An interrupt, soft interrupt or exception, by its kind and number.
     Source(SourceKind, u32),
-    /// A block device.
+    /// A block device, by its number.
     Block(DeviceNumber),
 }
 
-/// What a resource is doing.
+/// The state of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ResourceState {
-    /// A CPU.
+    /// The state of a CPU.
     Cpu(CpuMode),
-    /// An interrupt.
+    /// The state of an interrupt.
     Irq(IrqMode),
-    /// A soft interrupt.
+    /// The state of a soft interrupt.
     Softirq(SoftirqMode),
-    /// An exception.
+    /// The state of an exception.
     Trap(IrqMode),
-    /// A block device.
+    /// The state of a block device.
     Block(BlockDeviceMode),
 }
 
-/// What a soft interrupt is doing.
+/// The state of a soft interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SoftirqMode {
-    /// It has not come yet.
+    /// The soft interrupt has not occurred yet.
     Unknown,
-    /// Its handler runs nowhere, and is not asked for.
+    /// The handler does not run on any CPU, and the soft interrupt is not raised.
     Idle,
-    /// It was raised on some CPU, and runs on none.
+    /// The soft interrupt is raised on a CPU, and its handler runs on none.
     Pending,
-    /// Its handler runs.
+    /// The handler runs on a CPU.
     Busy,
 }
 
 impl ResourceState {
-    /// How it is drawn; `None` if there is nothing to be drawn.
+    /// Returns the paint with which the state is drawn. `None` if nothing is drawn.
     pub fn paint(self) -> Option<Paint> {
         match self {
             ResourceState::Cpu(mode) => Paint::of_cpu(mode),
@@ -93,8 +94,8 @@ impl ResourceState {
         }
     }
 
-    /// What a source of interrupts or exceptions is doing; `None` if there is none
-    /// of this number.
+    /// Returns the current state of an interrupt, soft interrupt or exception. `None` if
+    /// the number is not known.
     pub fn of_source(state: &TraceState, kind: SourceKind, number: u32) -> Option<Self> {
         let source = state.sources(kind).get(number as usize)?;
         let is_pending = |number| state.cpus().any(|(_, cpu)| cpu.is_softirq_pending(number));
@@ -115,7 +116,7 @@ impl ResourceState {
         }
     }
 
-    /// Whether it is not known: it has not come yet.
+    /// Returns `true` if the interrupt or exception has not occurred yet.
     fn is_unknown(self) -> bool {
         matches!(
             self,
@@ -132,29 +133,29 @@ impl SegmentState for ResourceState {
     }
 }
 
-/// Rows of resources: of each trace, those of its machine.
+/// The rows of resources, by trace.
 #[derive(Debug, Default)]
-pub struct ResourceRows(Vec<Machine>);
+pub struct ResourceRows(Vec<TraceRows>);
 
-/// Which row each resource of a machine has, by number.
+/// The rows of the resources of a trace.
 #[derive(Debug, Default)]
-struct Machine {
-    cpus: Vec<Option<Shown>>,
-    /// By kind.
-    sources: [Vec<Option<Shown>>; SourceKind::ALL.len()],
-    /// By their places in the state.
-    devices: Vec<Option<Shown>>,
-    /// Soft interrupts that were raised, by CPU, a bit each.
+struct TraceRows {
+    cpus: Vec<Option<ResourceRow>>,
+    /// The interrupts, soft interrupts and exceptions, by kind and number.
+    sources: [Vec<Option<ResourceRow>>; SourceKind::ALL.len()],
+    /// The block devices, by their index in the kernel state.
+    devices: Vec<Option<ResourceRow>>,
+    /// The raised soft interrupts by CPU, one bit each.
     pending: Vec<u32>,
-    /// What was odd when all of it was looked at last.
+    /// The anomalies at the last update of all rows.
     anomalies: Anomalies,
 }
 
 /// A resource that has a row.
 #[derive(Debug, Clone, Copy)]
-struct Shown {
+struct ResourceRow {
     row: usize,
-    /// What its label says.
+    /// The name in its label.
     name: NameId,
 }
 
@@ -163,32 +164,37 @@ impl KernelRows for ResourceRows {
     type State = ResourceState;
     type Label = String;
 
-    fn look_at_all(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>) {
+    fn update_all(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>) {
         if self.0.len() <= at.trace {
-            self.0.resize_with(at.trace + 1, Machine::default);
+            self.0.resize_with(at.trace + 1, TraceRows::default);
         }
-        let machine = &mut self.0[at.trace];
-        machine.anomalies = *at.state.anomalies();
-        machine.look_at_all(drawn, at);
+        let rows = &mut self.0[at.trace];
+        rows.anomalies = *at.state.anomalies();
+        rows.update_all(data, at);
     }
 
-    fn follow(&mut self, drawn: &mut Drawn<Self>, at: Place<'_>, what: Transition) {
+    fn update_after(
+        &mut self,
+        data: &mut ChartData<Self>,
+        at: Snapshot<'_>,
+        transition: Transition,
+    ) {
         let effect = at.state.effect();
         let Some(cpu) = effect.cpu() else { return };
-        let Some(machine) = self.0.get_mut(at.trace) else { return };
-        if machine.anomalies != *at.state.anomalies() || effect.lost_since().is_some() {
-            return self.look_at_all(drawn, at);
+        let Some(rows) = self.0.get_mut(at.trace) else { return };
+        if rows.anomalies != *at.state.anomalies() || effect.lost_since().is_some() {
+            return self.update_all(data, at);
         }
-        machine.look_at_cpu(drawn, at, cpu);
-        match kind_of(what) {
-            Touched::Cpu => {}
-            Touched::Softirqs => {
-                machine.look_at_pending(at, cpu);
-                machine.look_at_sources(drawn, at, SourceKind::Softirq);
+        rows.update_cpu(data, at, cpu);
+        match rows_changed_by(transition) {
+            ChangedRows::Cpu => {}
+            ChangedRows::Softirqs => {
+                rows.update_pending(at, cpu);
+                rows.update_sources(data, at, SourceKind::Softirq);
             }
-            Touched::Source(kind) => machine.look_at_sources(drawn, at, kind),
-            Touched::Devices => machine.look_at_devices(drawn, at),
-            Touched::All => machine.look_at_all(drawn, at),
+            ChangedRows::Source(kind) => rows.update_sources(data, at, kind),
+            ChangedRows::Devices => rows.update_devices(data, at),
+            ChangedRows::All => rows.update_all(data, at),
         }
     }
 
@@ -197,27 +203,27 @@ impl KernelRows for ResourceRows {
     }
 }
 
-impl Machine {
-    fn look_at_all(&mut self, drawn: &mut Drawn<ResourceRows>, at: Place<'_>) {
+impl TraceRows {
+    fn update_all(&mut self, data: &mut ChartData<ResourceRows>, at: Snapshot<'_>) {
         for (number, _) in at.state.cpus() {
-            self.look_at_cpu(drawn, at, number);
-            self.look_at_pending(at, number);
+            self.update_cpu(data, at, number);
+            self.update_pending(at, number);
         }
         for kind in SourceKind::ALL {
-            self.look_at_sources(drawn, at, kind);
+            self.update_sources(data, at, kind);
         }
-        self.look_at_devices(drawn, at);
+        self.update_devices(data, at);
     }
 
-    fn look_at_cpu(&mut self, drawn: &mut Drawn<ResourceRows>, at: Place<'_>, number: u32) {
-        // Numbers may be anything; places are dense.
+    fn update_cpu(&mut self, data: &mut ChartData<ResourceRows>, at: Snapshot<'_>, number: u32) {
+        // CPU numbers can be sparse, indices are dense.
         let Some(place) = at.state.cpu_index(number) else { return };
         let mode = ResourceState::Cpu(at.state.cpu_mode(number));
         let what = (Resource::Cpu(number), NameId::NONE);
-        set(&mut self.cpus, place, drawn, at, what, mode);
+        set(&mut self.cpus, place, data, at, what, mode);
     }
 
-    fn look_at_pending(&mut self, at: Place<'_>, cpu: u32) {
+    fn update_pending(&mut self, at: Snapshot<'_>, cpu: u32) {
         let Some(index) = at.state.cpu_index(cpu) else { return };
         if self.pending.len() <= index {
             self.pending.resize(index + 1, 0);
@@ -225,10 +231,10 @@ impl Machine {
         self.pending[index] = at.state.cpu(cpu).map_or(0, |of| of.pending_softirqs());
     }
 
-    fn look_at_sources(
+    fn update_sources(
         &mut self,
-        drawn: &mut Drawn<ResourceRows>,
-        at: Place<'_>,
+        data: &mut ChartData<ResourceRows>,
+        at: Snapshot<'_>,
         kind: SourceKind,
     ) {
         let pending = match kind {
@@ -240,50 +246,50 @@ impl Machine {
             let is_pending = 1u32.checked_shl(number).is_some_and(|bit| pending & bit != 0);
             let mode = ResourceState::of(kind, source.mode(), is_pending);
             if mode.is_unknown() {
-                continue; // it has no row before it comes
+                continue; // no row before the first occurrence
             }
             let what = (Resource::Source(kind, number), source.name());
-            set(rows, number as usize, drawn, at, what, mode);
+            set(rows, number as usize, data, at, what, mode);
         }
     }
 
-    fn look_at_devices(&mut self, drawn: &mut Drawn<ResourceRows>, at: Place<'_>) {
+    fn update_devices(&mut self, data: &mut ChartData<ResourceRows>, at: Snapshot<'_>) {
         for (place, device) in at.state.devices().iter().enumerate() {
             let what = (Resource::Block(device.number()), device.name());
             let mode = ResourceState::Block(device.mode());
-            set(&mut self.devices, place, drawn, at, what, mode);
+            set(&mut self.devices, place, data, at, what, mode);
         }
     }
 }
 
-/// Puts the row of a resource right, that is in a place among its like.
+/// Updates the row of a resource, given its index among resources of its kind.
 fn set(
-    rows: &mut Vec<Option<Shown>>,
+    rows: &mut Vec<Option<ResourceRow>>,
     place: usize,
-    drawn: &mut Drawn<ResourceRows>,
-    at: Place<'_>,
+    data: &mut ChartData<ResourceRows>,
+    at: Snapshot<'_>,
     (resource, name): (Resource, NameId),
     mode: ResourceState,
 ) {
     if let Some(Some(shown)) = rows.get(place)
         && shown.name == name
     {
-        return drawn.timeline.change(shown.row, at.time, Some(mode));
+        return data.timeline.change(shown.row, at.time, Some(mode));
     }
     if rows.len() <= place {
         rows.resize(place + 1, None);
     }
-    let row = drawn.timeline.place(ResourceKey { trace: at.trace, resource });
-    rows[place] = Some(Shown { row, name });
-    drawn.timeline.change(row, at.time, Some(mode));
+    let row = data.timeline.row_index(ResourceKey { trace: at.trace, resource });
+    rows[place] = Some(ResourceRow { row, name });
+    data.timeline.change(row, at.time, Some(mode));
     let label = label(resource, at.state.name(name));
-    match drawn.labels.get_mut(row) {
+    match data.labels.get_mut(row) {
         Some(known) => *known = label,
-        None => drawn.labels.push(label),
+        None => data.labels.push(label),
     }
 }
 
-/// As LTTV writes it.
+/// Returns the label in the notation of LTTV.
 fn label(resource: Resource, name: &str) -> String {
     let of = match resource {
         Resource::Cpu(number) => return format!("CPU {number}"),
@@ -293,8 +299,8 @@ fn label(resource: Resource, name: &str) -> String {
     if name.is_empty() { of } else { format!("{of} [{name}]") }
 }
 
-/// What besides its CPU an event changes.
-enum Touched {
+/// The rows that an event changes besides that of its CPU.
+enum ChangedRows {
     Cpu,
     Softirqs,
     Source(SourceKind),
@@ -302,15 +308,17 @@ enum Touched {
     All,
 }
 
-fn kind_of(transition: Transition) -> Touched {
+fn rows_changed_by(transition: Transition) -> ChangedRows {
     use Transition::*;
     match transition {
-        IrqEntry | IrqExit => Touched::Source(SourceKind::Irq),
-        VectorEntry | VectorExit => Touched::Source(SourceKind::Vector),
-        SoftirqRaise | SoftirqEntry | SoftirqExit => Touched::Softirqs,
-        TrapEntry | TrapExit | UserPageFault | KernelPageFault => Touched::Source(SourceKind::Trap),
-        BlockIssue | BlockComplete | DeviceName => Touched::Devices,
-        Exit | Free | Exec | DumpEnd | ProcessState => Touched::All,
-        _ => Touched::Cpu,
+        IrqEntry | IrqExit => ChangedRows::Source(SourceKind::Irq),
+        VectorEntry | VectorExit => ChangedRows::Source(SourceKind::Vector),
+        SoftirqRaise | SoftirqEntry | SoftirqExit => ChangedRows::Softirqs,
+        TrapEntry | TrapExit | UserPageFault | KernelPageFault => {
+            ChangedRows::Source(SourceKind::Trap)
+        }
+        BlockIssue | BlockComplete | DeviceName => ChangedRows::Devices,
+        Exit | Free | Exec | DumpEnd | ProcessState => ChangedRows::All,
+        _ => ChangedRows::Cpu,
     }
 }

@@ -1,15 +1,16 @@
-//! A row of a timeline: one segment after the other.
+//! Rows of a timeline, and their segments.
 
 use ltt_read::Timestamp;
 
-/// What a row of a [`Timeline`](super::Timeline) can be in for some time.
+/// A state of a row of a [`Timeline`](super::Timeline).
 pub trait SegmentState: Copy + PartialEq {
-    /// Whether there is work in it: where states are too short to be shown, one of
-    /// these is told before others.
+    /// Returns whether the state is one of activity. Where states are too short to be
+    /// shown, an active state takes precedence.
     fn is_active(self) -> bool;
 
-    /// Whether it is drawn as another one, though it may say more than that one. Times
-    /// of such states count together where they are too short to be shown.
+    /// Returns whether the state is drawn like another one, though it may contain more
+    /// information. Times in such states are added up where they are too short to be
+    /// shown.
     fn looks_like(self, other: Self) -> bool {
         self == other
     }
@@ -20,47 +21,47 @@ pub trait SegmentState: Copy + PartialEq {
 pub struct Row<K, S> {
     key: K,
     closed: Vec<Segment<S>>,
-    /// Its end is not known yet.
+    /// The last segment, whose end is not known yet.
     open: Option<Open<S>>,
-    /// How long the row was in which states in the column of a crowded segment.
+    /// The times spent in each state within the column of a crowded segment.
     spent: Vec<(S, u64)>,
-    /// What was known before the timeline scrolled back.
+    /// The segments known before the timeline scrolled back.
     later: Vec<Segment<S>>,
-    /// How far all of the timeline is known.
+    /// The time up to which the timeline is filled.
     known: Timestamp,
     /// Whether any closed or later segment is active.
     was_active: bool,
 }
 
-/// A stretch of time in one state; its end does not belong to it.
+/// A half-open interval of time in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment<S> {
-    /// When it begins.
+    /// The start of the interval.
     pub begin: Timestamp,
-    /// When it ends: later than it begins.
+    /// The end of the interval, later than its start.
     pub end: Timestamp,
-    /// The state; of several, the active one that took most of it, or the one that
-    /// did if none was active.
+    /// The state. In a crowded segment, the active state that took most of it, or the
+    /// state that did if none was active.
     pub state: S,
-    /// How long there was work in it, in ns: all of it or nothing, unless it is
+    /// The length of time in active states, in ns: all of the segment or 0, unless it is
     /// crowded.
     pub active: u64,
-    /// Whether it stands for several states, too short to be shown.
+    /// Whether the segment represents several states that are too short to be shown.
     pub crowded: bool,
 }
 
-/// The segment that has begun last.
+/// A segment that has no end yet.
 #[derive(Debug, Clone, Copy)]
 struct Open<S> {
     begin: Timestamp,
-    /// The state now, and since when; `None` if there is nothing any more.
+    /// The current state; `None` after its end.
     state: Option<S>,
     since: Timestamp,
-    /// If it is crowded: where it ends, with its column.
+    /// The end of the segment with its column, if it is crowded.
     crowd_end: Option<Timestamp>,
 }
 
-/// Columns, all of one width, counted from a time.
+/// Columns of equal width, counted from a time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns {
     begin: Timestamp,
@@ -68,7 +69,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The width is in ns, and 1 at least.
+    /// Creates columns with a width in ns, at least 1.
     pub(super) fn new(begin: Timestamp, width: u64) -> Self {
         Columns { begin, width: width.max(1) }
     }
@@ -77,7 +78,7 @@ impl Columns {
         self.width
     }
 
-    /// The begin of the column of a time.
+    /// Returns the start of the column of a time.
     fn begin_of(self, time: Timestamp) -> Timestamp {
         let within = time.ns().abs_diff(self.begin.ns()) % self.width;
         Timestamp::from_ns(time.ns().saturating_sub_unsigned(within))
@@ -85,21 +86,22 @@ impl Columns {
 }
 
 impl<S> Segment<S> {
-    /// How long it is, in ns.
+    /// Returns the length in ns.
     pub fn length(&self) -> u64 {
         self.end.ns().abs_diff(self.begin.ns())
     }
 }
 
 impl<S: SegmentState> Segment<S> {
-    /// One state for all of its time.
+    /// Creates a segment of one state.
     fn plain(begin: Timestamp, end: Timestamp, state: S) -> Self {
         let length = end.ns().abs_diff(begin.ns());
         let active = if state.is_active() { length } else { 0 };
         Segment { begin, end, state, active, crowded: false }
     }
 
-    /// Several states, with the time spent in each; `None` if there was none.
+    /// Creates a crowded segment from the times spent in each state. `None` if there are
+    /// none.
     fn crowded(begin: Timestamp, end: Timestamp, spent: &[(S, u64)]) -> Option<Self> {
         let is_active = |(state, _): &&(S, u64)| state.is_active();
         let active = spent.iter().filter(is_active);
@@ -109,13 +111,13 @@ impl<S: SegmentState> Segment<S> {
         Some(Segment { begin, end, state: *state, active, crowded: true })
     }
 
-    /// What of it is between two times; at least a part has to be.
+    /// Returns the part between two times, which must not be empty.
     fn cut(self, begin: Timestamp, end: Timestamp) -> Self {
         let (begin, end) = (self.begin.max(begin), self.end.min(end));
         match self.crowded {
             false => Segment::plain(begin, end, self.state),
-            // They are within a column: no cut goes through them but by what was not
-            // known yet.
+            // Crowded segments lie within a column, so that only the part that was not
+            // filled is cut off.
             true => {
                 let length = end.ns().abs_diff(begin.ns());
                 Segment { begin, end, active: self.active.min(length), ..self }
@@ -136,34 +138,36 @@ impl<K, S: SegmentState> Row<K, S> {
         Row { key, closed, open: None, spent, later, known, was_active: false }
     }
 
-    /// What it is the row of.
+    /// Returns the key of the row.
     pub fn key(&self) -> &K {
         &self.key
     }
 
-    /// Its segments in order, as far as known. There may be gaps between them.
+    /// Iterates over the segments in order, as far as they are known. There may be gaps
+    /// between them.
     pub fn segments(&self) -> impl Iterator<Item = Segment<S>> + '_ {
         let open = self.open.and_then(|open| open.segment(&mut self.spent.clone(), self.known));
         self.closed.iter().copied().chain(open).chain(self.later.iter().copied())
     }
 
-    /// Whether any of its segments is active.
+    /// Returns whether any segment is active.
     pub fn is_active(&self) -> bool {
         let open = self.open.and_then(|open| open.state).is_some_and(SegmentState::is_active);
         self.was_active || open || self.spent.iter().any(|(state, _)| state.is_active())
     }
 
-    /// From a time on, no earlier than the last one, it is in a state, or in none.
+    /// Sets the state from a time on, which is not before the last change; `None` for no
+    /// state.
     #[inline]
     pub(super) fn change(&mut self, columns: Columns, time: Timestamp, state: Option<S>) {
         match &self.open {
             Some(open) if open.state == state => {}
             None if state.is_none() => {}
-            _ => self.change_really(columns, time, state),
+            _ => self.change_state(columns, time, state),
         }
     }
 
-    fn change_really(&mut self, columns: Columns, time: Timestamp, state: Option<S>) {
+    fn change_state(&mut self, columns: Columns, time: Timestamp, state: Option<S>) {
         self.settle(time);
         let Some(open) = &mut self.open else { return self.begin(time, state) };
         if open.state == state {
@@ -172,7 +176,7 @@ impl<K, S: SegmentState> Row<K, S> {
         let column = columns.begin_of(time);
         if open.crowd_end.is_none() {
             if time <= open.begin {
-                // It took no time.
+                // The segment has no length.
                 self.open = None;
                 return self.begin(time, state);
             }
@@ -187,13 +191,14 @@ impl<K, S: SegmentState> Row<K, S> {
         open.state = state;
     }
 
-    /// All of the timeline is known up to a time.
+    /// Marks the row as filled up to a time.
     pub(super) fn know(&mut self, time: Timestamp) {
         self.settle(time);
         self.known = time;
     }
 
-    /// Forgets what is not between two times; nothing is known behind a third.
+    /// Removes all segments outside of two times, after ending the open segment at a
+    /// third.
     pub(super) fn keep(&mut self, known: Timestamp, begin: Timestamp, end: Timestamp) {
         self.settle(known);
         self.close(known);
@@ -202,39 +207,40 @@ impl<K, S: SegmentState> Row<K, S> {
         self.was_active = self.closed.iter().any(|segment| segment.active > 0);
     }
 
-    /// Whether it has no closed segment.
+    /// Returns whether the row has no closed segment.
     pub(super) fn is_empty(&self) -> bool {
         self.closed.is_empty()
     }
 
-    /// What is closed is later than what is to come.
-    pub(super) fn put_off(&mut self) {
+    /// Moves the closed segments to the later ones, because earlier ones will be filled
+    /// in.
+    pub(super) fn defer_closed(&mut self) {
         self.later = std::mem::take(&mut self.closed);
     }
 
-    /// All is known up to where the later segments begin.
+    /// Joins the filled part to the later segments.
     pub(super) fn join(&mut self, later: Timestamp) {
         self.settle(later);
         self.close(later);
         let mut rest = std::mem::take(&mut self.later).into_iter().peekable();
         if let Some(last) = self.closed.last_mut()
             && let Some(next) =
-                rest.next_if(|next| !next.crowded && last.goes_on_as(next.begin, next.state))
+                rest.next_if(|next| !next.crowded && last.continues_as(next.begin, next.state))
         {
             *last = Segment::plain(last.begin, next.end, last.state);
         }
         self.closed.extend(rest);
     }
 
-    /// A state begins, where nothing is open.
+    /// Starts a segment, when none is open.
     fn begin(&mut self, time: Timestamp, state: Option<S>) {
         let Some(state) = state else { return };
-        // Perhaps it only goes on.
-        let last = self.closed.pop_if(|last| last.goes_on_as(time, state));
+        // The last segment may continue.
+        let last = self.closed.pop_if(|last| last.continues_as(time, state));
         self.open = Some(Open::new(last.map_or(time, |last| last.begin), state));
     }
 
-    /// If the column of a crowded segment is over, so is the segment.
+    /// Closes a crowded segment if its column has ended.
     fn settle(&mut self, time: Timestamp) {
         let Some(open) = self.open else { return };
         let Some(end) = open.crowd_end.filter(|end| *end <= time) else { return };
@@ -242,7 +248,7 @@ impl<K, S: SegmentState> Row<K, S> {
         self.begin(end, open.state);
     }
 
-    /// What is open ends here.
+    /// Closes the open segment.
     fn close(&mut self, end: Timestamp) {
         let Some(open) = self.open.take() else { return };
         if let Some(segment) = open.segment(&mut self.spent, end) {
@@ -254,7 +260,7 @@ impl<K, S: SegmentState> Row<K, S> {
 }
 
 impl<S: SegmentState> Open<S> {
-    /// What it is up to a time, if it is anything.
+    /// Returns the segment up to a time. `None` if it is empty.
     fn segment(mut self, spent: &mut Vec<(S, u64)>, end: Timestamp) -> Option<Segment<S>> {
         if self.begin >= end {
             return None;
@@ -266,7 +272,7 @@ impl<S: SegmentState> Open<S> {
         Segment::crowded(self.begin, end, spent)
     }
 
-    /// Counts the time that was spent in its state.
+    /// Adds the time spent in the current state.
     fn spend(&mut self, spent: &mut Vec<(S, u64)>, time: Timestamp) {
         let length = time.ns().abs_diff(self.since.ns());
         self.since = time;
@@ -279,8 +285,8 @@ impl<S: SegmentState> Open<S> {
 }
 
 impl<S: PartialEq> Segment<S> {
-    /// Whether a state at a time is but its own.
-    fn goes_on_as(&self, time: Timestamp, state: S) -> bool {
+    /// Returns whether a state at a time continues the segment.
+    fn continues_as(&self, time: Timestamp, state: S) -> bool {
         self.end == time && !self.crowded && self.state == state
     }
 }

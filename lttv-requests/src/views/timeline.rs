@@ -1,4 +1,4 @@
-//! Rows of segments: what was in which state when.
+//! Rows of segments over time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,14 +8,14 @@ use ltt_read::Timestamp;
 use super::row::{Columns, Row, SegmentState};
 use crate::window::TimeWindow;
 
-/// Rows of segments in a time window, no finer than a resolution.
+/// Rows of segments in a time window, down to a resolution.
 ///
-/// What changes its state more than once within one column (a stretch as long as
-/// the resolution) gets one segment for the rest of that column, which tells the state
-/// that took most of it, and how long there was [work](SegmentState::is_active) in
-/// it. So there are never more than two segments for a row and column, however many
-/// events there are, and still no work is lost: sums of
-/// [`Segment::active`](super::Segment::active) are exact. With a resolution of 1 ns nothing is left out.
+/// A row whose state changes more than once within a column (an interval as long as the
+/// resolution) gets one *crowded* segment for the rest of that column. This segment has
+/// the state that took most of it, and the length of time with
+/// [activity](SegmentState::is_active). A row thus has at most two segments per column,
+/// however many events there are, and sums of [`Segment::active`](super::Segment::active)
+/// remain exact. With a resolution of 1 ns, segments are never crowded.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -55,13 +55,13 @@ pub struct Timeline<K, S> {
     rows: Vec<Row<K, S>>,
     by_key: HashMap<K, usize>,
     known: Timestamp,
-    /// Where what was known before it scrolled back begins; the window's end if
-    /// there is no such thing.
+    /// The start of the segments that were known before scrolling back. The window's end
+    /// if there are none.
     later: Timestamp,
 }
 
 impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
-    /// No rows yet. The resolution is in ns, and 1 at least.
+    /// Creates a timeline without rows. The resolution is in ns, and at least 1.
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
         Timeline {
             window,
@@ -73,46 +73,47 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
         }
     }
 
-    /// Its time window.
+    /// Returns the time window.
     pub fn window(&self) -> TimeWindow {
         self.window
     }
 
-    /// Its resolution in ns.
+    /// Returns the resolution in ns.
     pub fn resolution(&self) -> u64 {
         self.columns.width()
     }
 
-    /// How far it is known. After scrolling back there may be more behind a gap.
+    /// Returns the time up to which the timeline is filled. After scrolling back, there
+    /// may be further segments after a gap.
     pub fn known_until(&self) -> Timestamp {
         self.known
     }
 
-    /// All rows, in the order in which they came.
+    /// Returns all rows, in the order in which they were added.
     pub fn rows(&self) -> &[Row<K, S>] {
         &self.rows
     }
 
-    /// The row of a key.
+    /// Returns the row of a key.
     pub fn row(&self, key: &K) -> Option<&Row<K, S>> {
         self.rows.get(*self.by_key.get(key)?)
     }
 
-    /// From a time on the row of a key is in a state. Times must not go back; those
-    /// before the window are its begin.
+    /// Sets the state of the row of a key from a time on, adding the row if it is new.
+    /// Times must not decrease; times before the window count as its start.
     pub fn set(&mut self, key: K, time: Timestamp, state: S) {
-        let row = self.place(key);
+        let row = self.row_index(key);
         self.change(row, time, Some(state));
     }
 
-    /// What it is that the row of a key shows ends at a time; the row stays.
+    /// Ends the current segment of the row of a key at a time. The row remains.
     pub fn end(&mut self, key: &K, time: Timestamp) {
         if let Some(row) = self.by_key.get(key) {
             self.change(*row, time, None);
         }
     }
 
-    /// All is known up to a time: so far segments reach that did not end.
+    /// Marks the timeline as filled up to a time, to which open segments extend.
     pub fn know(&mut self, time: Timestamp) {
         self.known = time.clamp(self.known, self.later);
         if self.known == self.later && self.later < self.window.end() {
@@ -124,14 +125,14 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
         self.rows.iter_mut().for_each(|row| row.know(known));
     }
 
-    /// The stretch that is to be filled; `None` if there is none.
+    /// Returns the interval that remains to be filled. `None` if there is none.
     pub fn missing(&self) -> Option<TimeWindow> {
         TimeWindow::new(self.known, self.later)
     }
 
-    /// Moves the window by whole columns, and keeps what is known of it. Rows of
-    /// which nothing is left go: tells for each whether it stays. `None` if nothing
-    /// can be kept.
+    /// Moves the window by whole columns, and keeps the segments in the overlap. Rows
+    /// without segments are removed. Returns, for each previous row, whether it stays.
+    /// `None` if nothing can be kept.
     pub fn scroll(&mut self, window: TimeWindow, resolution: u64) -> Option<Vec<bool>> {
         let (old, new) = (self.window, window);
         let columns = Columns::new(new.begin(), resolution);
@@ -145,7 +146,7 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
         let (begin, end) = if new.begin() >= old.begin() {
             (new.begin(), known.min(new.end()))
         } else {
-            // In the first column, changes of before it began are not known.
+            // In the first column, changes before its start are not known.
             let begin = old.begin().ns().saturating_add_unsigned(columns.width());
             (Timestamp::from_ns(begin), new.end())
         };
@@ -160,8 +161,8 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
         (self.known, self.later) = (end, new.end());
         if begin > new.begin() {
             (self.known, self.later) = (new.begin(), begin);
-            self.rows.iter_mut().for_each(Row::put_off);
-            // Up to its end all is known already, then.
+            self.rows.iter_mut().for_each(Row::defer_closed);
+            // The previous window is filled up to the new end.
             debug_assert!(end == new.end());
         }
         let known = self.known;
@@ -169,15 +170,15 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
         Some(stays)
     }
 
-    /// The place of the row of a key among all; it is made if it is new.
-    pub(super) fn place(&mut self, key: K) -> usize {
+    /// Returns the index of the row of a key, adding the row if it is new.
+    pub(super) fn row_index(&mut self, key: K) -> usize {
         *self.by_key.entry(key.clone()).or_insert_with(|| {
             self.rows.push(Row::new(key, self.known));
             self.rows.len() - 1
         })
     }
 
-    /// From a time on a row is in a state, or in none.
+    /// Sets the state of a row from a time on; `None` for no state.
     #[inline]
     pub(super) fn change(&mut self, row: usize, time: Timestamp, state: Option<S>) {
         if let Some(row) = self.rows.get_mut(row) {

@@ -1,4 +1,4 @@
-//! A submitted request on its way from its begin to its end.
+//! The state of a submitted request, from submission to its end.
 
 use std::mem::{replace, take};
 use std::rc::Rc;
@@ -9,63 +9,61 @@ use lttv_context::{
 };
 use lttv_hooks::Priority;
 
+use crate::chunk::{FinishReason, Finished};
 use crate::control::{Control, Queue, Shared};
-use crate::cut::Cut;
-use crate::finish::{FinishReason, Finished};
-use crate::identity::{Owner, RequestId};
-use crate::request::{EventsRequest, RequestHooks};
-use crate::urgency::Urgency;
+use crate::request::{EventsRequest, Owner, RequestHooks, RequestId, Urgency};
+use crate::request_start::RequestStart;
 
-/// A submitted request.
-pub(crate) struct Served<'h> {
+/// A submitted request that has not ended. It is either running or waiting.
+pub(crate) struct ActiveRequest<'h> {
     pub(crate) id: RequestId,
     pub(crate) owner: Owner,
     pub(crate) urgency: Urgency,
-    /// Where its next event is.
-    pub(crate) cut: Cut,
+    /// The position at which reading for the request starts or continues.
+    pub(crate) start: RequestStart,
     pub(crate) bounds: Bounds,
     pub(crate) trace: Option<usize>,
-    /// The time before which no event is for it.
+    /// The time before which no event is delivered to the request.
     since: Timestamp,
-    /// Whether its times are those of delivery.
+    /// Whether start and end times are times of delivery.
     by_delivery: bool,
-    /// The time of delivery at which it has all events before its end time, once it has
-    /// begun.
+    /// The time of delivery by which all events before the end time have been delivered.
+    /// Known once the request has started.
     delivered_by: Option<Timestamp>,
-    /// Whether a hook counts its events.
+    /// Whether a hook counts the request's events.
     is_counted: bool,
-    /// Events that it went through, if none does.
+    /// The number of events that the request has gone through, if no hook counts them.
     events: u64,
-    /// Events that were counted as delivered.
-    told: u64,
+    /// The number of events that have been reported as delivered.
+    reported: u64,
     hooks: RequestHooks<'h>,
     shared: Rc<Shared<'h>>,
     is_started: bool,
-    /// What has begun, and has to end.
-    request: Option<ReadId>,
-    installed: Option<ReadId>,
-    chunk: Option<[Option<ReadId>; 2]>,
+    /// The hooks that are attached to the context and have to be detached.
+    request_hooks: Option<ReadId>,
+    event_hooks: Option<ReadId>,
+    chunk_hooks: Option<[Option<ReadId>; 2]>,
 }
 
-impl<'h> Served<'h> {
+impl<'h> ActiveRequest<'h> {
     pub(crate) fn new(
         id: RequestId,
         mut request: EventsRequest<'h>,
         queue: &Rc<Queue<'h>>,
     ) -> Self {
-        request.close();
+        request.restrict_to_trace();
         let EventsRequest { owner, urgency, start, bounds, by_delivery, trace, hooks, shared } =
             request;
         shared.link(id, owner, queue);
         let since = match start {
-            Cut::Time(time) if !by_delivery => time,
+            RequestStart::Time(time) if !by_delivery => time,
             _ => Timestamp::MIN,
         };
-        Served {
+        ActiveRequest {
             id,
             owner,
             urgency,
-            cut: start,
+            start,
             bounds,
             trace,
             since,
@@ -73,62 +71,64 @@ impl<'h> Served<'h> {
             delivered_by: None,
             is_counted: trace.is_some(),
             events: 0,
-            told: 0,
+            reported: 0,
             hooks,
             shared,
             is_started: false,
-            request: None,
-            installed: None,
-            chunk: None,
+            request_hooks: None,
+            event_hooks: None,
+            chunk_hooks: None,
         }
     }
 
-    /// Whether its first hook was called.
+    /// Returns whether the request has started.
     pub(crate) fn is_started(&self) -> bool {
         self.is_started
     }
 
-    /// How many events it went through.
+    /// Returns the number of events that the request has gone through.
     pub(crate) fn events(&self) -> u64 {
         if self.is_counted { self.shared.counted.get() } else { self.events }
     }
 
-    /// Whether it means something in its traceset only.
-    pub(crate) fn knows_position(&self) -> bool {
+    /// Returns `true` if the request depends on a position of its traceset.
+    pub(crate) fn has_position(&self) -> bool {
         self.is_started
-            || matches!(self.cut, Cut::Position(_))
+            || matches!(self.start, RequestStart::Position(_))
             || self.bounds.end_position().is_some()
     }
 
-    /// How many more it may get, as far as the reader has to see to that.
+    /// Returns the remaining number of events that the reader may read for the request.
+    /// `None` if there is no limit, or if a hook counts.
     pub(crate) fn events_left(&self) -> Option<u64> {
-        let most = self.bounds.max_events().filter(|_| !self.is_counted)?;
-        Some(most.saturating_sub(self.events))
+        let limit = self.bounds.max_events().filter(|_| !self.is_counted)?;
+        Some(limit.saturating_sub(self.events))
     }
 
-    /// Makes it get events from here on, in a chunk. Tells whether it began. If one of its
-    /// hooks panics, it goes no further.
-    pub(crate) fn activate(&mut self, context: &mut TracesetContext<'h>) -> bool {
-        let begins = !self.is_started;
-        if begins {
+    /// Attaches the hooks to the context, so that the request receives events from the
+    /// current position on. Returns `true` if the request starts with this call. If a
+    /// hook panics, no further hooks are attached.
+    pub(crate) fn attach(&mut self, context: &mut TracesetContext<'h>) -> bool {
+        let starts = !self.is_started;
+        if starts {
             self.is_started = true;
-            self.settle_times(context);
-            self.request = take(&mut self.hooks.request).map(|set| context.begin(set));
+            self.resolve_times(context);
+            self.request_hooks = take(&mut self.hooks.request).map(|set| context.begin(set));
         }
-        if self.chunk.is_none() && !self.has_panicked() {
+        if self.chunk_hooks.is_none() && !self.has_panicked() {
             let chunk = take(&mut self.hooks.chunk).map(|set| context.begin(set));
             let parts = take(&mut self.hooks.parts).filter(|_| !self.has_panicked());
-            self.chunk = Some([chunk, parts.map(|set| context.begin(set))]);
+            self.chunk_hooks = Some([chunk, parts.map(|set| context.begin(set))]);
         }
-        if self.installed.is_none() && !self.has_panicked() {
-            self.installed = Some(context.begin(take(&mut self.hooks.events)));
+        if self.event_hooks.is_none() && !self.has_panicked() {
+            self.event_hooks = Some(context.begin(take(&mut self.hooks.events)));
         }
-        begins
+        starts
     }
 
-    /// Finds out where its last event comes, and whether events of other times come before
-    /// that, which are not for it.
-    fn settle_times(&mut self, context: &mut TracesetContext<'h>) {
+    /// Computes the time of delivery of the end, and installs a time filter if events
+    /// outside of the request's interval are mixed with those inside.
+    fn resolve_times(&mut self, context: &mut TracesetContext<'h>) {
         let end = self.bounds.end_time();
         if self.by_delivery {
             self.delivered_by = end;
@@ -140,37 +140,39 @@ impl<'h> Served<'h> {
         if !is_mixed {
             return;
         }
-        self.shared.gate.borrow_mut().window = Some((self.since, end));
-        self.shared.gated.set(true);
+        self.shared.filter.borrow_mut().window = Some((self.since, end));
+        self.shared.is_filtered.set(true);
         if !replace(&mut self.is_counted, true) {
-            self.shared.most.set(self.bounds.max_events().unwrap_or(u64::MAX));
+            self.shared.max_counted.set(self.bounds.max_events().unwrap_or(u64::MAX));
             let all = Subscription::to_every_event().priority(Priority::LAST);
             self.hooks.events.on_event(all, self.shared.count_hook());
         }
     }
 
-    /// The time of delivery at which it is over.
+    /// Returns the time of delivery at which the request ends.
     pub(crate) fn end_time(&self) -> Option<Timestamp> {
         self.delivered_by
     }
 
-    /// The chunk is over; it stays ready for the next.
+    /// Ends the chunk: calls the hooks after it, and detaches the hooks around it. Event
+    /// hooks stay attached for the next chunk.
     pub(crate) fn end_chunk(&mut self, context: &mut TracesetContext<'h>) {
-        let Some([chunk, parts]) = self.chunk.take() else { return };
+        let Some([chunk, parts]) = self.chunk_hooks.take() else { return };
         self.hooks.parts = parts.and_then(|id| context.end(id));
         self.hooks.chunk = chunk.and_then(|id| context.end(id));
     }
 
-    /// It gets no events any more, until it is activated again.
+    /// Ends the chunk and detaches the event hooks, so that the request receives no
+    /// events until it is attached again.
     pub(crate) fn suspend(&mut self, context: &mut TracesetContext<'h>) {
-        if let Some(id) = self.installed.take() {
+        if let Some(id) = self.event_hooks.take() {
             self.hooks.events = context.end(id).unwrap_or_default();
         }
         self.end_chunk(context);
     }
 
-    /// Ends it. What began gets its counterpart. Its last hooks are called if it has
-    /// started, or in any case if it is `always` told.
+    /// Ends the request. Calls the counterparts of the hooks called before, and the
+    /// `after_request` hooks if the request has started or `always` is set.
     pub(crate) fn finish(
         mut self,
         context: &mut TracesetContext<'h>,
@@ -180,7 +182,7 @@ impl<'h> Served<'h> {
         self.suspend(context);
         let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
         if self.is_started || always {
-            if let Some(id) = self.request.take() {
+            if let Some(id) = self.request_hooks.take() {
                 context.end(id);
             }
             let mut after = HookSet::new();
@@ -198,33 +200,34 @@ impl<'h> Served<'h> {
         Finished { request: self.id, owner: self.owner, reason, events: self.events() }
     }
 
-    /// So many events were read while it was active, up to here. Tells how many of
-    /// them were for it.
-    pub(crate) fn passed(&mut self, events: u64, here: &TracesetPosition) -> u64 {
-        self.cut = Cut::Position(here.clone());
+    /// Records that a number of events was read up to a position. Returns how many of
+    /// them were delivered to the request.
+    pub(crate) fn record_read(&mut self, events: u64, here: &TracesetPosition) -> u64 {
+        self.start = RequestStart::Position(here.clone());
         self.shared.interrupt.set(false);
         self.events += if self.is_counted { 0 } else { events };
         let events = self.events();
-        let before = replace(&mut self.told, events);
-        self.told - before
+        let before = replace(&mut self.reported, events);
+        self.reported - before
     }
 
-    /// Whether one of its hooks has panicked.
+    /// Returns whether a hook of the request has panicked.
     fn has_panicked(&self) -> bool {
         self.shared.has_panicked()
     }
 
-    /// Has it end as one of which a hook panicked.
+    /// Marks the request as one whose hook has panicked.
     pub(crate) fn fail(&self) {
         self.shared.mark_failed();
     }
 
-    /// Whether a hook wanted the chunk to end, since it was asked last.
+    /// Returns whether a hook has ended the chunk since the last call.
     pub(crate) fn take_yield(&self) -> bool {
         self.shared.yielded.replace(false)
     }
 
-    /// Why it is over, if it is, when it got all events up to here.
+    /// Returns the reason if the request ends at a position up to which all of its events
+    /// have been delivered. `None` if it continues.
     pub(crate) fn reason(&self, here: &TracesetPosition) -> Option<FinishReason> {
         if self.has_panicked() {
             return Some(FinishReason::Panicked);
@@ -232,10 +235,10 @@ impl<'h> Served<'h> {
         if self.shared.stopped.get() {
             return Some(FinishReason::Stopped);
         }
-        if self.bounds.max_events().is_some_and(|most| self.events() >= most) {
+        if self.bounds.max_events().is_some_and(|limit| self.events() >= limit) {
             return Some(FinishReason::EventCount);
         }
-        if self.shared.gate.borrow().is_full() {
+        if self.shared.filter.borrow().is_exhausted() {
             return Some(FinishReason::MatchCount);
         }
         let Some(next) = here.time() else { return Some(FinishReason::EndOfTraceset) };

@@ -1,8 +1,8 @@
-//! Requests in asynchronous code, whatever executes it (feature `async`).
+//! Requests in asynchronous code, for any executor (feature `async`).
 //!
-//! One task drives the scheduler: it polls what [`AsyncScheduler::serve`] gives. Any
-//! number of others, in the same thread, read [`EventStream`]s. Between any two
-//! chunks all other tasks get their turn.
+//! One task drives the scheduler by polling the stream that [`AsyncScheduler::serve`]
+//! returns. Any number of other tasks of this thread read [`EventStream`]s. All other
+//! tasks can run between two chunks.
 //!
 //! ```
 //! use futures_lite::{StreamExt, future};
