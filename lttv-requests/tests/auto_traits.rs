@@ -1,8 +1,8 @@
-//! Promises that only the type system can keep: it is the build that fails.
+//! Compile-time checks of the auto traits of public types.
 //!
-//! What holds hooks stays in its thread, so that hooks may borrow and share without
-//! locks, and the models that hooks fill with it: a thread or task of its own serves
-//! them, and what comes of it is sent.
+//! Types that hold hooks are not `Send`, so that hooks can borrow and share data without
+//! locks; nor are the models that hooks fill. A dedicated thread or task serves them and
+//! sends the results.
 
 use std::fmt::Debug;
 
@@ -15,7 +15,7 @@ use lttv_requests::{
 fn shared<T: Send + Sync + Debug>() {}
 
 #[test]
-fn what_is_asked_and_told_may_cross_threads() {
+fn inputs_and_results_are_send_and_sync() {
     shared::<Owner>();
     shared::<RequestId>();
     shared::<Budget>();
@@ -28,7 +28,7 @@ fn what_is_asked_and_told_may_cross_threads() {
 }
 
 #[test]
-fn what_is_drawn_may_cross_threads() {
+fn drawn_values_are_send_and_sync() {
     shared::<Timeline<u32, u8>>();
     shared::<Row<u32, u8>>();
     shared::<Segment<u8>>();
@@ -36,7 +36,7 @@ fn what_is_drawn_may_cross_threads() {
 }
 
 #[test]
-fn errors_can_be_passed_on() {
+fn errors_are_send_sync_and_static() {
     fn error<T: std::error::Error + Send + Sync + 'static>() {}
     error::<SubmitError>();
 }

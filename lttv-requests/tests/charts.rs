@@ -1,4 +1,4 @@
-//! Charts of kernel state, compared with all that the state says after each event.
+//! Charts of kernel state, compared with the whole state after each event.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use lttv_state::kernel::{IrqMode, KernelState, SourceKind};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 
 fn context<'h>() -> (TracesetContext<'h>, Handle<KernelState>) {
-    // Twice the same: rows of different traces must not be mixed up.
+    // The same trace twice: rows of different traces must not be mixed up.
     let mut traceset = Traceset::open(KERNEL).unwrap();
     traceset.add(traceset.traces()[0].clone());
     let mut context = TracesetContext::new(traceset);
@@ -25,7 +25,7 @@ fn context<'h>() -> (TracesetContext<'h>, Handle<KernelState>) {
     (context, state)
 }
 
-/// All of the trace, and a part from its middle.
+/// The whole trace, and a part from its middle.
 fn windows() -> [TimeWindow; 2] {
     let mut context = context().0;
     let span = context.contexts().time_span().unwrap();
@@ -38,10 +38,10 @@ fn windows() -> [TimeWindow; 2] {
     [all, TimeWindow::new(at(3), at(6)).unwrap()]
 }
 
-/// When each key got into which state; `None` is for being gone.
+/// The time of each change of state by key; `None` for its end.
 type History<K, S> = HashMap<K, BTreeMap<Timestamp, Option<S>>>;
 
-/// Looks at everything after each event of a window.
+/// Records all states after each event of a window.
 fn history<K, S>(window: TimeWindow, all: fn(&KernelState) -> HashMap<K, S>) -> History<K, S>
 where
     K: Copy + Eq + Hash,
@@ -72,7 +72,7 @@ where
     history.into_inner()
 }
 
-/// The segments that a history stands for.
+/// The segments that a history corresponds to.
 fn segments<S: SegmentState>(
     times: &BTreeMap<Timestamp, Option<S>>,
     end: Timestamp,
@@ -97,7 +97,7 @@ fn drawn<K, S: SegmentState>(row: &Row<K, S>) -> Vec<Segment<S>> {
     row.segments().map(|segment| Segment { crowded: false, ..segment }).collect()
 }
 
-/// At 1 ns, nothing is left out.
+/// With a resolution of 1 ns, nothing is left out.
 fn check_fine<K, S>(timeline: &Timeline<K, S>, history: &History<K, S>)
 where
     K: Copy + Eq + Hash + Debug,
@@ -113,8 +113,8 @@ where
     assert!(timeline.rows().iter().all(|row| history.contains_key(row.key())));
 }
 
-/// With columns, no more than two segments begin in each; what is drawn is true
-/// wherever a column holds no change; and however short it was, all work is there.
+/// With columns, at most two segments begin in each. The drawn state is exact wherever a
+/// column contains no change, and no activity is lost, however short it was.
 fn check_coarse<K, S>(timeline: &Timeline<K, S>, history: &History<K, S>)
 where
     K: Copy + Eq + Hash + Debug,
@@ -142,7 +142,7 @@ where
         assert_eq!(row.is_active(), active(&true_ones) > 0);
         assert!(drawn.windows(2).all(|pair| pair[0].end <= pair[1].begin));
         for long in true_ones.iter().filter(|s| column(s.begin) + 1 < column(s.end)) {
-            // Its last part is beyond the column in which it began.
+            // Its last part is after the column in which it began.
             let inside = Timestamp::from_ns(long.end.ns() - 1);
             let at = drawn.iter().find(|s| s.begin <= inside && inside < s.end);
             assert_eq!(at.map(|s| s.state), Some(long.state), "{:?} {long:?}", row.key());
@@ -189,7 +189,7 @@ fn resources(state: &KernelState) -> HashMap<ResourceKey, ResourceState> {
 }
 
 #[test]
-fn control_flow_is_what_the_state_says() {
+fn control_flow_matches_the_kernel_state() {
     for window in windows() {
         let history = history(window, processes);
         for resolution in [1, window.width() / 50, window.width() / 3000] {
@@ -214,7 +214,7 @@ fn control_flow_is_what_the_state_says() {
 }
 
 #[test]
-fn resources_are_what_the_state_says() {
+fn resources_match_the_kernel_state() {
     for window in windows() {
         let history = history(window, resources);
         for resolution in [1, window.width() / 50, window.width() / 3000] {
@@ -234,7 +234,7 @@ fn resources_are_what_the_state_says() {
 }
 
 #[test]
-fn another_window_stops_what_filled_the_first() {
+fn another_window_stops_previous_requests() {
     let [all, part] = windows();
     let (context, state) = context();
     let mut scheduler = Scheduler::new(context);
@@ -255,7 +255,7 @@ fn another_window_stops_what_filled_the_first() {
     check_fine(&view.timeline(), &history(part, processes));
 }
 
-/// What a timeline shows from a time on.
+/// Returns the segments of a timeline from a time on.
 fn shown<K, S>(timeline: &Timeline<K, S>, from: Timestamp) -> HashMap<K, Vec<Segment<S>>>
 where
     K: Copy + Eq + Hash,
@@ -271,7 +271,7 @@ where
 }
 
 #[test]
-fn scrolling_reads_only_what_comes_into_sight() {
+fn scrolling_reads_only_the_new_part() {
     let [all, _] = windows();
     for resolution in [1, all.width() / 500] {
         let step = all.width() / 10 / resolution * resolution;
@@ -292,7 +292,7 @@ fn scrolling_reads_only_what_comes_into_sight() {
         };
         let all_calls = 100;
         fill(&mut scheduler, all_calls);
-        // Forward, back, back a little, forward before that is done, and zoomed out.
+        // Forward, back, back a little, forward before that is complete, and zoomed out.
         for (to, calls) in [(5, 100), (3, 100), (2, 1), (3, 100), (2, 100), (6, 1), (5, 100)] {
             let to = at(to);
             processes.show(to, resolution);
@@ -307,11 +307,12 @@ fn scrolling_reads_only_what_comes_into_sight() {
             scheduler.submit(fresh.0.request(Owner::fresh(), state)).unwrap();
             scheduler.submit(fresh.1.request(Owner::fresh(), state)).unwrap();
             let chunks = (0..all_calls).map(|_| scheduler.service_chunk(Budget::events(200)));
-            let read_anew: u64 = chunks.map(|chunk| chunk.read).sum();
+            let read_afresh: u64 = chunks.map(|chunk| chunk.read).sum();
             let is_scrolled = missing.is_none_or(|m| m.width() < to.width());
-            assert_eq!(read < read_anew, is_scrolled, "{read} and {read_anew} of {to:?}");
+            assert_eq!(read < read_afresh, is_scrolled, "{read} and {read_afresh} of {to:?}");
             assert_eq!(processes.missing(), None);
-            // What changed within the first column, only who was there before knows.
+            // A state from before the window is required to know the changes within its
+            // first column.
             let from = Timestamp::from_ns(to.begin().ns().saturating_add_unsigned(resolution));
             assert_eq!(shown(&processes.timeline(), from), shown(&fresh.0.timeline(), from));
             assert_eq!(shown(&resources.timeline(), from), shown(&fresh.1.timeline(), from));

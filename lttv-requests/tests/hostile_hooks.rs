@@ -1,4 +1,4 @@
-//! Hooks that panic, and hooks that ask for more without an end.
+//! Hooks that panic, and hooks that submit requests without end.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use lttv_requests::{
     Urgency, When,
 };
 
-/// Events with their number, one a nanosecond, from time 0 on.
+/// Builds a trace of numbered events, one per nanosecond from time 0 on.
 fn traceset(events: u64) -> Traceset {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
     schema.clocks[0].offset_seconds = 0;
@@ -47,8 +47,8 @@ fn noting<'h>(seen: &'h RefCell<Vec<u64>>) -> EventsRequest<'h> {
     request().on_every_event(|call, _| seen.borrow_mut().push(number(call)))
 }
 
-/// Calls the scheduler until it is idle, and catches panics. Returns what it told, and how
-/// many panics there were.
+/// Calls the scheduler until it is idle, and catches panics. Returns the reported ends,
+/// and the number of panics.
 fn drain(scheduler: &mut Scheduler<'_>, budget: Budget) -> (Vec<Finished>, usize) {
     let (mut finished, mut panics) = (Vec::new(), 0);
     for _ in 0..10_000 {
@@ -65,7 +65,7 @@ fn drain(scheduler: &mut Scheduler<'_>, budget: Budget) -> (Vec<Finished>, usize
             }
         }
     }
-    panic!("no end: {:?}", scheduler.pending().collect::<Vec<_>>());
+    panic!("requests do not end: {:?}", scheduler.pending().collect::<Vec<_>>());
 }
 
 /// Panics once.
@@ -121,7 +121,7 @@ const ALL: [At; 6] =
     [At::Before, At::BeforeChunk, At::Event, At::Filter, At::AfterChunk, At::After];
 
 #[test]
-fn after_a_panic_others_get_each_event_once() {
+fn after_a_panic_other_requests_receive_each_event_once() {
     let traceset = traceset(100);
     let all: Vec<u64> = (0..100).collect();
     for at in ALL {
@@ -129,7 +129,7 @@ fn after_a_panic_others_get_each_event_once() {
             let bomb = Bomb::new();
             let [first, last, later] = [(); 3].map(|()| RefCell::default());
             let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
-            // Hooks are called before the one that panics, and after it.
+            // Hooks before and after the one that panics.
             scheduler.submit(noting(&first)).unwrap();
             let panicking = scheduler.submit(armed(request(), at, &bomb)).unwrap();
             scheduler.submit(noting(&last)).unwrap();
@@ -138,7 +138,7 @@ fn after_a_panic_others_get_each_event_once() {
             assert_eq!(panics, 1, "{at:?}");
             assert_eq!((&*first.borrow(), &*last.borrow()), (&all, &all), "{at:?} {budget}");
             assert_eq!(*later.borrow(), all[60..], "{at:?} {budget}");
-            assert_eq!(finished.len(), 4, "{at:?} {budget}: each is told of once");
+            assert_eq!(finished.len(), 4, "{at:?} {budget}: each end is reported once");
             for end in finished {
                 let expected =
                     if end.request == panicking { "panicked" } else { "end_of_traceset" };
@@ -149,7 +149,7 @@ fn after_a_panic_others_get_each_event_once() {
 }
 
 #[test]
-fn a_request_that_panics_gets_its_last_hooks_and_nothing_more() {
+fn a_request_that_panics_receives_only_its_last_hooks() {
     let traceset = traceset(100);
     let bomb = Bomb::new();
     let calls = RefCell::new(Vec::new());
@@ -176,7 +176,7 @@ fn a_request_that_panics_gets_its_last_hooks_and_nothing_more() {
 }
 
 #[test]
-fn panics_come_out_of_whatever_calls_hooks() {
+fn panics_resume_out_of_each_function_that_calls_hooks() {
     let traceset = traceset(100);
     let of = |at, act: &dyn Fn(&mut Scheduler<'_>, Owner)| {
         let (bomb, ended, other) = (Bomb::new(), Cell::new(0), RefCell::default());
@@ -202,7 +202,7 @@ fn panics_come_out_of_whatever_calls_hooks() {
     });
 }
 
-/// Counts events: the state is the number of the next event. Panics where it is told to.
+/// An extension whose state is the number of the next event. Panics at a given event.
 struct Counter {
     next: u64,
     panics_at: Option<u64>,
@@ -235,10 +235,10 @@ impl Extension for Counter {
     }
 }
 
-/// Nothing is known then of what the requests got that were served. Those that wait are
-/// not concerned.
+/// The events received by running requests are then unknown; waiting requests are not
+/// affected.
 #[test]
-fn a_panic_of_an_extension_ends_what_is_served_and_leaves_no_wrong_state() {
+fn a_panic_of_an_extension_ends_running_requests_and_keeps_state_correct() {
     let traceset = traceset(100);
     for panics_at in [10, 50] {
         let (served, waiting) = (RefCell::default(), RefCell::default());
@@ -258,14 +258,14 @@ fn a_panic_of_an_extension_ends_what_is_served_and_leaves_no_wrong_state() {
                 assert_eq!(*served.borrow(), (0..9).collect::<Vec<_>>());
                 assert_eq!(finished[0].reason.name(), "panicked");
             }
-            // While state was brought to where the other one begins.
+            // While state was brought to the start of the other one.
             _ => assert_eq!(*served.borrow(), (0..20).collect::<Vec<_>>()),
         }
     }
 }
 
 #[test]
-fn a_computation_that_panics_is_given_up_and_can_be_asked_for_again() {
+fn a_computation_that_panics_can_be_started_again() {
     let traceset = traceset(100);
     let (bomb, seen) = (Bomb::new(), Cell::new(0));
     let mut background = Background::new(TracesetContext::new(&traceset));
@@ -286,12 +286,14 @@ fn a_computation_that_panics_is_given_up_and_can_be_asked_for_again() {
     assert_eq!(scheduler.background().map(|all| all.stage(module)), Some(Stage::Ready));
 }
 
-/// What a request without events does when it begins or ends: submits one more of its kind.
+/// The actions of a request without events at its start or end: it submits another one of
+/// its kind.
 #[derive(Clone, Copy)]
 enum Chain {
     AtBegin,
     AtEnd,
-    /// Submits one and cancels it. All are told of their end, also those that never began.
+    /// Submits a request and cancels it. All ends are reported, even of requests that
+    /// never started.
     Cancelled,
 }
 
@@ -299,7 +301,7 @@ fn chain<'h>(kind: Chain, links: &'h Cell<u64>, most: u64) -> EventsRequest<'h> 
     let next = move |control: &Control<'h>| {
         links.set(links.get() + 1);
         if links.get() < most {
-            let id = control.submit(chain(kind, links, most)).expect("a sound request");
+            let id = control.submit(chain(kind, links, most)).expect("a valid request");
             if let Chain::Cancelled = kind {
                 control.cancel(id);
             }
@@ -313,7 +315,7 @@ fn chain<'h>(kind: Chain, links: &'h Cell<u64>, most: u64) -> EventsRequest<'h> 
 }
 
 #[test]
-fn requests_that_submit_others_without_an_end_do_not_hold_a_call() {
+fn requests_that_submit_others_without_end_do_not_block_a_call() {
     const MOST: u64 = 1_000_000;
     let traceset = traceset(10);
     let budgets = [Budget::events(100), Budget::time(Duration::ZERO), Budget::events(u64::MAX)];

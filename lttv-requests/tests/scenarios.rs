@@ -1,4 +1,4 @@
-//! What viewers do, one case at a time.
+//! Scenarios of viewers.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use lttv_requests::{
     Status, SubmitError, Tab, Urgency, When,
 };
 
-/// The time of the first event, and the distance from one to the next, in ns.
+/// The time of the first event, and the time between events, in ns.
 const BEGIN: i64 = 1_000;
 const STEP: i64 = 10;
 
@@ -26,7 +26,7 @@ fn time_of(event: i64) -> Timestamp {
     Timestamp::from_ns(BEGIN + STEP * event)
 }
 
-/// A traceset of events in two tracefiles by turns.
+/// Builds a traceset of events that alternate between two tracefiles.
 fn traceset(events: u64) -> Traceset {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     schema.clocks[0].offset_seconds = 0;
@@ -52,11 +52,11 @@ fn traceset(events: u64) -> Traceset {
 
 fn position(traceset: &Traceset, event: u64) -> TracesetPosition {
     let mut context = TracesetContext::new(traceset);
-    context.middle(&Bounds::all().events(event)).expect("no position in it");
+    context.middle(&Bounds::all().events(event)).expect("bounds without a position");
     context.position()
 }
 
-/// Counts events: the state is the number of the next event.
+/// An extension whose state is the number of the next event.
 #[derive(Default)]
 struct Counter(u64);
 
@@ -83,7 +83,7 @@ impl Extension for Counter {
 
 type Seen = RefCell<Vec<i64>>;
 
-/// A request that notes the numbers of its events.
+/// Creates a request that records the numbers of its events.
 fn noting<'h>(seen: &'h Seen) -> EventsRequest<'h> {
     EventsRequest::new(Owner::fresh()).on_every_event(move |call, _| {
         seen.borrow_mut().push((call.time().ns() - BEGIN) / STEP);
@@ -94,7 +94,7 @@ fn range(begin: i64, end: i64) -> Vec<i64> {
     (begin..end).collect()
 }
 
-/// Serves all; how much was read, replayed, and how often sought.
+/// Serves all requests. Returns the numbers of events read and replayed, and of seeks.
 fn drain(scheduler: &mut Scheduler<'_>, events: u64) -> (u64, u64, u64) {
     let (mut read, mut replayed, mut seeks) = (0, 0, 0);
     for _ in 0..100_000 {
@@ -105,7 +105,7 @@ fn drain(scheduler: &mut Scheduler<'_>, events: u64) -> (u64, u64, u64) {
             return (read, replayed, seeks);
         }
     }
-    panic!("no end in sight");
+    panic!("requests do not end");
 }
 
 #[test]
@@ -135,11 +135,12 @@ fn ten_staggered_intervals_read_each_event_once() {
     assert_eq!((read, seeks), (650, 0));
 }
 
-/// A low one is interrupted by a middle one, and that by a high one. All go on
-/// where they were; with fewer states than interruptions, more is read again.
+/// A request of low urgency is interrupted by one of middle urgency, and that by one of
+/// high urgency. All continue where they were; with fewer states than interruptions, more
+/// events are replayed.
 #[test]
 fn an_interruption_is_interrupted() {
-    // From where the one before it ended: 400 to 650, and 800 to 1150.
+    // Replays from the ends of the previous requests: 400 to 650, and 800 to 1150.
     for (states, replayed) in [(2, 0), (1, 350), (0, 250 + 350)] {
         let (low, middle, high) = (Seen::default(), Seen::default(), Seen::default());
         let mut context = TracesetContext::new(traceset(2000));
@@ -166,7 +167,7 @@ fn an_interruption_is_interrupted() {
         assert_eq!(high.take(), range(100, 400));
         assert_eq!(middle.take(), range(500, 800));
         assert_eq!(low.take(), range(1000, 1300));
-        // The state for the high one has to come from the begin.
+        // The state for the most urgent request has to be replayed from the start.
         assert_eq!((read, again), (300 + 150 + 150, 100 + replayed), "with {states} states");
     }
 }
@@ -181,7 +182,7 @@ fn equal_start_time_and_position_are_one_place() {
         let urgency = if urgent_position { Urgency::HIGH } else { Urgency::NORMAL };
         scheduler.submit(noting(&by_position).from(tenth).urgency(urgency)).unwrap();
         scheduler.submit(noting(&by_time).from(time_of(10))).unwrap();
-        // No event is at this time; the next one is the tenth.
+        // There is no event at this time; the next one is the tenth.
         let just_before = Timestamp::from_ns(time_of(10).ns() - 5);
         scheduler.submit(noting(&between).from(just_before)).unwrap();
         let (read, _, seeks) = drain(&mut scheduler, 7);
@@ -193,7 +194,7 @@ fn equal_start_time_and_position_are_one_place() {
 }
 
 #[test]
-fn stopping_in_a_hook_concerns_nobody_else() {
+fn stopping_in_a_hook_does_not_affect_others() {
     let (seen, reason) = (Seen::default(), Cell::new(None));
     let other = Seen::default();
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(50)));
@@ -215,7 +216,7 @@ fn stopping_in_a_hook_concerns_nobody_else() {
 }
 
 #[test]
-fn yielding_ends_the_chunk_and_loses_nothing() {
+fn yielding_ends_the_chunk_and_loses_no_event() {
     let seen = Seen::default();
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(20)));
     scheduler.submit(noting(&seen)).unwrap();
@@ -229,7 +230,7 @@ fn yielding_ends_the_chunk_and_loses_nothing() {
 }
 
 #[test]
-fn intervals_without_events_begin_and_end_once() {
+fn intervals_without_events_start_and_end_once() {
     let calls = RefCell::new(Vec::new());
     let traceset = traceset(20);
     let end = TracesetPosition::end(&traceset);
@@ -265,7 +266,7 @@ fn intervals_without_events_begin_and_end_once() {
 }
 
 #[test]
-fn without_traces_all_end_at_once() {
+fn without_traces_all_requests_end_immediately() {
     let ended = Cell::new(0);
     let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::new()));
     for start in [Start::Begin, Start::Time(Timestamp::from_ns(5))] {
@@ -281,7 +282,7 @@ fn without_traces_all_end_at_once() {
 }
 
 #[test]
-fn cancelling_calls_last_hooks_only_if_there_were_first_ones() {
+fn cancelling_calls_last_hooks_only_of_started_requests() {
     let ended = RefCell::new(Vec::new());
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
     let owner = Owner::fresh();
@@ -299,7 +300,7 @@ fn cancelling_calls_last_hooks_only_if_there_were_first_ones() {
 }
 
 #[test]
-fn those_that_did_not_start_are_told_too_if_wanted() {
+fn ends_of_requests_that_did_not_start_are_reported_on_demand() {
     let (begun, ended) = (Cell::new(false), RefCell::new(Vec::new()));
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
     scheduler.set_telling_all(true);
@@ -344,7 +345,7 @@ fn pauses_nest() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused() {
+fn invalid_requests_are_refused() {
     let (one, other) = (traceset(10), traceset(10));
     let mut scheduler = Scheduler::new(TracesetContext::new(&one));
     let request = || EventsRequest::new(Owner::fresh());
@@ -358,7 +359,7 @@ fn what_cannot_be_served_is_refused() {
 }
 
 #[test]
-fn another_traceset_ends_what_knows_a_position() {
+fn another_traceset_ends_requests_with_positions() {
     let (old, mut new) = (traceset(10), traceset(30));
     new.add(traceset(5).traces()[0].clone());
     let ended: RefCell<Vec<(&str, FinishReason)>> = RefCell::default();
@@ -380,7 +381,7 @@ fn another_traceset_ends_what_knows_a_position() {
     assert_eq!(waiting.take(), range(20, 30));
 }
 
-/// A packet may be large: to seek in it takes as many calls as it has to.
+/// A seek in a large packet takes as many calls as it needs.
 #[test]
 fn a_seek_is_interrupted_when_time_is_up() {
     const EVENTS: i64 = 100_000;
@@ -389,7 +390,7 @@ fn a_seek_is_interrupted_when_time_is_up() {
     let (near, far) = (Seen::default(), Seen::default());
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let from = time_of(EVENTS - 10);
-    scheduler.submit(noting(&far).from(from)).expect("a sound request");
+    scheduler.submit(noting(&far).from(from)).expect("a valid request");
     let mut calls = 0;
     let mut seeks = 0;
     while far.borrow().is_empty() {
@@ -398,9 +399,9 @@ fn a_seek_is_interrupted_when_time_is_up() {
         calls += 1;
         seeks += chunk.seeks;
         if calls == 10 {
-            // Something else comes first, and the seek begins anew.
+            // Another request comes first, and the seek starts again.
             let at_once = noting(&near).urgency(Urgency::HIGH).from(time_of(7)).events(1);
-            scheduler.submit(at_once).expect("a sound request");
+            scheduler.submit(at_once).expect("a valid request");
         }
     }
     assert!(calls > 20, "{calls} calls");
@@ -411,7 +412,7 @@ fn a_seek_is_interrupted_when_time_is_up() {
 }
 
 #[test]
-fn replay_is_bounded_and_told() {
+fn replay_is_bounded_and_reported() {
     let seen = Seen::default();
     let mut context = TracesetContext::new(traceset(1000));
     let counter = context.attach(Counter::default());
@@ -455,7 +456,7 @@ fn background_waits_for_requests_and_late_modules_join() {
     background.notify(first, two, When::Position(position(&traceset, 500)));
     background.notify(second, one, When::Done);
     background.notify(second, two, When::Done);
-    background.cancel_owner(one); // "first" is still wanted by the other
+    background.cancel_owner(one); // the other owner still wants "first"
     background.notify(first, one, When::Time(time_of(150)));
 
     let mut computed = 0;
@@ -466,11 +467,11 @@ fn background_waits_for_requests_and_late_modules_join() {
         told.extend(chunk.reached.iter().map(|news| (call, news.owner)));
     }
     assert_eq!((computed, told.as_slice()), (400, [(1, one)].as_slice()));
-    assert_eq!(early.borrow().len(), 400); // to be looked at meanwhile
+    assert_eq!(early.borrow().len(), 400); // partial results are accessible
     let stage = scheduler.background().unwrap().stage(first);
     assert_eq!(stage, Stage::InProgress { to: time_of(400) });
 
-    // A request comes first.
+    // Requests take precedence over computations.
     scheduler.submit(noting(&seen).from(time_of(900))).unwrap();
     let chunk = scheduler.service_chunk(Budget::events(50));
     assert_eq!((chunk.read, chunk.computed), (50, 0));
@@ -519,13 +520,13 @@ fn checkpoints_of_the_background_shorten_replays() {
 }
 
 #[test]
-fn without_sharing_the_less_urgent_wait() {
+fn without_sharing_less_urgent_requests_wait() {
     let (urgent, other) = (Seen::default(), Seen::default());
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
     scheduler.set_sharing(false);
     scheduler.submit(noting(&other).urgency(Urgency::LOW)).unwrap();
     scheduler.service_chunk(Budget::events(10));
-    // It wants what the other one wants, from the same place on.
+    // A request for the same events as the other one, from the same position.
     let from_there = noting(&urgent).from(time_of(10)).urgency(Urgency::HIGH);
     scheduler.submit(from_there).unwrap();
     let chunk = scheduler.service_chunk(Budget::events(50));
@@ -537,7 +538,7 @@ fn without_sharing_the_less_urgent_wait() {
 }
 
 #[test]
-fn viewers_that_are_told_do_not_lead() {
+fn changes_during_delivery_are_ignored() {
     let context = TracesetContext::new(traceset(100));
     let span = context.contexts().time_span();
     let mut tab: Tab<String> = Tab::new(context.traceset().generation(), span);
@@ -547,14 +548,15 @@ fn viewers_that_are_told_do_not_lead() {
     let mut told = Vec::new();
     tab.deliver(|tab, viewer, changes| {
         told.push((viewer, changes.time, changes.divider));
-        // Both have their own idea of the time, and would go on telling each other.
+        // Each viewer would set a time of its own, and they would notify each other
+        // forever.
         tab.set_time(time_of(if viewer == list { 40 } else { 50 }), Some(viewer));
         tab.set_filter(Some("x".into()), Some(viewer));
-        tab.deliver(|_, _, _| panic!("somebody is being told"));
+        tab.deliver(|_, _, _| panic!("nested delivery"));
     });
     assert_eq!(told, [(list, false, true), (chart, true, true)]);
     assert_eq!((tab.time(), tab.filter(), tab.divider()), (time_of(30), None, 0.5));
-    tab.deliver(|_, _, _| panic!("nothing is new"));
+    tab.deliver(|_, _, _| panic!("no changes to deliver"));
     tab.set_time(time_of(40), Some(list));
     assert!(tab.take_changes(chart).time && tab.take_changes(list).is_none());
 }

@@ -19,7 +19,7 @@ fn request<'h>() -> EventsRequest<'h> {
     EventsRequest::new(Owner::fresh())
 }
 
-/// Serves until it is closed; tells how much was read.
+/// Serves until the scheduler is closed. Returns the number of events read.
 async fn drive(scheduler: &AsyncScheduler<'_>, budget: Budget) -> u64 {
     let mut chunks = scheduler.serve(budget);
     let mut read = 0;
@@ -30,7 +30,7 @@ async fn drive(scheduler: &AsyncScheduler<'_>, budget: Budget) -> u64 {
 }
 
 #[test]
-fn streams_share_a_read_and_fill_no_further_than_they_are_read() {
+fn streams_share_a_read_and_hold_a_limited_number_of_items() {
     let scheduler = scheduler();
     let numbered = || {
         let mut number = 0;
@@ -48,7 +48,7 @@ fn streams_share_a_read_and_fill_no_further_than_they_are_read() {
                 assert_eq!(number, last + 1);
                 last = number;
                 ahead.set(number);
-                // So many turns it does not read in.
+                // The number of turns in which it does not read.
                 future::yield_now().await;
                 future::yield_now().await;
             }
@@ -72,10 +72,10 @@ fn streams_share_a_read_and_fill_no_further_than_they_are_read() {
 }
 
 #[test]
-fn a_stream_that_is_dropped_is_cancelled() {
+fn dropping_a_stream_cancels_its_request() {
     let ended = RefCell::new(Vec::new());
     let scheduler = scheduler();
-    // Both are full before the first is read.
+    // Both streams are full before the first is read.
     let noting = |name: &'static str| {
         let ended = &ended;
         request().after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
@@ -103,18 +103,18 @@ fn a_stream_that_is_dropped_is_cancelled() {
 }
 
 #[test]
-fn who_waits_is_woken() {
+fn waiting_tasks_are_woken() {
     let found = Rc::new(Cell::new(None));
     let scheduler = scheduler();
     let viewer = async {
-        // The driver has nothing to do yet.
+        // The driver has no work yet.
         future::yield_now().await;
         let mut first = scheduler.events(request().events(3), |call| Some(call.time())).unwrap();
         let mut times = Vec::new();
         while let Some(time) = first.next().await {
             times.push(time);
         }
-        // It may be asked for more while it is idle, or paused.
+        // Requests can be submitted while it is idle or paused.
         scheduler.with(|scheduler| scheduler.pause()).unwrap();
         let urgent = request().urgency(Urgency::HIGH).from(times[2]).events(1);
         let mut second = scheduler.events(urgent, |call| Some(call.time())).unwrap();
@@ -122,13 +122,13 @@ fn who_waits_is_woken() {
         scheduler.with(|scheduler| scheduler.resume()).unwrap();
         assert_eq!(second.next().await, Some(times[2]));
         assert_eq!(second.next().await, None);
-        // One that is cancelled before it begins ends, too.
+        // The stream of a request that is cancelled before it starts ends, too.
         scheduler.with(|scheduler| scheduler.pause()).unwrap();
         let mut never = scheduler.events(request(), |call| Some(call.time())).unwrap();
         let cancelled = scheduler.with(|scheduler| scheduler.cancel(never.request()));
         assert_eq!((cancelled, never.next().await, never.reason()), (Some(true), None, None));
         scheduler.with(|scheduler| scheduler.resume()).unwrap();
-        // A hook has its control.
+        // Hooks use their control instead.
         let (own, error) = (scheduler.clone(), found.clone());
         let hook = request().events(1).on_every_event(move |_, _| {
             error.set(own.submit(request()).err());

@@ -1,4 +1,4 @@
-//! The help for tests finds what it is there to find.
+//! The tools for tests detect faults.
 
 use std::cell::Cell;
 
@@ -12,11 +12,11 @@ fn traceset() -> Traceset {
 }
 
 #[test]
-fn a_journal_is_whole_after_service_only() {
+fn a_journal_is_whole_only_after_service() {
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset()));
     let journal = Journal::new();
     let request = journal.watch(EventsRequest::new(Owner::fresh()).events(100));
-    scheduler.submit(request).expect("a sound request");
+    scheduler.submit(request).expect("a valid request");
     scheduler.service_chunk(Budget::events(10));
     assert!(
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| journal.assert_whole())).is_err()
@@ -29,9 +29,9 @@ fn a_journal_is_whole_after_service_only() {
 
 #[test]
 #[should_panic(expected = "request 1: its event 5")]
-fn a_request_that_depends_on_others_is_found() {
+fn a_request_that_depends_on_others_is_detected() {
     let traceset = traceset();
-    // The second of two requests asks for more than it would alone.
+    // The second of two requests reads more events than it would alone.
     let made = Cell::new(0_u64);
     assert_alone_is_together(
         || {

@@ -1,4 +1,4 @@
-//! Requests that are served together get what each gets alone.
+//! Requests that are served together receive the same events as each would alone.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::tracesets::config::cases;
 use support::tracesets::{Sample, sample};
 use support::world::{Entry, Planned, World};
 
-/// How the scheduler is set up and called.
+/// The configuration and budget of the scheduler.
 #[derive(Debug, Clone)]
 struct Run {
     state: bool,
@@ -47,7 +47,7 @@ fn run() -> impl Strategy<Value = Run> {
         })
 }
 
-/// Serves requests. `None` if a hook panics, as its script says.
+/// Serves requests. `None` if a hook panics by its script.
 fn service_chunk(scheduler: &mut Scheduler<'static>, budget: Budget) -> Option<Chunk> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -65,7 +65,7 @@ fn service_chunk(scheduler: &mut Scheduler<'static>, budget: Budget) -> Option<C
     }
 }
 
-/// What all calls came to.
+/// The sums of the results of all calls.
 #[derive(Debug, Default)]
 struct Total {
     read: u64,
@@ -89,14 +89,14 @@ fn serve(
     let world = World::new(sample.clone(), script.to_vec(), digest);
     let mut total = Total::default();
     let mut finished = Vec::new();
-    // Calls that panicked: the next chunk tells what they did.
+    // The number of calls that panicked; the next chunk contains their results.
     let (mut panicked, mut panicked_events) = (0, 0);
     let most_calls = 100 + 10 * (sample.events.len() + 10) * (script.len() + 1);
     for call in 0.. {
-        prop_assert!(call < most_calls, "no end in sight");
+        prop_assert!(call < most_calls, "requests do not end");
         for (request, asked) in script.iter().enumerate() {
             if matches!(asked.submit, Submit::Call(at) if at == call) {
-                let id = scheduler.submit(world.request(request)).expect("a sound request");
+                let id = scheduler.submit(world.request(request)).expect("a valid request");
                 world.ids.borrow_mut()[request] = Some(id);
             }
         }
@@ -185,7 +185,7 @@ fn interfere(scheduler: &mut Scheduler<'static>, world: &World, act: &Between) {
     }
 }
 
-/// Checks the log of one request against what it gets alone.
+/// Checks the log of a request against its events when served alone.
 fn check(
     asked: &Asked,
     share: &Share,
@@ -196,13 +196,13 @@ fn check(
         Some(trace) => vec![trace],
         None => (0..sample.traceset.traces().len()).collect(),
     };
-    // What is open, innermost last.
+    // The open levels, innermost last.
     let mut open: Vec<&Entry> = Vec::new();
     let mut calls = Vec::new();
     let mut second = Vec::new();
     let mut reason = None;
     for entry in log {
-        prop_assert!(reason.is_none(), "something after the end");
+        prop_assert!(reason.is_none(), "call after the end");
         match entry {
             Entry::BeforeRequest => {
                 prop_assert!(open.is_empty());
@@ -220,7 +220,7 @@ fn check(
                 prop_assert_eq!(open.len(), 2 + traces.len());
                 if *is_second { second.push(*number) } else { calls.push(*number) }
             }
-            // Those are in the order of the traces too.
+            // Tracefiles come in the order of their traces.
             Entry::AfterTrace(trace) => {
                 let at = open.iter().position(|o| **o == Entry::BeforeTrace(*trace));
                 prop_assert!(at == Some(2));
@@ -237,7 +237,7 @@ fn check(
     if log.is_empty() {
         return Ok(());
     }
-    prop_assert!(reason.is_some(), "never ended");
+    prop_assert!(reason.is_some(), "request has not ended");
     prop_assert!(log.contains(&Entry::BeforeChunk));
     if reason == Some(FinishReason::Cancelled) {
         prop_assert!(share.calls.starts_with(&calls), "{:?}, alone {:?}", calls, share.calls);
@@ -245,10 +245,10 @@ fn check(
         prop_assert_eq!(&calls, &share.calls);
         prop_assert_eq!(reason, Some(share.reason));
     }
-    // The other hook gets the same events, as far as it is for them.
+    // The other hook receives the same events, as far as its subscription includes them.
     if asked.hooks == Hooks::Both {
         if reason == Some(FinishReason::Panicked) {
-            // The first one panicked at the last.
+            // The first hook panicked at the last event.
             calls.pop();
         }
         calls.retain(|number| is_dynamic(sample.events[*number]));
@@ -257,7 +257,7 @@ fn check(
     Ok(())
 }
 
-/// How many events are in any of some stretches.
+/// Returns the number of events that are in at least one of several ranges.
 fn union<'a>(shares: impl Iterator<Item = &'a Share>, events: usize) -> u64 {
     let mut in_any = vec![false; events];
     for share in shares {
@@ -297,7 +297,7 @@ proptest! {
         let (world, total) = serve(&sample, &script, &run)?;
         let shares: Vec<_> = script.iter().map(|a| a.alone(&sample, &world.times)).collect();
         for ((asked, share), log) in script.iter().zip(&shares).zip(world.logs.borrow().iter()) {
-            prop_assert!(!log.is_empty(), "never served");
+            prop_assert!(!log.is_empty(), "request was not served");
             check(asked, share, log, &sample)?;
         }
         prop_assert_eq!(total.delivered, shares.iter().map(|share| share.events).sum::<u64>());

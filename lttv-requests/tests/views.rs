@@ -28,10 +28,10 @@ fn drain(scheduler: &mut Scheduler<'_>, budget: u64) -> u64 {
             return read;
         }
     }
-    panic!("no end in sight");
+    panic!("requests do not end");
 }
 
-/// A window that begins and ends at or near events.
+/// A window whose begin and end are at or near events.
 fn window(sample: &Sample, (a, b): (Index, Index)) -> Option<TimeWindow> {
     let times = sample.times();
     let (a, b) = (*a.get(&times), *b.get(&times));
@@ -46,7 +46,7 @@ enum Step {
     Filter(bool),
     Last,
     Before(Index),
-    /// The user does not wait for what was asked before.
+    /// The user does not wait for previous requests.
     Hasty(i64),
 }
 
@@ -68,9 +68,9 @@ fn is_even(event: &Known) -> bool {
     event.number.is_multiple_of(2)
 }
 
-/// A packet may tell a begin behind its events, where a clock went back.
+/// A packet may declare a begin after its events, where a clock went back.
 #[test]
-fn a_table_goes_back_to_events_before_their_packet() {
+fn a_table_scrolls_back_to_events_before_their_packet() {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let nothing = FieldClass::structure([]);
     let tick = schema.add_event_type(StreamClassId(0), "tick", nothing);
@@ -100,7 +100,7 @@ fn a_table_goes_back_to_events_before_their_packet() {
     assert_eq!(table.rows()[0].time, first);
 }
 
-/// Ten events, 100 µs from each to the next.
+/// Ten events, 100 µs apart.
 fn ten_events() -> Traceset {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
     let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
@@ -115,7 +115,7 @@ fn ten_events() -> Traceset {
 }
 
 #[test]
-fn a_table_asks_once_about_each_event_if_none_passes() {
+fn a_table_tests_each_event_once_if_none_passes() {
     let traceset = ten_events();
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let table = EventTable::new(Owner::fresh(), 4, |_| ());
@@ -132,11 +132,11 @@ fn a_table_asks_once_about_each_event_if_none_passes() {
 }
 
 #[test]
-fn a_table_whose_filter_panics_does_not_claim_to_have_all_events() {
+fn a_table_whose_filter_panics_does_not_report_an_end() {
     let traceset = ten_events();
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let table = EventTable::new(Owner::fresh(), 20, |_| ());
-    // Ten times it is asked while events are counted, then again as they are taken.
+    // The filter is called ten times to count events, then again to insert them.
     let asked = Cell::new(0);
     table.set_filter(move |_: &EventCall<'_, '_>| {
         asked.set(asked.get() + 1);
@@ -166,7 +166,7 @@ proptest! {
         let mut scheduler = Scheduler::new(TracesetContext::new(&sample.traceset));
         let table = EventTable::new(Owner::fresh(), page, known);
         let mut all = sample.events.clone();
-        // The number of the first row among all, and how many rows there are.
+        // The number of the first row among all events, and the number of rows.
         let mut first = 0;
         let mut count = 0;
         for step in steps {
@@ -238,7 +238,7 @@ proptest! {
                 prop_assert_eq!(row.time, row.content.time);
             }
         }
-        // Going to a row's position shows it first.
+        // Showing a row's position makes it the first row.
         let last = table.rows().back().cloned();
         if let Some(last) = last {
             scheduler.submit(table.show_position(&last.position)).unwrap();
@@ -268,7 +268,7 @@ proptest! {
         let mut shown = Vec::new();
         for window in windows {
             shown.push(window);
-            // Along by whole columns.
+            // A move by whole columns.
             for by in &shifts {
                 let step = window.width().div_ceil(columns as u64);
                 let offset = i128::from(*by) * i128::from(step);
@@ -291,7 +291,7 @@ proptest! {
             for time in &sample.own_times {
                 let at = i128::from(time.ns()) - i128::from(window.begin().ns());
                 let column = at.div_euclid(i128::from(step));
-                // Beyond the last time there is, nothing is shown.
+                // Nothing is shown after the last representable time.
                 if (0..columns as i128).contains(&column) && *time < Timestamp::MAX {
                     counts[column as usize] += 1;
                 }
@@ -352,7 +352,7 @@ proptest! {
     }
 }
 
-/// Levels from 2 on are work.
+/// Levels from 2 on are active.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Level(u8);
 

@@ -1,4 +1,5 @@
-//! Requests for windows of time get the events of these times, whatever the clocks did.
+//! Requests for windows of time receive the events of these times, even where clocks go
+//! back.
 
 #[path = "../../ltt-read/tests/support/config.rs"]
 mod config;
@@ -23,7 +24,7 @@ fn known(event: &Event<'_>) -> Known {
     (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index(), number)
 }
 
-/// A window, and the most events and the trace that are asked for.
+/// A window, with the limit on events and the trace of the request.
 type Asked = ((Index, Index), Option<u64>, Option<Index>);
 
 proptest! {
@@ -74,7 +75,7 @@ proptest! {
             if let Some(trace) = trace {
                 request = request.in_trace(trace);
             }
-            scheduler.submit(request).expect("a sound request");
+            scheduler.submit(request).expect("a valid request");
         }
         let mut finished = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! State that depends on every event, and on their order.
+//! An extension whose state depends on every event and on the order of events.
 
 use lttv_context::{EventCall, Extension, Handle, Setup, Subscription};
 use lttv_hooks::Priority;
@@ -19,7 +19,7 @@ impl Digest {
     }
 }
 
-/// What the model knows an event by.
+/// The identity of an event in the model.
 pub(crate) fn known(call: &EventCall<'_, '_>) -> Known {
     let number = call.event.field("number").and_then(|v| v.as_u64()).expect("a number");
     Known {

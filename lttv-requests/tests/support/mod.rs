@@ -1,4 +1,4 @@
-//! A naive model of requests: what each gets if it is alone.
+//! A naive model of requests: the calls that each receives alone.
 
 pub(crate) mod digest;
 pub(crate) mod script;

@@ -1,4 +1,4 @@
-//! Random requests, and what each of them gets if it is alone.
+//! Random requests, and the events that each receives alone.
 
 use ltt_read::{Merge, Timestamp};
 use lttv_requests::{FinishReason, Urgency};
@@ -7,7 +7,7 @@ use proptest::sample::Index;
 
 use super::tracesets::{Known, Sample};
 
-/// A request, in terms of the model: events are meant by their numbers in order.
+/// A request in terms of the model: events are given by their numbers in order.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) owner: usize,
@@ -28,7 +28,8 @@ pub(crate) struct Asked {
 pub(crate) enum Begin {
     First,
     Time(Index),
-    /// Saved between reads, or else in a hook.
+    /// The position before an event, saved between reads if the flag is set, else in a
+    /// hook.
     Event(Index, bool),
 }
 
@@ -36,11 +37,11 @@ pub(crate) enum Begin {
 pub(crate) enum Hooks {
     All,
     Dynamic,
-    /// One of each.
+    /// One hook for all events, and one for some.
     Both,
 }
 
-/// What an event hook does at one of its calls.
+/// An action of an event hook at one of its calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     Stop,
@@ -50,12 +51,12 @@ pub(crate) enum Act {
     Panic,
 }
 
-/// When it is submitted.
+/// The time of submission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Submit {
     /// Before a call of the scheduler.
     Call(usize),
-    /// By a hook of another request, at an event that it gets.
+    /// By a hook of another request, at an event of that request.
     By(Index, u64),
     /// By the hook before another request.
     ByBefore(Index),
@@ -63,7 +64,7 @@ pub(crate) enum Submit {
     ByAfter(Index),
 }
 
-/// What happens between calls.
+/// An action between calls.
 #[derive(Debug, Clone)]
 pub(crate) enum Between {
     Nothing,
@@ -71,7 +72,7 @@ pub(crate) enum Between {
     CancelOwner(usize),
     StopAll,
     Pause,
-    /// Somebody else uses the context.
+    /// The application uses the context.
     Seek(Index),
     ResumeStates(usize),
 }
@@ -129,7 +130,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Asked> {
     )
 }
 
-/// Nothing that makes it matter what others do.
+/// Removes all actions that depend on other requests.
 pub(crate) fn plain(mut asked: Asked) -> Asked {
     asked.submit = Submit::Call(0);
     asked.acts.retain(|(_, act)| matches!(act, Act::Stop));
@@ -149,20 +150,20 @@ pub(crate) fn between() -> impl Strategy<Value = Between> {
     ]
 }
 
-/// Whether an event is of the type that some hooks are for.
+/// Returns whether an event is of the type that some hooks subscribe to.
 pub(crate) fn is_dynamic(event: Known) -> bool {
     event.number.is_multiple_of(3)
 }
 
-/// What a request gets.
+/// The calls that a request receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) first: usize,
-    /// Behind the last event that had to be read for it.
+    /// The number after the last event that had to be read for the request.
     pub(crate) end: usize,
     /// The events for which its hooks are called.
     pub(crate) calls: Vec<usize>,
-    /// The events that it went through.
+    /// The events that the request goes through.
     pub(crate) events: u64,
     pub(crate) reason: FinishReason,
 }
@@ -190,17 +191,17 @@ impl Asked {
         }
     }
 
-    /// Whether it stops at a call of its hooks for one more event.
+    /// Returns whether a hook stops the request at one more event.
     pub(crate) fn acts_at(&self, call: u64) -> impl Iterator<Item = Act> {
         self.acts.iter().filter(move |(at, _)| *at == call).map(|(_, act)| *act)
     }
 
-    /// All that it gets if nobody else is there.
+    /// Computes the calls that the request receives alone.
     pub(crate) fn alone(&self, sample: &Sample, times: &[Timestamp]) -> Share {
         let first = self.first(sample, times);
         let (end_time, end_event) = (self.end_time(times), self.end_event(sample));
         let trace = self.trace(sample);
-        // Events of other times come between those that it is for.
+        // Events of other times are mixed with those of the request.
         let mut merge = Merge::new(sample.traceset.traces());
         let delivered_by = end_time.and_then(|end| merge.delivered_by(end));
         let since = match self.start {

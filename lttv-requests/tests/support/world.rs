@@ -1,4 +1,4 @@
-//! Real requests made of those of the model, and a log of what they get.
+//! Real requests created from those of the model, and a log of their calls.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,14 +22,14 @@ pub(crate) enum Entry {
     BeforeRequest,
     BeforeChunk,
     BeforeTrace(usize),
-    /// Number of the event; whether it is the second hook for it.
+    /// The number of the event, and whether it is the second hook for it.
     Event(usize, bool),
     AfterTrace(usize),
     AfterChunk,
     AfterRequest(FinishReason),
 }
 
-/// What hooks panic with, as their script says.
+/// The payload with which hooks panic by their script.
 pub(crate) struct Planned;
 
 pub(crate) struct World {
@@ -39,10 +39,11 @@ pub(crate) struct World {
     pub(crate) logs: RefCell<Vec<Vec<Entry>>>,
     pub(crate) ids: RefCell<Vec<Option<RequestId>>>,
     pub(crate) owners: Vec<Owner>,
-    /// Before each event, and the end: as between reads, and as in a hook.
+    /// The positions before each event and at the end: as saved between reads, and in a
+    /// hook.
     pub(crate) positions: Vec<(TracesetPosition, TracesetPosition)>,
     numbers: HashMap<(usize, usize, u32), usize>,
-    /// The state before each event, and the end.
+    /// The states before each event and at the end.
     digests: Vec<Digest>,
     digest: Option<Handle<Digest>>,
 }
@@ -75,7 +76,7 @@ impl World {
         })
     }
 
-    /// The number of an event.
+    /// Returns the number of an event.
     fn number(&self, call: &EventCall<'_, '_>) -> usize {
         let event = known(call);
         let number = self.numbers[&(event.trace, event.tracefile, event.number)];
@@ -87,7 +88,7 @@ impl World {
         self.logs.borrow_mut()[request].push(entry);
     }
 
-    /// The request of a number in the script.
+    /// Creates the request of a number in the script.
     pub(crate) fn request(self: &Rc<Self>, request: usize) -> EventsRequest<'static> {
         let asked = &self.script[request];
         let mut made = EventsRequest::new(self.owners[asked.owner]).urgency(asked.urgency);
@@ -189,7 +190,7 @@ impl World {
     }
 
     fn submit_from(self: &Rc<Self>, request: usize, control: &Control<'static>) {
-        let id = control.submit(self.request(request)).expect("a sound request");
+        let id = control.submit(self.request(request)).expect("a valid request");
         self.ids.borrow_mut()[request] = Some(id);
     }
 
@@ -250,7 +251,7 @@ impl World {
     }
 }
 
-/// The positions before each event, and at the end: from between reads, and from
+/// Returns the positions before each event and at the end: saved between reads, and in
 /// hooks.
 fn positions(sample: &Sample) -> Vec<(TracesetPosition, TracesetPosition)> {
     let in_hooks = RefCell::new(Vec::new());
@@ -261,7 +262,7 @@ fn positions(sample: &Sample) -> Vec<(TracesetPosition, TracesetPosition)> {
     let mut positions = Vec::new();
     for _ in &sample.events {
         positions.push(context.position());
-        let read = context.middle(&Bounds::all().events(1)).expect("no position in it");
+        let read = context.middle(&Bounds::all().events(1)).expect("bounds without a position");
         assert_eq!(read.events, 1);
     }
     positions.push(context.position());
