@@ -9,8 +9,7 @@ use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::model::{Model, Record};
 
-/// An expression, compiled for records of any kind: for a program that has its
-/// own.
+/// A filter: an expression, compiled for records of an application.
 ///
 /// ```
 /// use std::borrow::Cow;
@@ -18,7 +17,7 @@ use crate::model::{Model, Record};
 /// use lttv_filter::model::{FieldType, Found, Model, Problem, Readable, Record};
 /// use lttv_filter::{Compiled, Environment, Expression, Selector, Verdict};
 ///
-/// /// What this program keeps of things that people drew on a map.
+/// /// A shape on a map.
 /// enum Shape {
 ///     Circle { radius: u32, title: String },
 ///     Line { length: f64 },
@@ -86,7 +85,7 @@ use crate::model::{Model, Record};
 ///     }
 ///
 ///     fn has(&self, _: &Field) -> bool {
-///         false // all fields are of the kinds above
+///         false // all fields are read by the functions above
 ///     }
 /// }
 ///
@@ -109,12 +108,12 @@ pub struct Compiled<F> {
 }
 
 impl<F: Clone> Compiled<F> {
-    /// Compiles an expression.
+    /// Builds a filter from an expression.
     ///
     /// # Errors
     ///
-    /// All comparisons that make no sense for any type of records: fields that
-    /// are not there, values that do not fit.
+    /// Returns an error for each comparison that is invalid for all types of records:
+    /// unknown fields, and values of the wrong type.
     pub fn new<M: Model<Field = F>>(
         expression: &Expression,
         model: &M,
@@ -131,20 +130,19 @@ impl<F: Clone> Compiled<F> {
         Ok(Compiled { programs: Programs::new(&trees), notes })
     }
 
-    /// From trees that have been checked.
+    /// Creates the programs of trees that have been checked.
     pub(crate) fn of(trees: &[compile::Node<F>]) -> Self {
         Compiled { programs: Programs::new(trees), notes: FilterNotes::default() }
     }
 }
 
 impl<F> Compiled<F> {
-    /// What should be known of the expression: that it is never or always true, or that
-    /// a part of it is.
+    /// Returns notes on parts of the expression that are never or always true.
     pub fn notes(&self) -> &FilterNotes {
         &self.notes
     }
 
-    /// What is known of all records of a type.
+    /// Returns the result for all records of a type, as far as the type decides it.
     #[inline]
     pub fn verdict(&self, record_type: u32) -> Verdict {
         match self.programs.entry(record_type) {
@@ -154,8 +152,8 @@ impl<F> Compiled<F> {
         }
     }
 
-    /// Whether a record passes. Nothing is allocated, but where a text field has
-    /// to be converted to UTF-8.
+    /// Returns `true` if a record passes. Does not allocate, unless a text field has to
+    /// be converted to UTF-8.
     #[inline(always)]
     pub fn matches<R: Record<F>>(&self, record: &R) -> bool {
         self.programs.matches(record)

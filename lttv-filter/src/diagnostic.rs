@@ -1,44 +1,44 @@
-//! What is wrong with an expression, and where.
+//! Errors in expressions, and notes on them.
 
 use std::cmp::Reverse;
 use std::fmt;
 
 use ltt_read::metadata::Span;
 
-/// One thing that is wrong with an expression, or should be known of it.
+/// An error in an expression, or a note on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// Where it is: bytes of the expression's text.
+    /// The span in the expression's text, in bytes.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Said of the place itself; may be empty.
+    /// A label for the span; empty if there is none.
     pub label: String,
-    /// Why, or how to fix it.
+    /// An explanation, or a hint how to fix the error.
     pub help: Option<String>,
-    /// A text that could stand instead of the bytes of this span.
+    /// A suggested replacement for the bytes of a span.
     pub replacement: Option<(Span, String)>,
 }
 
 impl Diagnostic {
-    /// Something is wrong at a place.
+    /// Creates a diagnostic for a span.
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
         let (message, label) = (message.into(), String::new());
         Diagnostic { span, message, label, help: None, replacement: None }
     }
 
-    /// Says something of the place.
+    /// Sets the label of the span.
     pub(crate) fn label(self, label: impl Into<String>) -> Self {
         Diagnostic { label: label.into(), ..self }
     }
 
-    /// Adds a hint.
+    /// Sets the hint.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Diagnostic { help: Some(help.into()), ..self }
     }
 
-    /// Adds what could stand at a place.
+    /// Sets the suggested replacement of a span.
     pub(crate) fn replace(self, span: Span, text: impl Into<String>) -> Self {
         Diagnostic { replacement: Some((span, text.into())), ..self }
     }
@@ -60,16 +60,16 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// An expression that cannot be used: what is wrong with it, all that could be
-/// found out at once.
+/// An error from parsing or compiling an expression. It contains all faults that were
+/// found at once.
 ///
-/// `Display` gives a line for each, with the column;
+/// `Display` writes one line per fault, with the column.
 #[cfg_attr(feature = "render", doc = "[`render`](Self::render) draws the expression")]
 #[cfg_attr(not(feature = "render"), doc = "`render` (a feature) draws the expression")]
-/// with the places underlined.
+/// with the faults underlined.
 ///
-/// It is always the expression that is wrong, as opposed to what is read: a program
-/// reports it as an error of usage.
+/// The cause is always the expression, not the data that is read: a program reports it as
+/// a usage error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct FilterError {
     kind: FilterErrorKind,
@@ -77,41 +77,42 @@ pub struct FilterError {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// After so many faults the rest is of no interest.
+/// The maximum number of reported faults.
 pub(crate) const MAX_ERRORS: usize = 20;
 
-/// What an expression is lacking.
+/// The kind of a [`FilterError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FilterErrorKind {
-    /// There is no expression: the text is empty, or blank.
+    /// The text of the expression is empty or blank.
     Empty,
-    /// The text, or the tree, is no expression.
+    /// The text or tree is not a valid expression.
     Syntax,
-    /// The expression asks for what no record has, or compares what cannot be
-    /// compared.
+    /// The expression refers to a field that no record has, or compares values that
+    /// cannot be compared.
     Meaning,
 }
 
 impl FilterError {
-    /// Sorted by place; no more than a person would read.
+    /// Creates an error with its faults sorted by span, and at most [`MAX_ERRORS`] of
+    /// them.
     pub(crate) fn new(kind: FilterErrorKind, text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
         sort(&mut diagnostics);
         diagnostics.truncate(MAX_ERRORS);
         FilterError { kind, text: text.to_owned(), diagnostics }
     }
 
-    /// What the expression is lacking.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> FilterErrorKind {
         self.kind
     }
 
-    /// The expression's text; spans refer to it.
+    /// Returns the expression's text, to which spans refer.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What is wrong, in the order of the text: at least one thing, at most 20.
+    /// Returns the faults, at least 1 and at most 20, in the order of the text.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -123,13 +124,12 @@ impl fmt::Display for FilterError {
     }
 }
 
-/// What should be known of an expression that can be used: that it is never or always
-/// true, or that a part of it is.
+/// Notes on a valid expression: parts that are never or always true.
 ///
-/// `Display` gives a line for each note, with the column;
+/// `Display` writes one line per note, with the column.
 #[cfg_attr(feature = "render", doc = "[`render`](Self::render) draws the expression")]
 #[cfg_attr(not(feature = "render"), doc = "`render` (a feature) draws the expression")]
-/// with the places underlined.
+/// with the parts underlined.
 ///
 /// ```
 /// use lttv_filter::{Expression, Filters};
@@ -140,7 +140,7 @@ impl fmt::Display for FilterError {
 /// let filters = Filters::new(&expression, &traces)?;
 /// assert_eq!(filters.notes().to_string(), "\
 /// column 1: nothing passes this filter
-/// column 1: this is true wherever `next_prio` is there: \
+/// column 1: this is true wherever `next_prio` is present: \
 /// `next_prio` holds integers from -2147483648 to 2147483647
 /// column 27: this part is never true (perhaps `\"sched_switch\"`)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -152,24 +152,24 @@ pub struct FilterNotes {
 }
 
 impl FilterNotes {
-    /// Sorted by place.
+    /// Creates notes, sorted by span.
     pub(crate) fn new(text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
         sort(&mut diagnostics);
         FilterNotes { text: text.to_owned(), diagnostics }
     }
 
-    /// Whether there is nothing to note.
+    /// Returns `true` if there are no notes.
     pub fn is_empty(&self) -> bool {
         self.diagnostics.is_empty()
     }
 
-    /// The expression's text; spans refer to it.
+    /// Returns the expression's text, to which spans refer.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The notes, in the order of the text. One of the whole expression comes before
-    /// those of its parts.
+    /// Returns the notes, in the order of the text. A note on the whole expression comes
+    /// before those on its parts.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -181,13 +181,13 @@ impl fmt::Display for FilterNotes {
     }
 }
 
-/// By place, what is longer first; each once.
+/// Sorts by start of the span, longer spans first, and removes duplicates.
 fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by_key(|d| (d.span.start, Reverse(d.span.end)));
     diagnostics.dedup();
 }
 
-/// A line for each, with the column.
+/// Writes one line per diagnostic, with the column.
 fn lines(f: &mut fmt::Formatter<'_>, text: &str, diagnostics: &[Diagnostic]) -> fmt::Result {
     for (i, diagnostic) in diagnostics.iter().enumerate() {
         if i > 0 {

@@ -1,12 +1,12 @@
-//! What the meaning of an expression depends on besides the trace.
+//! The environment on which the meaning of times depends.
 
 use ltt_read::Timestamp;
 
 use crate::syntax::CivilTime;
 use crate::zone::Zone;
 
-/// What the meaning of times depends on: where the clock on the wall hangs, and
-/// which day a time of day is of.
+/// The settings on which the meaning of times depends: the time zone of dates and times
+/// of day, and the date of times of day.
 ///
 /// ```
 /// use lttv_filter::{Environment, Zone};
@@ -27,29 +27,30 @@ impl Default for Environment {
 }
 
 impl Environment {
-    /// Times are UTC; times of day are of the day on which a trace begins.
+    /// Creates an environment in which times are UTC, and times of day refer to the day
+    /// on which the traces begin.
     pub fn new() -> Self {
         Environment { zone: Zone::UTC, day: None }
     }
 
-    /// Dates and times of day are those of a time zone.
+    /// Sets the time zone of dates and times of day.
     #[must_use]
     pub fn in_zone(self, zone: Zone) -> Self {
         Environment { zone, ..self }
     }
 
-    /// Times of day are of the day of this point in time.
+    /// Sets the date of times of day to the date of a point in time.
     #[must_use]
     pub fn on_day_of(self, time: Timestamp) -> Self {
         Environment { day: Some(time), ..self }
     }
 
-    /// The same, if no day has been given.
+    /// Sets the date of times of day, unless it is set.
     pub(crate) fn or_on_day_of(&self, time: impl FnOnce() -> Option<Timestamp>) -> Self {
         Environment { zone: self.zone.clone(), day: self.day.or_else(time) }
     }
 
-    /// A date and time in nanoseconds since the epoch.
+    /// Converts a date and time to ns since the epoch.
     pub(crate) fn date_time(&self, time: CivilTime) -> Result<i128, TimeFault> {
         let instant = match time.offset {
             Some(offset) => offset.to_timestamp(time.at),
@@ -58,25 +59,24 @@ impl Environment {
         instant.map(|instant| instant.as_nanosecond()).map_err(|_| TimeFault::Range)
     }
 
-    /// A time of day (in nanoseconds since midnight) in nanoseconds since the
-    /// epoch.
+    /// Converts a time of day, in ns since midnight, to ns since the epoch.
     pub(crate) fn time_of_day(&self, ns: i64) -> Result<i128, TimeFault> {
         let day = self.day.ok_or(TimeFault::NoDay)?;
         let day =
             jiff::Timestamp::from_nanosecond(day.ns().into()).map_err(|_| TimeFault::Range)?;
         let midnight = self.zone.resolve().to_datetime(day).date();
-        // By the clock on the wall: days of 23 and 25 hours have their noon, too.
+        // In civil time: 12:00 is noon on days of 23 and 25 hours, too.
         let clock = jiff::civil::Time::midnight().checked_add(jiff::SignedDuration::from_nanos(ns));
         let at = midnight.to_datetime(clock.map_err(|_| TimeFault::Range)?);
         self.date_time(CivilTime { at, offset: None })
     }
 }
 
-/// Why a time means nothing.
+/// An error from converting a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimeFault {
-    #[error("there is no such time, or not in the calendar of this program")]
+    #[error("time does not exist, or is outside of the supported range")]
     Range,
-    #[error("a time of day needs a trace whose events have times")]
+    #[error("time of day without a date: no trace has events with times")]
     NoDay,
 }

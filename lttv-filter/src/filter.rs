@@ -16,7 +16,7 @@ use crate::shortcut::split;
 use crate::syntax::{Expr, ExprKind, LiteralKind};
 use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, TraceRecord};
 
-/// An expression, compiled for the events of one trace.
+/// A filter: an expression, compiled for the events of one trace.
 ///
 /// ```
 /// use lttv_filter::{Expression, Filter, Verdict};
@@ -33,48 +33,49 @@ use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, Trac
 /// }
 /// # assert!(passed > 0);
 ///
-/// // What the type of an event decides is known in advance:
+/// // The result is known in advance where the type of an event decides:
 /// let wakeup = trace.event_types_named("sched_waking").next().expect("a kernel trace");
 /// assert_eq!(filter.verdict(wakeup), Verdict::Never);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Filter {
-    /// By event type.
+    /// The result by event type, where the type decides.
     verdicts: Box<[Verdict]>,
-    /// By event type.
+    /// The integer tests to run before the program, by event type.
     shortcuts: Box<[Option<Shortcut>]>,
-    /// For what these leave open.
+    /// The programs for the events that verdicts and shortcuts do not decide.
     compiled: Compiled<TraceField>,
     spans: Vec<TimeSpan>,
     tracefiles: Box<[bool]>,
     notes: FilterNotes,
 }
 
-/// What is known of an expression for one trace.
+/// The result of checking an expression against one trace.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
-    /// What makes no sense.
+pub(crate) struct Analysis {
+    /// The invalid literals and comparisons.
     pub(crate) faults: Vec<Fault>,
     pub(crate) findings: Findings,
 }
 
 impl Filter {
-    /// Compiles an expression, with times in UTC and without state.
+    /// Builds a filter from an expression, with times in UTC and without state.
     ///
     /// # Errors
     ///
-    /// All comparisons that make no sense for any event of the trace: unknown
-    /// fields and labels, values of the wrong type.
+    /// Returns an error for each comparison that is invalid for all events of the trace:
+    /// unknown fields and labels, and values of the wrong type.
     pub fn new(expression: &Expression, trace: &Arc<Trace>) -> Result<Self, FilterError> {
         Self::within(expression, trace, &Environment::new(), &NoState)
     }
 
-    /// Compiles an expression.
+    /// Builds a filter from an expression, with an environment for times and with the
+    /// fields of a state.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns an error under the conditions of [`new`](Self::new).
     pub fn within(
         expression: &Expression,
         trace: &Arc<Trace>,
@@ -82,11 +83,12 @@ impl Filter {
         state: &dyn StateFields,
     ) -> Result<Self, FilterError> {
         let environment = match needs_day(expression.tree()) {
-            true => environment.or_on_day_of(|| begin(trace)),
+            true => environment.or_on_day_of(|| start_time(trace)),
             false => environment.clone(),
         };
         let tree = expression.tree();
-        let (filter, Known { faults, findings }) = Self::checked(tree, trace, &environment, state);
+        let (filter, Analysis { faults, findings }) =
+            Self::checked(tree, trace, &environment, state);
         if faults.is_empty() {
             let notes = findings.notes(tree, can_have_events(trace) && !filter.can_match());
             return Ok(Filter { notes: FilterNotes::new(expression.text(), notes), ..filter });
@@ -95,14 +97,14 @@ impl Filter {
         Err(FilterError::new(FilterErrorKind::Meaning, expression.text(), diagnostics))
     }
 
-    /// A filter in which what makes no sense is false, without notes, and what is known
-    /// of the expression.
+    /// Builds a filter in which invalid comparisons are false, without notes. Returns it
+    /// with the faults and findings.
     pub(crate) fn checked(
         tree: &Expr,
         trace: &Trace,
         environment: &Environment,
         state: &dyn StateFields,
-    ) -> (Filter, Known) {
+    ) -> (Filter, Analysis) {
         let model = TraceModel { trace, state };
         let Checked { trees, faults, findings } = compile::check(tree, &model, environment);
         let verdicts = trees.iter().map(Node::verdict).collect();
@@ -114,79 +116,82 @@ impl Filter {
         let compiled = Compiled::of(&rest);
         let (shortcuts, notes) = (shortcuts.into(), FilterNotes::default());
         let filter = Filter { verdicts, shortcuts, compiled, spans, tracefiles, notes };
-        (filter, Known { faults, findings })
+        (filter, Analysis { faults, findings })
     }
 
-    /// What should be known of the expression: that it is never or always true of the
-    /// events of the trace, or that a part of it is. Of a filter that is one of
-    /// [`Filters`](crate::Filters), these know it.
+    /// Returns notes on parts of the expression that are never or always true of the
+    /// trace's events. Empty for a filter that belongs to [`Filters`](crate::Filters),
+    /// which have the notes for all of their traces.
     pub fn notes(&self) -> &FilterNotes {
         &self.notes
     }
 
-    /// Whether an event of the trace passes; what state it may ask for is absent.
+    /// Returns `true` if an event of the trace passes. All fields of the state are
+    /// absent.
     #[inline(always)]
     pub fn matches(&self, event: &Event<'_>) -> bool {
         self.matches_in(event, &NoState)
     }
 
-    /// Whether an event of the trace passes, with the state at it.
+    /// Returns `true` if an event of the trace passes, given the state at the event.
     #[inline(always)]
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         match self.verdicts.get(event.type_id().index()) {
             Some(Verdict::Always) => true,
             Some(Verdict::Depends) => match self.shortcut(event.type_id()) {
-                Some(shortcut) => shortcut.passes(event, || self.runs_for(event, state)),
-                None => self.runs_for(event, state),
+                Some(shortcut) => shortcut.passes(event, || self.run_program(event, state)),
+                None => self.run_program(event, state),
             },
             Some(Verdict::Never) | None => false,
         }
     }
 
-    /// What decides most events of a type that leaves open whether they pass.
+    /// Returns the tests to run before the program of an event type, if its verdict
+    /// depends on the event.
     #[inline(always)]
     pub(crate) fn shortcut(&self, event_type: EventTypeId) -> Option<&Shortcut> {
         self.shortcuts.get(event_type.index())?.as_ref()
     }
 
-    /// Whether an event passes of which its type and the shortcut leave it open. Apart, so that what is
-    /// decided without it does not pay for its registers.
+    /// Runs the program for an event that its type and shortcut do not decide. Not
+    /// inlined, so that the fast path does not have to save the registers that programs
+    /// use.
     #[inline(never)]
-    pub(crate) fn runs_for<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
+    pub(crate) fn run_program<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         self.compiled.matches(&TraceRecord { event: *event, state })
     }
 
-    /// What is known of all events of a type.
+    /// Returns the result for all events of a type, as far as the type decides it.
     #[inline]
     pub fn verdict(&self, event_type: EventTypeId) -> Verdict {
         self.verdicts.get(event_type.index()).copied().unwrap_or(Verdict::Never)
     }
 
-    /// The types of events that may pass.
+    /// Iterates over the types of events that can pass.
     pub fn event_types(&self) -> impl Iterator<Item = EventTypeId> + '_ {
         (0..self.verdicts.len() as u32)
             .map(EventTypeId)
             .filter(|id| self.verdict(*id) != Verdict::Never)
     }
 
-    /// Whether an event of the trace may pass at all.
+    /// Returns `true` if any event of the trace can pass.
     pub fn can_match(&self) -> bool {
         !self.spans.is_empty() && self.tracefiles.contains(&true)
     }
 
-    /// Whether an event of a tracefile may pass.
+    /// Returns `true` if any event of a tracefile can pass.
     pub fn can_match_tracefile(&self, tracefile: usize) -> bool {
         self.tracefiles.get(tracefile).copied().unwrap_or(false)
     }
 
-    /// When events may pass: in order, with gaps between. If events without a
-    /// time may, it is [`TimeSpan::ALL`].
+    /// Returns the spans of time in which events can pass, in order and with gaps between
+    /// them. If events without a time can pass, the only span is [`TimeSpan::ALL`].
     pub fn spans(&self) -> &[TimeSpan] {
         &self.spans
     }
 }
 
-/// For traces of which there is only the one.
+/// A choice for sets of a single trace.
 impl Choice for Filter {
     #[inline]
     fn chooses(&self, event: &Event<'_>) -> bool {
@@ -214,6 +219,7 @@ fn is_tracefile(field: &TraceField) -> bool {
     matches!(field, TraceField::Tracefile)
 }
 
+/// Returns the spans of time in which any of the trees can hold.
 fn time_spans(trees: &[Node<TraceField>]) -> Vec<TimeSpan> {
     let is_time = |field: &TraceField| matches!(field, TraceField::Time);
     let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
@@ -230,7 +236,7 @@ fn time_spans(trees: &[Node<TraceField>]) -> Vec<TimeSpan> {
     all.as_slice().iter().map(span).collect()
 }
 
-/// Whether the meaning of an expression depends on the day.
+/// Returns `true` if the expression has times of day, whose meaning depends on a date.
 pub(crate) fn needs_day(tree: &Expr) -> bool {
     let is_of_day = |kind: &LiteralKind| matches!(kind, LiteralKind::TimeOfDay(_));
     tree.walk().any(|node| match &node.kind {
@@ -240,14 +246,14 @@ pub(crate) fn needs_day(tree: &Expr) -> bool {
     })
 }
 
-/// Whether there may be events in a trace, before any filter.
+/// Returns `true` if a trace can have events, before any filter is applied.
 pub(crate) fn can_have_events(trace: &Trace) -> bool {
     !trace.schema().event_types.is_empty() && !trace.tracefiles().is_empty()
 }
 
-/// The time of the first event of a trace. (Of tracefiles that begin with an
-/// error, nothing is known.)
-pub(crate) fn begin(trace: &Arc<Trace>) -> Option<Timestamp> {
+/// Returns the time of the first event of a trace. Tracefiles that start with an error
+/// are ignored.
+pub(crate) fn start_time(trace: &Arc<Trace>) -> Option<Timestamp> {
     let first = |number| trace.cursor(number).next().ok().flatten().and_then(|e| e.timestamp());
     (0..trace.tracefiles().len()).filter_map(first).min()
 }

@@ -11,15 +11,15 @@ use crate::compile::{Fault, Findings};
 use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
-use crate::filter::{Filter, Known, begin, can_have_events, needs_day};
+use crate::filter::{Analysis, Filter, can_have_events, needs_day, start_time};
 use crate::ranges::Ranges;
 use crate::read::Matches;
 use crate::trace::{NoState, StateFields, StateView};
 
-/// An expression, compiled for each of several traces.
+/// A filter for several traces: an expression, compiled for each trace.
 ///
-/// A field or label need not be known in all of them; it is an error if none knows it.
-/// Where there is no such field, the comparison is false.
+/// A field or label that only some traces have is absent in the others, so that
+/// comparisons with it are false there. If no trace has it, it is an error.
 ///
 /// ```
 /// use lttv_filter::{Expression, Filters};
@@ -45,34 +45,36 @@ use crate::trace::{NoState, StateFields, StateView};
 pub struct Filters {
     expression: Expression,
     environment: Environment,
-    /// What the filters were compiled with, if it matters.
+    /// The day of times of day with which the filters were compiled, if the expression
+    /// has any.
     day: Option<Timestamp>,
     traces: Vec<Arc<Trace>>,
-    /// One for each trace.
+    /// The filters, by trace.
     filters: Vec<Filter>,
-    /// What these know of each type, at hand.
+    /// The verdicts and shortcuts of all filters, by trace and event type.
     verdicts: Verdicts,
-    /// What is known of the expression for each trace.
-    known: Vec<Known>,
+    /// The results of checking the expression, by trace.
+    known: Vec<Analysis>,
     notes: FilterNotes,
 }
 
 impl Filters {
-    /// Compiles an expression, with times in UTC and without state.
+    /// Builds a filter from an expression, with times in UTC and without state.
     ///
     /// # Errors
     ///
-    /// All comparisons that make no sense for any event of any of the traces.
-    /// Without traces there are none.
+    /// Returns an error for each comparison that is invalid for all events of all traces.
+    /// Without traces, there are no errors.
     pub fn new(expression: &Expression, traces: &[Arc<Trace>]) -> Result<Self, FilterError> {
         Self::within(expression, traces, &Environment::new(), &NoState)
     }
 
-    /// Compiles an expression.
+    /// Builds a filter from an expression, with an environment for times and with the
+    /// fields of a state.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns an error under the conditions of [`new`](Self::new).
     pub fn within(
         expression: &Expression,
         traces: &[Arc<Trace>],
@@ -93,12 +95,13 @@ impl Filters {
         Ok(filters)
     }
 
-    /// Makes it a filter of other traces. For those that it knows nothing is
-    /// compiled anew, unless the day changes that times of day are of.
+    /// Sets the traces. The expression is only compiled for traces that are new, unless
+    /// the day of times of day changes.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); then it stays as it was.
+    /// Returns an error under the conditions of [`new`](Self::new); the filters are not
+    /// changed then.
     pub fn set_traces(
         &mut self,
         traces: &[Arc<Trace>],
@@ -107,7 +110,7 @@ impl Filters {
         let mut day = None;
         let mut environment = self.environment.clone();
         if needs_day(self.expression.tree()) {
-            day = traces.iter().filter_map(begin).min();
+            day = traces.iter().filter_map(start_time).min();
             environment = environment.or_on_day_of(|| day);
         }
         let same_day = day == self.day;
@@ -120,17 +123,17 @@ impl Filters {
             let tree = self.expression.tree();
             known.is_none().then(|| Filter::checked(tree, trace, &environment, state))
         };
-        let mut fresh: Vec<Option<(Filter, Known)>> =
+        let mut fresh: Vec<Option<(Filter, Analysis)>> =
             traces.iter().zip(&known).map(fresh).collect();
-        let of_trace = |(fresh, known): (&Option<(Filter, Known)>, &Option<usize>)| match known {
+        let of_trace = |(fresh, known): (&Option<(Filter, Analysis)>, &Option<usize>)| match known {
             Some(at) => Some(self.known[*at].clone()),
             None => fresh.as_ref().map(|(_, known)| known.clone()),
         };
-        let of_traces: Vec<Known> = fresh.iter().zip(&known).filter_map(of_trace).collect();
+        let of_traces: Vec<Analysis> = fresh.iter().zip(&known).filter_map(of_trace).collect();
         refuse(&self.expression, traces, &of_traces)?;
 
         let mut old: Vec<Option<Filter>> = self.filters.drain(..).map(Some).collect();
-        let of = |(fresh, known): (&mut Option<(Filter, Known)>, &Option<usize>)| {
+        let of = |(fresh, known): (&mut Option<(Filter, Analysis)>, &Option<usize>)| {
             let kept = known.and_then(|at| old[at].take());
             // A trace may be in the list twice.
             kept.or_else(|| fresh.take().map(|(filter, _)| filter))
@@ -147,7 +150,7 @@ impl Filters {
         Ok(())
     }
 
-    /// What holds for all traces together.
+    /// Returns the notes for all traces together.
     fn noted(&self) -> FilterNotes {
         let mut all = Findings::default();
         for known in &self.known {
@@ -157,51 +160,52 @@ impl Filters {
         FilterNotes::new(self.expression.text(), notes)
     }
 
-    /// What should be known of the expression: that it is never or always true of the
-    /// events of all traces, or that a part of it is.
+    /// Returns notes on parts of the expression that are never or always true of the
+    /// events of all traces.
     pub fn notes(&self) -> &FilterNotes {
         &self.notes
     }
 
-    /// The expression.
+    /// Returns the expression.
     pub fn expression(&self) -> &Expression {
         &self.expression
     }
 
-    /// The traces, in the order in which they are numbered.
+    /// Returns the traces, in the order of their indices.
     pub fn traces(&self) -> &[Arc<Trace>] {
         &self.traces
     }
 
-    /// The filter of the trace of a number.
+    /// Returns the filter of the trace with an index.
     pub fn of_trace(&self, trace: usize) -> Option<&Filter> {
         self.filters.get(trace)
     }
 
-    /// Whether an event passes that comes from a [`Merge`](ltt_read::Merge) (or
-    /// whatever numbers traces alike) of these traces.
+    /// Returns `true` if an event passes. The event has to come from a
+    /// [`Merge`](ltt_read::Merge) of these traces, or from another source that numbers
+    /// them alike. All fields of the state are absent.
     #[inline(always)]
     pub fn matches(&self, event: &Event<'_>) -> bool {
         self.matches_in(event, &NoState)
     }
 
-    /// Whether an event passes, with the state at it.
+    /// Returns `true` if an event passes, given the state at the event.
     #[inline(always)]
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         self.verdicts.passes(event, || {
             let filter = self.filters.get(event.trace_index());
-            filter.is_some_and(|filter| filter.runs_for(event, state))
+            filter.is_some_and(|filter| filter.run_program(event, state))
         })
     }
 
-    /// Whether an event of a tracefile of a trace may pass.
+    /// Returns `true` if any event of a tracefile of a trace can pass.
     pub fn can_match(&self, trace: usize, tracefile: usize) -> bool {
         let filter = self.filters.get(trace).filter(|filter| filter.can_match());
         filter.is_some_and(|filter| filter.can_match_tracefile(tracefile))
     }
 
-    /// When events may pass: in order, with gaps between. If events without a
-    /// time may, it is [`TimeSpan::ALL`].
+    /// Returns the spans of time in which events can pass, in order and with gaps between
+    /// them. If events without a time can pass, the only span is [`TimeSpan::ALL`].
     pub fn spans(&self) -> Vec<TimeSpan> {
         let all = self.filters.iter().flat_map(Filter::spans);
         let ranges = all.map(|span| (span.begin.ns().into(), span.end.ns().into()));
@@ -210,18 +214,18 @@ impl Filters {
         Ranges::union_of(ranges.collect()).as_slice().iter().map(span).collect()
     }
 
-    /// Whether it is known in advance that all events pass.
+    /// Returns `true` if all events are known in advance to pass.
     pub fn match_all(&self) -> bool {
         self.verdicts.are_all(Verdict::Always)
     }
 
-    /// Whether it is known in advance that no event passes, though there may be events.
+    /// Returns `true` if no event can pass, although the traces can have events.
     pub fn match_none(&self) -> bool {
         let can_have_events = self.traces.iter().any(|trace| can_have_events(trace));
         can_have_events && !self.filters.iter().any(Filter::can_match)
     }
 
-    /// Reads the events that pass, in time order, and as little else as possible.
+    /// Reads the events that pass, in time order, and as little other data as possible.
     pub fn read(&self) -> Matches<'_> {
         Matches::new(self)
     }
@@ -250,32 +254,37 @@ impl Choice for Filters {
     }
 }
 
-/// An error for what makes no sense in any of the traces: for each literal the fault of
-/// the trace that knows most of the names.
+/// Returns an error if a literal is invalid in all traces. For each such literal, it
+/// contains the fault of the trace that has most of the names.
 fn refuse(
     expression: &Expression,
     traces: &[Arc<Trace>],
-    known: &[Known],
+    known: &[Analysis],
 ) -> Result<(), FilterError> {
     let Some(first) = known.first() else { return Ok(()) };
     let mut diagnostics = Vec::new();
     for fault in &first.faults {
         let place = |fault: &Fault| (fault.leaf, fault.slot);
-        let of = |(trace, known): (usize, &'_ Known)| {
+        let of = |(trace, known): (usize, &'_ Analysis)| {
             let at = known.faults.binary_search_by_key(&place(fault), place).ok()?;
             Some((trace, at))
         };
-        // One of each trace: else the literal makes sense somewhere.
+        // A literal without a fault in one trace is valid.
         let all: Option<Vec<(usize, usize)>> = known.iter().enumerate().map(of).collect();
         let Some(all) = all else { continue };
         let all: Vec<(usize, &Fault)> =
             all.into_iter().map(|(trace, at)| (trace, &known[trace].faults[at])).collect();
         let worth = |(trace, fault): &&(usize, &Fault)| {
             let others = known[*trace].faults.len();
-            (fault.known, Reverse(others), fault.diagnostic.replacement.is_some(), Reverse(*trace))
+            (
+                fault.valid_steps,
+                Reverse(others),
+                fault.diagnostic.replacement.is_some(),
+                Reverse(*trace),
+            )
         };
-        let Some((trace, told)) = all.iter().max_by_key(worth) else { continue };
-        let mut diagnostic = told.diagnostic.clone();
+        let Some((trace, best)) = all.iter().max_by_key(worth) else { continue };
+        let mut diagnostic = best.diagnostic.clone();
         if all.iter().any(|(_, other)| other.diagnostic != diagnostic) {
             let label = if diagnostic.label.is_empty() { "" } else { ", " };
             diagnostic.label +=
@@ -289,7 +298,7 @@ fn refuse(
     Err(FilterError::new(FilterErrorKind::Meaning, expression.text(), diagnostics))
 }
 
-/// What a trace is called in an error: its path, or else its number from 1.
+/// Returns the name of a trace for errors: its path, or its number from 1.
 fn name_of(trace: &Trace, number: usize) -> String {
     let path = trace.path().to_string_lossy();
     if path.is_empty() {

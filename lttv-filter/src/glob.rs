@@ -1,25 +1,25 @@
-//! Patterns: `*` any text, `?` any character, `[a-z]` and `[!a-z]` one of (or
-//! none of) these, `\` before a character that means itself.
+//! Glob patterns: `*` matches any text, `?` any character, `[a-z]` and `[!a-z]` one of a
+//! set (or its complement), and `\` makes the next character literal.
 
 use std::ops::RangeInclusive;
 
 use memchr::memmem;
 
-/// A pattern, compiled.
+/// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Glob {
-    /// What the text begins with; after that, one part after each `*`.
+    /// The start of the text. `rest` has one part for each `*`.
     first: Vec<Piece>,
     rest: Vec<Part>,
 }
 
-/// What stands between two `*`, or after the last.
+/// The part of a pattern between two `*`, or after the last one.
 #[derive(Debug, Clone)]
 struct Part {
     pieces: Vec<Piece>,
-    /// Finds the literal text that the part begins with, if it does.
+    /// A searcher for the literal text that the part begins with, if it does.
     finder: Option<Box<memmem::Finder<'static>>>,
-    /// How many bytes it can stand for.
+    /// The possible lengths of a match, in bytes.
     lengths: RangeInclusive<usize>,
 }
 
@@ -30,14 +30,14 @@ enum Piece {
     OneOf { negated: bool, ranges: Vec<(char, char)> },
 }
 
-/// Why a text is no pattern.
+/// An error in a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GlobError {
-    #[error("a `[` in it is not closed; one that means itself is written `\\[`")]
+    #[error("a `[` is not closed; a literal one is written `\\[`")]
     Unclosed,
-    #[error("it ends with a `\\`, which has to stand before a character")]
+    #[error("it ends with a `\\`, which has to precede a character")]
     Escape,
-    #[error("a range in `[…]` begins after its end")]
+    #[error("the start of a range in `[…]` is after its end")]
     Range,
 }
 
@@ -53,7 +53,7 @@ impl Glob {
             };
             match c {
                 '*' => {
-                    // Several stars in a row are one.
+                    // Consecutive stars are equivalent to one.
                     if parts.len() == 1 || parts.last().is_some_and(|p| !p.is_empty()) {
                         parts.push(Vec::new());
                     }
@@ -80,7 +80,7 @@ impl Glob {
         Ok(Glob { first, rest: rest.collect() })
     }
 
-    /// The text that it stands for, if it has nothing special.
+    /// Returns the text that the pattern matches, if it has no special characters.
     pub(crate) fn plain(&self) -> Option<&[u8]> {
         match (&*self.first, &*self.rest) {
             ([], []) => Some(&[]),
@@ -89,11 +89,12 @@ impl Glob {
         }
     }
 
-    /// Whether all of a text matches. What is not sound UTF-8 counts as one
-    /// character for each byte.
+    /// Returns `true` if a whole text matches. Bytes that are not valid UTF-8 count as
+    /// one character each.
     ///
-    /// Each part is looked for where it comes first: if there is a match at all,
-    /// there is one with that. So the work is at most the product of the lengths.
+    /// Each part is matched at its first occurrence: if the text matches at all, it
+    /// matches with these. The cost is therefore at most the product of the lengths of
+    /// pattern and text.
     pub(crate) fn matches(&self, text: &[u8]) -> bool {
         let Some(after) = prefix(&self.first, text) else { return false };
         let mut rest = &text[text.len() - after.len()..];
@@ -109,7 +110,7 @@ impl Glob {
 }
 
 impl Part {
-    /// What follows its first occurrence.
+    /// Finds the first match of the part, and returns the text after it.
     fn find<'t>(&self, mut text: &'t [u8]) -> Option<&'t [u8]> {
         loop {
             if let Some(finder) = &self.finder {
@@ -122,7 +123,7 @@ impl Part {
         }
     }
 
-    /// Whether a text ends with it.
+    /// Returns `true` if a text ends with a match of the part.
     fn ends(&self, mut text: &[u8]) -> bool {
         if self.pieces.is_empty() {
             return true;
@@ -130,7 +131,7 @@ impl Part {
         if let [Piece::Text(end)] = &*self.pieces {
             return text.ends_with(end);
         }
-        // It begins near the end, and where a character does.
+        // The match starts near the end, at the start of a character.
         let mut begin = text.len().saturating_sub(*self.lengths.end());
         while text.get(begin).is_some_and(|byte| begin > 0 && byte & 0xc0 == 0x80) {
             begin -= 1;
@@ -150,7 +151,7 @@ impl Part {
 }
 
 impl Piece {
-    /// How many bytes it can stand for.
+    /// Returns the possible lengths of a match, in bytes.
     fn lengths(&self) -> RangeInclusive<usize> {
         match self {
             Piece::Text(text) => text.len()..=text.len(),
@@ -159,7 +160,7 @@ impl Piece {
     }
 }
 
-/// What follows the pieces, if a text begins with them.
+/// Returns the text after the pieces, if a text begins with a match of them.
 fn prefix<'t>(pieces: &[Piece], mut text: &'t [u8]) -> Option<&'t [u8]> {
     for piece in pieces {
         match piece {
@@ -179,7 +180,7 @@ fn prefix<'t>(pieces: &[Piece], mut text: &'t [u8]) -> Option<&'t [u8]> {
     Some(text)
 }
 
-/// Length of the first character in bytes; `None` at the end.
+/// Returns the length of the first character in bytes. `None` at the end.
 fn char_len(text: &[u8]) -> Option<usize> {
     let len = match text.first()? {
         0xc2..0xe0 => 2,
@@ -187,8 +188,8 @@ fn char_len(text: &[u8]) -> Option<usize> {
         0xf0..0xf5 => 4,
         _ => return Some(1),
     };
-    let sound = text.get(..len).is_some_and(|c| std::str::from_utf8(c).is_ok());
-    Some(if sound { len } else { 1 })
+    let is_valid = text.get(..len).is_some_and(|c| std::str::from_utf8(c).is_ok());
+    Some(if is_valid { len } else { 1 })
 }
 
 fn text(pieces: &mut Vec<Piece>, c: char) {
@@ -200,7 +201,7 @@ fn text(pieces: &mut Vec<Piece>, c: char) {
     }
 }
 
-/// What follows a `[`. A `]` right at the begin means itself.
+/// Parses a set after its `[`. A `]` right at the start is literal.
 fn one_of(chars: &mut std::str::Chars<'_>) -> Result<Piece, GlobError> {
     let mut ranges: Vec<(char, char)> = Vec::new();
     let mut ahead = chars.clone();
@@ -273,7 +274,7 @@ mod tests {
         assert!(Glob::new("?a*").unwrap().matches(b"\xff\x61"));
     }
 
-    /// The definition, read word for word.
+    /// The definition of patterns, implemented literally.
     fn slowly(pattern: &[char], text: &[char]) -> bool {
         match (pattern.split_first(), text.split_first()) {
             (None, rest) => rest.is_none(),
@@ -288,13 +289,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_defined(pattern in "[ab?*€]{0,8}", text in "[ab€]{0,10}") {
+        fn matches_agree_with_the_definition(pattern in "[ab?*€]{0,8}", text in "[ab€]{0,10}") {
             let chars = |s: &str| s.chars().collect::<Vec<_>>();
             prop_assert_eq!(matches(&pattern, &text), slowly(&chars(&pattern), &chars(&text)));
         }
 
         #[test]
-        fn bytes_that_are_no_characters_count(
+        fn invalid_bytes_count_as_characters(
             pattern in "[ab?*€]{0,8}",
             text in prop::collection::vec(prop::sample::select(&b"ab\xe2\x82\xac\xf0"[..]), 0..12),
         ) {

@@ -1,8 +1,8 @@
-//! Event filters: typed by people, evaluated in nanoseconds.
+//! Filters for trace events.
 //!
-//! An expression says which events are wanted. It is read once, compiled once for
-//! each trace, and then asked of events; what a type of event, a time, a tracefile
-//! decides is decided without looking at any.
+//! An expression is parsed once, compiled once for each trace, and then evaluated for
+//! events. Conditions on the type of an event, its time or its tracefile are decided in
+//! advance, without reading events.
 //!
 //! ```
 //! use lttv_filter::{Expression, Filters};
@@ -22,7 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is wrong is shown where it is wrong, all of it at once:
+//! Errors point at their places in the expression; several are reported at once:
 //!
 //! ```
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -39,26 +39,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Who uses what
+//! # Overview
 //!
-//! | to | use |
+//! | task | items |
 //! |---|---|
-//! | read the events that pass, and as little else as possible | [`Filters::read`] |
-//! | ask of single events | [`Filters::matches`], [`Filter::matches`] |
-//! | have hooks called for what passes only | [`Filters`] as the [`Choice`](ltt_read::choice::Choice) of a context of `lttv-context` |
-//! | know what is decided in advance | [`Filter::verdict`], [`spans`](Filter::spans), [`can_match_tracefile`](Filter::can_match_tracefile) |
-//! | go on after traces were added or removed | [`Filters::set_traces`] |
-//! | show what is wrong | [`FilterError`] |
-//! | show that a filter, or a part of it, is never or always true | [`Filters::notes`], [`FilterNotes`] |
-//! | build, walk and change expressions without text | [`Expr`], [`Selector`] |
-//! | choose a time zone, or the day of times of day | [`Environment`] |
+//! | read the events that pass, and as little other data as possible | [`Filters::read`] |
+//! | test single events | [`Filters::matches`], [`Filter::matches`] |
+//! | call hooks only for events that pass | [`Filters`] as the [`Choice`](ltt_read::choice::Choice) of a context of `lttv-context` |
+//! | inspect the conditions decided in advance | [`Filter::verdict`], [`spans`](Filter::spans), [`can_match_tracefile`](Filter::can_match_tracefile) |
+//! | add or remove traces | [`Filters::set_traces`] |
+//! | show errors | [`FilterError`] |
+//! | show parts of a filter that are never or always true | [`Filters::notes`], [`FilterNotes`] |
+//! | build, traverse and edit expressions without text | [`Expr`], [`Selector`] |
+//! | set the time zone, or the day of times of day | [`Environment`] |
 //! | filter by the state of the traced system | [`StateFields`], [`StateView`] |
-//! | filter records of one's own | [`Compiled`], [`model`] |
+//! | filter records of an application | [`Compiled`], [`model`] |
 //!
 //! # The language
 //!
 //! ```text
-//! filter     = or                                      no text at all is an error
+//! filter     = or                                      blank text is an error
 //! or         = xor { ( "||" | "|" | "or" ) xor }
 //! xor        = and { ( "^" | "xor" ) and }
 //! and        = not { ( "&&" | "&" | "and" ) not }
@@ -73,95 +73,93 @@
 //! NAME       = letters, digits, "_" (within also ":", "-", "/"), or `anything`
 //! ```
 //!
-//! Words of the language are known in upper and lower case. `≤`, `≥` and `≠` may be
-//! typed, too. How deep an expression may be nested (200), how many comparisons it
-//! may have (4096) and how long it may be (1 MiB) is limited; sets may be of any
-//! size.
+//! Keywords are recognized in upper and lower case. `≤`, `≥` and `≠` can be typed, too.
+//! The nesting of an expression (200 levels), its number of comparisons (4096) and its
+//! length (1 MiB) are limited; sets can have any size.
 //!
 //! ## Operators
 //!
-//! From the one that binds least to the one that binds most, as in C:
+//! From the lowest to the highest precedence, as in C:
 //!
 //! | operator | true if |
 //! |---|---|
-//! | `a \|\| b` | one of them is |
-//! | `a ^ b` | an odd number of them is |
-//! | `a && b` | all are |
-//! | `!a` | it is not |
-//! | `f == v`, `f != v` | the field has the value; has another one |
-//! | `f < v`, `f <= v`, `f > v`, `f >= v` | its number or time compares so |
-//! | `f in (v, …)`, `f not in (v, …)` | it has one of the values; none of them |
-//! | `f =~ "p"`, `f !~ "p"` | its text, or one of its labels, matches the pattern; does not |
+//! | `a \|\| b` | at least one operand is true |
+//! | `a ^ b` | an odd number of operands is true |
+//! | `a && b` | all operands are true |
+//! | `!a` | the operand is false |
+//! | `f == v`, `f != v` | the field has the value; the field has another value |
+//! | `f < v`, `f <= v`, `f > v`, `f >= v` | the number or time of the field compares accordingly |
+//! | `f in (v, …)`, `f not in (v, …)` | the field has one of the values; none of them |
+//! | `f =~ "p"`, `f !~ "p"` | the text of the field, or one of its labels, matches the pattern; does not |
 //! | `exists(f)` | the event has the field |
-//! | `f` | it is a truth value, and true |
+//! | `f` | the field is a truth value, and true |
 //!
 //! ## Selectors
 //!
 //! | selector | meaning |
 //! |---|---|
 //! | `event.name` | name of the event |
-//! | `event.category`, `event.subname` | what is before and behind the first `:` of it |
-//! | `event.id`, `event.loglevel` | number in its stream; log level (`WARNING`, or a number) |
-//! | `event.time` | time stamp |
-//! | `event.cycles`, `event.tsc` | what its clock showed |
+//! | `event.category`, `event.subname` | the parts of the name before and after the first `:` |
+//! | `event.id`, `event.loglevel` | number of the event type in its stream; log level (`WARNING`, or a number) |
+//! | `event.time` | timestamp |
+//! | `event.cycles`, `event.tsc` | clock value, in cycles |
 //! | `event.fields.EVENT.FIELD` | a payload field of the events of a name |
 //! | `event.fields.*.FIELD` | a payload field of any event that has it |
 //! | `event.context.FIELD` | a context field of the event or its stream |
-//! | `event.header.FIELD` | a field of its header, as recorded |
-//! | `packet.context.FIELD`, `packet.header.FIELD` | a field of the packet that it is in |
-//! | `tracefile.cpu`, `tracefile.name` | processor and name of its tracefile |
-//! | `channel.name`, `tracefile.channel` | name of its channel |
-//! | `trace.name`, `trace.path`, `trace.uuid` | name and path of its trace's directory; UUID |
+//! | `event.header.FIELD` | a field of the event header, as recorded |
+//! | `packet.context.FIELD`, `packet.header.FIELD` | a field of the event's packet |
+//! | `tracefile.cpu`, `tracefile.name` | CPU number and name of the event's tracefile |
+//! | `channel.name`, `tracefile.channel` | name of the event's channel |
+//! | `trace.name`, `trace.path`, `trace.uuid` | name and path of the trace's directory; UUID |
 //! | `trace.env.NAME` | an entry of the trace's environment |
-//! | `state.NAME` | what a state provider knows at the event |
-//! | `FIELD` | a payload or context field, or one of the packet's context, if the name is in one of these only |
+//! | `state.NAME` | a field of a state provider, at the event |
+//! | `FIELD` | a payload or context field, or one of the packet's context, if only one of these has the name |
 //!
-//! Members follow a point, elements are in brackets: `fds[0].events.EPOLLIN`. Where
-//! a variant is on the way, its options are looked into. Names that are no words are
-//! quoted by backticks: ``event.fields.`my event`.`field-1` ``.
+//! Members follow a point, and indices of elements are in brackets:
+//! `fds[0].events.EPOLLIN`. Steps that lead to a variant apply to its options. Names that
+//! are not words are quoted with backticks: ``event.fields.`my event`.`field-1` ``.
 //!
 //! ## Values
 //!
-//! | value | as in |
+//! | value | examples |
 //! |---|---|
 //! | integers | `-12`, `1_000`, `0x2a`, `0o17`, `0b1010`: of any size (127 bits, if not decimal) |
 //! | decimal fractions | `0.5`, `1e-3`: of any size |
 //! | text | `"tab\t"`, `'…'`, or a word without quotes |
 //! | labels of enumerations | `RUNNING`, `"two words"`; a field has a label if its number is in the label's ranges |
-//! | spans of time | `12ms`, `1.5s`, `3us`, `10ns`: nanoseconds, if compared with a number |
+//! | durations | `12ms`, `1.5s`, `3us`, `10ns`: nanoseconds, if compared with a number |
 //! | seconds | `1795233416.5`: exact, if compared with a time |
 //! | times of day | `03:56`, `03:56:56.25`: of the day on which the traces begin |
 //! | dates | `2026-11-21`, `2026-11-21T03:56:56.25Z`, `…+01:00` |
 //!
-//! Numbers are compared as numbers, whatever the widths, signs and bases of the field
-//! and the value are, and nothing is rounded. A value that a field cannot hold is a
-//! number like any other: for a field of 8 unsigned bits,
+//! Numbers are compared exactly, whatever the widths, signs and bases of the field and
+//! the value are; nothing is rounded. A value that a field cannot hold is compared like
+//! any other number. For a field of 8 unsigned bits:
 //!
 //! | comparison | is |
 //! |---|---|
 //! | `x == 300`, `x == -1`, `x == 1.5`, `x in (300, -1)` | false |
 //! | `x != 300`, `x != -1`, `x != 1.5`, `x not in (300, -1)` | true |
 //! | `x < 256`, `x > -1`, `x < 1e30` | true |
-//! | `x >= 1.5` | as `x >= 2` |
-//! | `x in (5, 300)` | as `x == 5` |
+//! | `x >= 1.5` | equivalent to `x >= 2` |
+//! | `x in (5, 300)` | equivalent to `x == 5` |
 //!
-//! A comparison that is always the same is no error, but it is noted: see
+//! A comparison with a constant result is not an error, but it is noted: see
 //! [`Filters::notes`]. Floating-point fields are compared exactly with integers. With
-//! values that have a point or an exponent they are compared as the nearest double,
-//! which is what `0.1` means there. A field that is not a number (NaN) differs from all
-//! values, and has no order.
+//! values that have a point or an exponent, they are compared as the nearest double,
+//! which is the meaning of `0.1` there. A NaN differs from all values, and has no order.
 //!
-//! In patterns `*` is any text, `?` any character, `[a-z]` one of these and `[!a-z]`
-//! none of them; a backslash makes the next character mean itself. A pattern has to
+//! In patterns, `*` matches any text, `?` any character, `[a-z]` any of these characters
+//! and `[!a-z]` any other. A backslash makes the next character literal. A pattern has to
 //! match the whole text.
 //!
-//! ## Fields that are not there, or of another type
+//! ## Absent fields, and fields of another type
 //!
-//! A comparison with a field that an event does not have is false, whatever the
-//! relation. So `x != 5` is not the same as `!(x == 5)`. The same holds for a field that
-//! is there, but cannot be compared so: text with a number, say. Where several types of
-//! events have a field of the name, it is enough that one of them can be compared; if
-//! none can, the expression is refused.
+//! A comparison with a field that an event does not have is false, whatever the relation.
+//! `x != 5` is therefore not equivalent to `!(x == 5)`. A comparison is also false if the
+//! field is present, but has a type that cannot be compared with the value, such as text
+//! with a number. Where several types of events have a field with the name, it is enough
+//! that one of them can be compared; if none can, the expression is refused.
 //!
 //! | | `x` is 5 | `x` is 6 | no `x` | `x` is text |
 //! |---|---|---|---|---|
@@ -176,28 +174,28 @@
 //! | `!exists(x) \|\| x == 5` | true | false | true | false |
 //! | `x == 5 ^ true` | false | true | true | true |
 //!
-//! What can be compared with what:
+//! The types that can be compared:
 //!
 //! | field | values |
 //! |---|---|
-//! | integer | numbers; spans of time, as nanoseconds |
-//! | enumeration | the same; text, as a label: by `==`, `!=`, `in`, `=~` and `!~` |
+//! | integer | numbers; durations, as nanoseconds |
+//! | enumeration | numbers; durations; text, as a label: by `==`, `!=`, `in`, `=~` and `!~` |
 //! | truth value | `true` and `false`; numbers, where they are 1 and 0 |
 //! | floating point | numbers |
-//! | time | times and dates; numbers, as seconds; spans of time |
+//! | time | times and dates; numbers, as seconds; durations |
 //! | text | text: by `==`, `!=`, `in`, `=~` and `!~` |
 //!
-//! An enumeration that does not have a label, where another one of the name does, has
-//! none of the label's numbers: `x == LABEL` is false for it, `x != LABEL` is true. In
-//! a set, values of types that the field does not have are passed over; if all are, the
-//! comparison is false, by `not in` too.
+//! An enumeration without a label that another enumeration with this name declares has
+//! none of the label's numbers: `x == LABEL` is false for it, and `x != LABEL` is true.
+//! In a set, values of types that cannot be compared with the field are ignored; if none
+//! can be compared, the comparison is false, also with `not in`.
 //!
 //! ```
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 //! use lttv_filter::{Expression, Filter};
 //!
 //! let trace = ltt_read::Trace::open(path)?;
-//! // Next to run was thread 0, another one; other events do not say.
+//! // `next_tid` is 0, has another value, or is absent.
 //! let (mut zero, mut other, mut none) = (0, 0, 0);
 //! for (text, of_zero, of_other, of_none) in [
 //!     ("next_tid == 0", true, false, false),
@@ -228,14 +226,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A field that no event of any trace has is an error; one that some traces do not
-//! have is absent there. If an expression makes sense in none of several traces, what
-//! is told is the fault in the trace that has most of its names, and which one that is.
+//! A field that no event of any trace has is an error; a field that only some traces have
+//! is absent in the others. If a comparison is invalid in all of several traces, the
+//! error of the trace that has most of its names is reported, with the name of that
+//! trace.
 //!
-//! # In a graphical editor
+//! # Editing expressions
 //!
-//! Each node of a tree has its place in the text. Trees can be built and changed, and
-//! print in a canonical form that reads as the same tree:
+//! Each node of a tree has a span in the text. Trees can be built and changed, and are
+//! formatted in a canonical form that parses to an equal tree:
 //!
 //! ```
 //! use lttv_filter::{Expr, ExprKind, Expression, Relation, Selector};
@@ -255,7 +254,7 @@
 //! # Ok::<(), lttv_filter::FilterError>(())
 //! ```
 //!
-//! # What is decided in advance
+//! # Conditions decided in advance
 //!
 //! ```
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
@@ -281,24 +280,24 @@
 //!
 //! # Cost
 //!
-//! Evaluating allocates nothing (but where text in UTF-16 or UTF-32 has to be
-//! converted). An event whose type decides costs a look-up in a table. For others a
-//! program is run whose tests are in order of their cost, comparisons of one field
-//! merged into one set of ranges; nothing is hashed, no name compared. Integers that
-//! all events of the type have are tested before that, a load and a comparison each,
-//! as far as `&&` or `||` joins them at the top.
+//! Evaluation does not allocate, unless text in UTF-16 or UTF-32 has to be converted. An
+//! event whose type decides costs a table lookup. For other events, a program runs whose
+//! tests are ordered by cost, with comparisons of one field merged into one set of
+//! ranges; nothing is hashed, and no names are compared. Integer fields that all events
+//! of the type have, and that are joined by `&&` or `||` at the top level, are tested
+//! before the program, with a load and a comparison each.
 //!
 //! Results are not cached.
 //!
 //! # Features
 //!
-//! * `render` (on by default): errors and notes drawn as a compiler does, the
-//!   expression with the places underlined.
+//! * `render` (enabled by default): errors and notes drawn in the style of compilers,
+//!   with the faults underlined.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-/// The code in the README, which has to compile.
+/// The README, whose code must compile.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,22 +1,21 @@
 //! Sets of integers as sorted ranges.
 
-/// A set of integers: ranges, both ends included, in order and with gaps
-/// between them.
+/// A set of integers: sorted ranges, both ends included, with gaps between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Ranges(Vec<(i128, i128)>);
 
 impl Ranges {
-    /// No number.
+    /// Creates an empty set.
     pub(crate) fn none() -> Self {
         Ranges(Vec::new())
     }
 
-    /// Numbers from `low` to `high`.
+    /// Creates the set of integers from `low` to `high`.
     pub(crate) fn of(low: i128, high: i128) -> Self {
         Ranges(if low <= high { vec![(low, high)] } else { Vec::new() })
     }
 
-    /// The numbers in any of these ranges, which may overlap.
+    /// Creates the union of ranges, which may overlap.
     pub(crate) fn union_of(mut ranges: Vec<(i128, i128)>) -> Self {
         ranges.retain(|(low, high)| low <= high);
         ranges.sort_unstable();
@@ -30,7 +29,7 @@ impl Ranges {
         Ranges(merged)
     }
 
-    /// The ranges.
+    /// Returns the ranges.
     pub(crate) fn as_slice(&self) -> &[(i128, i128)] {
         &self.0
     }
@@ -39,18 +38,18 @@ impl Ranges {
         self.0.is_empty()
     }
 
-    /// Whether it holds all from `low` to `high`.
+    /// Returns `true` if the set contains all integers from `low` to `high`.
     pub(crate) fn covers(&self, low: i128, high: i128) -> bool {
         self.0.iter().any(|range| range.0 <= low && high <= range.1)
     }
 
-    /// Whether it holds a number.
+    /// Returns `true` if the set contains a number.
     pub(crate) fn contains(&self, n: i128) -> bool {
         let at = self.0.partition_point(|range| range.1 < n);
         self.0.get(at).is_some_and(|range| range.0 <= n)
     }
 
-    /// The numbers from `low` to `high` that it does not hold.
+    /// Returns the integers from `low` to `high` that are not in the set.
     pub(crate) fn complement(&self, low: i128, high: i128) -> Self {
         let mut rest = Vec::with_capacity(self.0.len() + 1);
         let mut next = low;
@@ -66,7 +65,7 @@ impl Ranges {
         Ranges(rest)
     }
 
-    /// What is in both.
+    /// Returns the integers in both sets.
     pub(crate) fn intersection(&self, other: &Ranges) -> Self {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut both = Vec::new();
@@ -84,7 +83,7 @@ impl Ranges {
         Ranges(both)
     }
 
-    /// What is in one of them.
+    /// Returns the integers in at least one of the sets.
     pub(crate) fn union(&self, other: &Ranges) -> Self {
         Self::union_of(self.0.iter().chain(&other.0).copied().collect())
     }
@@ -104,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_sets_of_numbers(a in ranges(), b in ranges()) {
+        fn operations_match_sets_of_numbers(a in ranges(), b in ranges()) {
             let (and, or) = (a.intersection(&b), a.union(&b));
             let not = a.complement(5, 30);
             for n in -1..60 {

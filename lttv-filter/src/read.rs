@@ -1,24 +1,24 @@
-//! Reading what passes a filter, and as little else as possible.
+//! Reads the events that pass a filter, and as little other data as possible.
 
 use ltt_read::choice::Spans;
 use ltt_read::{Event, Look, Merge};
 
 use crate::filters::Filters;
 
-/// The events that pass a filter, in time order.
+/// A reader of the events that pass a filter, in time order.
 ///
-/// Tracefiles in which none can pass are not touched; packets that lie outside
-/// of the times for which any can are not read. The others are read, but only
-/// events that pass are put in order.
+/// Tracefiles in which no event can pass are not read, nor are packets outside of the
+/// spans of time in which events can pass. The other packets are read, but only events
+/// that pass are merged.
 ///
-/// They are the events of the full read that pass, in the same order, even where clocks go
-/// back: see [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
+/// The result is the part of the full read that passes, in the same order, even where
+/// clocks go back: see [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
 #[derive(Debug)]
 pub struct Matches<'f> {
     filters: &'f Filters,
     merge: Merge,
     spans: Spans,
-    /// Whether nothing needs to be asked.
+    /// Whether all events pass.
     all: bool,
 }
 
@@ -31,7 +31,7 @@ impl<'f> Matches<'f> {
         Matches { filters, merge, spans, all: filters.match_all() }
     }
 
-    /// The next event that passes; `None` after the last.
+    /// Returns the next event that passes. `None` after the last one.
     #[allow(clippy::should_implement_trait)] // events borrow the merge
     #[inline]
     pub fn next(&mut self) -> Option<Event<'_>> {
@@ -41,13 +41,17 @@ impl<'f> Matches<'f> {
         let filters = self.filters;
         while let Some(last) = self.spans.last() {
             let past = |event: &Event<'_>| event.timestamp().is_some_and(|time| time > last);
-            let event = self.merge.next_taken(|event| match () {
-                () if filters.matches(event) => Look::Take,
-                () if past(event) => Look::Stop,
-                () => Look::Leave,
+            let event = self.merge.next_taken(|event| {
+                if filters.matches(event) {
+                    Look::Take
+                } else if past(event) {
+                    Look::Stop
+                } else {
+                    Look::Leave
+                }
             })?;
             match event.timestamp().filter(|_| past(&event)) {
-                // It may be in a span that comes later.
+                // The event may be in a later span.
                 Some(time) => self.spans.move_on(&mut self.merge, time),
                 None => return self.merge.current(),
             }
@@ -55,13 +59,13 @@ impl<'f> Matches<'f> {
         None
     }
 
-    /// The merge that is read: for errors, notices, and how far it is.
+    /// Returns the merge that is read, for its errors, notices and position.
     pub fn merge(&self) -> &Merge {
         &self.merge
     }
 
-    /// The merge that is read, to take its errors and notices. It must not be
-    /// moved.
+    /// Returns the merge that is read, to take its errors and notices. Seeking or reading
+    /// it directly leads to wrong results.
     pub fn merge_mut(&mut self) -> &mut Merge {
         &mut self.merge
     }

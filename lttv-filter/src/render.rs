@@ -1,16 +1,17 @@
-//! Drawing errors and notes: the expression, the places underlined.
+//! Rendering of errors and notes.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use ltt_read::metadata::Span;
 
 use crate::diagnostic::{Diagnostic, FilterError, FilterNotes};
 
-/// Longer texts are not drawn whole: a terminal has no use for them.
+/// The maximum length of a text that is drawn, in bytes. For longer ones, only messages
+/// are written.
 const MAX_DRAWN: usize = 4096;
 
 impl FilterError {
-    /// The expression with each fault underlined, why it is one, and what may
-    /// have been meant; with colours of a terminal if wanted.
+    /// Returns a drawing of the expression with each fault underlined, labelled, and with
+    /// suggestions. Uses terminal colours if `colored` is set.
     ///
     /// ```
     /// let error = lttv_filter::Expression::parse("cpu < < 2").unwrap_err();
@@ -27,8 +28,8 @@ impl FilterError {
 }
 
 impl FilterNotes {
-    /// The expression with each part underlined that there is a note for; with colours
-    /// of a terminal if wanted. Empty if there is none.
+    /// Returns a drawing of the expression with each noted part underlined; empty if
+    /// there are no notes. Uses terminal colours if `colored` is set.
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -87,7 +88,7 @@ fn report<'a>(level: &Level<'a>, text: &'a str, diagnostic: &'a Diagnostic) -> V
     groups
 }
 
-/// A span as a range within the text.
+/// Converts a span to a range within the text.
 fn range(text: &str, span: Span) -> std::ops::Range<usize> {
     let end = (span.end as usize).min(text.len());
     (span.start as usize).min(end)..end

@@ -1,13 +1,13 @@
-//! What decides most events of a type: integers in ranges, tested before the
-//! program, and more often than not instead of it.
+//! Shortcuts: tests of integers in ranges that run before the program of an event type,
+//! and usually decide without it.
 
 use ltt_read::choice::Shortcut;
 
 use crate::compile::{Node, Test};
 use crate::trace::TraceField;
 
-/// Splits a tree into a shortcut, if it has any, and the rest, which decides what that
-/// leaves open.
+/// Splits a tree into a shortcut, if possible, and the rest, which decides the events
+/// that the shortcut leaves open.
 pub(crate) fn split(tree: Node<TraceField>) -> (Option<Shortcut>, Node<TraceField>) {
     let range_test = |test: &Test<TraceField>| {
         let (first, last) = test.range()?;
@@ -22,7 +22,7 @@ pub(crate) fn split(tree: Node<TraceField>) -> (Option<Shortcut>, Node<TraceFiel
     let (mut tests, mut rest) = (Vec::new(), Vec::new());
     for term in terms {
         let ready = match &term {
-            // One of them holds unless all fail.
+            // In a disjunction, the program is needed only if all tests fail.
             Node::Test(test) if is_any => range_test(&Test::clone(test).negate()),
             Node::Test(test) => range_test(test),
             _ => None,

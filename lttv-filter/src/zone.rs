@@ -1,8 +1,8 @@
-//! Where the clock on the wall hangs.
+//! Time zones.
 
 use jiff::tz::{Offset, TimeZone};
 
-/// A time zone: what dates and times of day in expressions are times of.
+/// A time zone for the dates and times of day in expressions.
 ///
 /// ```
 /// use lttv_filter::{Environment, Zone};
@@ -16,42 +16,44 @@ pub struct Zone(Kind);
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// Looked up when a time asks for it.
+    /// The zone of the system, looked up when it is used.
     Local,
     Known(TimeZone),
 }
 
-/// There is no time zone of this name, or this machine does not know it.
+/// An error from looking up a time zone: the system has none with this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no time zone `{0}`")]
 pub struct UnknownZone(pub String);
 
 impl Zone {
-    /// Universal time.
+    /// The zone of Coordinated Universal Time.
     pub const UTC: Zone = Zone(Kind::Known(TimeZone::UTC));
 
-    /// The one that this machine is set to: `TZ`, or what the system says.
+    /// Returns the time zone of the system, which the environment variable `TZ`
+    /// overrides.
     pub fn local() -> Self {
         Zone(Kind::Local)
     }
 
-    /// The one of a name such as `Europe/Berlin`.
+    /// Finds a time zone by its name, such as `Europe/Berlin`.
     ///
     /// # Errors
     ///
-    /// If the system's database has none of this name.
+    /// Returns an error if the system's database has no zone with this name.
     pub fn named(name: &str) -> Result<Self, UnknownZone> {
         let zone = TimeZone::get(name).map_err(|_| UnknownZone(name.to_owned()))?;
         Ok(Zone(Kind::Known(zone)))
     }
 
-    /// So many seconds east of Greenwich; `None` if it is more than a day.
+    /// Creates a zone with a fixed offset, in seconds east of Greenwich. Returns `None`
+    /// if the offset exceeds the supported range of about a day.
     pub fn offset(seconds: i32) -> Option<Self> {
         let offset = Offset::from_seconds(seconds).ok()?;
         Some(Zone(Kind::Known(TimeZone::fixed(offset))))
     }
 
-    /// What it is by the calendar's library.
+    /// Returns the zone as a type of `jiff`.
     pub(crate) fn resolve(&self) -> TimeZone {
         match &self.0 {
             Kind::Local => TimeZone::system(),

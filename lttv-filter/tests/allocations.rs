@@ -1,6 +1,6 @@
-//! Asking of events costs no allocation.
+//! Evaluating filters does not allocate.
 //!
-//! One test only: allocations are counted for the whole process.
+//! A single test, because allocations are counted for the whole process.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use lttv_filter::{Expression, Filters};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// One for each kind of test.
+/// One expression for each kind of test.
 const FILTERS: [&str; 8] = [
     "event.name == sched_switch",
     "next_tid > 100 && prev_tid != 7 && next_prio < 100",
@@ -22,12 +22,12 @@ const FILTERS: [&str; 8] = [
 ];
 
 #[test]
-fn no_event_costs_an_allocation() {
+fn evaluating_filters_does_not_allocate() {
     let _profiler = dhat::Profiler::builder().testing().build();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/kernel");
     let traces = ltt_read::open_all(path).expect("a bundled trace");
     let mut merge = ltt_read::Merge::new(&traces);
-    // Layouts of event types are made when their first event comes.
+    // Layouts of event types are created at their first event.
     while merge.next().is_some() {}
     for text in FILTERS {
         let expression = Expression::parse(text).expect(text);

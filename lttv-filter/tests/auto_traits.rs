@@ -1,4 +1,4 @@
-//! Promises that only the type system can keep: it is the build that fails.
+//! Compile-time checks of the auto traits of public types.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,7 @@ use lttv_filter::{Diagnostic, Environment, Expr, Expression, Filter, FilterError
 fn shared<T: Send + Sync + Debug>() {}
 
 #[test]
-fn everything_may_cross_threads() {
+fn all_types_are_send_and_sync() {
     shared::<Expression>();
     shared::<Expr>();
     shared::<Environment>();
@@ -21,7 +21,7 @@ fn everything_may_cross_threads() {
 }
 
 #[test]
-fn errors_can_be_passed_on() {
+fn errors_are_send_sync_and_static() {
     fn error<T: std::error::Error + Send + Sync + 'static>() {}
     error::<FilterError>();
 }

@@ -1,12 +1,12 @@
-//! What people get to see who mistype an expression: one file has all of it.
-//! `INSTA_UPDATE=always cargo test -p lttv-filter --test errors` writes it anew.
+//! Snapshots of all errors and notes. `INSTA_UPDATE=always cargo test -p lttv-filter
+//! --test errors` updates them.
 #![cfg(feature = "render")]
 
 use std::fmt::Write;
 
 use lttv_filter::{Expression, FilterError, FilterErrorKind, Filters};
 
-/// Faults that need no trace.
+/// Expressions with faults that are found without a trace.
 const TEXTS: [&str; 46] = [
     "",
     " \t ",
@@ -56,7 +56,7 @@ const TEXTS: [&str; 46] = [
     "a ~ 5 # comment",
 ];
 
-/// Faults that show when it is known what is in the trace.
+/// Expressions with faults that are found when they are compiled for a trace.
 const MEANINGS: [&str; 37] = [
     "next_tdi == 5",
     "event.nmae == sched_switch",
@@ -97,7 +97,7 @@ const MEANINGS: [&str; 37] = [
     "event.time > yesterday && event.time == 1 && event.time == nine",
 ];
 
-/// Expressions that can be used, though they are never or always true.
+/// Valid expressions that are never or always true.
 const NOTED: [&str; 30] = [
     "next_tid == 1.5",
     "next_tid == 3000000000",
@@ -131,7 +131,7 @@ const NOTED: [&str; 30] = [
     "event.name == sched_switch && true",
 ];
 
-/// Expressions of which nothing is to be noted.
+/// Expressions without notes.
 const NOT_NOTED: [&str; 9] = [
     "next_tid == 5",
     "ret != -1",
@@ -145,7 +145,7 @@ const NOT_NOTED: [&str; 9] = [
 ];
 
 fn show(shown: &mut String, text: &str, error: &FilterError) {
-    writeln!(shown, "{text}\n{}", error.render(false)).expect("a string takes all");
+    writeln!(shown, "{text}\n{}", error.render(false)).expect("writing to a string");
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn of_meaning() {
     insta::assert_snapshot!(shown);
 }
 
-/// An expression that is never or always true can be used, and it is noted; so is a part
-/// of one.
+/// Expressions that are never or always true are valid, and are noted, as are such parts
+/// of expressions.
 #[test]
 fn notes() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -183,7 +183,7 @@ fn notes() {
     };
     let mut shown = String::new();
     for text in NOTED {
-        writeln!(shown, "{text}\n{}", notes_of(text).render(false)).expect("a string takes all");
+        writeln!(shown, "{text}\n{}", notes_of(text).render(false)).expect("writing to a string");
     }
     insta::assert_snapshot!(shown);
     for text in NOT_NOTED {
@@ -192,9 +192,9 @@ fn notes() {
     }
 }
 
-/// A program can tell an expression that is missing from one that is wrong.
+/// A missing expression has another kind of error than an invalid one.
 #[test]
-fn kinds() {
+fn kinds_of_errors() {
     let kind = |text| Expression::parse(text).map_err(|error| error.kind());
     assert_eq!(kind(""), Err(FilterErrorKind::Empty));
     assert_eq!(kind(" \n\t\u{a0}"), Err(FilterErrorKind::Empty));
@@ -204,64 +204,66 @@ fn kinds() {
     assert_eq!(all(&[]).map(|all| all.text().to_owned()).as_deref(), Ok("true"));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     let traces = ltt_read::open_all(path).expect("the bundled trace");
-    let error = Filters::new(&Expression::parse("nothing == 5").expect("sound"), &traces);
+    let error = Filters::new(&Expression::parse("nothing == 5").expect("valid"), &traces);
     assert_eq!(error.map(drop).map_err(|error| error.kind()), Err(FilterErrorKind::Meaning));
 }
 
-/// Without drawing there is a line for each.
+/// `Display` writes one line per fault.
 #[test]
-fn as_lines() {
+fn display_writes_one_line_per_fault() {
     let error = Expression::parse("a < < 5 && éé <> b").unwrap_err();
     assert_eq!(
         error.to_string(),
         "column 5: expected a value, found `<`: a number, time, label or text\n\
-         column 15: there is no operator `<>` (perhaps `!=`)"
+         column 15: unknown operator `<>` (perhaps `!=`)"
     );
     assert_eq!(error.diagnostics().len(), 2);
 }
 
 /// Absurd texts are refused, in little time and stack.
 #[test]
-fn of_absurd_texts() {
+fn absurd_texts_are_refused() {
     let message =
         |text: &str| Expression::parse(text).unwrap_err().diagnostics()[0].message.clone();
     for opening in ["(", "!", "!(", "((!"] {
         let text = opening.repeat(100_000);
-        assert_eq!(message(&text), "this is nested more than 200 deep");
+        assert_eq!(message(&text), "nesting exceeds 200 levels");
         let closed = format!("{text}a == 5{}", ")".repeat(text.matches('(').count()));
-        assert_eq!(message(&closed), "this is nested more than 200 deep");
+        assert_eq!(message(&closed), "nesting exceeds 200 levels");
     }
     let deep = |n| format!("{}a == 5{}", "(".repeat(n), ")".repeat(n));
     assert!(Expression::parse(&deep(200)).is_ok());
     assert!(Expression::parse(&deep(201)).is_err());
     let many = vec!["a == 5"; 5000].join(" || ");
-    assert_eq!(message(&many), "there are more than 4096 comparisons");
+    assert_eq!(message(&many), "more than 4096 comparisons");
     let long = "a".repeat(2 << 20);
     assert_eq!(message(&long), "an expression of 2097152 bytes is too long");
     assert_eq!(message(&"] ".repeat(1000)), "expected a comparison, found `]`");
 }
 
-/// A set may be of any size; not all that is wrong with one is told.
+/// A set can have any size; the number of reported faults is limited.
 #[test]
-fn of_a_large_set() {
+fn faults_of_a_large_set_are_limited() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     let traces = ltt_read::open_all(path).expect("the bundled trace");
     let set = vec!["x"; 100_000].join(",");
-    let expression = Expression::parse(&format!("ret in ({set})")).expect("sound");
+    let expression = Expression::parse(&format!("ret in ({set})")).expect("valid");
     let error = Filters::new(&expression, &traces).expect_err("ret is an integer");
     assert_eq!(error.diagnostics().len(), 20);
 }
 
-/// A tree that no text can have is refused, too, however deep it is.
+/// A tree that no text corresponds to is refused, however deep it is.
 #[test]
-fn of_trees() {
+fn invalid_trees_are_refused() {
     use lttv_filter::{ExprKind, Root, Selector};
     let a = || Selector::bare("a").eq(5);
     let message = |tree| Expression::new(tree).unwrap_err().to_string();
-    assert!(message(ExprKind::And(vec![a()]).into()).contains("the tree cannot be written"));
-    assert!(message(Selector::bare("a").eq(f64::NAN)).contains("cannot be written"));
+    assert!(
+        message(ExprKind::And(vec![a()]).into()).contains("the tree cannot be expressed as text")
+    );
+    assert!(message(Selector::bare("a").eq(f64::NAN)).contains("cannot be expressed"));
     let empty = Selector { steps: Vec::new(), ..Selector::new(Root::Event, "x") };
-    assert!(message(empty.eq(5)).contains("cannot be written"));
+    assert!(message(empty.eq(5)).contains("cannot be expressed"));
     let deep = (0..5000).fold(a(), |tree, _| !tree);
     assert!(message(deep).contains("levels deep"));
 }

@@ -1,4 +1,4 @@
-//! Numbers beyond the limits of fields, for records of a program's own.
+//! Numbers beyond the limits of fields, for records of an application.
 
 use std::borrow::Cow;
 
@@ -92,16 +92,16 @@ fn columns_have_notes() {
     assert_eq!(notes("seconds == 9007199254740993"), "column 1: nothing passes this filter");
     assert_eq!(
         notes("cached < 2"),
-        "column 1: this is true wherever `cached` is there: \
+        "column 1: this is true wherever `cached` is present: \
          `cached` is true or false: 1 or 0"
     );
     assert_eq!(notes("status == 404"), "");
 }
 
-/// A model that names limits no record can have, or none at all.
+/// A model with limits that no record can have, or with an empty range.
 struct Strange;
 
-/// The number of a field, and the limits it is said to have.
+/// The number of a field, and its declared limits.
 const LIMITS: [(&str, i128, i128); 4] = [
     ("wide", i128::MIN, i128::MAX),
     ("unsigned", 0, i128::MAX),
@@ -132,7 +132,7 @@ impl Model for Strange {
     }
 }
 
-/// The number that all fields have.
+/// The value of all fields.
 struct Number(u64);
 
 impl Record<u64> for Number {
@@ -158,7 +158,7 @@ impl Record<u64> for Number {
 }
 
 #[test]
-fn limits_that_no_record_can_have_do_no_harm() {
+fn limits_that_no_record_can_have_are_clamped() {
     let minus_one = Number(u64::MAX);
     for (text, expected) in [
         ("wide == -1", true),

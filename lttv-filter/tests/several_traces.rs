@@ -1,4 +1,4 @@
-//! What is told of an expression that is compiled for several traces.
+//! Errors and notes for expressions that are compiled for several traces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use lttv_filter::{Expression, FilterError, Filters};
 
 const LE: ByteOrder = ByteOrder::Little;
 
-/// A trace with one type of events.
+/// Builds a trace with one type of events.
 fn write(dir: &Path, event: &str, fields: &[(&'static str, FieldClass)]) -> Arc<Trace> {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let class = FieldClass::structure(fields.iter().cloned());
@@ -23,7 +23,7 @@ fn write(dir: &Path, event: &str, fields: &[(&'static str, FieldClass)]) -> Arc<
     Trace::open(dir).expect("a sound trace")
 }
 
-/// Two traces: one has the event `corp:arrays`, the other one has not.
+/// Builds two traces: one with the event `corp:arrays`, the other without it.
 struct Traces {
     _dir: tempfile::TempDir,
     other: Arc<Trace>,
@@ -41,7 +41,7 @@ fn traces() -> Traces {
     }
 }
 
-/// What is told, whatever the order of the traces is.
+/// Returns the error, which has to be independent of the order of the traces.
 fn error(traces: &Traces, text: &str) -> FilterError {
     let expression = Expression::parse(text).expect(text);
     let [one, other] = [[&traces.other, &traces.arrays], [&traces.arrays, &traces.other]]
@@ -51,7 +51,7 @@ fn error(traces: &Traces, text: &str) -> FilterError {
 }
 
 #[test]
-fn the_fault_told_is_that_of_the_trace_that_has_the_names() {
+fn the_reported_fault_is_from_the_trace_with_the_names() {
     let traces = traces();
     let path = traces.arrays.path().display().to_string();
     for (text, fault) in [
@@ -82,10 +82,10 @@ fn the_fault_told_is_that_of_the_trace_that_has_the_names() {
     }
 }
 
-/// A name that is only lacking in the other trace is no fault; what is wrong besides is told
-/// of the trace that has it.
+/// A name that is missing only in the other trace is no fault; further faults are
+/// reported for the trace that has the name.
 #[test]
-fn of_a_name_that_is_nowhere_the_trace_that_fits_best_is_named() {
+fn a_name_that_is_nowhere_is_reported_for_the_best_trace() {
     let traces = traces();
     let error =
         error(&traces, "event.fields.corp:arrays.length == 1 && event.fields.corp:arays.x == 1");
@@ -100,15 +100,15 @@ fn of_a_name_that_is_nowhere_the_trace_that_fits_best_is_named() {
 }
 
 #[test]
-fn a_fault_that_is_the_same_in_all_traces_names_none() {
+fn a_fault_common_to_all_traces_names_no_trace() {
     let traces = traces();
     let error = error(&traces, "event.name == 5");
     assert!(!error.to_string().contains("in the trace"));
 }
 
-/// What is never true in one trace may be true in another one.
+/// A part that is never true in one trace may be true in another one.
 #[test]
-fn notes_are_of_all_traces_together() {
+fn notes_cover_all_traces_together() {
     let traces = traces();
     let notes = |text: &str, of: &[&Arc<Trace>]| {
         let of: Vec<Arc<Trace>> = of.iter().map(|trace| Arc::clone(trace)).collect();
@@ -132,7 +132,7 @@ fn notes_are_of_all_traces_together() {
         "column 1: everything passes this filter\n\
         column 1: this part is always true: `size` holds integers from 0 to 255"
     );
-    // Traces that come later count, too.
+    // Traces that are added later count, too.
     let expression = Expression::parse("event.name == sched_switch").expect("sound");
     let mut filters = Filters::new(&expression, &[Arc::clone(arrays)]).expect("sound");
     assert!(filters.match_none() && !filters.notes().is_empty());

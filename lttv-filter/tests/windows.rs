@@ -47,7 +47,7 @@ proptest! {
             let found: Vec<Known> = std::iter::from_fn(|| matches.next().map(known)).collect();
             prop_assert_eq!(found, expected, "{}", text);
 
-            // Not by time, but out of order all the same.
+            // Not a filter by time, on a trace out of order.
             let text = format!("number != {}", full.len() / 2);
             let expression = Expression::parse(&text).expect("a sound expression");
             let filters = Filters::new(&expression, &traces).expect("of this trace");

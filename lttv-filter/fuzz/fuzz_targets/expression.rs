@@ -1,5 +1,5 @@
-//! Any text as an expression: a tree that prints and reads back as the same, or
-//! diagnostics within the text; never a crash.
+//! Parses any text as an expression. The result is a tree whose printed form parses to an
+//! equal tree, or diagnostics within the text; never a crash.
 #![no_main]
 
 use lttv_filter::Expression;
@@ -8,7 +8,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     match Expression::parse(text) {
         Ok(expression) => {
             let printed = expression.tree().to_string();
-            let again = Expression::parse(&printed).expect("what was printed");
+            let again = Expression::parse(&printed).expect("printed expressions parse");
             assert_eq!(again.tree(), expression.tree(), "{printed}");
             assert_eq!(again.tree().to_string(), printed);
             for node in expression.tree().walk() {

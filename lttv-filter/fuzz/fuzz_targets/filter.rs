@@ -1,5 +1,6 @@
-//! Any text as a filter of a trace: refused with diagnostics, or compiled and used
-//! on all of its events. What is known in advance must agree with what they say.
+//! Compiles any text as a filter of a trace. It is refused with diagnostics, or applied
+//! to the trace's events, where the results known in advance must agree with those of the
+//! events.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -9,10 +10,10 @@ use lttv_filter::{Expression, Filters, Verdict};
 
 static TRACE: LazyLock<Arc<Trace>> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel/kernel");
-    Trace::open(path).expect("a bundled trace")
+    Trace::open(path).expect("the bundled trace")
 });
 
-/// Enough to meet all types of events.
+/// The number of events per tracefile, enough for all types of events.
 const EVENTS: usize = 500;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
@@ -22,7 +23,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         Err(error) => return drop((error.to_string(), error.render(false))),
     };
     let spans = filters.spans();
-    let filter = filters.of_trace(0).expect("of the only trace");
+    let filter = filters.of_trace(0).expect("a filter of the only trace");
     for tracefile in 0..TRACE.tracefiles().len() {
         let mut cursor = TRACE.cursor(tracefile);
         for _ in 0..EVENTS {
@@ -34,7 +35,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
                 Verdict::Depends => {}
             }
             if passes {
-                let time = event.timestamp().expect("in a kernel trace");
+                let time = event.timestamp().expect("kernel events have times");
                 assert!(spans.iter().any(|w| w.begin <= time && time <= w.end));
                 assert!(filters.can_match(0, tracefile));
             }

@@ -1,5 +1,4 @@
-//! What is known in advance of the parts of an expression: which are never true, and
-//! which are always true.
+//! Findings: the parts of an expression that are never or always true.
 
 use ltt_read::choice::Verdict;
 
@@ -9,50 +8,50 @@ use crate::syntax::{Expr, ExprKind, Selector, nanoseconds_text};
 
 use super::bounds;
 
-/// What is known of each part of an expression, in the order of [`Expr::walk`].
+/// The findings for each part of an expression, in the order of [`Expr::walk`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
     parts: Vec<Part>,
 }
 
-/// What is known of a part of an expression, over all record types.
+/// The findings for a part of an expression, over all record types.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
-    /// Whether it can be true of some record, and whether it can be false.
+    /// Whether the part can be true for a record, and whether it can be false.
     holds: bool,
     fails: bool,
     pub(crate) field: FieldFinding,
 }
 
-/// What is known of a comparison for records that have the field.
+/// The findings for a comparison, over records that have the field.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FieldFinding {
-    /// Whether it can be true of such a record, and whether it can be false.
+    /// Whether the comparison can be true for such a record, and whether it can be false.
     holds: bool,
     fails: bool,
     limits: Option<Limits>,
-    /// A text that the field is known to have, and that was probably meant.
+    /// The nearest text that the field is known to have, as a suggestion.
     pub(crate) near: Option<String>,
 }
 
-/// The numbers that a field can have.
+/// The limits of the numbers that a field can have.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     low: i128,
     high: i128,
     unit: Unit,
-    /// Whether these are the values of this trace, not those of the type.
+    /// Whether these are limits of the actual values in this trace, not of the type.
     is_known: bool,
 }
 
 impl FieldFinding {
-    /// Adds a field: what the comparison can be for it.
+    /// Adds a field with the possible results of the comparison.
     pub(crate) fn add(&mut self, holds: bool, fails: bool) {
         self.holds |= holds;
         self.fails |= fails;
     }
 
-    /// Adds the type of a field.
+    /// Adds the limits of a field's type.
     pub(crate) fn add_type(&mut self, of: &FieldType) {
         if let FieldType::Integer(of) = of {
             let (low, high) = bounds(of);
@@ -65,7 +64,7 @@ impl FieldFinding {
         self.add_limits(Limits { low: n, high: n, unit: Unit::Number, is_known: true });
     }
 
-    /// Whether there is the field, but the comparison is never true.
+    /// Returns `true` if records have the field, but the comparison is never true.
     pub(crate) fn is_never(&self) -> bool {
         self.fails && !self.holds
     }
@@ -94,14 +93,14 @@ impl FieldFinding {
 }
 
 impl Part {
-    /// Adds what is known of the part, or of its negation, for a record type.
+    /// Adds the result of the part, or of its negation, for a record type.
     pub(crate) fn add(&mut self, verdict: Verdict, is_negation: bool) {
         let (can_hold, can_fail) = (verdict != Verdict::Never, verdict != Verdict::Always);
         self.holds |= if is_negation { can_fail } else { can_hold };
         self.fails |= if is_negation { can_hold } else { can_fail };
     }
 
-    /// What the part always is, if that is so.
+    /// Returns the value of the part if it is constant.
     fn constant(&self) -> Option<bool> {
         (self.holds != self.fails).then_some(self.holds)
     }
@@ -112,7 +111,7 @@ impl Findings {
         Findings { parts }
     }
 
-    /// Adds what is known for another trace.
+    /// Adds the findings for another trace.
     pub(crate) fn join(&mut self, other: &Findings) {
         if self.parts.is_empty() {
             return self.parts.clone_from(&other.parts);
@@ -124,22 +123,22 @@ impl Findings {
         }
     }
 
-    /// A note for the expression if it is never or always true, and for each part of
-    /// which that was not to be expected.
+    /// Creates a note for the expression if it is constant, and one for each unexpectedly
+    /// constant part.
     ///
-    /// `is_never` says that no record can pass for another reason.
+    /// The argument `is_never` states that no record can pass for another reason.
     pub(crate) fn notes(&self, tree: &Expr, is_never: bool) -> Vec<Diagnostic> {
         let mut notes = Notes { parts: self.parts.iter(), notes: Vec::new() };
         let (constant, is_noted) = notes.visit(tree, true);
         if is_never && constant.is_none() && !is_noted {
-            notes.notes.push(Diagnostic::new(tree.span, NOTHING));
+            notes.notes.push(Diagnostic::new(tree.span, NOTHING_PASSES));
         }
         notes.notes
     }
 }
 
-const NOTHING: &str = "nothing passes this filter";
-const EVERYTHING: &str = "everything passes this filter";
+const NOTHING_PASSES: &str = "nothing passes this filter";
+const EVERYTHING_PASSES: &str = "everything passes this filter";
 
 struct Notes<'f> {
     parts: std::slice::Iter<'f, Part>,
@@ -147,14 +146,14 @@ struct Notes<'f> {
 }
 
 impl Notes<'_> {
-    /// Notes what is known of a part and of those below it. Returns what it always is,
-    /// and whether that is noted.
+    /// Adds the notes for a part and those below it. Returns the value of the part if it
+    /// is constant, and whether there is a note for it.
     fn visit(&mut self, expr: &Expr, is_whole: bool) -> (Option<bool>, bool) {
         let Some(part) = self.parts.next() else { return (None, false) };
         let below: Vec<_> = expr.children().iter().map(|term| self.visit(term, false)).collect();
         let constant = part.constant();
         let is = |truth| move |known: &(Option<bool>, bool)| known.0 == Some(truth);
-        let is_clear = match (&expr.kind, constant) {
+        let is_expected = match (&expr.kind, constant) {
             (_, None) => false,
             (ExprKind::Constant(_), _) => true,
             (ExprKind::And(_), Some(false)) => below.iter().any(is(false)),
@@ -162,14 +161,14 @@ impl Notes<'_> {
             _ => !below.is_empty() && below.iter().all(|known| known.0.is_some()),
         };
         let message = match (constant, is_whole) {
-            (Some(false), true) => NOTHING.to_owned(),
-            (Some(true), true) => EVERYTHING.to_owned(),
-            (Some(false), false) if !is_clear => "this part is never true".to_owned(),
-            (Some(true), false) if !is_clear => "this part is always true".to_owned(),
+            (Some(false), true) => NOTHING_PASSES.to_owned(),
+            (Some(true), true) => EVERYTHING_PASSES.to_owned(),
+            (Some(false), false) if !is_expected => "this part is never true".to_owned(),
+            (Some(true), false) if !is_expected => "this part is always true".to_owned(),
             (None, _) if part.field.holds && !part.field.fails => {
                 match (&expr.kind, expr.selector()) {
                     (ExprKind::Compare { .. } | ExprKind::In { .. }, Some(selector)) => {
-                        format!("this is true wherever `{selector}` is there")
+                        format!("this is true wherever `{selector}` is present")
                     }
                     _ => return (constant, false),
                 }
@@ -186,7 +185,7 @@ impl Notes<'_> {
 }
 
 impl FieldFinding {
-    /// Says why a comparison is always the same.
+    /// Adds the reason why a comparison is constant to its note.
     fn explain(&self, note: Diagnostic, expr: &Expr, selector: &Selector) -> Diagnostic {
         if matches!(expr.kind, ExprKind::Exists(_)) {
             return note;

@@ -8,7 +8,7 @@ use super::findings::FieldFinding;
 use super::literal::{self, Between, Misfit};
 use super::node::Node;
 use super::slots::Slots;
-use super::test::{Other, Test, What};
+use super::test::{OtherPredicate, Predicate, Test};
 use super::{Fault, bounds};
 use crate::diagnostic::Diagnostic;
 use crate::environment::Environment;
@@ -17,12 +17,12 @@ use crate::model::{Constant, ConstantValue, FieldType, Found, IntegerType, Model
 use crate::ranges::Ranges;
 use crate::syntax::{Expr, ExprKind, Literal, LiteralKind, Relation, Selector};
 
-/// A comparison: what it is for each record type.
+/// A comparison, resolved for each record type.
 #[derive(Debug)]
 pub(super) struct Leaf<F> {
-    /// Types that are not here: false.
+    /// The nodes by record type. The comparison is false for other types.
     types: HashMap<u32, Node<F>>,
-    /// What is known of it for records that have the field.
+    /// The findings for records that have the field.
     pub(super) finding: FieldFinding,
 }
 
@@ -32,33 +32,32 @@ impl<F: Clone> Leaf<F> {
     }
 }
 
-/// The comparisons of an expression, in the order of
-/// [`walk`](crate::Expr::walk).
+/// The comparisons of an expression, in the order of [`walk`](crate::Expr::walk).
 #[derive(Debug)]
 pub(super) struct Leaves<'a, M: Model> {
     model: &'a M,
     environment: &'a Environment,
-    /// A number for each selector: the same selector twice is the same field.
+    /// A number for each distinct selector, to recognize tests of the same field.
     selectors: HashMap<String, u32>,
     leaves: Vec<Leaf<M::Field>>,
-    /// For how many comparisons a text that was probably meant has been sought.
-    sought: usize,
+    /// The number of comparisons for which a suggestion has been searched.
+    searched: usize,
 }
 
-/// For more comparisons than this, what was probably meant is not sought.
-const MAX_SOUGHT: usize = 20;
+/// The maximum number of comparisons for which a suggestion is searched.
+const MAX_SEARCHED: usize = 20;
 
 impl<'a, M: Model> Leaves<'a, M> {
     pub(super) fn new(model: &'a M, environment: &'a Environment) -> Self {
-        Leaves { model, environment, selectors: HashMap::new(), leaves: Vec::new(), sought: 0 }
+        Leaves { model, environment, selectors: HashMap::new(), leaves: Vec::new(), searched: 0 }
     }
 
     pub(super) fn finish(self) -> Vec<Leaf<M::Field>> {
         self.leaves
     }
 
-    /// Adds a comparison. Where it makes no sense, it is false. Returns what makes no
-    /// sense for any type.
+    /// Adds a comparison, which is false for the types for which it is invalid. Returns
+    /// the faults of literals that are invalid for all types.
     pub(super) fn add(&mut self, expr: &Expr) -> Vec<Fault> {
         let leaf = self.leaves.len();
         let mut comparison = Comparison {
@@ -69,7 +68,7 @@ impl<'a, M: Model> Leaves<'a, M> {
             last: None,
         };
         let mut types = HashMap::new();
-        let mut known = u32::MAX;
+        let mut valid_steps = u32::MAX;
         if let Some(selector) = expr.selector() {
             match self.model.check(selector) {
                 Ok(()) => {
@@ -86,26 +85,26 @@ impl<'a, M: Model> Leaves<'a, M> {
                     }
                 }
                 Err(problem) => {
-                    known = problem.known;
+                    valid_steps = problem.valid_steps;
                     comparison.slots.fault_all(&problem.diagnostic);
                 }
             }
         }
         self.leaves.push(Leaf { types, finding: comparison.finding });
-        let fault = |(slot, diagnostic)| Fault { leaf, slot, known, diagnostic };
+        let fault = |(slot, diagnostic)| Fault { leaf, slot, valid_steps, diagnostic };
         comparison.slots.misfits().map(fault).collect()
     }
 
-    /// A text that is known in advance, like the one that something is compared with.
+    /// Finds the text nearest to the literal among those that the field is known to have.
     fn near(&mut self, expr: &Expr, selector: &Selector) -> Option<String> {
         let ExprKind::Compare { relation: Relation::Eq, value, .. } = &expr.kind else {
             return None;
         };
         let LiteralKind::Text(wanted) = &value.kind else { return None };
-        if self.sought == MAX_SOUGHT {
+        if self.searched == MAX_SEARCHED {
             return None;
         }
-        self.sought += 1;
+        self.searched += 1;
         let mut texts = Vec::new();
         let mut add = |constant: &Constant| {
             if let ConstantValue::Text(text) = &constant.value {
@@ -131,14 +130,14 @@ struct Comparison<'e> {
     environment: &'e Environment,
     slots: Slots,
     finding: FieldFinding,
-    /// The last type of fields, and what the comparison means for it: the next field of
-    /// the name is often of the same type.
-    last: Option<(FieldType, Option<What>)>,
+    /// The last type of a field, and the predicate for it: the next field of the name
+    /// often has the same type.
+    last: Option<(FieldType, Option<Predicate>)>,
 }
 
 impl Comparison<'_> {
-    /// The comparison, for what a selector was found to mean; `None` if that is
-    /// nothing, or nothing to be compared so.
+    /// Returns the node for the result of resolving a selector. `None` if no field was
+    /// found, or none that can be compared.
     fn node<F: Clone>(
         &mut self,
         selector: &Selector,
@@ -164,38 +163,38 @@ impl Comparison<'_> {
                     return None;
                 }
                 let high = values.len() as i128 - 1;
-                let what = What::Integer { set: Ranges::union_of(set), low: 0, high };
+                let predicate = Predicate::Integer { set: Ranges::union_of(set), low: 0, high };
                 let (key, absent, always) = ((key, 0), false, true);
-                Some(Node::test(Test { field, key, what, absent, always }))
+                Some(Node::test(Test { field, key, predicate, absent, always }))
             }
             Found::Fields(fields) => {
                 let mut nodes = Vec::new();
                 for (number, readable) in (0..).zip(fields) {
                     self.finding.add_type(&readable.of);
-                    let Some(what) = self.what(selector, &readable.of) else {
+                    let Some(predicate) = self.predicate(selector, &readable.of) else {
                         self.finding.add(false, true);
                         continue;
                     };
-                    let constant = what.constant();
+                    let constant = predicate.constant();
                     self.finding.add(constant != Some(false), constant != Some(true));
                     let (field, always) = (readable.field, readable.always);
                     let (key, absent) = ((key, number), false);
-                    nodes.push(Node::test(Test { field, key, what, absent, always }));
+                    nodes.push(Node::test(Test { field, key, predicate, absent, always }));
                 }
                 (!nodes.is_empty()).then(|| Node::any(nodes))
             }
         }
     }
 
-    /// What the comparison gives for a value that is known; `None` if it makes no
-    /// sense.
+    /// Returns the result of the comparison for a constant. `None` if the comparison is
+    /// invalid.
     fn holds(&mut self, selector: &Selector, constant: &Constant) -> Option<bool> {
-        let what = self.what(selector, &constant.of);
-        let holds = what.map(|what| match (what, &constant.value) {
-            (What::Integer { set, .. }, ConstantValue::Integer(n)) => set.contains(*n),
-            (What::Other { what: Other::There, negated }, _) => !negated,
-            (What::Other { what, negated }, ConstantValue::Text(text)) => {
-                what.text(text.as_bytes()) != negated
+        let predicate = self.predicate(selector, &constant.of);
+        let holds = predicate.map(|predicate| match (predicate, &constant.value) {
+            (Predicate::Integer { set, .. }, ConstantValue::Integer(n)) => set.contains(*n),
+            (Predicate::Other { predicate: OtherPredicate::Present, negated }, _) => !negated,
+            (Predicate::Other { predicate, negated }, ConstantValue::Text(text)) => {
+                predicate.text(text.as_bytes()) != negated
             }
             _ => false,
         });
@@ -206,22 +205,22 @@ impl Comparison<'_> {
         holds
     }
 
-    /// The test that the comparison means for a field of some type; `None` if it makes
-    /// no sense.
-    fn what(&mut self, selector: &Selector, of: &FieldType) -> Option<What> {
-        if let Some((known, what)) = &self.last
+    /// Returns the predicate for a type of fields. `None` if the comparison is invalid
+    /// for the type.
+    fn predicate(&mut self, selector: &Selector, of: &FieldType) -> Option<Predicate> {
+        if let Some((known, predicate)) = &self.last
             && known == of
         {
-            return what.clone();
+            return predicate.clone();
         }
-        let what = self.what_of(selector, of);
-        self.last = Some((of.clone(), what.clone()));
-        what
+        let predicate = self.resolve_predicate(selector, of);
+        self.last = Some((of.clone(), predicate.clone()));
+        predicate
     }
 
-    fn what_of(&mut self, selector: &Selector, of: &FieldType) -> Option<What> {
+    fn resolve_predicate(&mut self, selector: &Selector, of: &FieldType) -> Option<Predicate> {
         let expr = self.expr;
-        let what = match (&expr.kind, of) {
+        let predicate = match (&expr.kind, of) {
             (ExprKind::In { negated, values, .. }, of) if !matches!(of, FieldType::Opaque(_)) => {
                 return self.one_of(selector, of, values, *negated);
             }
@@ -233,10 +232,10 @@ impl Comparison<'_> {
             }
             _ => without_value(expr, selector, of).map_err(Misfit::Type),
         };
-        match what {
-            Ok(what) => {
+        match predicate {
+            Ok(predicate) => {
                 self.slots.all_fit();
-                Some(what)
+                Some(predicate)
             }
             Err(Misfit::Type(fault)) => {
                 self.slots.fault_all(&explained(fault, selector, of));
@@ -251,14 +250,15 @@ impl Comparison<'_> {
         }
     }
 
-    /// Members of the set that do not fit the field are none of its values.
+    /// Returns the predicate for a set. Members that do not fit the type of the field are
+    /// ignored.
     fn one_of(
         &mut self,
         selector: &Selector,
         of: &FieldType,
         values: &[Literal],
         negated: bool,
-    ) -> Option<What> {
+    ) -> Option<Predicate> {
         // Whether the field can be compared with any of the values.
         let mut can = false;
         let (mut ranges, mut doubles, mut texts) = (Vec::new(), Vec::new(), Vec::new());
@@ -283,11 +283,11 @@ impl Comparison<'_> {
         }
         can.then(|| match of {
             FieldType::Integer(i) => integers(i, Ranges::union_of(ranges), negated),
-            FieldType::Float => other(Other::FloatOneOf(doubles), negated),
+            FieldType::Float => other(OtherPredicate::FloatOneOf(doubles), negated),
             _ => {
                 texts.sort_unstable();
                 texts.dedup();
-                other(Other::OneOf(texts), negated)
+                other(OtherPredicate::OneOf(texts), negated)
             }
         })
     }
@@ -298,7 +298,7 @@ impl Comparison<'_> {
         relation: Relation,
         value: &Literal,
         selector: &Selector,
-    ) -> Result<What, Misfit> {
+    ) -> Result<Predicate, Misfit> {
         let negated = is_negation(relation);
         if matches!(relation, Relation::Like | Relation::NotLike) {
             return Ok(integers(of, labels_like(of, value, selector)?, negated));
@@ -319,7 +319,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Adds what kind of field it is, if nothing is said of the place yet.
+/// Adds the type of the field as a label, unless there is a label.
 fn explained(fault: Diagnostic, selector: &Selector, of: &FieldType) -> Diagnostic {
     match &*fault.label {
         "" => fault.label(format!("`{selector}` is {}", of.describe())),
@@ -331,11 +331,16 @@ fn is_negation(relation: Relation) -> bool {
     matches!(relation, Relation::Ne | Relation::NotLike)
 }
 
-/// A test that takes no value; or a fault, for a field that cannot be compared.
-fn without_value(expr: &Expr, selector: &Selector, of: &FieldType) -> Result<What, Diagnostic> {
+/// Returns the predicate of an expression without a value, or a fault if the type does
+/// not allow it.
+fn without_value(
+    expr: &Expr,
+    selector: &Selector,
+    of: &FieldType,
+) -> Result<Predicate, Diagnostic> {
     match (&expr.kind, of) {
         (ExprKind::Exists(_), FieldType::Integer(i)) => Ok(integers(i, everything(i), false)),
-        (ExprKind::Exists(_), _) => Ok(other(Other::There, false)),
+        (ExprKind::Exists(_), _) => Ok(other(OtherPredicate::Present, false)),
         (ExprKind::Is(_), FieldType::Integer(i)) if i.unit == Unit::Truth => {
             Ok(integers(i, Ranges::of(1, 1), false))
         }
@@ -343,15 +348,15 @@ fn without_value(expr: &Expr, selector: &Selector, of: &FieldType) -> Result<Wha
             let message = format!("{} alone is neither true nor false", of.describe());
             let error = Diagnostic::new(selector.span, message);
             Err(error.help(match of {
-                FieldType::Opaque(_) => "whether it is there, tells `exists(…)`",
-                _ => "compare it with a value, or ask by `exists(…)` whether it is there",
+                FieldType::Opaque(_) => "use `exists(…)` to test whether the field is present",
+                _ => "compare it with a value, or use `exists(…)` to test whether it is present",
             }))
         }
         _ => Err(not_compared(of, selector)),
     }
 }
 
-/// A field of no type that has an order or labels.
+/// Creates the fault for a type that cannot be compared.
 fn not_compared(of: &FieldType, selector: &Selector) -> Diagnostic {
     let message = format!("{} cannot be compared", of.describe());
     let error = Diagnostic::new(selector.span, message);
@@ -367,7 +372,7 @@ fn other_than_integer(
     relation: Relation,
     value: &Literal,
     selector: &Selector,
-) -> Result<What, Diagnostic> {
+) -> Result<Predicate, Diagnostic> {
     let negated = is_negation(relation);
     let equality = matches!(relation, Relation::Eq | Relation::Ne);
     let likeness = matches!(relation, Relation::Like | Relation::NotLike);
@@ -377,23 +382,27 @@ fn other_than_integer(
         FieldType::Float => {
             let (below, above) = literal::doubles(value)?;
             Ok(match relation {
-                _ if below == above => other(Other::Float(relation, below), false),
-                // No double is equal to it.
-                Relation::Eq | Relation::Ne => other(Other::FloatOneOf(Vec::new()), negated),
-                Relation::Lt | Relation::Le => other(Other::Float(Relation::Le, below), false),
-                _ => other(Other::Float(Relation::Ge, above), false),
+                _ if below == above => other(OtherPredicate::Float(relation, below), false),
+                // No double is equal to the value.
+                Relation::Eq | Relation::Ne => {
+                    other(OtherPredicate::FloatOneOf(Vec::new()), negated)
+                }
+                Relation::Lt | Relation::Le => {
+                    other(OtherPredicate::Float(Relation::Le, below), false)
+                }
+                _ => other(OtherPredicate::Float(Relation::Ge, above), false),
             })
         }
         _ if equality => {
-            Ok(other(Other::Equals(literal::text(value)?.as_bytes().to_vec()), negated))
+            Ok(other(OtherPredicate::Equals(literal::text(value)?.as_bytes().to_vec()), negated))
         }
         _ if likeness => {
             let glob = pattern(value)?;
-            let what = match glob.plain() {
-                Some(text) => Other::Equals(text.to_vec()),
-                None => Other::Like(glob),
+            let predicate = match glob.plain() {
+                Some(text) => OtherPredicate::Equals(text.to_vec()),
+                None => OtherPredicate::Like(glob),
             };
-            Ok(other(what, negated))
+            Ok(other(predicate, negated))
         }
         _ => {
             literal::text(value)?;
@@ -404,7 +413,7 @@ fn other_than_integer(
     }
 }
 
-/// The numbers whose labels match a pattern.
+/// Returns the numbers whose labels match a pattern.
 fn labels_like(of: &IntegerType, value: &Literal, selector: &Selector) -> Result<Ranges, Misfit> {
     if of.labels.is_empty() {
         return Err(Misfit::Type(no_pattern(&FieldType::Integer(of.clone()), selector)));
@@ -423,19 +432,19 @@ fn everything(of: &IntegerType) -> Ranges {
     Ranges::of(low, high)
 }
 
-/// A test for integers that are in a set, or are not.
-fn integers(of: &IntegerType, set: Ranges, negated: bool) -> What {
+/// Returns the predicate for integers that are in a set, or not in it.
+fn integers(of: &IntegerType, set: Ranges, negated: bool) -> Predicate {
     let (low, high) = bounds(of);
-    What::Integer { set: if negated { set.complement(low, high) } else { set }, low, high }
+    Predicate::Integer { set: if negated { set.complement(low, high) } else { set }, low, high }
 }
 
-fn other(what: Other, negated: bool) -> What {
-    What::Other { what, negated }
+fn other(predicate: OtherPredicate, negated: bool) -> Predicate {
+    Predicate::Other { predicate, negated }
 }
 
 fn pattern(value: &Literal) -> Result<Glob, Diagnostic> {
     Glob::new(literal::text(value)?)
-        .map_err(|error| Diagnostic::new(value.span, "this is no pattern").label(error.to_string()))
+        .map_err(|error| Diagnostic::new(value.span, "invalid pattern").label(error.to_string()))
 }
 
 fn no_pattern(of: &FieldType, selector: &Selector) -> Diagnostic {

@@ -1,4 +1,4 @@
-//! What a value in an expression means for a field of some type.
+//! Conversion of literals to values of a field's type.
 
 use ltt_read::metadata::nearest;
 
@@ -9,30 +9,30 @@ use crate::model::{FieldType, IntegerType, Unit};
 use crate::ranges::Ranges;
 use crate::syntax::{ExactNumber, Literal, LiteralKind};
 
-/// Nanoseconds of a second, as a power of ten.
+/// The nanoseconds of a second, as a power of ten.
 const NS: u32 = 9;
 
-/// No integer that a field holds is beyond this, positive or negative.
-const BEYOND: i128 = 1 << 100;
+/// A bound on the absolute values of integers that fields hold.
+const LIMIT: i128 = 1 << 100;
 
-/// Where a number lies among integers: the greatest that is not above it, and the least
-/// that is not below it. They are the same if it is an integer itself.
+/// The position of a number among integers: the greatest integer that is not above it,
+/// and the least that is not below it. They are equal if the number is an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Between {
     pub(super) floor: i128,
     pub(super) ceil: i128,
 }
 
-/// Why no number of a field can be the one that a literal stands for.
+/// The reason why a literal matches no number of a field.
 pub(super) enum Misfit {
-    /// The literal is of another type.
+    /// The literal has a type that cannot be compared with the field.
     Type(Diagnostic),
-    /// The field is an enumeration, but none of its labels is meant.
+    /// The field is an enumeration, and the literal is not one of its labels.
     Label(Diagnostic),
 }
 
-/// The numbers of a field that a literal stands for, in comparing for equality: those
-/// of a label, or one, or none if the field cannot hold it.
+/// Returns the numbers of a field that are equal to a literal: those of a label, or one
+/// number, or none if the field cannot hold it.
 pub(super) fn numbers(
     of: &IntegerType,
     literal: &Literal,
@@ -49,7 +49,8 @@ pub(super) fn numbers(
     }
 }
 
-/// The number that a literal stands for, whether or not a field can hold it.
+/// Returns the position of a literal's number among integers, whether or not a field can
+/// hold it.
 pub(super) fn number(
     of: &IntegerType,
     literal: &Literal,
@@ -59,7 +60,7 @@ pub(super) fn number(
     let time =
         |fault: crate::environment::TimeFault| Diagnostic::new(literal.span, fault.to_string());
     let mismatch = || mismatch(&FieldType::Integer(of.clone()), literal);
-    // A number without a unit is one of seconds, compared with a time.
+    // A number without a unit is in seconds if it is compared with a time.
     let power = if of.unit == Unit::Time { NS } else { 0 };
     let (floor, ceil) = match (&literal.kind, of.unit) {
         (LiteralKind::Int(seconds), Unit::Time) => whole(seconds.saturating_mul(1_000_000_000)),
@@ -86,13 +87,13 @@ pub(super) fn number(
         }
         _ => return Err(mismatch()),
     };
-    let clamp = |n: i128| n.clamp(-BEYOND, BEYOND);
+    let clamp = |n: i128| n.clamp(-LIMIT, LIMIT);
     Ok(Between { floor: clamp(floor), ceil: clamp(ceil) })
 }
 
-/// Where the number that a literal stands for lies among doubles: the greatest that is
-/// not above it, and the least that is not below it. An integer is meant exactly; what
-/// has a point or an exponent means the nearest double, if there is one.
+/// Returns the position of a literal's number among doubles: the greatest double that is
+/// not above it, and the least that is not below it. Integers are exact; a literal with a
+/// point or an exponent means the nearest finite double, if there is one.
 pub(super) fn doubles(literal: &Literal) -> Result<(f64, f64), Diagnostic> {
     let nearest = |number: &ExactNumber| match number.nearest_double() {
         near if near.is_finite() => (near, near),
@@ -103,7 +104,7 @@ pub(super) fn doubles(literal: &Literal) -> Result<(f64, f64), Diagnostic> {
         LiteralKind::LargeInt(number) => Ok(number.doubles()),
         LiteralKind::Number(number) => Ok(nearest(number)),
         LiteralKind::Float(number) if number.is_finite() => Ok((*number, *number)),
-        // By way of its digits, so that it is the nearest number.
+        // Converted through decimal digits, to get the nearest double.
         LiteralKind::Decimal(units) => {
             Ok(nearest(&ExactNumber::from(*units).shifted(-i64::from(NS))))
         }
@@ -111,7 +112,7 @@ pub(super) fn doubles(literal: &Literal) -> Result<(f64, f64), Diagnostic> {
     }
 }
 
-/// The text of a literal.
+/// Returns the text of a literal.
 pub(super) fn text(literal: &Literal) -> Result<&str, Diagnostic> {
     match &literal.kind {
         LiteralKind::Text(text) => Ok(text),
@@ -119,7 +120,7 @@ pub(super) fn text(literal: &Literal) -> Result<&str, Diagnostic> {
     }
 }
 
-/// A literal is of the wrong type.
+/// Creates the fault of a literal with the wrong type.
 fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
     let found = literal.kind.describe();
     let message = format!("{} cannot be compared with {found}", of.describe());
@@ -130,7 +131,7 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
         }
         (FieldType::Integer(i), LiteralKind::Text(text)) => match (i.unit, text.parse::<i64>()) {
             (Unit::Number, Ok(number)) => error.replace(literal.span, number.to_string()),
-            (Unit::Truth, _) => error.help("it is `true` or `false`"),
+            (Unit::Truth, _) => error.help("its values are `true` and `false`"),
             (Unit::Time, _) => error.help(
                 "times are written `1795231463.43`, `12ms`, `03:02:07.5` or `2026-11-21T03:02`",
             ),
@@ -140,7 +141,7 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
     }
 }
 
-/// The numbers of a label.
+/// Returns the numbers of a label.
 fn label(of: &IntegerType, name: &str, literal: &Literal) -> Result<Ranges, Misfit> {
     if of.labels.is_empty() {
         return Err(Misfit::Type(mismatch(&FieldType::Integer(of.clone()), literal)));
@@ -160,7 +161,7 @@ fn label(of: &IntegerType, name: &str, literal: &Literal) -> Result<Ranges, Misf
     }))
 }
 
-/// A list of names that is not too long.
+/// Formats a list of at most eight names.
 fn listed<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> String {
     const SHOWN: usize = 8;
     let mut names: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();

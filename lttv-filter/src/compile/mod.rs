@@ -1,18 +1,19 @@
-//! From trees to programs.
+//! Compilation of expression trees to programs.
 //!
-//! 1. `leaf`: each comparison is checked against each record type, and becomes
-//!    a test of a field, or true, or false.
+//! 1. `leaf`: each comparison is checked against each record type, and becomes a test of
+//!    a field, or a constant.
 //! 2. `node`: the tree of tests is simplified for each record type.
-//! 3. `findings`: which parts of the expression are never or always true.
-//! 4. `reach`: what tree is true for which times and tracefiles at most.
-//! 5. `program`: what is left becomes a sequence of tests with jumps.
+//! 3. `findings`: the parts of the expression that are never or always true are
+//!    determined.
+//! 4. `satisfiable`: the times and tracefiles for which a tree can hold are determined.
+//! 5. `program`: the remaining tree becomes a sequence of tests with jumps.
 
 mod findings;
 mod leaf;
 mod literal;
 mod node;
 pub(crate) mod program;
-mod reach;
+mod satisfiable;
 mod slots;
 mod test;
 
@@ -25,33 +26,34 @@ use leaf::{Leaf, Leaves};
 
 pub(crate) use findings::Findings;
 pub(crate) use node::Node;
-pub(crate) use reach::{can_hold, spans};
+pub(crate) use satisfiable::{can_hold, spans};
 pub(crate) use test::Test;
 
-/// What came of checking an expression against a model.
+/// The result of checking an expression against a model.
 #[derive(Debug)]
 pub(crate) struct Checked<F> {
-    /// The tree for each record type.
+    /// The tree of tests, by record type.
     pub(crate) trees: Vec<Node<F>>,
-    /// What makes no sense for any type; there it is false. In the order of the tree.
+    /// The literals that are invalid for all types, in the order of the tree. Their
+    /// comparisons are false.
     pub(crate) faults: Vec<Fault>,
-    /// What is known of the parts of the expression.
+    /// The results for the parts of the expression.
     pub(crate) findings: Findings,
 }
 
-/// A literal that makes no sense in a comparison, for any record type.
+/// A literal that is invalid in a comparison for all record types.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
-    /// The number of the comparison among those of the tree.
+    /// The index of the comparison among those of the tree.
     pub(crate) leaf: usize,
-    /// The number of the literal in it.
+    /// The index of the literal in the comparison.
     pub(crate) slot: usize,
-    /// How much of the selector is known: all, if that is not what is wrong.
-    pub(crate) known: u32,
+    /// The number of valid steps of the selector; `u32::MAX` if the selector is valid.
+    pub(crate) valid_steps: u32,
     pub(crate) diagnostic: Diagnostic,
 }
 
-/// Checks a tree against a model, and makes one of tests for each record type.
+/// Checks a tree against a model, and builds the tree of tests for each record type.
 pub(crate) fn check<M: Model>(
     tree: &Expr,
     model: &M,
@@ -75,8 +77,8 @@ pub(crate) fn check<M: Model>(
     Checked { trees: trees.collect(), faults, findings: Findings::new(parts) }
 }
 
-/// The integers that a field can have: of those that its type names, the ones that a
-/// record can tell.
+/// Returns the limits of the integers that a field can have: those of its type, clamped
+/// to the 64 bits that [`Record::integer`](crate::model::Record::integer) can return.
 fn bounds(of: &IntegerType) -> (i128, i128) {
     match of.low < 0 {
         true => (of.low.max(i64::MIN.into()), of.high.min(i64::MAX.into())),
@@ -84,17 +86,18 @@ fn bounds(of: &IntegerType) -> (i128, i128) {
     }
 }
 
-/// Builds the tree of tests for a record type.
+/// A builder of the tree of tests for a record type.
 struct Builder<'a, F> {
     record_type: u32,
-    /// The comparisons that follow.
+    /// The remaining comparisons.
     leaves: std::slice::Iter<'a, Leaf<F>>,
-    /// What is known of the parts that follow.
+    /// The results for the remaining parts.
     parts: std::slice::IterMut<'a, Part>,
 }
 
 impl<F: Clone> Builder<'_, F> {
-    /// The tree for an expression, or its negation. Negations go down to the tests.
+    /// Builds the tree for an expression, or for its negation. Negations are moved down
+    /// to the tests.
     fn build(&mut self, expr: &Expr, negated: bool) -> Node<F> {
         let part = self.parts.next();
         let node = match &expr.kind {
@@ -107,7 +110,7 @@ impl<F: Clone> Builder<'_, F> {
             ExprKind::Xor(terms) => Node::odd(self.each(terms, false), negated),
             _ => {
                 let leaf = self.leaves.next().map(|leaf| leaf.for_type(self.record_type));
-                let leaf = leaf.unwrap_or(Node::Constant(false)); // there is one for each
+                let leaf = leaf.unwrap_or(Node::Constant(false)); // there is a leaf for each comparison
                 if negated { leaf.negate() } else { leaf }
             }
         };

@@ -1,23 +1,24 @@
-//! Trees of tests, kept simple: constants disappear, tests of one integer
-//! become one, what is cheap stands first.
+//! Trees of tests, simplified on construction: constants disappear, tests of one integer
+//! field are merged, and cheap tests come first.
 
 use std::collections::HashMap;
 
 use ltt_read::choice::Verdict;
 
-use super::test::{Test, What};
+use super::test::{Predicate, Test};
 use crate::ranges::Ranges;
 
-/// A tree of tests without negations: those are in the tests.
+/// A tree of tests without negations, which are part of the tests.
 #[derive(Debug, Clone)]
 pub(crate) enum Node<F> {
     Constant(bool),
     Test(Box<Test<F>>),
-    /// All hold. Two or more.
+    /// A conjunction of two or more terms.
     All(Vec<Node<F>>),
-    /// One holds. Two or more.
+    /// A disjunction of two or more terms.
     Any(Vec<Node<F>>),
-    /// An odd number of them holds; or an even one, if `even`. Two or more.
+    /// A parity of two or more terms: true if an odd number of terms is true, or an even
+    /// number if `even` is set.
     Odd {
         terms: Vec<Node<F>>,
         even: bool,
@@ -40,7 +41,7 @@ impl<F: Clone> Node<F> {
         Self::joined(terms, false)
     }
 
-    /// All of the terms, or any of them.
+    /// Joins terms to a conjunction or disjunction.
     fn joined(terms: Vec<Node<F>>, all: bool) -> Self {
         let mut flat = Vec::with_capacity(terms.len());
         for term in terms {
@@ -97,7 +98,7 @@ impl<F: Clone> Node<F> {
         }
     }
 
-    /// What is known of it without looking at a record.
+    /// Returns the result as far as it does not depend on the record.
     pub(crate) fn verdict(&self) -> Verdict {
         match self {
             Node::Constant(true) => Verdict::Always,
@@ -117,10 +118,10 @@ impl<F: Clone> Node<F> {
     }
 }
 
-/// Makes one test of all those of one integer field.
+/// Merges the tests of each integer field into one.
 fn merge_integers<F: Clone>(terms: Vec<Node<F>>, all: bool) -> Vec<Node<F>> {
     let key = |term: &Node<F>| match term {
-        Node::Test(test) if matches!(test.what, What::Integer { .. }) => Some(test.key),
+        Node::Test(test) if matches!(test.predicate, Predicate::Integer { .. }) => Some(test.key),
         _ => None,
     };
     let mut groups: HashMap<(u32, u32), Vec<Test<F>>> = HashMap::new();
@@ -144,17 +145,17 @@ fn merge_integers<F: Clone>(terms: Vec<Node<F>>, all: bool) -> Vec<Node<F>> {
     order.into_iter().filter_map(one).collect()
 }
 
-/// One test for several of one integer field; `None` if there is none.
+/// Merges tests of one integer field. `None` if there are none.
 fn merged<F: Clone>(group: Vec<Test<F>>, all: bool) -> Option<Node<F>> {
     let mut group = group.into_iter();
     let first = group.next()?;
-    let What::Integer { low, high, .. } = first.what else { return None };
+    let Predicate::Integer { low, high, .. } = first.predicate else { return None };
     let mut absent = first.absent;
-    // All hold where none fails: so either way it is a union.
-    let part = |test: &Test<F>| match &test.what {
-        What::Integer { set, .. } if all => set.complement(low, high),
-        What::Integer { set, .. } => set.clone(),
-        What::Other { .. } => Ranges::none(),
+    // By De Morgan's laws, a conjunction is the complement of a union.
+    let part = |test: &Test<F>| match &test.predicate {
+        Predicate::Integer { set, .. } if all => set.complement(low, high),
+        Predicate::Integer { set, .. } => set.clone(),
+        Predicate::Other { .. } => Ranges::none(),
     };
     let mut ranges = part(&first).as_slice().to_vec();
     for test in group {
@@ -163,5 +164,5 @@ fn merged<F: Clone>(group: Vec<Test<F>>, all: bool) -> Option<Node<F>> {
     }
     let set = Ranges::union_of(ranges);
     let set = if all { set.complement(low, high) } else { set };
-    Some(Node::test(Test { what: What::Integer { set, low, high }, absent, ..first }))
+    Some(Node::test(Test { predicate: Predicate::Integer { set, low, high }, absent, ..first }))
 }

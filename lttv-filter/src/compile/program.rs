@@ -1,46 +1,45 @@
-//! Programs: tests that say where to go on.
+//! Programs: sequences of tests with jumps.
 
 use super::node::Node;
-use super::test::{Other, Test, What};
+use super::test::{OtherPredicate, Predicate, Test};
 use crate::model::Record;
 
-/// Where an evaluation is, or how it ended.
-type Place = u32;
+/// The index of the next op, or a result.
+type Target = u32;
 
-/// The end: true.
-pub(crate) const ACCEPT: Place = u32::MAX;
-/// The end: false.
-pub(crate) const REJECT: Place = u32::MAX - 1;
+/// The result that a record passes.
+pub(crate) const ACCEPT: Target = u32::MAX;
+/// The result that a record does not pass.
+pub(crate) const REJECT: Target = u32::MAX - 1;
 
 /// The programs for all record types.
 #[derive(Debug)]
 pub(crate) struct Programs<F> {
-    /// Where the one of each type begins; or its result, if that is always the
-    /// same.
-    entries: Box<[Place]>,
+    /// The first op by record type, or the result if it is constant.
+    entries: Box<[Target]>,
     ops: Box<[Op<F>]>,
 }
 
-/// A test, and where to go on.
+/// A test, with the next op for each result.
 #[derive(Debug)]
 struct Op<F> {
     test: Kind<F>,
-    yes: Place,
-    no: Place,
+    yes: Target,
+    no: Target,
 }
 
 #[derive(Debug)]
 enum Kind<F> {
-    /// An integer from a number up to another, maybe around: both sorts of
-    /// integers compare right if the first is subtracted.
+    /// An integer in one range, which may wrap around. Subtracting the lower end makes
+    /// unsigned comparison correct for signed and unsigned integers.
     Range {
         field: F,
         low: u64,
         size: u64,
         absent: bool,
     },
-    /// An integer in one of these ranges, which are sorted. `flip` makes signed
-    /// integers compare as unsigned ones.
+    /// An integer in one of several sorted ranges. `flip` makes signed integers compare
+    /// as unsigned ones.
     Ranges {
         field: F,
         flip: u64,
@@ -49,23 +48,23 @@ enum Kind<F> {
     },
     Float {
         field: F,
-        what: Other,
+        predicate: OtherPredicate,
         negated: bool,
         absent: bool,
     },
     Text {
         field: F,
-        what: Box<Other>,
+        predicate: Box<OtherPredicate>,
         negated: bool,
         absent: bool,
     },
-    There {
+    Present {
         field: F,
         negated: bool,
     },
-    /// An odd (or even) number of programs gives true.
+    /// A parity of the results of several programs.
     Odd {
-        entries: Box<[Place]>,
+        entries: Box<[Target]>,
         even: bool,
     },
 }
@@ -79,13 +78,13 @@ impl<F: Clone> Programs<F> {
 }
 
 impl<F> Programs<F> {
-    /// Where the program of a record type begins. What is not known is false.
+    /// Returns the first op of a record type's program. Unknown types do not pass.
     #[inline(always)]
-    pub(crate) fn entry(&self, record_type: u32) -> Place {
+    pub(crate) fn entry(&self, record_type: u32) -> Target {
         self.entries.get(record_type as usize).copied().unwrap_or(REJECT)
     }
 
-    /// Whether a record passes.
+    /// Returns `true` if a record passes.
     #[inline(always)]
     pub(crate) fn matches<R: Record<F>>(&self, record: &R) -> bool {
         let entry = self.entry(record.record_type());
@@ -93,7 +92,7 @@ impl<F> Programs<F> {
     }
 
     #[inline]
-    fn run<R: Record<F>>(&self, mut at: Place, record: &R) -> bool {
+    fn run<R: Record<F>>(&self, mut at: Target, record: &R) -> bool {
         loop {
             let op = &self.ops[at as usize];
             at = if self.test(&op.test, record) { op.yes } else { op.no };
@@ -117,24 +116,24 @@ impl<F> Programs<F> {
     #[inline(never)]
     fn slow_test<R: Record<F>>(&self, test: &Kind<F>, record: &R) -> bool {
         match test {
-            Kind::Range { .. } => false, // see above
+            Kind::Range { .. } => false, // handled by `test`
             Kind::Ranges { field, flip, ranges, absent } => {
                 let Some(value) = record.integer(field) else { return *absent };
                 let value = value ^ flip;
                 let at = ranges.partition_point(|range| range.1 < value);
                 ranges.get(at).is_some_and(|range| range.0 <= value)
             }
-            Kind::Float { field, what, negated, absent } => {
+            Kind::Float { field, predicate, negated, absent } => {
                 let value = record.float(field);
-                value.map_or(*absent, |value| what.float(value) != *negated)
+                value.map_or(*absent, |value| predicate.float(value) != *negated)
             }
-            Kind::Text { field, what, negated, absent } => {
+            Kind::Text { field, predicate, negated, absent } => {
                 let value = record.text(field);
-                value.map_or(*absent, |value| what.text(&value) != *negated)
+                value.map_or(*absent, |value| predicate.text(&value) != *negated)
             }
-            Kind::There { field, negated } => record.has(field) != *negated,
+            Kind::Present { field, negated } => record.has(field) != *negated,
             Kind::Odd { entries, even } => {
-                let run = |odd, entry: &Place| {
+                let run = |odd, entry: &Target| {
                     odd ^ if *entry >= REJECT { *entry == ACCEPT } else { self.run(*entry, record) }
                 };
                 entries.iter().fold(*even, run)
@@ -143,9 +142,8 @@ impl<F> Programs<F> {
     }
 }
 
-/// Appends the program of a tree, the last test first; gives the place of the
-/// first.
-fn emit<F: Clone>(tree: &Node<F>, yes: Place, no: Place, ops: &mut Vec<Op<F>>) -> Place {
+/// Appends the program of a tree, last test first. Returns the index of the first op.
+fn emit<F: Clone>(tree: &Node<F>, yes: Target, no: Target, ops: &mut Vec<Op<F>>) -> Target {
     let test = match tree {
         Node::Constant(truth) => return if *truth { yes } else { no },
         Node::All(terms) => {
@@ -161,13 +159,13 @@ fn emit<F: Clone>(tree: &Node<F>, yes: Place, no: Place, ops: &mut Vec<Op<F>>) -
         Node::Test(test) => kind(test),
     };
     ops.push(Op { test, yes, no });
-    (ops.len() - 1) as Place
+    (ops.len() - 1) as Target
 }
 
 fn kind<F: Clone>(test: &Test<F>) -> Kind<F> {
     let (field, absent) = (test.field.clone(), test.absent);
-    match &test.what {
-        What::Integer { set, low, .. } => match test.range() {
+    match &test.predicate {
+        Predicate::Integer { set, low, .. } => match test.range() {
             Some((first, last)) => {
                 Kind::Range { field, low: first as u64, size: (last - first) as u64, absent }
             }
@@ -178,14 +176,14 @@ fn kind<F: Clone>(test: &Test<F>) -> Kind<F> {
                 Kind::Ranges { field, flip, ranges, absent }
             }
         },
-        What::Other { what, negated } => {
-            let (what, negated) = (what.clone(), *negated);
-            match what {
-                Other::There => Kind::There { field, negated },
-                Other::Float(..) | Other::FloatOneOf(_) => {
-                    Kind::Float { field, what, negated, absent }
+        Predicate::Other { predicate, negated } => {
+            let (predicate, negated) = (predicate.clone(), *negated);
+            match predicate {
+                OtherPredicate::Present => Kind::Present { field, negated },
+                OtherPredicate::Float(..) | OtherPredicate::FloatOneOf(_) => {
+                    Kind::Float { field, predicate, negated, absent }
                 }
-                _ => Kind::Text { field, what: Box::new(what), negated, absent },
+                _ => Kind::Text { field, predicate: Box::new(predicate), negated, absent },
             }
         }
     }

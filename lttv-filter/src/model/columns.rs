@@ -1,4 +1,4 @@
-//! Records of one type, described column by column.
+//! Filters for records of one type, described column by column.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,12 +10,12 @@ use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::syntax::Selector;
 
-/// The columns of a program's own records, as filters know them: each has a name
-/// and a function that reads it. For records of one type this is all there is to
-/// do; for several see [`Model`].
+/// The columns of an application's records, each with a name and a function that reads
+/// it. This is all that records of one type need; for records of several types, see
+/// [`Model`].
 ///
-/// A function gives `None` where a record does not have the value: then every
-/// comparison with it is false.
+/// A function returns `None` for a record without the value; every comparison with it is
+/// false then.
 ///
 /// ```
 /// use lttv_filter::Expression;
@@ -44,12 +44,12 @@ pub struct Columns<R> {
     columns: Vec<(String, Readable<Column<R>>)>,
 }
 
-/// A filter for the records that [`Columns`] describe.
+/// A filter for records described by [`Columns`].
 pub struct RecordFilter<R> {
     compiled: Compiled<Column<R>>,
 }
 
-/// How a column is read.
+/// The type of a column, with the function that reads it.
 enum Column<R> {
     Unsigned(fn(&R) -> Option<u64>),
     Signed(fn(&R) -> Option<i64>),
@@ -59,49 +59,49 @@ enum Column<R> {
 }
 
 impl<R> Columns<R> {
-    /// No columns yet.
+    /// Creates an empty list of columns.
     pub fn new() -> Self {
         Columns { columns: Vec::new() }
     }
 
-    /// Whole numbers from 0.
+    /// Adds a column of unsigned integers.
     #[must_use]
     pub fn unsigned(self, name: &str, read: fn(&R) -> Option<u64>) -> Self {
         self.column(name, FieldType::integer(64, false), Column::Unsigned(read))
     }
 
-    /// Whole numbers of either sign.
+    /// Adds a column of signed integers.
     #[must_use]
     pub fn signed(self, name: &str, read: fn(&R) -> Option<i64>) -> Self {
         self.column(name, FieldType::integer(64, true), Column::Signed(read))
     }
 
-    /// Points in time, in ns since the epoch: to be compared with dates and times
-    /// of day.
+    /// Adds a column of points in time, in ns since the epoch, which can be compared with
+    /// dates and times of day.
     #[must_use]
     pub fn time(self, name: &str, read: fn(&R) -> Option<i64>) -> Self {
         self.column(name, FieldType::time(), Column::Signed(read))
     }
 
-    /// `true` and `false`.
+    /// Adds a column of truth values.
     #[must_use]
     pub fn truth(self, name: &str, read: fn(&R) -> Option<bool>) -> Self {
         self.column(name, FieldType::truth(), Column::Truth(read))
     }
 
-    /// Floating-point numbers.
+    /// Adds a column of floating-point numbers.
     #[must_use]
     pub fn float(self, name: &str, read: fn(&R) -> Option<f64>) -> Self {
         self.column(name, FieldType::Float, Column::Float(read))
     }
 
-    /// Text.
+    /// Adds a column of text.
     #[must_use]
     pub fn text(self, name: &str, read: fn(&R) -> Option<&str>) -> Self {
         self.column(name, FieldType::Text, Column::Text(read))
     }
 
-    /// Whole numbers from 0 that have names: severities, say.
+    /// Adds a column of unsigned integers with labels, such as severities.
     #[must_use]
     pub fn labels<'n>(
         self,
@@ -117,26 +117,27 @@ impl<R> Columns<R> {
         self.column(name, FieldType::Integer(of), Column::Unsigned(read))
     }
 
+    /// Adds a column, replacing one with the same name.
     fn column(mut self, name: &str, of: FieldType, field: Column<R>) -> Self {
         self.columns.retain(|(known, _)| known != name);
         self.columns.push((name.to_owned(), Readable { field, of, always: false }));
         self
     }
 
-    /// Compiles an expression; its dates and times are UTC.
+    /// Builds a filter from an expression, with dates and times in UTC.
     ///
     /// # Errors
     ///
-    /// Names of columns that there are not, values that do not fit.
+    /// Returns an error if a column is unknown, or a value has the wrong type.
     pub fn compile(&self, expression: &Expression) -> Result<RecordFilter<R>, FilterError> {
         self.compile_within(expression, &Environment::new())
     }
 
-    /// Compiles an expression.
+    /// Builds a filter from an expression, with the time zone and day of an environment.
     ///
     /// # Errors
     ///
-    /// As [`compile`](Self::compile).
+    /// Returns an error under the conditions of [`compile`](Self::compile).
     pub fn compile_within(
         &self,
         expression: &Expression,
@@ -149,20 +150,19 @@ impl<R> Columns<R> {
 }
 
 impl<R> RecordFilter<R> {
-    /// What should be known of the expression: that it is never or always true, or that
-    /// a part of it is.
+    /// Returns notes on parts of the expression that are never or always true.
     pub fn notes(&self) -> &FilterNotes {
         self.compiled.notes()
     }
 
-    /// Whether a record passes. Nothing is allocated.
+    /// Returns `true` if a record passes. Does not allocate.
     #[inline]
     pub fn matches(&self, record: &R) -> bool {
         self.compiled.matches(&Row(record))
     }
 }
 
-/// Columns, as the compiler sees them.
+/// The model of records with these columns.
 struct Table<'c, R>(&'c [(String, Readable<Column<R>>)]);
 
 impl<R> Model for Table<'_, R> {
@@ -191,7 +191,7 @@ impl<R> Model for Table<'_, R> {
     }
 }
 
-/// A record, as programs of filters see it.
+/// A record with columns.
 struct Row<'r, R>(&'r R);
 
 impl<R> Record<Column<R>> for Row<'_, R> {
@@ -224,11 +224,11 @@ impl<R> Record<Column<R>> for Row<'_, R> {
     }
 
     fn has(&self, _: &Column<R>) -> bool {
-        false // all columns are of the kinds above
+        false // all columns have types read by the functions above
     }
 }
 
-// By hand: records need none of these.
+// Implemented by hand, without bounds on `R`.
 
 impl<R> Default for Columns<R> {
     fn default() -> Self {

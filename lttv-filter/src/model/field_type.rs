@@ -1,60 +1,60 @@
-//! Types of fields, as far as comparing goes.
+//! Types of fields, reduced to the properties that comparisons need.
 
 use std::sync::Arc;
 
 use ltt_read::schema::RangeSet;
 
-/// What values a field has.
+/// The type of a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FieldType {
-    /// Integers, labels, truth values, times.
+    /// An integer, enumeration, truth value or time.
     Integer(IntegerType),
-    /// Floating-point numbers.
+    /// A floating-point number.
     Float,
-    /// Text: bytes that are UTF-8, or meant to be.
+    /// Text: bytes that should be UTF-8.
     Text,
-    /// What cannot be compared: it is there or not. Says what it is
-    /// (`a structure`).
+    /// A type that cannot be compared, with its name (such as `a structure`) for error
+    /// messages. Only the presence of such a field can be tested.
     Opaque(&'static str),
 }
 
-/// What integers a field has.
+/// The integers that a field can have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntegerType {
-    /// The least.
+    /// The lowest value.
     pub low: i128,
-    /// The greatest.
+    /// The highest value.
     pub high: i128,
-    /// Names of numbers.
+    /// The labels of values, for enumerations.
     pub labels: Vec<Label>,
-    /// What the numbers are.
+    /// The meaning of the values.
     pub unit: Unit,
 }
 
-/// A name for some numbers.
+/// A label of an enumeration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
-    /// The name.
+    /// The name of the label.
     pub name: Arc<str>,
-    /// The numbers.
+    /// The ranges of values with this label.
     pub ranges: RangeSet,
 }
 
-/// What numbers are.
+/// The meaning of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
-    /// Just numbers (or nanoseconds, if compared with a span of time).
+    /// A number without a unit. It is compared with a duration as a number of ns.
     Number,
-    /// False is 0, true is 1.
+    /// A truth value: 0 for false, 1 for true.
     Truth,
-    /// Points in time, in nanoseconds from the origin of a clock.
+    /// A point in time, in ns since the origin of a clock.
     Time,
 }
 
 impl FieldType {
-    /// Integers of so many bits.
+    /// Creates the type of integers with a number of bits, clamped to 1 to 64.
     pub fn integer(bits: u32, signed: bool) -> Self {
         let bits = bits.clamp(1, 64);
         let (low, high) = match signed {
@@ -64,18 +64,18 @@ impl FieldType {
         FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: Unit::Number })
     }
 
-    /// Truth values: integers 0 and 1.
+    /// Creates the type of truth values: the integers 0 and 1.
     pub fn truth() -> Self {
         FieldType::Integer(IntegerType { low: 0, high: 1, labels: Vec::new(), unit: Unit::Truth })
     }
 
-    /// Points in time, in signed nanoseconds.
+    /// Creates the type of points in time, in signed ns.
     pub fn time() -> Self {
         let (low, high) = (i64::MIN.into(), i64::MAX.into());
         FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: Unit::Time })
     }
 
-    /// What it is, for error messages.
+    /// Returns the name of the type, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             FieldType::Integer(i) => match i.unit {

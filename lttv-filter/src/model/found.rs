@@ -1,4 +1,4 @@
-//! What a selector means.
+//! Results of resolving selectors.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use ltt_read::metadata::Span;
 use super::field_type::FieldType;
 use crate::diagnostic::Diagnostic;
 
-/// What a selector means for records of one type.
+/// The result of resolving a selector for records of one type.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Found<F> {
-    /// Nothing: none of them has such a field.
+    /// No record of the type has such a field.
     Nothing,
-    /// The same for all of them.
+    /// A constant value for all records of the type.
     Constant(Constant),
-    /// One of few values, known by its number: what the record has is an integer
-    /// field, the index of the value here. `None` stands for a value that is not
-    /// there. Comparing is done in advance, with each of them.
+    /// One of a few known values. The integer field of a record is an index into the
+    /// values; `None` stands for an absent value. Comparisons are evaluated in advance
+    /// for each value.
     OneOf(F, Arc<[Option<Constant>]>),
-    /// A field of each record. If there are several, a record has at most one of
-    /// them: they are the options of a variant.
+    /// Fields of records. If there are several, a record has at most one of them: they
+    /// are options of a variant.
     Fields(Vec<Readable<F>>),
 }
 
 /// A value that is known in advance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constant {
-    /// Its type: an integer, or text.
+    /// The type of the value: an integer type or text.
     pub of: FieldType,
     /// The value.
     pub value: ConstantValue,
@@ -36,20 +36,20 @@ pub struct Constant {
 /// The value of a [`Constant`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConstantValue {
-    /// A number.
+    /// An integer.
     Integer(i128),
-    /// Text.
+    /// A text.
     Text(String),
 }
 
 impl Constant {
-    /// A number of 64 bits.
+    /// Creates an unsigned integer of 64 bits.
     pub fn integer(number: u64) -> Self {
         let value = ConstantValue::Integer(number.into());
         Constant { of: FieldType::integer(64, false), value }
     }
 
-    /// Text.
+    /// Creates a text.
     pub fn text(text: impl Into<String>) -> Self {
         Constant { of: FieldType::Text, value: ConstantValue::Text(text.into()) }
     }
@@ -58,41 +58,41 @@ impl Constant {
 /// A field that can be read from a record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readable<F> {
-    /// What to ask a record with.
+    /// The key for the functions of [`Record`](super::Record).
     pub field: F,
-    /// Its type.
+    /// The type of the field.
     pub of: FieldType,
-    /// Whether all records of the type have it.
+    /// Whether all records of the type have the field.
     pub always: bool,
 }
 
-/// What is wrong with a selector.
+/// An error in a selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub(crate) diagnostic: Diagnostic,
-    /// How many steps of the selector are known.
-    pub(crate) known: u32,
+    /// The number of valid steps of the selector.
+    pub(crate) valid_steps: u32,
 }
 
 impl Problem {
-    /// Something is wrong at a place: usually that of a step.
+    /// Creates an error at a span, usually that of a step of the selector.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Problem { diagnostic: Diagnostic::new(span, message), known: 0 }
+        Problem { diagnostic: Diagnostic::new(span, message), valid_steps: 0 }
     }
 
-    /// Adds a hint.
+    /// Adds a hint to the message.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Problem { diagnostic: self.diagnostic.help(help), ..self }
     }
 
-    /// So many steps of the selector are known: of several traces, the one in which
-    /// most are is the one that is meant.
-    pub(crate) fn knowing(self, known: usize) -> Self {
-        Problem { known: u32::try_from(known).unwrap_or(u32::MAX), ..self }
+    /// Sets the number of valid steps of the selector. Of several traces, the error of
+    /// the one with most valid steps is reported.
+    pub(crate) fn with_valid_steps(self, valid_steps: usize) -> Self {
+        Problem { valid_steps: u32::try_from(valid_steps).unwrap_or(u32::MAX), ..self }
     }
 
-    /// Adds the name that was probably meant, if there is one: see
+    /// Adds the nearest name as a suggestion, if there is one: see
     /// [`nearest`](ltt_read::metadata::nearest).
     #[must_use]
     pub fn nearest<'n>(self, wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Self {

@@ -1,9 +1,9 @@
-//! What filters need to know of the records that they choose from.
+//! Descriptions of records for filters.
 //!
-//! For traces all of this is there: see [`Filter`](crate::Filter). A program that
-//! has records of its own, all of one type, describes them by [`Columns`]; for
-//! several types it implements [`Model`] for what they are in general, and
-//! [`Record`] for each of them; [`Compiled`](crate::Compiled) has an example.
+//! Traces need no description: see [`Filter`](crate::Filter). An application with records
+//! of one type describes them by [`Columns`]. For several types, it implements [`Model`]
+//! for the set of types and [`Record`] for the records; [`Compiled`](crate::Compiled) has
+//! an example.
 
 mod columns;
 mod field_type;
@@ -18,46 +18,46 @@ pub use found::{Constant, ConstantValue, Found, Problem, Readable};
 
 use crate::syntax::Selector;
 
-/// What records there are, and what fields they have.
+/// The types of records, and their fields.
 ///
-/// Records have types, numbered from 0, as events have: what a selector means
-/// is found out once for each type, and never again for a record.
+/// The types of records are numbered from 0, like event types. Each selector is resolved
+/// once per type, not per record.
 pub trait Model {
-    /// What a record is asked with for the value of a field.
+    /// The key by which the value of a field is read from a record.
     type Field: Clone + Debug;
 
-    /// How many types there are.
+    /// Returns the number of types.
     fn types(&self) -> u32;
 
-    /// What a selector means for records of a type.
+    /// Finds the fields that a selector refers to in records of a type.
     fn find(&self, record_type: u32, selector: &Selector) -> Found<Self::Field>;
 
-    /// What is wrong with a selector, asked when it means nothing for any type,
-    /// or before anything else.
+    /// Checks a selector. Called before [`find`](Self::find), and independently of a
+    /// type.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// Returns an error if the selector is invalid for all types.
     fn check(&self, selector: &Selector) -> Result<(), Problem>;
 }
 
-/// One record.
+/// A record that can be filtered.
 pub trait Record<F> {
-    /// Number of its type.
+    /// Returns the number of the record's type.
     fn record_type(&self) -> u32;
 
-    /// The value of an integer field, signed ones sign-extended; `None` if this
-    /// record does not have it.
+    /// Returns the value of an integer field, sign-extended if it is signed. `None` if
+    /// this record does not have the field.
     fn integer(&self, field: &F) -> Option<u64>;
 
-    /// The value of a floating-point field; `None` if this record does not have
-    /// it.
+    /// Returns the value of a floating-point field. `None` if this record does not have
+    /// the field.
     fn float(&self, field: &F) -> Option<f64>;
 
-    /// The text of a text field, in UTF-8 as far as it is sound; `None` if this
-    /// record does not have it.
+    /// Returns the value of a text field in UTF-8, as far as it is valid. `None` if this
+    /// record does not have the field.
     fn text<'a>(&'a self, field: &F) -> Option<Cow<'a, [u8]>>;
 
-    /// Whether this record has a field of any other kind.
+    /// Returns `true` if this record has a field of any other type.
     fn has(&self, field: &F) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Building trees without text.
+//! Construction of trees without text.
 
 use std::ops::Not;
 
@@ -6,22 +6,25 @@ use super::expr::{Expr, ExprKind, Literal, Relation};
 use super::selector::Selector;
 
 impl Expr {
-    /// True if all are: `a && b`.
+    /// Creates a conjunction, which is true if all terms are: `a && b`. Without terms, it
+    /// is `true`.
     pub fn all(terms: impl IntoIterator<Item = Expr>) -> Expr {
         Self::joined(terms, true, ExprKind::And)
     }
 
-    /// True if one of them is: `a || b`.
+    /// Creates a disjunction, which is true if at least one term is: `a || b`. Without
+    /// terms, it is `false`.
     pub fn any(terms: impl IntoIterator<Item = Expr>) -> Expr {
         Self::joined(terms, false, ExprKind::Or)
     }
 
-    /// True if an odd number of them are: `a ^ b`.
+    /// Creates a parity, which is true if an odd number of terms is: `a ^ b`. Without
+    /// terms, it is `false`.
     pub fn odd(terms: impl IntoIterator<Item = Expr>) -> Expr {
         Self::joined(terms, false, ExprKind::Xor)
     }
 
-    /// `true` or `false`.
+    /// Creates a constant: `true` or `false`.
     pub fn constant(truth: bool) -> Expr {
         ExprKind::Constant(truth).into()
     }
@@ -48,66 +51,66 @@ impl Not for Expr {
     }
 }
 
-#[allow(clippy::should_implement_trait)] // `==` cannot give an expression
+#[allow(clippy::should_implement_trait)] // `PartialEq::eq` cannot return an expression
 impl Selector {
-    /// `field RELATION value`
+    /// Creates a comparison: `field RELATION value`.
     pub fn compare(&self, relation: Relation, value: impl Into<Literal>) -> Expr {
         ExprKind::Compare { selector: self.clone(), relation, value: value.into() }.into()
     }
 
-    /// `field == value`
+    /// Creates a comparison: `field == value`.
     pub fn eq(&self, value: impl Into<Literal>) -> Expr {
         self.compare(Relation::Eq, value)
     }
 
-    /// `field != value`
+    /// Creates a comparison: `field != value`.
     pub fn ne(&self, value: impl Into<Literal>) -> Expr {
         self.compare(Relation::Ne, value)
     }
 
-    /// `field < value`
+    /// Creates a comparison: `field < value`.
     pub fn lt(&self, value: impl Into<Literal>) -> Expr {
         self.compare(Relation::Lt, value)
     }
 
-    /// `field <= value`
+    /// Creates a comparison: `field <= value`.
     pub fn le(&self, value: impl Into<Literal>) -> Expr {
         self.compare(Relation::Le, value)
     }
 
-    /// `field > value`
+    /// Creates a comparison: `field > value`.
     pub fn gt(&self, value: impl Into<Literal>) -> Expr {
         self.compare(Relation::Gt, value)
     }
 
-    /// `field >= value`
+    /// Creates a comparison: `field >= value`.
     pub fn ge(&self, value: impl Into<Literal>) -> Expr {
         self.compare(Relation::Ge, value)
     }
 
-    /// `field =~ "pattern"`
+    /// Creates a comparison with a pattern: `field =~ "pattern"`.
     pub fn like(&self, pattern: &str) -> Expr {
         self.compare(Relation::Like, pattern)
     }
 
-    /// `field in (…)`
+    /// Creates a membership test: `field in (…)`.
     pub fn one_of<V: Into<Literal>>(&self, values: impl IntoIterator<Item = V>) -> Expr {
         let values = values.into_iter().map(Into::into).collect();
         ExprKind::In { selector: self.clone(), negated: false, values }.into()
     }
 
-    /// `field not in (…)`
+    /// Creates a negated membership test: `field not in (…)`.
     pub fn none_of<V: Into<Literal>>(&self, values: impl IntoIterator<Item = V>) -> Expr {
         let values = values.into_iter().map(Into::into).collect();
         ExprKind::In { selector: self.clone(), negated: true, values }.into()
     }
 
-    /// `exists(field)`
+    /// Creates a test for presence: `exists(field)`.
     pub fn exists(&self) -> Expr {
         ExprKind::Exists(self.clone()).into()
     }
 
-    /// `field`, for a boolean one.
+    /// Creates a test of a boolean field: `field`.
     pub fn is_true(&self) -> Expr {
         ExprKind::Is(self.clone()).into()
     }

@@ -1,28 +1,27 @@
-//! Numbers of any size, by their decimal digits.
+//! Exact numbers of any size.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A number that is kept by its decimal digits: exact, whatever its size.
+/// A number in decimal digits: exact, whatever its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactNumber {
     negative: bool,
-    /// ASCII digits of an integer. Neither the first nor the last is 0; there are none
-    /// for 0.
+    /// The ASCII digits of an integer, without leading and trailing zeros. Empty for 0.
     digits: String,
-    /// The power of ten that the integer is multiplied by.
+    /// The power of ten by which the integer is multiplied.
     exponent: i64,
 }
 
-/// No number that is compared with a literal is beyond this, positive or negative.
-const BEYOND: i128 = i128::MAX / 4;
+/// A bound on the absolute values of numbers that are compared with literals.
+const LIMIT: i128 = i128::MAX / 4;
 
-/// Exponents are at most so large, positive or negative.
+/// The maximum absolute value of exponents.
 const MAX_EXPONENT: i64 = 1_000_000_000;
 
 impl ExactNumber {
-    /// Reads digits, perhaps with a sign, a point and an exponent. `None` if they are
-    /// something else, or the exponent has more than nine digits.
+    /// Parses digits with an optional sign, point and exponent. Returns `None` for other
+    /// text, or if the exponent is out of range.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (negative, abs) = match text.strip_prefix('-') {
             Some(abs) => (true, abs),
@@ -42,7 +41,8 @@ impl ExactNumber {
         Some(Self::normal(negative, digits, exponent - fraction.len() as i64))
     }
 
-    /// The number that is printed shortest of those for which a double stands.
+    /// Converts a double to the shortest decimal number that rounds to it. `None` if it
+    /// is not finite.
     pub(crate) fn of_double(number: f64) -> Option<Self> {
         Self::read(&format!("{number:e}"))
     }
@@ -57,7 +57,7 @@ impl ExactNumber {
         }
     }
 
-    /// The product with a factor.
+    /// Returns the product with a factor.
     pub(crate) fn times(&self, factor: u64) -> Self {
         let mut product = Vec::with_capacity(self.digits.len() + 20);
         let mut carry = 0;
@@ -73,12 +73,12 @@ impl ExactNumber {
         Self::normal(self.negative, product.into_iter().rev().collect(), self.exponent)
     }
 
-    /// The product with a power of ten.
+    /// Returns the product with a power of ten.
     pub(crate) fn shifted(&self, power: i64) -> Self {
         Self::normal(self.negative, self.digits.clone(), self.exponent + power)
     }
 
-    /// The number as an integer, if it is one of 128 bits.
+    /// Returns the number as an integer. `None` if it is not an integer of 128 bits.
     pub(crate) fn as_i128(&self) -> Option<i128> {
         let zeros = usize::try_from(self.exponent).ok().filter(|zeros| *zeros < 40)?;
         let digits = format!("{}{}", self.digits, "0".repeat(zeros));
@@ -89,24 +89,24 @@ impl ExactNumber {
         }
     }
 
-    /// The greatest integer that is not above the number times a power of ten, and the
-    /// least that is not below it. Absurdly large ones are replaced by others that are
-    /// beyond 64 bits, too.
+    /// Returns the greatest integer that is not above the number times a power of ten,
+    /// and the least that is not below it. Results with more than 37 digits are replaced
+    /// with others that exceed 64 bits, too.
     pub(crate) fn between(&self, power: u32) -> (i128, i128) {
         let exponent = self.exponent + i64::from(power);
-        let (sign, beyond) = if self.negative { (-1, -BEYOND) } else { (1, BEYOND) };
-        // Digits before the point.
+        let (sign, limit) = if self.negative { (-1, -LIMIT) } else { (1, LIMIT) };
+        // The number of digits before the point.
         let whole = self.digits.len() as i64 + exponent;
         if self.digits.is_empty() {
             return (0, 0);
         }
         if whole > 37 {
-            return (beyond, beyond);
+            return (limit, limit);
         }
         let kept = self.digits.len().min(usize::try_from(whole).unwrap_or(0));
         let zeros = usize::try_from(exponent).unwrap_or(0);
         let digits = format!("0{}{}", &self.digits[..kept], "0".repeat(zeros));
-        let abs: i128 = digits.parse().unwrap_or(BEYOND); // 38 digits fit
+        let abs: i128 = digits.parse().unwrap_or(LIMIT); // 38 digits fit
         match (exponent >= 0, self.negative) {
             (true, _) => (sign * abs, sign * abs),
             (false, false) => (abs, abs + 1),
@@ -114,20 +114,21 @@ impl ExactNumber {
         }
     }
 
-    /// The double that is nearest to it, perhaps an infinite one.
+    /// Returns the nearest double, which may be infinite.
     pub(crate) fn nearest_double(&self) -> f64 {
-        self.to_string().parse().unwrap_or(f64::NAN) // it is a number
+        self.to_string().parse().unwrap_or(f64::NAN) // digits always parse
     }
 
-    /// The greatest double that is not above it, and the least that is not below it.
-    /// Only for integers, and what is beyond all finite doubles.
+    /// Returns the greatest double that is not above the number, and the least that is
+    /// not below it. Only correct for integers, and for numbers beyond all finite
+    /// doubles.
     pub(crate) fn doubles(&self) -> (f64, f64) {
         let near = self.nearest_double();
         match near {
             f64::INFINITY => (f64::MAX, near),
             f64::NEG_INFINITY => (near, f64::MIN),
             _ => {
-                // All doubles that are nearest to an integer are integers.
+                // The double nearest to an integer is an integer.
                 let exact = Self::read(&format!("{near:.0}"));
                 match exact.map_or(Ordering::Equal, |exact| exact.cmp(self)) {
                     Ordering::Less => (near, near.next_up()),
@@ -138,7 +139,7 @@ impl ExactNumber {
         }
     }
 
-    /// The text without an exponent, for numbers that were written so.
+    /// Formats the number without an exponent.
     pub(crate) fn positional(&self) -> String {
         let sign = if self.negative { "-" } else { "" };
         let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or(0));
@@ -164,7 +165,8 @@ impl From<i128> for ExactNumber {
 
 impl Ord for ExactNumber {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Where the first digit stands, then the digits, as text is compared.
+        // Numbers are compared by the place of the first digit, then by their digits as
+        // text.
         let size = |it: &Self| match it.digits.is_empty() {
             true => i64::MIN,
             false => it.digits.len() as i64 + it.exponent,
@@ -186,7 +188,7 @@ impl PartialOrd for ExactNumber {
 }
 
 impl fmt::Display for ExactNumber {
-    /// As an integer with an exponent.
+    /// Writes an integer with an exponent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.negative { "-" } else { "" };
         match &*self.digits {
@@ -213,7 +215,7 @@ mod tests {
             ("-12.5", 0, (-13, -12)),
             ("-0.001", 0, (-1, 0)),
             ("1e-1000000", 9, (0, 1)),
-            ("1e1000000", 0, (BEYOND, BEYOND)),
+            ("1e1000000", 0, (LIMIT, LIMIT)),
             ("-18446744073709551616", 0, (-(1 << 64), -(1 << 64))),
             ("9007199254740993.00000000000000000001", 0, ((1 << 53) + 1, (1 << 53) + 2)),
             ("1.844674407370955161600e19", 0, (1 << 64, 1 << 64)),

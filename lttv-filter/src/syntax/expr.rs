@@ -5,13 +5,12 @@ use ltt_read::metadata::Span;
 use super::literal::LiteralKind;
 use super::selector::Selector;
 
-/// A node of an expression tree, with its place in the text that it was read
-/// from. Nodes are equal if they mean the same; where they stand does not
-/// count.
+/// A node of an expression tree, with its span in the parsed text. Equality ignores
+/// spans.
 ///
-/// Trees can be walked and changed at will, or built without any text: see the
-/// functions here and those of [`Selector`]. [`Expression::new`] makes something
-/// that can be compiled of them.
+/// Trees can be traversed and changed, or built without text by the functions of this
+/// type and of [`Selector`]. [`Expression::new`] converts a tree to an expression that
+/// can be compiled.
 ///
 /// ```
 /// use lttv_filter::{Expr, Expression, Selector};
@@ -30,74 +29,75 @@ use super::selector::Selector;
 /// [`Expression::new`]: crate::Expression::new
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of the node.
     pub kind: ExprKind,
-    /// Where it stands, with its parentheses.
+    /// The span in the text, including parentheses.
     pub span: Span,
 }
 
-/// The kinds of nodes.
+/// The kind of a node.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExprKind {
-    /// `true` or `false`.
+    /// A constant: `true` or `false`.
     Constant(bool),
-    /// `!a`
+    /// A negation: `!a`.
     Not(Box<Expr>),
-    /// `a && b && …`: true if all are. Two or more.
+    /// A conjunction of two or more terms, true if all are: `a && b && …`.
     And(Vec<Expr>),
-    /// `a ^ b ^ …`: true if an odd number of them are. Two or more.
+    /// A parity of two or more terms, true if an odd number of them is: `a ^ b ^ …`.
     Xor(Vec<Expr>),
-    /// `a || b || …`: true if one of them is. Two or more.
+    /// A disjunction of two or more terms, true if at least one is: `a || b || …`.
     Or(Vec<Expr>),
-    /// `field == 5`: true if the field is there and its value compares so.
+    /// A comparison, true if the field is present and its value compares accordingly:
+    /// `field == 5`.
     Compare {
-        /// What is compared.
+        /// The field.
         selector: Selector,
-        /// How.
+        /// The relation.
         relation: Relation,
-        /// With what.
+        /// The value.
         value: Literal,
     },
-    /// `field in (1, 2)`, `field not in (1, 2)`: true if the field is there and
-    /// its value is one of these, or none of them.
+    /// A membership test, true if the field is present and its value is one of a set, or
+    /// none of it: `field in (1, 2)`, `field not in (1, 2)`.
     In {
-        /// What is looked for.
+        /// The field.
         selector: Selector,
-        /// Whether the set is to be left out.
+        /// Whether the test is `not in`.
         negated: bool,
-        /// The set.
+        /// The values of the set.
         values: Vec<Literal>,
     },
-    /// `exists(field)`: true if the event has it.
+    /// A test for presence, true if the event has the field: `exists(field)`.
     Exists(Selector),
-    /// `field`: true if a boolean field is there and true.
+    /// A test of a boolean field, true if it is present and true: `field`.
     Is(Selector),
 }
 
-/// How a field is compared with a value.
+/// A relation between a field and a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// `==`
+    /// The field equals the value: `==`.
     Eq,
-    /// `!=`
+    /// The field differs from the value: `!=`.
     Ne,
-    /// `<`
+    /// The field is less than the value: `<`.
     Lt,
-    /// `<=`
+    /// The field is less than or equal to the value: `<=`.
     Le,
-    /// `>`
+    /// The field is greater than the value: `>`.
     Gt,
-    /// `>=`
+    /// The field is greater than or equal to the value: `>=`.
     Ge,
-    /// `=~`: text matches a pattern.
+    /// The text or label matches a pattern: `=~`.
     Like,
-    /// `!~`: text does not match a pattern.
+    /// The text or label does not match a pattern: `!~`.
     NotLike,
 }
 
 impl Relation {
-    /// As it is written.
+    /// Returns the operator: `==`, for example.
     pub fn symbol(self) -> &'static str {
         match self {
             Relation::Eq => "==",
@@ -111,8 +111,8 @@ impl Relation {
         }
     }
 
-    /// The relation that says the same with its sides swapped; `None` for
-    /// patterns, which stand on the right.
+    /// Returns the equivalent relation with its operands swapped. `None` for patterns,
+    /// which have to be on the right.
     pub fn flipped(self) -> Option<Relation> {
         Some(match self {
             Relation::Eq | Relation::Ne => self,
@@ -125,12 +125,12 @@ impl Relation {
     }
 }
 
-/// A value in an expression, with its place in the text.
+/// A value in an expression, with its span in the text. Equality ignores spans.
 #[derive(Debug, Clone)]
 pub struct Literal {
-    /// What it is.
+    /// The kind of the literal, with its value.
     pub kind: LiteralKind,
-    /// Where it stands.
+    /// The span in the text.
     pub span: Span,
 }
 
@@ -159,7 +159,7 @@ impl<K: Into<LiteralKind>> From<K> for Literal {
 }
 
 impl Expr {
-    /// The nodes directly below it.
+    /// Returns the child nodes.
     pub fn children(&self) -> &[Expr] {
         match &self.kind {
             ExprKind::Not(inner) => std::slice::from_ref(&**inner),
@@ -168,7 +168,7 @@ impl Expr {
         }
     }
 
-    /// The nodes directly below it, to be changed.
+    /// Returns the child nodes for modification.
     pub fn children_mut(&mut self) -> &mut [Expr] {
         match &mut self.kind {
             ExprKind::Not(inner) => std::slice::from_mut(&mut **inner),
@@ -177,7 +177,7 @@ impl Expr {
         }
     }
 
-    /// It and all nodes below it, parents first.
+    /// Iterates over the node and all nodes below it, parents first.
     ///
     /// ```
     /// use lttv_filter::{Expression, ExprKind};
@@ -199,7 +199,7 @@ impl Expr {
         })
     }
 
-    /// The selector of a leaf.
+    /// Returns the selector of a leaf. `None` for constants and for nodes with children.
     pub fn selector(&self) -> Option<&Selector> {
         match &self.kind {
             ExprKind::Compare { selector, .. }

@@ -1,4 +1,4 @@
-//! From text to tokens.
+//! The lexer.
 
 use ltt_read::metadata::Span;
 
@@ -10,8 +10,8 @@ use super::time_literal::{TimeError, date_time, time_of_day};
 use super::token::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
 
-/// Splits a text into tokens, the last of which is `End`. What cannot be read
-/// becomes a `Bad` one, and a diagnostic.
+/// Splits a text into tokens, the last of which is `End`. Text that is not a token
+/// becomes `Bad`, with a diagnostic.
 pub(super) fn tokens(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer { text, at: 0, errors: Vec::new() };
     let mut tokens = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn tokens(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
     }
 }
 
-/// Signs, longer ones before those that they begin with.
+/// The operators and punctuation. Longer ones precede their prefixes.
 const SIGNS: [(&str, TokenKind); 25] = [
     ("&&", TokenKind::And),
     ("&", TokenKind::And),
@@ -57,12 +57,12 @@ const SIGNS: [(&str, TokenKind); 25] = [
     ("*", TokenKind::Star),
 ];
 
-/// Operators of other languages, and what they are here.
+/// Operators of other languages, with their equivalents.
 const FOREIGN: [(&str, &str); 4] = [("<>", "!="), ("=<", "<="), ("=>", ">="), ("===", "==")];
 
 struct Lexer<'a> {
     text: &'a str,
-    /// Where the next token begins.
+    /// The start of the next token.
     at: usize,
     errors: Vec<Diagnostic>,
 }
@@ -90,7 +90,7 @@ impl Lexer<'_> {
         let rest = &self.text[self.at..];
         if let Some((foreign, ours)) = FOREIGN.iter().find(|(sign, _)| rest.starts_with(sign)) {
             let span = self.skip(foreign.len());
-            let error = Diagnostic::new(span, format!("there is no operator `{foreign}`"));
+            let error = Diagnostic::new(span, format!("unknown operator `{foreign}`"));
             self.errors.push(error.replace(span, *ours));
             let same = SIGNS.iter().find(|(sign, _)| sign == ours);
             return same.map_or(TokenKind::Bad, |(_, kind)| kind.clone());
@@ -106,13 +106,13 @@ impl Lexer<'_> {
         self.errors.push(match first {
             '{' | '}' => error.help("terms are grouped by `(` and `)`"),
             '~' => error.help("patterns are compared by `=~` and `!~`"),
-            '-' => error.help("there is no arithmetic; a minus stands right before a number"),
+            '-' => error.help("there is no arithmetic; a minus sign directly precedes a number"),
             _ => error.help("text with such characters has to be quoted"),
         });
         TokenKind::Bad
     }
 
-    /// Passes so many bytes; gives their place.
+    /// Skips a number of bytes, and returns their span.
     fn skip(&mut self, len: usize) -> Span {
         let start = self.at;
         self.at += len;
@@ -135,13 +135,13 @@ impl Lexer<'_> {
                     FaultKind::Unclosed => {
                         self.at = self.text.len();
                         let span = Span::new(begin - 1, self.at);
-                        let error = Diagnostic::new(span, "this text does not end");
-                        self.errors.push(error.help(format!("it has to be closed by `{quote}`")));
+                        let error = Diagnostic::new(span, "unclosed text");
+                        self.errors.push(error.help(format!("close it with `{quote}`")));
                     }
                     FaultKind::Escape(why) => {
                         self.at = end_of_quoted(self.text, begin, quote);
                         let escape = &self.text[span.start as usize..span.end as usize];
-                        let message = format!("`{escape}` is no escape");
+                        let message = format!("invalid escape `{escape}`");
                         self.errors.push(Diagnostic::new(span, message).help(why));
                     }
                 }
@@ -150,7 +150,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A number, a time or a date: all that begins with a digit.
+    /// Reads a number, time or date: any token that begins with a digit.
     fn number(&mut self) -> TokenKind {
         let rest = &self.text[self.at..];
         let (len, form) = if is_date(rest) {
@@ -188,7 +188,7 @@ pub(super) fn starts_word(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '$' | '@')
 }
 
-/// How far a word reaches. Some signs may be in it, though not at its end.
+/// Returns the length of a word. Some signs can be part of a word, though not at its end.
 pub(super) fn word_len(text: &str) -> usize {
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
     let mut len = 0;
@@ -201,7 +201,7 @@ pub(super) fn word_len(text: &str) -> usize {
         }
         len = at + c.len_utf8();
     }
-    // `a::` is `a`, and something that cannot be read.
+    // In `a::`, the word is `a`; the rest is an error.
     text[..len].trim_end_matches([':', '-', '/']).len().max(usize::from(len > 0))
 }
 
@@ -213,7 +213,8 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// Sign, digits, point, unit, exponent: whatever looks like one number.
+/// Returns the length of the sign, digits, point, unit and exponent that look like one
+/// number.
 fn number_len(text: &str) -> usize {
     let sign = usize::from(text.starts_with('-'));
     let part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
@@ -230,7 +231,8 @@ fn is_date(text: &str) -> bool {
     (0..10).all(|i| if matches!(i, 4 | 7) { head[i] == b'-' } else { head[i].is_ascii_digit() })
 }
 
-/// A date, a time behind it (after one blank, too), and an offset.
+/// Returns the length of a date, with a time after it (also after one blank) and an
+/// offset.
 fn date_len(text: &str) -> usize {
     let mut len = 10;
     let rest = &text[10..];
@@ -245,7 +247,7 @@ fn date_len(text: &str) -> usize {
     len + run(&text[len..], part)
 }
 
-/// Where text in quotes ends that holds an error.
+/// Returns the end of quoted text that contains an error.
 fn end_of_quoted(text: &str, begin: usize, quote: char) -> usize {
     let mut chars = text[begin..].char_indices();
     while let Some((at, c)) = chars.next() {
@@ -261,9 +263,11 @@ fn end_of_quoted(text: &str, begin: usize, quote: char) -> usize {
 
 fn time_error(span: Span, text: &str, error: TimeError) -> Diagnostic {
     let (message, help) = match error {
-        TimeError::Time => ("is no time of day", "they are written `hh:mm[:ss[.fraction]]`"),
+        TimeError::Time => {
+            ("is not a time of day", "times of day are written `hh:mm[:ss[.fraction]]`")
+        }
         TimeError::Date => {
-            ("is no date", "they are written `YYYY-MM-DD[Thh:mm[:ss[.fraction]]][Z|+hh:mm]`")
+            ("is not a date", "dates are written `YYYY-MM-DD[Thh:mm[:ss[.fraction]]][Z|+hh:mm]`")
         }
         TimeError::Range => ("is not in the calendar", "there is no such day or hour"),
     };
@@ -274,9 +278,9 @@ fn number_error(span: Span, text: &str, error: NumberError) -> Diagnostic {
     let message = |what: &str| Diagnostic::new(span, format!("`{text}` {what}"));
     match error {
         NumberError::TooLarge => message("is too large").help(
-            "an exponent has nine digits at most, a number in another base than ten 127 bits",
+            "exponents have at most nine digits; numbers in bases other than ten have at most 127 bits",
         ),
-        NumberError::Digits { base } => message("is no number").help(format!(
+        NumberError::Digits { base } => message("is not a number").help(format!(
             "{} {base} number has digits from 0 to {}, on both sides of a point",
             if base == "octal" { "an" } else { "a" },
             match base {
@@ -288,8 +292,8 @@ fn number_error(span: Span, text: &str, error: NumberError) -> Diagnostic {
         )),
         NumberError::Unit(unit) => {
             let unit = if unit.len() > 20 { "…" } else { &unit };
-            message("is no number").help(format!(
-                "`{unit}` is no unit of time (ns, us, ms, s, min, h, d); text has to be quoted"
+            message("is not a number").help(format!(
+                "`{unit}` is not a unit of time (ns, us, ms, s, min, h, d); text has to be quoted"
             ))
         }
     }

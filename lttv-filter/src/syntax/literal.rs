@@ -1,4 +1,4 @@
-//! Values in expressions.
+//! Literals in expressions.
 
 use jiff::SignedDuration;
 use jiff::civil::{self, Date, Time};
@@ -6,50 +6,50 @@ use jiff::tz::Offset;
 
 use super::exact::ExactNumber;
 
-/// A value in an expression. What it means depends on the field that it is
-/// compared with: text may be a label, a number of seconds a time.
+/// The kind and value of a literal. Its meaning depends on the type of the field that it
+/// is compared with: text can be a label, and a number can be a time in seconds.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LiteralKind {
-    /// An integer.
+    /// An integer of at most 128 bits.
     Int(i128),
     /// An integer of more than 128 bits.
     LargeInt(ExactNumber),
-    /// A decimal fraction with at most 9 digits after the point, in units of
-    /// 10⁻⁹: exact, for times.
+    /// A decimal fraction with at most 9 digits after the point, in units of 10⁻⁹; exact,
+    /// for times.
     Decimal(i128),
-    /// A number with an exponent, or with more digits after the point (finite): the one
-    /// that the double is printed as.
+    /// A number with an exponent, or with more digits after the point, that is the
+    /// shortest decimal form of this finite double.
     Float(f64),
-    /// Any other number with a point or an exponent: it has more digits than a double.
+    /// Any other number with a point or an exponent, which has more digits than a double.
     Number(ExactNumber),
-    /// `true` or `false`.
+    /// A truth value: `true` or `false`.
     Bool(bool),
-    /// Text, a label, or a pattern.
+    /// A text, label or pattern.
     Text(String),
-    /// A number with a unit of time, in nanoseconds: `12ms`.
+    /// A duration in ns: `12ms`.
     Duration(i128),
-    /// The same, if it has a part of a nanosecond, or is larger: `0.5ns`.
+    /// A duration in ns that is not an integer, or exceeds 128 bits: `0.5ns`.
     FineDuration(ExactNumber),
-    /// A time of day, in nanoseconds since midnight: `03:02:07.5`.
+    /// A time of day, in ns since midnight: `03:02:07.5`.
     TimeOfDay(i64),
     /// A date with a time: `2026-11-21T03:02:07.5Z`.
     DateTime(CivilTime),
 }
 
-/// A date and time as clocks on the wall show it.
+/// A civil date and time, optionally with an offset from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CivilTime {
     pub(crate) at: civil::DateTime,
-    /// How far the wall is from Greenwich; `None` for the zone of
-    /// [`Environment`](crate::Environment).
+    /// The offset from UTC. `None` for the zone of [`Environment`](crate::Environment).
     pub(crate) offset: Option<Offset>,
 }
 
 impl CivilTime {
-    /// A time (in ns since midnight) of a day (year, month and day from 1), of a zone
-    /// that is so many seconds east of Greenwich, or else that of the
-    /// [`Environment`](crate::Environment). `None` if there is no such time.
+    /// Creates a date (year, month from 1, day from 1) and time (ns since midnight), with
+    /// an offset in seconds east of Greenwich, or else in the zone of the
+    /// [`Environment`](crate::Environment). Returns `None` if there is no such date or
+    /// time.
     ///
     /// ```
     /// use lttv_filter::{CivilTime, LiteralKind, Selector};
@@ -68,26 +68,27 @@ impl CivilTime {
         Some(CivilTime { at: date.to_datetime(time), offset })
     }
 
-    /// Year, month and day.
+    /// Returns the year, month (from 1) and day (from 1).
     pub fn date(&self) -> (i16, u8, u8) {
         let date = self.at.date();
         (date.year(), date.month().unsigned_abs(), date.day().unsigned_abs())
     }
 
-    /// Nanoseconds since midnight.
+    /// Returns the time of day, in ns since midnight.
     pub fn ns_of_day(&self) -> u64 {
         let ns = self.at.time().duration_since(Time::midnight()).as_nanos();
         ns.try_into().unwrap_or_default() // not negative
     }
 
-    /// Seconds east of Greenwich, if they are said.
+    /// Returns the offset in seconds east of Greenwich. `None` for the zone of the
+    /// environment.
     pub fn offset(&self) -> Option<i32> {
         self.offset.map(Offset::seconds)
     }
 }
 
 impl LiteralKind {
-    /// What it is, for error messages.
+    /// Returns the name of the kind, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             LiteralKind::Int(_) | LiteralKind::LargeInt(_) => "an integer",
@@ -96,7 +97,7 @@ impl LiteralKind {
             }
             LiteralKind::Bool(_) => "a truth value",
             LiteralKind::Text(_) => "text",
-            LiteralKind::Duration(_) | LiteralKind::FineDuration(_) => "a span of time",
+            LiteralKind::Duration(_) | LiteralKind::FineDuration(_) => "a duration",
             LiteralKind::TimeOfDay(_) => "a time of day",
             LiteralKind::DateTime(_) => "a date",
         }

@@ -1,4 +1,4 @@
-//! The language: trees, how they are read from text, and how they are printed.
+//! The language: syntax trees, parsing and formatting.
 
 mod build;
 mod exact;
@@ -20,16 +20,16 @@ pub(crate) use parser::parse;
 pub(crate) use print::nanoseconds_text;
 pub use selector::{Root, Selector, Step, StepKind};
 
-/// How deep parentheses and negations may be nested.
+/// The maximum nesting of parentheses and negations.
 pub(crate) const MAX_DEPTH: usize = 200;
 
-/// How many comparisons an expression may have. (Sets may be of any size.)
+/// The maximum number of comparisons in an expression. Sets can have any size.
 pub(crate) const MAX_COMPARISONS: usize = 4096;
 
-/// Words that mean something to the parser, and cannot be names as they are.
+/// The keywords, which cannot be used as names without quotes.
 pub(crate) const KEYWORDS: [&str; 8] = ["and", "or", "xor", "not", "in", "exists", "true", "false"];
 
-/// Whether a word is a keyword, in whatever case.
+/// Returns `true` if a word is a keyword, in upper or lower case.
 pub(crate) fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
 }

@@ -3,7 +3,7 @@
 use super::exact::ExactNumber;
 use super::literal::LiteralKind;
 
-/// Units of time, in nanoseconds.
+/// The units of time, in ns.
 const UNITS: [(&str, u64); 9] = [
     ("ns", 1),
     ("us", 1_000),
@@ -18,18 +18,18 @@ const UNITS: [(&str, u64); 9] = [
 
 pub(super) const NS_PER_S: i128 = 1_000_000_000;
 
-/// Why a text that begins with a digit is no number.
+/// An error in a token that begins with a digit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NumberError {
-    /// More bits, or a larger exponent, than there may be.
+    /// The number has too many bits, or too large an exponent.
     TooLarge,
-    /// A digit that its base does not have, or none at all.
+    /// The number has a digit that its base does not have, or none at all.
     Digits { base: &'static str },
-    /// Letters that are no unit.
+    /// The number is followed by letters that are not a unit.
     Unit(String),
 }
 
-/// Reads a number: `-12`, `0x1f`, `1_000`, `1.5`, `1e-3`, `12ms`.
+/// Parses a number: `-12`, `0x1f`, `1_000`, `1.5`, `1e-3`, `12ms`.
 pub(super) fn read(text: &str) -> Result<LiteralKind, NumberError> {
     let (negative, abs) = match text.strip_prefix('-') {
         Some(abs) => (true, abs),
@@ -86,8 +86,8 @@ pub(super) fn read(text: &str) -> Result<LiteralKind, NumberError> {
     }
 }
 
-/// Whole part and fraction in units of 10⁻⁹; `None` if that is not exact, or
-/// absurdly large.
+/// Converts a whole part and a fraction to units of 10⁻⁹. `None` if the result is not
+/// exact, or the whole part has more than 20 digits.
 fn nano(whole: &str, fraction: &str) -> Option<i128> {
     if fraction.len() > 9 || whole.len() > 20 {
         return None;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_forms() {
+    fn read_accepts_all_forms() {
         use LiteralKind::*;
         let exact = |text: &str| ExactNumber::read(text).expect("a number");
         for (text, value) in [
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn read_refuses_invalid_numbers() {
         use NumberError::*;
         for (text, error) in [
             ("0xffffffffffffffffffffffffffffffffff", TooLarge),

@@ -1,5 +1,5 @@
-//! From tokens to a tree: recursive descent, one function for each level of
-//! precedence. A fault in one term does not hide those in others.
+//! The parser: recursive descent, with one function for each level of precedence. A fault
+//! in one term does not hide faults in others.
 
 use ltt_read::metadata::Span;
 
@@ -11,24 +11,24 @@ use super::token::{Token, TokenKind};
 use super::{MAX_COMPARISONS, MAX_DEPTH, is_keyword};
 use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind, MAX_ERRORS};
 
-/// Longer texts are refused: nobody has typed them.
+/// The maximum length of a text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Reads an expression.
+/// Parses an expression.
 pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
     if text.trim().is_empty() {
         let error = Diagnostic::new(Span::new(0, 0), "the filter is empty");
-        let error = error.help("`true` lets everything pass");
+        let error = error.help("`true` passes all events");
         return Err(FilterError::new(FilterErrorKind::Empty, text, vec![error]));
     }
     if text.len() > MAX_TEXT {
         let message = format!("an expression of {} bytes is too long", text.len());
-        let error = Diagnostic::new(Span::new(0, 0), message).help("1 MiB is allowed");
+        let error = Diagnostic::new(Span::new(0, 0), message).help("the limit is 1 MiB");
         return Err(FilterError::new(FilterErrorKind::Syntax, text, vec![error]));
     }
     let (tokens, errors) = lexer::tokens(text);
     let mut parser =
-        Parser { text, tokens, at: 0, depth: 0, comparisons: 0, gave_up: false, errors };
+        Parser { text, tokens, at: 0, depth: 0, comparisons: 0, is_abandoned: false, errors };
     let tree = parser.whole();
     parser.errors.truncate(MAX_ERRORS);
     match parser.errors.is_empty() {
@@ -37,7 +37,7 @@ pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
     }
 }
 
-/// A fault that has been noted; the term is given up.
+/// A fault for which an error has been added. Parsing of the term stops.
 struct Fault;
 
 struct Parser<'a> {
@@ -46,28 +46,28 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     comparisons: usize,
-    /// Whether the rest is not looked at: nothing more is said then.
-    gave_up: bool,
+    /// Whether parsing was abandoned, so that no more errors are added.
+    is_abandoned: bool,
     errors: Vec<Diagnostic>,
 }
 
-/// A function that reads the terms of a level, and what joins them.
+/// A function that parses terms of a level of precedence.
 type Level<'a> = fn(&mut Parser<'a>) -> Expr;
 
 impl<'a> Parser<'a> {
     fn whole(&mut self) -> Expr {
         let tree = self.or();
-        // Terms go on up to what no term can begin with.
+        // Parsing of terms stops at a token that cannot follow a term.
         while self.peek().kind != TokenKind::End && self.errors.len() < MAX_ERRORS {
             let span = self.peek().span;
             if self.peek().kind == TokenKind::Close {
-                let error = Diagnostic::new(span, "this `)` closes nothing");
+                let error = Diagnostic::new(span, "unmatched `)`");
                 self.errors.push(error);
                 self.at += 1;
             } else if !self.peek().kind.is_logical() {
                 let error = self.after_term();
                 self.errors.extend(error);
-                self.give_up_term();
+                self.skip_term();
                 continue;
             }
             if self.peek().kind.is_logical() {
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         self.joined(&TokenKind::And, "and", Self::term, ExprKind::And)
     }
 
-    /// One or more of a level, joined by a sign or a word.
+    /// Parses one or more terms of a level, joined by a sign or a word.
     fn joined(
         &mut self,
         sign: &TokenKind,
@@ -119,21 +119,21 @@ impl<'a> Parser<'a> {
         kind == sign || kind.is_word(word)
     }
 
-    /// A term; if it is faulty, something in its place.
+    /// Parses a term. An invalid term is replaced with a constant.
     fn term(&mut self) -> Expr {
         let span = self.peek().span;
         match self.negated() {
             Ok(expr) => expr,
             Err(Fault) => {
-                self.give_up_term();
+                self.skip_term();
                 Expr { kind: ExprKind::Constant(false), span }
             }
         }
     }
 
-    /// Goes to where the next term may begin: behind it stands what joins terms,
-    /// or a parenthesis that this term did not open.
-    fn give_up_term(&mut self) {
+    /// Skips to the end of a faulty term: an operator that joins terms, or a closing
+    /// parenthesis that this term did not open.
+    fn skip_term(&mut self) {
         let mut open = 0u32;
         loop {
             match &self.peek().kind {
@@ -161,11 +161,11 @@ impl<'a> Parser<'a> {
         Ok(Expr { kind: ExprKind::Not(Box::new(inner?)), span })
     }
 
-    /// Notes that something is one level deeper.
+    /// Increments the nesting depth, within its limit.
     fn enter(&mut self, span: Span) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
-            let message = format!("this is nested more than {MAX_DEPTH} deep");
-            return self.give_up(Diagnostic::new(span, message));
+            let message = format!("nesting exceeds {MAX_DEPTH} levels");
+            return self.abandon(Diagnostic::new(span, message));
         }
         self.depth += 1;
         Ok(())
@@ -187,7 +187,8 @@ impl<'a> Parser<'a> {
             TokenKind::Word(word) if is_keyword(&word) => {
                 let error = self.unexpected("a comparison");
                 self.fail(
-                    error.help(format!("a field of this name is written `{word}` in backticks")),
+                    error
+                        .help(format!("a field with this name is quoted with backticks: `{word}`")),
                 )
             }
             TokenKind::Word(_) | TokenKind::Name(_) => self.comparison(),
@@ -215,18 +216,18 @@ impl<'a> Parser<'a> {
             let span = Span { start: open.start, end: self.peek().span.end };
             self.at += 1;
             self.depth -= 1;
-            return self.fail(Diagnostic::new(span, "there is nothing between these parentheses"));
+            return self.fail(Diagnostic::new(span, "empty parentheses"));
         } else {
             self.or()
         };
         self.depth -= 1;
         if self.peek().kind != TokenKind::Close {
             if self.peek().kind == TokenKind::End {
-                return self.fail(Diagnostic::new(open, "this `(` is never closed"));
+                return self.fail(Diagnostic::new(open, "unclosed `(`"));
             }
             let error = self.after_term();
             self.errors.extend(error);
-            self.give_up_term();
+            self.skip_term();
             while self.peek().kind.is_logical() {
                 self.at += 1;
                 self.or();
@@ -262,7 +263,7 @@ impl<'a> Parser<'a> {
         Ok(Expr { kind: ExprKind::Exists(selector), span })
     }
 
-    /// `field RELATION value`, `field in (…)`, `field`.
+    /// Parses `field RELATION value`, `field in (…)` or `field`.
     fn comparison(&mut self) -> Result<Expr, Fault> {
         let start = self.peek().span;
         self.count(start)?;
@@ -290,7 +291,7 @@ impl<'a> Parser<'a> {
         Ok(Expr { kind, span })
     }
 
-    /// `value RELATION field`
+    /// Parses `value RELATION field`.
     fn reversed(&mut self) -> Result<Expr, Fault> {
         let start = self.peek().span;
         self.count(start)?;
@@ -315,7 +316,7 @@ impl<'a> Parser<'a> {
         Ok(Expr { kind: ExprKind::Compare { selector, relation, value }, span })
     }
 
-    /// Refuses what cannot follow a comparison.
+    /// Fails if the next token cannot follow a comparison.
     fn end_of_term(&mut self) -> Result<(), Fault> {
         match self.after_term() {
             Some(error) => self.fail(error),
@@ -323,7 +324,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is wrong with what follows a term, if it is.
+    /// Returns the error if the next token cannot follow a term.
     fn after_term(&self) -> Option<Diagnostic> {
         let Token { kind, span } = self.peek();
         let error = match kind {
@@ -333,7 +334,7 @@ impl<'a> Parser<'a> {
             TokenKind::Relation(relation) => {
                 let sign = relation.symbol();
                 let error = Diagnostic::new(*span, "comparisons cannot be chained");
-                error.help(format!("write each for itself: `a {sign} 1 && b {sign} 2`"))
+                error.help(format!("write each comparison separately: `a {sign} 1 && b {sign} 2`"))
             }
             TokenKind::Star => self
                 .unexpected("an operator")
@@ -349,13 +350,13 @@ impl<'a> Parser<'a> {
         Some(error)
     }
 
-    /// Counts a comparison; there may not be too many.
+    /// Counts a comparison, within the limit.
     fn count(&mut self, span: Span) -> Result<(), Fault> {
         self.comparisons += 1;
         if self.comparisons > MAX_COMPARISONS {
-            let message = format!("there are more than {MAX_COMPARISONS} comparisons");
+            let message = format!("more than {MAX_COMPARISONS} comparisons");
             let error = Diagnostic::new(span, message);
-            return self.give_up(error.help("`FIELD in (…)` compares with any number of values"));
+            return self.abandon(error.help("`FIELD in (…)` compares with any number of values"));
         }
         Ok(())
     }
@@ -457,7 +458,7 @@ impl<'a> Parser<'a> {
         Ok(Literal { kind, span })
     }
 
-    /// Text that is not quoted: a word, or several joined by points.
+    /// Parses text without quotes: a word, or several joined by points.
     fn plain_text(&mut self, mut text: String, start: Span) -> Result<Literal, Fault> {
         self.at += 1;
         let rooted = Root::of(&text).is_some();
@@ -470,7 +471,7 @@ impl<'a> Parser<'a> {
         let span = Span { start: start.start, end: self.last_end() };
         if rooted && text.contains('.') {
             let error = Diagnostic::new(span, "a field cannot be compared with a field");
-            let error = error.help("if it is text, it has to be quoted");
+            let error = error.help("text with points has to be quoted");
             return self.fail(error.replace(span, format!("{text:?}")));
         }
         let touches = |token: &Token| token.span.start == span.end;
@@ -494,7 +495,7 @@ impl<'a> Parser<'a> {
         self.at += 1;
         let values = self.values(open);
         if values.is_err() {
-            self.give_up_term();
+            self.skip_term();
         }
         if self.peek().kind == TokenKind::Close {
             self.at += 1;
@@ -502,14 +503,14 @@ impl<'a> Parser<'a> {
         values
     }
 
-    /// The values of a set, up to its closing parenthesis.
+    /// Parses the values of a set, up to its closing parenthesis.
     fn values(&mut self, open: Span) -> Result<Vec<Literal>, Fault> {
         let mut values = Vec::new();
         loop {
             match self.peek().kind {
                 TokenKind::Close if values.is_empty() => {
                     let span = Span { start: open.start, end: self.peek().span.end };
-                    return self.fail(Diagnostic::new(span, "there is nothing in this set"));
+                    return self.fail(Diagnostic::new(span, "empty set"));
                 }
                 TokenKind::End => break,
                 _ => values.push(self.value()?),
@@ -525,26 +526,26 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        self.fail(Diagnostic::new(open, "this `(` is never closed"))
+        self.fail(Diagnostic::new(open, "unclosed `(`"))
     }
 
-    /// Notes an error.
+    /// Adds an error.
     fn fail<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
-        if !self.gave_up {
+        if !self.is_abandoned {
             self.errors.push(error);
         }
         Err(Fault)
     }
 
-    /// Notes an error behind which nothing can be read in any sensible way.
-    fn give_up<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
+    /// Adds an error and abandons parsing, because the rest cannot be parsed sensibly.
+    fn abandon<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
         let failed = self.fail(error);
         self.at = self.tokens.len() - 1;
-        self.gave_up = true;
+        self.is_abandoned = true;
         failed
     }
 
-    /// Something else was expected where the next token is.
+    /// Creates the error that something else was expected in place of the next token.
     fn unexpected(&self, expected: &str) -> Diagnostic {
         let Token { kind, span } = self.peek();
         let found = match kind {
@@ -576,7 +577,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// Where the token before the next ends.
+    /// Returns the end of the previous token.
     fn last_end(&self) -> u32 {
         self.tokens[self.at.min(self.tokens.len() - 1).saturating_sub(1)].span.end
     }

@@ -1,4 +1,4 @@
-//! Printing trees in their canonical form: parsing it gives the same tree.
+//! Formatting of trees in canonical form, which parses to an equal tree.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -43,9 +43,9 @@ impl Display for Expr {
     }
 }
 
-/// How tightly an expression holds together: more than what it is in, or it
-/// needs parentheses.
-fn tightness(expr: &Expr) -> u8 {
+/// Returns the precedence of an expression. It needs parentheses unless its precedence is
+/// higher than that of its parent.
+fn precedence(expr: &Expr) -> u8 {
     match expr.kind {
         ExprKind::Or(_) => 1,
         ExprKind::Xor(_) => 2,
@@ -59,7 +59,7 @@ fn joined(f: &mut Formatter<'_>, terms: &[Expr], sign: &str, own: u8) -> fmt::Re
         if i > 0 {
             f.write_str(sign)?;
         }
-        if tightness(term) > own {
+        if precedence(term) > own {
             term.fmt(f)?;
         } else {
             write!(f, "({term})")?;
@@ -121,7 +121,7 @@ impl Display for LiteralKind {
     }
 }
 
-/// At least one digit after the point, no needless ones.
+/// Writes at least one digit after the point, without trailing zeros.
 fn decimal(f: &mut Formatter<'_>, units: i128) -> fmt::Result {
     let (sign, abs) = (if units < 0 { "-" } else { "" }, units.unsigned_abs());
     let scale = NS_PER_S.unsigned_abs();
@@ -131,7 +131,7 @@ fn decimal(f: &mut Formatter<'_>, units: i128) -> fmt::Result {
     write!(f, "{sign}{}.{fraction}", abs / scale)
 }
 
-/// In the largest unit that needs no fraction.
+/// Writes a duration in the largest unit that needs no fraction.
 fn duration(f: &mut Formatter<'_>, ns: i128) -> fmt::Result {
     let units = [(NS_PER_S, "s"), (1_000_000, "ms"), (1_000, "us")];
     match units.iter().find(|(scale, _)| ns % scale == 0) {
@@ -140,7 +140,7 @@ fn duration(f: &mut Formatter<'_>, ns: i128) -> fmt::Result {
     }
 }
 
-/// Nanoseconds as seconds, for error messages.
+/// Formats ns as seconds, for error messages.
 pub(crate) fn nanoseconds_text(ns: i128) -> String {
     LiteralKind::Decimal(ns).to_string()
 }

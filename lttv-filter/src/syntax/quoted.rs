@@ -1,13 +1,13 @@
-//! Text in quotes: reading and printing escapes.
+//! Quoted text: parsing and formatting of escapes.
 
 use std::fmt::{self, Write};
 
-/// Reads text from behind its opening quote; gives it and the offset behind the
+/// Parses text after its opening quote. Returns the value and the offset after the
 /// closing quote.
 ///
 /// # Errors
 ///
-/// With the place of what is wrong, counted from where `text` begins.
+/// Returns an error with its place, as offsets into `text`.
 pub(super) fn read(text: &str, quote: char) -> Result<(String, usize), Fault> {
     let mut value = String::new();
     let mut chars = text.char_indices();
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, quote: char) -> Result<(String, usize), Fault> {
             'r' => value.push('\r'),
             '0' => value.push('\0'),
             '\\' | '"' | '\'' | '`' => value.push(escaped),
-            // For patterns, which have escapes of their own.
+            // Kept for patterns, which have their own escapes.
             '*' | '?' | '[' | ']' => value.extend(['\\', escaped]),
             'x' => {
                 let digits = text.get(at + 2..at + 4).unwrap_or("");
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str, quote: char) -> Result<(String, usize), Fault> {
                 chars.nth(digits.len() + 1);
             }
             other => {
-                let message = "no such escape; a backslash itself is written `\\\\`";
+                let message = "a backslash is written `\\\\`";
                 return Err(Fault::escape(at, 1 + other.len_utf8(), message));
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn read(text: &str, quote: char) -> Result<(String, usize), Fault> {
     Err(Fault { start: 0, end: text.len(), kind: FaultKind::Unclosed })
 }
 
-/// What is wrong with text in quotes.
+/// An error in quoted text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) start: usize,
@@ -77,7 +77,7 @@ impl Fault {
     }
 }
 
-/// Prints text so that [`read`] gives it back.
+/// Writes text in quotes, so that [`read`] returns an equal text.
 pub(super) fn write(f: &mut impl Write, text: &str, quote: char) -> fmt::Result {
     f.write_char(quote)?;
     for c in text.chars() {

@@ -1,17 +1,17 @@
-//! Selectors: which field of an event is meant.
+//! Selectors of fields.
 
 use ltt_read::metadata::Span;
 
-/// Which field is meant: `event.fields.sched_switch.next_tid`, `stack[2].ip`.
+/// A reference to a field: `event.fields.sched_switch.next_tid`, `stack[2].ip`.
 ///
-/// Selectors are equal if they mean the same; where they stand does not count.
+/// Equality ignores spans.
 #[derive(Debug, Clone)]
 pub struct Selector {
-    /// From where the steps lead.
+    /// The root, at which the steps start.
     pub root: Root,
-    /// The steps.
+    /// The steps from the root to the field.
     pub steps: Vec<Step>,
-    /// Where it stands.
+    /// The span in the text.
     pub span: Span,
 }
 
@@ -21,31 +21,31 @@ impl PartialEq for Selector {
     }
 }
 
-/// What the first word of a selector means.
+/// The first word of a selector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Root {
-    /// A field by its name alone, wherever events have one of that name.
+    /// No root: a field by its name alone, in any scope that has one with this name.
     Bare,
-    /// `event.`: the event, its fields and contexts.
+    /// The event, its fields and contexts: `event.`.
     Event,
-    /// `packet.`: header and context of the packet that it is in.
+    /// The header and context of the event's packet: `packet.`.
     Packet,
-    /// `tracefile.`: the data stream that it is in.
+    /// The event's tracefile: `tracefile.`.
     Tracefile,
-    /// `channel.`: the channel of that data stream.
+    /// The channel of the event's tracefile: `channel.`.
     Channel,
-    /// `trace.`: the trace that it is in.
+    /// The event's trace: `trace.`.
     Trace,
-    /// `state.`: the state of the traced system at the event.
+    /// The state of the traced system at the event: `state.`.
     State,
 }
 
 impl Root {
-    /// All that are written.
+    /// All roots except [`Root::Bare`], which is not written.
     pub const WRITTEN: [Root; 6] =
         [Root::Event, Root::Packet, Root::Tracefile, Root::Channel, Root::Trace, Root::State];
 
-    /// As it is written; empty for [`Root::Bare`].
+    /// Returns the word of the root. Empty for [`Root::Bare`].
     pub fn word(self) -> &'static str {
         match self {
             Root::Bare => "",
@@ -58,18 +58,18 @@ impl Root {
         }
     }
 
-    /// The root that a word means.
+    /// Finds the root with a word, in upper or lower case.
     pub(crate) fn of(word: &str) -> Option<Root> {
         Root::WRITTEN.into_iter().find(|root| root.word().eq_ignore_ascii_case(word))
     }
 }
 
-/// A step of a selector, with its place in the text.
+/// A step of a selector, with its span in the text. Equality ignores spans.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What it is.
+    /// The kind of the step.
     pub kind: StepKind,
-    /// Where it stands.
+    /// The span in the text.
     pub span: Span,
 }
 
@@ -79,19 +79,19 @@ impl PartialEq for Step {
     }
 }
 
-/// The kinds of steps.
+/// The kind of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum StepKind {
-    /// `.name`
+    /// A member by its name: `.name`.
     Name(String),
-    /// `[5]`
+    /// An element by its index, from 0: `[5]`.
     Index(u64),
-    /// `.*`: any event, in `event.fields.*.name`.
+    /// Any event, in `event.fields.*.name`: `.*`.
     Any,
 }
 
 impl Step {
-    /// The name, if it is one.
+    /// Returns the name. `None` for other kinds of steps.
     pub fn name(&self) -> Option<&str> {
         if let StepKind::Name(name) = &self.kind { Some(name) } else { None }
     }
@@ -104,43 +104,43 @@ impl From<StepKind> for Step {
 }
 
 impl Selector {
-    /// A root and a name below it.
+    /// Creates a selector with a root and one name.
     pub fn new(root: Root, name: &str) -> Self {
         Selector { root, steps: Vec::new(), span: Span::default() }.name(name)
     }
 
-    /// A field by its name alone.
+    /// Creates a selector of a field by its name alone.
     pub fn bare(name: &str) -> Self {
         Self::new(Root::Bare, name)
     }
 
-    /// `event.NAME`
+    /// Creates the selector `event.NAME`.
     pub fn event(name: &str) -> Self {
         Self::new(Root::Event, name)
     }
 
-    /// `event.fields.EVENT.FIELD`
+    /// Creates the selector `event.fields.EVENT.FIELD`.
     pub fn field_of(event: &str, field: &str) -> Self {
         Self::event("fields").name(event).name(field)
     }
 
-    /// `event.fields.*.FIELD`
+    /// Creates the selector `event.fields.*.FIELD`.
     pub fn field_of_any(field: &str) -> Self {
         Self::event("fields").with(StepKind::Any).name(field)
     }
 
-    /// `state.NAME`
+    /// Creates the selector `state.NAME`.
     pub fn state(name: &str) -> Self {
         Self::new(Root::State, name)
     }
 
-    /// A step more: `.NAME`.
+    /// Adds a step to a member: `.NAME`.
     #[must_use]
     pub fn name(self, name: &str) -> Self {
         self.with(StepKind::Name(name.to_owned()))
     }
 
-    /// A step more: `[INDEX]`.
+    /// Adds a step to an element: `[INDEX]`.
     #[must_use]
     pub fn index(self, index: u64) -> Self {
         self.with(StepKind::Index(index))
@@ -151,7 +151,7 @@ impl Selector {
         self
     }
 
-    /// The name of a step, if there is one.
+    /// Returns the name of a step, if the step exists and has one.
     pub(crate) fn name_at(&self, step: usize) -> Option<&str> {
         self.steps.get(step)?.name()
     }

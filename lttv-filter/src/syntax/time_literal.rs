@@ -1,4 +1,4 @@
-//! Times of day and dates.
+//! Literals of times of day and dates.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use super::literal::{CivilTime, LiteralKind};
 
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// Why a text is no time of day, or no date.
+/// An error in a time of day or date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeError {
-    /// `hh:mm[:ss[.fraction]]` it is not.
+    /// The text is not of the form `hh:mm[:ss[.fraction]]`.
     Time,
-    /// `YYYY-MM-DD[Thh:mm[:ss[.fraction]][Z|±hh:mm]]` it is not.
+    /// The text is not of the form `YYYY-MM-DD[Thh:mm[:ss[.fraction]][Z|±hh:mm]]`.
     Date,
-    /// There is no such day or hour.
+    /// The date or time does not exist.
     Range,
 }
 
-/// Reads a time of day.
+/// Parses a time of day.
 pub(super) fn time_of_day(text: &str) -> Result<LiteralKind, TimeError> {
     let time = time(text)?;
     let ns = time.duration_since(Time::midnight()).as_nanos();
     i64::try_from(ns).map(LiteralKind::TimeOfDay).map_err(|_| TimeError::Range)
 }
 
-/// Reads a date, maybe with a time of day and an offset.
+/// Parses a date, optionally with a time of day and an offset.
 pub(super) fn date_time(text: &str) -> Result<LiteralKind, TimeError> {
     let mut parts = text.get(..10).ok_or(TimeError::Date)?.split('-');
     let mut part = |width| number(parts.next(), width, TimeError::Date);
@@ -77,27 +77,27 @@ fn offset(text: &str) -> Result<Offset, TimeError> {
     Offset::from_seconds(seconds).map_err(|_| TimeError::Range)
 }
 
-/// One to nine digits after the point, in nanoseconds.
+/// Parses one to nine digits after the point, in ns.
 fn fraction(text: &str) -> Result<i32, TimeError> {
     let digits = (1..=9).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
     let value: i32 = text.parse().ok().filter(|_| digits).ok_or(TimeError::Time)?;
     Ok(value * 10i32.pow(9 - text.len() as u32))
 }
 
-/// A number of so many digits (four at most).
+/// Parses a number of `width` digits (at most four).
 fn number(text: Option<&str>, width: usize, error: TimeError) -> Result<i16, TimeError> {
     let text = text.filter(|t| t.len() == width && t.bytes().all(|c| c.is_ascii_digit()));
     text.and_then(|t| t.parse().ok()).ok_or(error)
 }
 
-/// Prints a time of day so that it is read as the same.
+/// Writes a time of day, which parses to an equal value.
 pub(super) fn write_time_of_day(f: &mut impl fmt::Write, ns: i64) -> fmt::Result {
     let seconds = ns / NS_PER_S;
     write!(f, "{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)?;
     write_fraction(f, ns % NS_PER_S)
 }
 
-/// Prints a date so that it is read as the same.
+/// Writes a date, which parses to an equal value.
 pub(super) fn write_date_time(f: &mut impl fmt::Write, time: CivilTime) -> fmt::Result {
     let (date, clock) = (time.at.date(), time.at.time());
     write!(f, "{:04}-{:02}-{:02}T", date.year(), date.month(), date.day())?;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn all_forms() {
+    fn times_accept_all_forms() {
         for (text, as_printed) in [
             ("03:02", "03:02:00"),
             ("3:02:07", "03:02:07"),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn times_refuse_invalid_text() {
         for text in ["3", "3:2", "03:02.5", "03:02:08:1", "03:02:08.", "03:02:08.1234567891"] {
             assert_eq!(time_of_day(text), Err(TimeError::Time), "{text}");
         }

@@ -1,11 +1,11 @@
-//! Tokens.
+//! Tokens of the language.
 
 use ltt_read::metadata::Span;
 
 use super::expr::Relation;
 use super::literal::LiteralKind;
 
-/// A token with its place.
+/// A token with its span.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -32,13 +32,13 @@ pub(super) enum TokenKind {
     Comma,
     Dot,
     Star,
-    /// What could not be read; an error has been noted.
+    /// Invalid text, for which an error has been added.
     Bad,
     End,
 }
 
 impl TokenKind {
-    /// Whether it joins two terms, as word or sign.
+    /// Returns `true` for operators that join terms, as words or signs.
     pub(super) fn is_logical(&self) -> bool {
         match self {
             TokenKind::And | TokenKind::Or | TokenKind::Xor => true,
@@ -47,7 +47,7 @@ impl TokenKind {
         }
     }
 
-    /// Whether it is this keyword.
+    /// Returns `true` if the token is this keyword.
     pub(super) fn is_word(&self, keyword: &str) -> bool {
         matches!(self, TokenKind::Word(word) if word.eq_ignore_ascii_case(keyword))
     }

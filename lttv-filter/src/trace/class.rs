@@ -1,5 +1,4 @@
-//! From steps of a selector to fields of a class: what types they have, and
-//! whether they are always there.
+//! Resolution of the steps of a selector to fields of a class.
 
 use ltt_read::FieldStep;
 use ltt_read::schema::{FieldClass, FieldKind, Length};
@@ -7,7 +6,7 @@ use ltt_read::schema::{FieldClass, FieldKind, Length};
 use crate::model::{FieldType, IntegerType, Label, Unit};
 use crate::syntax::{Step, StepKind};
 
-/// More options than this, of variants in variants, are not told apart.
+/// The maximum number of fields that steps can lead to through nested variants.
 const MAX_TARGETS: usize = 1024;
 
 /// A field that steps lead to.
@@ -15,13 +14,12 @@ const MAX_TARGETS: usize = 1024;
 pub(super) struct Target<'c> {
     pub(super) path: Vec<FieldStep>,
     pub(super) class: &'c FieldClass,
-    /// Whether it is there in each event.
+    /// Whether every event has the field.
     pub(super) always: bool,
 }
 
-/// The fields that steps lead to from a class: several if a variant is among
-/// what they pass, of which an event has at most one. `None` if there are too
-/// many.
+/// Finds the fields that steps lead to from a class. There are several if the steps pass
+/// a variant, of which an event has at most one. Returns `None` if there are too many.
 pub(super) fn targets<'c>(class: &'c FieldClass, steps: &[Step]) -> Option<Vec<Target<'c>>> {
     let mut walk = Walk { path: Vec::new(), targets: Vec::new(), steps: 0 };
     walk.go(class, steps, true).then_some(walk.targets)
@@ -34,7 +32,7 @@ struct Walk<'c> {
 }
 
 impl<'c> Walk<'c> {
-    /// False if there is too much.
+    /// Visits the fields that steps lead to. Returns `false` if there are too many.
     fn go(&mut self, class: &'c FieldClass, steps: &[Step], always: bool) -> bool {
         self.steps += 1;
         if self.steps > 16 * MAX_TARGETS || self.targets.len() > MAX_TARGETS {
@@ -87,13 +85,13 @@ impl<'c> Walk<'c> {
         always: bool,
     ) -> bool {
         self.path.push(step);
-        let goes_on = self.go(class, rest, always);
+        let continues = self.go(class, rest, always);
         self.path.pop();
-        goes_on
+        continues
     }
 }
 
-/// The names that could follow at the end of steps, for who mistyped one.
+/// Adds the names that can follow at a class, for suggestions.
 pub(super) fn names_below<'c>(class: &'c FieldClass, names: &mut Vec<&'c str>) {
     match &class.kind {
         FieldKind::Struct(s) => names.extend(s.members.iter().map(|member| &*member.name)),
@@ -110,7 +108,7 @@ pub(super) fn names_below<'c>(class: &'c FieldClass, names: &mut Vec<&'c str>) {
     }
 }
 
-/// What values fields of a class have.
+/// Returns the type of fields of a class.
 pub(super) fn field_type(class: &FieldClass) -> FieldType {
     match &class.kind {
         FieldKind::Integer(fixed, integer) => {

@@ -1,25 +1,25 @@
-//! What an event is asked with.
+//! Keys of fields of events.
 
 use ltt_read::Field;
 
 use super::state::StateField;
 
-/// A field of an event, or of what is around it.
+/// A field of an event, its packet, tracefile or state.
 #[derive(Debug, Clone)]
 pub(crate) enum TraceField {
-    /// An integer of fixed size: the common case, and the fastest.
+    /// An integer of fixed size, the most common and fastest kind.
     Plain(Field),
     /// A text in UTF-8 of constant length.
     Text(Field),
     /// Any other field.
     Any(Field),
-    /// The time, in nanoseconds.
+    /// The timestamp, in ns.
     Time,
-    /// The clock's value, in cycles.
+    /// The clock value, in cycles.
     Cycles,
-    /// The number of the tracefile.
+    /// The index of the tracefile.
     Tracefile,
-    /// Something of the state.
+    /// A field of the state.
     State(StateField),
 }
 

@@ -1,4 +1,4 @@
-//! Traces as something to be filtered.
+//! The model of traces and the records of events.
 
 mod class;
 mod fields;

@@ -1,4 +1,4 @@
-//! What selectors mean in a trace.
+//! Resolution of selectors in a trace.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::model::{
 };
 use crate::syntax::{Root, Selector, Step, StepKind};
 
-/// Where bare names are looked for, in this order.
+/// The scopes in which bare names are searched, in this order.
 const BARE_SCOPES: [Scope; 4] =
     [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
 
-/// A trace, and the state that goes with it.
+/// A trace, and the fields of its state.
 #[derive(Clone, Copy)]
 pub(crate) struct TraceModel<'t> {
     pub(crate) trace: &'t Trace,
     pub(crate) state: &'t dyn StateFields,
 }
 
-/// What a selector asks for.
-enum Asked<'s> {
+/// The property that a selector refers to.
+enum Property<'s> {
     Name,
     Category,
     Subname,
@@ -34,7 +34,7 @@ enum Asked<'s> {
     LogLevel,
     Time,
     Cycles,
-    /// Fields in one of these scopes, maybe of certain events only.
+    /// Fields in one of these scopes, optionally of events with a name.
     Field {
         event: Option<&'s Step>,
         scopes: &'static [Scope],
@@ -62,39 +62,41 @@ impl Model for TraceModel<'_> {
         let Some(event_type) = self.schema().event_types.get(id.index()) else {
             return Found::Nothing;
         };
-        let Ok(asked) = asked(selector) else { return Found::Nothing };
+        let Ok(property) = property(selector) else { return Found::Nothing };
         let text = |text: &str| Found::Constant(Constant::text(text));
-        match asked {
-            Asked::Name => text(event_type.name()),
-            Asked::Category => {
+        match property {
+            Property::Name => text(event_type.name()),
+            Property::Category => {
                 event_type.name().split_once(':').map_or(Found::Nothing, |(c, _)| text(c))
             }
-            Asked::Subname => {
+            Property::Subname => {
                 text(event_type.name().split_once(':').map_or(event_type.name(), |(_, s)| s))
             }
-            Asked::Id => Found::Constant(Constant::integer(event_type.id)),
-            Asked::LogLevel => event_type.log_level.map_or(Found::Nothing, log_level),
-            Asked::Time => self.clocked(id, TraceField::Time, FieldType::time()),
-            Asked::Cycles => self.clocked(id, TraceField::Cycles, FieldType::integer(64, false)),
-            Asked::Field { event, scopes, steps } => {
+            Property::Id => Found::Constant(Constant::integer(event_type.id)),
+            Property::LogLevel => event_type.log_level.map_or(Found::Nothing, log_level),
+            Property::Time => self.clocked(id, TraceField::Time, FieldType::time()),
+            Property::Cycles => self.clocked(id, TraceField::Cycles, FieldType::integer(64, false)),
+            Property::Field { event, scopes, steps } => {
                 if event.is_some_and(|step| !is_event(step, event_type)) {
                     return Found::Nothing;
                 }
                 self.field(id, scopes, steps)
             }
-            Asked::TracefileName => self.of_tracefile(|t| Some(Constant::text(t.name()))),
-            Asked::ChannelName => self.of_tracefile(|t| Some(Constant::text(t.channel()))),
-            Asked::Cpu => self.of_tracefile(|t| t.cpu().map(|cpu| Constant::integer(cpu.into()))),
-            Asked::TraceName => self
+            Property::TracefileName => self.of_tracefile(|t| Some(Constant::text(t.name()))),
+            Property::ChannelName => self.of_tracefile(|t| Some(Constant::text(t.channel()))),
+            Property::Cpu => {
+                self.of_tracefile(|t| t.cpu().map(|cpu| Constant::integer(cpu.into())))
+            }
+            Property::TraceName => self
                 .trace
                 .path()
                 .file_name()
                 .map_or(Found::Nothing, |name| text(&name.to_string_lossy())),
-            Asked::TracePath => text(&self.trace.path().to_string_lossy()),
-            Asked::TraceUuid => {
+            Property::TracePath => text(&self.trace.path().to_string_lossy()),
+            Property::TraceUuid => {
                 self.trace.uuid().map_or(Found::Nothing, |uuid| text(&uuid.to_string()))
             }
-            Asked::Env(name) => match self.schema().env(name) {
+            Property::Env(name) => match self.schema().env(name) {
                 None => Found::Nothing,
                 Some(EnvValue::Str(value)) => text(value),
                 Some(EnvValue::Int(value)) => {
@@ -102,7 +104,7 @@ impl Model for TraceModel<'_> {
                     Found::Constant(Constant { of, value: ConstantValue::Integer(*value) })
                 }
             },
-            Asked::State(name) => match self.state.find(name) {
+            Property::State(name) => match self.state.find(name) {
                 None => Found::Nothing,
                 Some((field, of)) => {
                     let (field, always) = (TraceField::State(field), false);
@@ -113,22 +115,22 @@ impl Model for TraceModel<'_> {
     }
 
     fn check(&self, selector: &Selector) -> Result<(), Problem> {
-        match asked(selector)? {
-            Asked::Field { event, scopes, steps } => {
+        match property(selector)? {
+            Property::Field { event, scopes, steps } => {
                 self.check_field(selector, event, scopes, steps)
             }
-            Asked::Env(name) if self.schema().env(name).is_none() => {
+            Property::Env(name) if self.schema().env(name).is_none() => {
                 let step = &selector.steps[1];
                 let problem =
                     Problem::new(step.span, format!("the trace's environment has no `{name}`"));
                 Err(problem.nearest(name, self.schema().env.iter().map(|(name, _)| &**name)))
             }
-            Asked::State(name) if self.state.find(name).is_none() => {
+            Property::State(name) if self.state.find(name).is_none() => {
                 let names = self.state.names();
                 if names.is_empty() {
-                    let problem = Problem::new(selector.span, "no state is kept here");
+                    let problem = Problem::new(selector.span, "no state is available here");
                     return Err(
-                        problem.help("`state.` fields need a program that follows the state")
+                        problem.help("`state.` fields need a program that tracks the state")
                     );
                 }
                 let step = &selector.steps[0];
@@ -145,7 +147,7 @@ impl<'t> TraceModel<'t> {
         self.trace.schema()
     }
 
-    /// A field that events have whose stream has a clock.
+    /// Finds a field that events have if their stream has a clock.
     fn clocked(&self, id: EventTypeId, field: TraceField, of: FieldType) -> Found<TraceField> {
         match self.schema().stream_of(id).default_clock {
             Some(_) => Found::Fields(vec![Readable { field, of, always: true }]),
@@ -158,8 +160,8 @@ impl<'t> TraceModel<'t> {
         if values.is_empty() { Found::Nothing } else { Found::OneOf(TraceField::Tracefile, values) }
     }
 
-    /// The field of an event type that steps lead to in the first scope that has
-    /// one.
+    /// Finds the fields of an event type that steps lead to, in the first scope that has
+    /// any.
     fn field(&self, id: EventTypeId, scopes: &[Scope], steps: &[Step]) -> Found<TraceField> {
         for scope in scopes {
             let Some(class) = root(self.schema(), id, *scope) else { continue };
@@ -182,8 +184,8 @@ impl<'t> TraceModel<'t> {
         Found::Nothing
     }
 
-    /// Whether steps lead to a field of an event type in a scope.
-    fn leads(&self, id: EventTypeId, scope: Scope, steps: &[Step]) -> bool {
+    /// Returns whether steps lead to a field of an event type in a scope.
+    fn is_field(&self, id: EventTypeId, scope: Scope, steps: &[Step]) -> bool {
         let class = root(self.schema(), id, scope);
         class.and_then(|class| targets(class, steps)).is_some_and(|t| !t.is_empty())
     }
@@ -208,55 +210,56 @@ impl<'t> TraceModel<'t> {
             let names = self.schema().event_types.iter().map(EventType::name);
             return Err(problem.nearest(name, names));
         }
-        let knowing = usize::from(event.is_some());
-        let leads = |scope: &Scope, steps: &[Step]| types().any(|id| self.leads(id, *scope, steps));
-        let mut found: Vec<&Scope> = scopes.iter().filter(|scope| leads(scope, steps)).collect();
-        // Both are written `event.context`.
+        let with_valid_steps = usize::from(event.is_some());
+        let is_field =
+            |scope: &Scope, steps: &[Step]| types().any(|id| self.is_field(id, *scope, steps));
+        let mut found: Vec<&Scope> = scopes.iter().filter(|scope| is_field(scope, steps)).collect();
+        // Two scopes are written `event.context`.
         found.dedup_by_key(|scope| written(**scope, selector));
         match &*found {
             [_] => Ok(()),
-            // Named by a root, the first scope is meant.
+            // With a root, the first scope is meant.
             [_, ..] if selector.root != Root::Bare => Ok(()),
             [a, b, ..] => {
                 let name = selector.steps[0].name().unwrap_or_default();
                 let message = format!("`{name}` is in {} and in {}", place(**a), place(**b));
                 let help =
                     format!("write `{}` or `{}`", written(**a, selector), written(**b, selector));
-                Err(Problem::new(selector.span, message).help(help).knowing(usize::MAX))
+                Err(Problem::new(selector.span, message).help(help).with_valid_steps(usize::MAX))
             }
             [] => {
-                // How far is it right?
-                let right = (0..steps.len())
+                // The number of valid steps.
+                let valid = (0..steps.len())
                     .rev()
-                    .find(|n| scopes.iter().any(|scope| leads(scope, &steps[..*n])))
+                    .find(|n| scopes.iter().any(|scope| is_field(scope, &steps[..*n])))
                     .unwrap_or(0);
                 let unknown =
-                    self.unknown(selector, event, scopes, steps, right, types().collect());
-                Err(unknown.knowing(knowing + right))
+                    self.unknown(selector, event, scopes, steps, valid, types().collect());
+                Err(unknown.with_valid_steps(with_valid_steps + valid))
             }
         }
     }
 
-    /// The step after the first `right` ones leads nowhere.
+    /// Creates the error for the step after the `valid` ones, which leads nowhere.
     fn unknown(
         &self,
         selector: &Selector,
         event: Option<&Step>,
         scopes: &[Scope],
         steps: &[Step],
-        right: usize,
+        valid: usize,
         types: Vec<EventTypeId>,
     ) -> Problem {
         let mut names = Vec::new();
         for (id, scope) in types.iter().flat_map(|id| scopes.iter().map(|scope| (*id, *scope))) {
             let Some(class) = root(self.schema(), id, scope) else { continue };
-            for target in targets(class, &steps[..right]).unwrap_or_default() {
+            for target in targets(class, &steps[..valid]).unwrap_or_default() {
                 names_below(target.class, &mut names);
             }
         }
         names.sort_unstable();
         names.dedup();
-        let Some(step) = steps.get(right) else {
+        let Some(step) = steps.get(valid) else {
             return Problem::new(selector.span, "no event has this field");
         };
         let name = match &step.kind {
@@ -265,13 +268,15 @@ impl<'t> TraceModel<'t> {
                 let problem =
                     Problem::new(step.span, format!("there is no element [{index}] here"));
                 return match names.is_empty() {
-                    true => problem.help("either this is no array, or it is shorter in all events"),
-                    false => problem.help("this is no array; its members follow a point"),
+                    true => {
+                        problem.help("the field is not an array, or it is shorter in all events")
+                    }
+                    false => problem.help("the field is not an array; its members follow a point"),
                 };
             }
-            StepKind::Any => return Problem::new(step.span, "only an event can be any event"),
+            StepKind::Any => return Problem::new(step.span, "`*` can only stand for an event"),
         };
-        let message = match (right, event.and_then(Step::name), scopes) {
+        let message = match (valid, event.and_then(Step::name), scopes) {
             (0, Some(event), _) => format!("`{event}` has no field `{name}`"),
             (0, None, [scope]) if *scope != Scope::Payload => {
                 format!("no event has a field `{name}` in {}", place(*scope))
@@ -282,10 +287,10 @@ impl<'t> TraceModel<'t> {
         let problem = Problem::new(step.span, message);
         let other = names::OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         match other {
-            Some((_, meant)) if selector.root == Root::Bare && right == 0 => {
+            Some((_, meant)) if selector.root == Root::Bare && valid == 0 => {
                 problem.help(format!("perhaps `{meant}` was meant"))
             }
-            _ if names.is_empty() && right > 0 => problem.help("it has no members"),
+            _ if names.is_empty() && valid > 0 => problem.help("it has no members"),
             _ => problem.nearest(name, names),
         }
     }
@@ -295,7 +300,7 @@ fn is_event(step: &Step, event_type: &EventType) -> bool {
     step.kind == StepKind::Any || step.name() == Some(event_type.name())
 }
 
-/// The class of a scope's root structure.
+/// Returns the class of a scope's root structure.
 fn root(schema: &Schema, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
     let (event_type, stream) = (&schema.event_types[id.index()], schema.stream_of(id));
     match scope {
@@ -308,21 +313,21 @@ fn root(schema: &Schema, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
     }
 }
 
-/// What a selector asks for, whatever the trace has.
-fn asked(selector: &Selector) -> Result<Asked<'_>, Problem> {
+/// Returns the property that a selector refers to, independently of the trace.
+fn property(selector: &Selector) -> Result<Property<'_>, Problem> {
     const CONTEXTS: &[Scope] = &[Scope::SpecificContext, Scope::CommonContext];
     let steps = &*selector.steps;
     let of_any = |scopes, steps| field(selector, None, scopes, steps);
     match selector.root {
         Root::Bare => return of_any(&BARE_SCOPES, steps),
-        Root::State => return single(selector, 1).map(Asked::State),
+        Root::State => return single(selector, 1).map(Property::State),
         _ => {}
     }
     let first = selector.name_at(0).unwrap_or_default();
-    let asked = match (selector.root, first) {
+    let property = match (selector.root, first) {
         (Root::Event, "fields" | "field") => {
             let Some(event) = steps.get(1) else {
-                let problem = Problem::new(selector.span, "which field of which event?");
+                let problem = Problem::new(selector.span, "an event and a field have to follow");
                 return Err(
                     problem.help("write `event.fields.EVENT.FIELD` or `event.fields.*.FIELD`")
                 );
@@ -333,20 +338,20 @@ fn asked(selector: &Selector) -> Result<Asked<'_>, Problem> {
         (Root::Event, "header") => return of_any(&[Scope::EventHeader], &steps[1..]),
         (Root::Packet, "context") => return of_any(&[Scope::PacketContext], &steps[1..]),
         (Root::Packet, "header") => return of_any(&[Scope::PacketHeader], &steps[1..]),
-        (Root::Trace, "env") => return single(selector, 2).map(Asked::Env),
-        (Root::Event, "name") => Asked::Name,
-        (Root::Event, "category") => Asked::Category,
-        (Root::Event, "subname") => Asked::Subname,
-        (Root::Event, "id") => Asked::Id,
-        (Root::Event, "loglevel" | "log_level") => Asked::LogLevel,
-        (Root::Event, "time") => Asked::Time,
-        (Root::Event, "tsc" | "cycles") => Asked::Cycles,
-        (Root::Tracefile, "name") => Asked::TracefileName,
-        (Root::Tracefile, "channel") | (Root::Channel, "name") => Asked::ChannelName,
-        (Root::Tracefile, "cpu") => Asked::Cpu,
-        (Root::Trace, "name") => Asked::TraceName,
-        (Root::Trace, "path") => Asked::TracePath,
-        (Root::Trace, "uuid") => Asked::TraceUuid,
+        (Root::Trace, "env") => return single(selector, 2).map(Property::Env),
+        (Root::Event, "name") => Property::Name,
+        (Root::Event, "category") => Property::Category,
+        (Root::Event, "subname") => Property::Subname,
+        (Root::Event, "id") => Property::Id,
+        (Root::Event, "loglevel" | "log_level") => Property::LogLevel,
+        (Root::Event, "time") => Property::Time,
+        (Root::Event, "tsc" | "cycles") => Property::Cycles,
+        (Root::Tracefile, "name") => Property::TracefileName,
+        (Root::Tracefile, "channel") | (Root::Channel, "name") => Property::ChannelName,
+        (Root::Tracefile, "cpu") => Property::Cpu,
+        (Root::Trace, "name") => Property::TraceName,
+        (Root::Trace, "path") => Property::TracePath,
+        (Root::Trace, "uuid") => Property::TraceUuid,
         (root, _) => {
             let span = steps.first().map_or(selector.span, |step| step.span);
             let word = root.word();
@@ -366,7 +371,7 @@ fn asked(selector: &Selector) -> Result<Asked<'_>, Problem> {
         }
     };
     match steps.get(1) {
-        None => Ok(asked),
+        None => Ok(property),
         Some(step) => {
             Err(Problem::new(step.span, format!("`{}.{first}` has no parts", selector.root.word())))
         }
@@ -378,26 +383,26 @@ fn field<'s>(
     event: Option<&'s Step>,
     scopes: &'static [Scope],
     steps: &'s [Step],
-) -> Result<Asked<'s>, Problem> {
+) -> Result<Property<'s>, Problem> {
     if let Some(step) = event
         && matches!(step.kind, StepKind::Index(_))
     {
-        return Err(Problem::new(step.span, "an event is meant by its name, or `*` for any"));
+        return Err(Problem::new(step.span, "expected the name of an event, or `*` for any event"));
     }
     if let (Some(name), []) = (event.and_then(Step::name), steps) {
-        let problem = Problem::new(selector.span, "which field of which event?");
+        let problem = Problem::new(selector.span, "an event and a field have to follow");
         return Err(problem.help(format!(
-            "of any event: `event.fields.*.{name}`; of this one: `event.fields.{name}.FIELD`"
+            "write `event.fields.*.{name}` for a field of any event, `event.fields.{name}.FIELD` for one of this event"
         )));
     }
     if steps.is_empty() {
-        let problem = Problem::new(selector.span, "which field?");
-        return Err(problem.help("the name of a field has to follow"));
+        let problem = Problem::new(selector.span, "a field has to follow");
+        return Err(problem.help("write the name of the field after it"));
     }
-    Ok(Asked::Field { event, scopes, steps })
+    Ok(Property::Field { event, scopes, steps })
 }
 
-/// The name that is the last step of so many.
+/// Returns the last of a number of steps, which has to be a name.
 fn single(selector: &Selector, steps: usize) -> Result<&str, Problem> {
     match (selector.name_at(steps - 1), selector.steps.get(steps)) {
         (Some(name), None) => Ok(name),
@@ -417,7 +422,7 @@ fn place(scope: Scope) -> &'static str {
     }
 }
 
-/// A bare selector, with the scope that is meant.
+/// Returns a bare selector with an explicit scope.
 fn written(scope: Scope, selector: &Selector) -> String {
     match scope {
         Scope::Payload => format!("event.fields.*.{selector}"),

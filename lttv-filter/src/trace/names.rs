@@ -1,26 +1,26 @@
-//! The words that selectors of traces are made of.
+//! The names that selectors of traces consist of.
 
 use crate::syntax::Root;
 
-/// What can follow `event.`
+/// The names that can follow `event.`.
 pub(super) const EVENT: [&str; 11] = [
     "name", "category", "subname", "id", "loglevel", "time", "tsc", "cycles", "fields", "context",
     "header",
 ];
 
-/// What can follow `packet.`
+/// The names that can follow `packet.`.
 pub(super) const PACKET: [&str; 2] = ["context", "header"];
 
-/// What can follow `tracefile.`
+/// The names that can follow `tracefile.`.
 pub(super) const TRACEFILE: [&str; 3] = ["name", "channel", "cpu"];
 
-/// What can follow `channel.`
+/// The names that can follow `channel.`.
 pub(super) const CHANNEL: [&str; 1] = ["name"];
 
-/// What can follow `trace.`
+/// The names that can follow `trace.`.
 pub(super) const TRACE: [&str; 4] = ["name", "path", "uuid", "env"];
 
-/// What can follow a root.
+/// Returns the names that can follow a root.
 pub(super) fn after(root: Root) -> &'static [&'static str] {
     match root {
         Root::Event => &EVENT,
@@ -32,7 +32,7 @@ pub(super) fn after(root: Root) -> &'static [&'static str] {
     }
 }
 
-/// LTTng's log levels, from 0.
+/// The names of LTTng's log levels, from 0.
 pub(super) const LOG_LEVELS: [&str; 15] = [
     "EMERG",
     "ALERT",
@@ -51,7 +51,7 @@ pub(super) const LOG_LEVELS: [&str; 15] = [
     "DEBUG",
 ];
 
-/// What people write who mean something that has another name here.
+/// Names that users may type for other names, with those names.
 pub(super) const OTHER_NAMES: [(&str, &str); 9] = [
     ("cpu", "tracefile.cpu"),
     ("cpu_id", "tracefile.cpu"),

@@ -1,4 +1,4 @@
-//! Events as records.
+//! Records of events.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::fields::TraceField;
 use super::state::StateView;
 use crate::model::Record;
 
-/// An event, and the state at it.
+/// An event, and the state at the event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TraceRecord<'a, S> {
     pub(crate) event: Event<'a>,
@@ -67,7 +67,7 @@ impl<S: StateView> Record<TraceField> for TraceRecord<'_, S> {
             TraceField::Plain(field) | TraceField::Text(field) | TraceField::Any(field) => {
                 self.event.get(field).is_some()
             }
-            // Integers are asked for otherwise.
+            // Integer fields are tested by `integer`.
             TraceField::State(field) => self.state.text(*field, &self.event).is_some(),
             TraceField::Time | TraceField::Cycles | TraceField::Tracefile => true,
         }

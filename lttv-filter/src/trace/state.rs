@@ -1,4 +1,4 @@
-//! The state of the traced system, as far as filters look at it.
+//! Access to the state of the traced system.
 
 use std::borrow::Cow;
 
@@ -6,32 +6,33 @@ use ltt_read::Event;
 
 use crate::model::FieldType;
 
-/// Number of a state field: what it means, its provider knows.
+/// The number of a state field, defined by the state provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateField(pub u32);
 
-/// What `state.` can be followed by: asked when a filter is compiled.
+/// The fields that can follow `state.`, used when a filter is compiled.
 pub trait StateFields {
-    /// The field of a name (`process_name`), and what values it has.
+    /// Finds the field with a name (such as `process_name`), and its type.
     fn find(&self, name: &str) -> Option<(StateField, FieldType)>;
 
-    /// All names.
+    /// Returns the names of all fields.
     fn names(&self) -> Vec<String>;
 }
 
-/// The state at an event: asked for each event that a `state.` field decides
-/// on. When the state takes the event itself into account is up to who keeps
-/// it; LTTV's hooks do at their priority.
+/// Access to the state at an event, used for each event whose result depends on a
+/// `state.` field. The state provider defines whether the state includes the effect of
+/// the event itself; in LTTV, this follows from the priorities of hooks.
 pub trait StateView {
-    /// An integer, signed ones sign-extended; `None` if it is not known at this
-    /// event.
+    /// Returns the value of an integer field, sign-extended if it is signed. `None` if it
+    /// is not known at this event.
     fn integer(&self, field: StateField, event: &Event<'_>) -> Option<u64>;
 
-    /// A text in UTF-8; `None` if it is not known at this event.
+    /// Returns the value of a text field in UTF-8. `None` if it is not known at this
+    /// event.
     fn text<'s>(&'s self, field: StateField, event: &Event<'_>) -> Option<Cow<'s, [u8]>>;
 }
 
-/// No state: all its fields are absent.
+/// A state without fields.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoState;
 

@@ -1,12 +1,12 @@
-//! Reads the text that `babeltrace2 --names=all --fields=all` prints. Knows nothing
-//! of traces.
+//! A parser of the output of `babeltrace2 --names=all --fields=all`, independent of trace
+//! formats.
 
-/// An event as it was printed.
+/// An event in babeltrace's output.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) ns: i64,
     pub(crate) name: String,
-    /// `TRACE_INFO` and its number, where it is told.
+    /// The log level, such as `TRACE_INFO`, and its number, if printed.
     pub(crate) loglevel: Option<i128>,
     scopes: Vec<(&'static str, Value)>,
 }
@@ -16,7 +16,7 @@ pub(crate) enum Value {
     Int(i128),
     Float(f64),
     Text(String),
-    /// Labels, and the number.
+    /// The labels and the number.
     Enum(Vec<String>, i128),
     Struct(Vec<(String, Value)>),
     Array(Vec<Value>),
@@ -47,7 +47,7 @@ impl Line {
         }
     }
 
-    /// The value at a path in a scope: `pollfds.0.fd`.
+    /// Returns the value at a path in a scope: `pollfds.0.fd`.
     fn at(&self, scope: &str, path: &str) -> Option<&Value> {
         let (_, whole) = self.scopes.iter().find(|(name, _)| *name == scope)?;
         path.split('.').try_fold(whole, |value, step| match value {
@@ -83,7 +83,7 @@ impl Line {
         }
     }
 
-    /// A field of the context that all events of a stream have.
+    /// Returns a field of the context that all events of a stream have.
     pub(crate) fn context(&self, path: &str) -> Option<&Value> {
         self.at("stream.event.context", path)
     }
@@ -114,7 +114,7 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// Whether this comes next; passes it.
+    /// Skips a text if it is next. Returns whether it was.
     fn has(&mut self, token: &str) -> bool {
         let trimmed = self.rest.trim_start();
         let after = trimmed.strip_prefix(token);
@@ -160,7 +160,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Members of a structure; a variant has one without a name.
+    /// Parses the members of a structure; a variant has one member without a name.
     fn members(&mut self) -> Value {
         let mut members = Vec::new();
         while !self.has("}") {
@@ -179,7 +179,7 @@ impl<'t> Parser<'t> {
         Value::Struct(members)
     }
 
-    /// `"A" : container = 5 )`, `{ "A", "B" } : …` or `<unknown> : …`
+    /// Parses `"A" : container = 5 )`, `{ "A", "B" } : …` or `<unknown> : …`.
     fn labels(&mut self) -> Value {
         let mut labels = Vec::new();
         self.has("<unknown>");

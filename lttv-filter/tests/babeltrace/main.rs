@@ -1,5 +1,5 @@
-//! Numbers of events that pass filters, in real recordings: ours against those
-//! counted in babeltrace's text of them, by code that has nothing of ours.
+//! The numbers of events that pass filters in real recordings, compared with numbers
+//! counted in babeltrace's output by independent code.
 //!
 //! The recordings and their texts are in `../shared` beside the repository; without
 //! them the test says so and passes. Where babeltrace2 is installed, its text of
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use line::{Line, Value};
 use lttv_filter::{Expression, Filters};
 
-/// A filter, and what it means for a line of text.
+/// A filter, and the equivalent condition on a line of output.
 type Case = (&'static str, fn(&Line) -> bool);
 
-/// Nanoseconds in a second.
+/// The nanoseconds of a second.
 const NS: i64 = 1_000_000_000;
 
-/// User space: fields of all kinds. 8924 events within 66 ms.
+/// A recording of user space with fields of all kinds: 8924 events within 66 ms.
 const FIELDS: &[Case] = &[
     ("true", |_| true),
     ("event.name == \"corp:ints\"", |e| e.name == "corp:ints"),
@@ -106,7 +106,7 @@ const FIELDS: &[Case] = &[
     }),
 ];
 
-/// The kernel, on eight CPUs: 6087 events.
+/// A recording of the kernel on eight CPUs: 6087 events.
 const KERNEL: &[Case] = &[
     ("event.name == sched_switch", |e| e.name == "sched_switch"),
     ("tracefile.cpu == 3", |e| e.cpu() == 3),
@@ -124,7 +124,7 @@ const KERNEL: &[Case] = &[
     ("ret > 0 and ret <= 4096 and not event.name in (syscall_exit_read)", |e| {
         e.int("ret").is_some_and(|n| n > 0 && n <= 4096) && e.name != "syscall_exit_read"
     }),
-    // Numbers beyond what the field of one type of events or another can hold.
+    // Numbers beyond the limits of the field in one type of events or another.
     ("ret < 9223372036854775808 && ret > -1e30", |e| e.int("ret").is_some()),
     ("ret not in (-1, 0.5, 1e30)", |e| e.int("ret").is_some_and(|n| n != -1)),
     ("!(ret == -1 || ret >= 0.5)", |e| e.int("ret").is_none_or(|n| n != -1 && n <= 0)),
@@ -137,7 +137,7 @@ const KERNEL: &[Case] = &[
     }),
 ];
 
-/// The kernel, with structures within structures and arrays.
+/// A recording of the kernel, with structures within structures and arrays.
 const NESTED: &[Case] = &[
     ("fds[0].events.EPOLLIN == 1", |e| e.int("fds.0.events.EPOLLIN") == Some(1)),
     ("fds[0].data_union.fd > 30 && overflow == 0", |e| {
@@ -151,7 +151,8 @@ const NESTED: &[Case] = &[
     }),
 ];
 
-/// Kernel and user space together: what one does not know is false there.
+/// A recording of kernel and user space. Comparisons with fields that a trace does not
+/// have are false there.
 const BOTH: &[Case] = &[
     ("event.name == sched_switch || event.name =~ \"*:*\"", |e| {
         e.name == "sched_switch" || e.name.contains(':')
@@ -173,7 +174,7 @@ fn lines(text: &[u8]) -> Vec<Line> {
     String::from_utf8_lossy(text).lines().map(Line::parse).collect()
 }
 
-/// What is wrong with our counts, given the text.
+/// Returns the differences between our counts and those of the text.
 fn differences(name: &str, cases: &[Case], lines: &[Line]) -> Vec<String> {
     let traces = ltt_read::open_all(shared().join("traces/ctf").join(name)).expect("a trace");
     let count = |(text, means): &Case| -> Result<(), String> {
@@ -208,7 +209,7 @@ fn counts_agree_with_the_reference_text() {
         let mut text = Vec::new();
         flate2::read::GzDecoder::new(file).read_to_end(&mut text).expect("sound text");
         let lines = lines(&text);
-        // A filter that all or none pass shows little: most are between.
+        // Filters that all or no events pass show little: most pass some events.
         let telling = |(_, means): &&Case| {
             let passed = lines.iter().filter(|line| means(line)).count();
             passed > 0 && passed < lines.len()
@@ -219,7 +220,8 @@ fn counts_agree_with_the_reference_text() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The same with the program itself, in case the reference text was wrong.
+/// Compares the counts with the output of the installed program, in case the reference
+/// text is wrong.
 #[test]
 fn counts_agree_with_the_program() {
     if !shared().join("traces/ctf").is_dir() {

@@ -1,6 +1,6 @@
-//! Random choices, taken from numbers that were drawn before.
+//! Random choices, taken from numbers that were drawn in advance.
 
-/// Numbers to choose by; when they are used up, they are all 0.
+/// The numbers to choose by; 0 when they are used up.
 pub(crate) struct Choices<'n> {
     numbers: std::slice::Iter<'n, u32>,
 }
@@ -10,7 +10,7 @@ impl<'n> Choices<'n> {
         Choices { numbers: numbers.iter() }
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.numbers.next().map_or(0, |n| *n as usize) % end.max(1)
     }

@@ -1,9 +1,8 @@
-//! Numbers by their decimal digits: compared exactly, whatever their size.
+//! Numbers in decimal digits, compared exactly, whatever their size.
 
 use std::cmp::Ordering;
 
-/// A number: its sign, and its digits before and after the point, without needless
-/// zeros.
+/// A number: its sign, and its digits before and after the point, without needless zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exact {
     negative: bool,
@@ -12,7 +11,7 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
-    /// The number that a literal stands for, as it is written in an expression.
+    /// Returns the number of a literal in an expression.
     pub(crate) fn of_text(text: &str) -> Self {
         let (negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -31,13 +30,13 @@ impl Exact {
         Self::of_text(&n.to_string())
     }
 
-    /// The number that a finite double is.
+    /// Returns the exact value of a finite double.
     fn of_double(x: f64) -> Self {
         // A double has no more digits after the point than that.
         Self::of_text(&format!("{x:.1074}"))
     }
 
-    /// The number times a power of ten.
+    /// Returns the number times a power of ten.
     pub(crate) fn shifted(&self, by: i64) -> Self {
         let text = |digits: &[u8]| String::from_utf8(digits.to_vec()).expect("digits");
         Self::new(self.negative, &text(&self.whole), &text(&self.fraction), by)
@@ -62,7 +61,7 @@ impl Exact {
         Exact { negative, whole, fraction }
     }
 
-    /// Compares a double with the number; `None` for what is no number.
+    /// Compares a double with the number. `None` for NaN.
     pub(crate) fn compared_with_double(&self, x: f64) -> Option<Ordering> {
         match x {
             _ if x.is_nan() => None,
@@ -75,7 +74,7 @@ impl Exact {
 
 impl Ord for Exact {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Digits of fractions compare as text does.
+        // Digits of fractions compare like text.
         let size = |it: &Self| (it.whole.len(), it.whole.clone(), it.fraction.clone());
         match (self.negative, other.negative) {
             (false, false) => size(self).cmp(&size(other)),

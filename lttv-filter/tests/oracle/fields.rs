@@ -1,4 +1,4 @@
-//! All fields of an event, with the ways to name them.
+//! All fields of an event, with the selectors for them.
 
 use ltt_read::schema::{FieldClass, FieldKind, Length};
 use ltt_read::writer::Value;
@@ -12,7 +12,7 @@ pub(crate) struct There<'c> {
     pub(crate) value: Value,
 }
 
-/// All fields below one, options of variants by name and without.
+/// Returns all fields below one, options of variants by name and without.
 pub(crate) fn below<'c>(
     class: &'c FieldClass,
     value: &Value,
@@ -52,7 +52,7 @@ pub(crate) fn below<'c>(
     all.push(There { path: path.clone(), class, value: value.clone() });
 }
 
-/// The field that steps lead to.
+/// Returns the field that steps lead to.
 pub(crate) fn at<'a>(
     class: &'a FieldClass,
     value: &'a Value,
@@ -89,7 +89,7 @@ pub(crate) fn at<'a>(
     }
 }
 
-/// Whether steps may lead to a field in some event: whatever its lengths and
+/// Returns whether steps may lead to a field in some event, whatever its lengths and
 /// options are.
 pub(crate) fn leads(class: &FieldClass, steps: &[StepKind]) -> bool {
     let first = steps.first();

@@ -1,5 +1,5 @@
-//! What an expression means for an event, by the book: no handles, no programs,
-//! nothing known in advance.
+//! A naive interpreter of expressions for events, without handles, programs or anything
+//! computed in advance.
 
 use ltt_read::Event;
 use ltt_read::schema::{FieldClass, FieldKind, Schema};
@@ -10,7 +10,7 @@ use crate::exact::Exact;
 use crate::fields::{at, leads};
 use crate::support::case::Expected;
 
-/// All that is known of an event.
+/// An event with its context.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) name: String,
@@ -33,7 +33,7 @@ impl Facts {
         }
     }
 
-    /// Payload, specific and common context.
+    /// The payload, and the specific and common context.
     pub(crate) fn roots<'a>(&'a self, schema: &'a Schema) -> [(&'a FieldClass, &'a Value); 3] {
         const NONE: &FieldClass = &FieldClass {
             kind: FieldKind::Bool(
@@ -65,7 +65,7 @@ enum Found<'a> {
     Time(i128),
 }
 
-/// Whether an expression holds.
+/// Returns whether an expression holds.
 pub(crate) fn holds(expr: &Expr, schema: &Schema, facts: &Facts) -> bool {
     let of = |term: &Expr| holds(term, schema, facts);
     match &expr.kind {
@@ -113,7 +113,7 @@ fn leaf(expr: &Expr, found: &Found<'_>) -> bool {
             compare(found, *relation, value).unwrap_or(false)
         }
         ExprKind::In { negated, values, .. } => {
-            // Values of other types are none of the field's.
+            // Values of other types do not equal the field.
             let one = |value| compare(found, Relation::Eq, value);
             let all: Vec<bool> = values.iter().filter_map(one).collect();
             !all.is_empty() && all.contains(&true) != *negated
@@ -122,7 +122,7 @@ fn leaf(expr: &Expr, found: &Found<'_>) -> bool {
     }
 }
 
-/// `None` if that makes no sense.
+/// Compares values. `None` if the comparison is invalid.
 fn compare(found: &Found<'_>, relation: Relation, literal: &Literal) -> Option<bool> {
     match found {
         Found::Text(text) => of_text(text, relation, &literal.kind),
@@ -169,7 +169,7 @@ fn of_field(
             };
             match order {
                 Some(order) => ordered(relation, order),
-                None => Some(relation == Relation::Ne), // not a number
+                None => Some(relation == Relation::Ne), // NaN
             }
         }
         (FieldKind::String(_), Value::Str(text)) => of_text(text, relation, literal),
@@ -203,7 +203,7 @@ fn of_number(
     }
 }
 
-/// The number that a literal without a unit is.
+/// Returns the number of a literal without a unit.
 fn exact(literal: &LiteralKind) -> Option<Exact> {
     let is_number = matches!(
         literal,
@@ -239,7 +239,7 @@ fn ordered(relation: Relation, order: std::cmp::Ordering) -> Option<bool> {
     }
 }
 
-/// Patterns that are generated have `*`, `?` and escapes.
+/// Matches a pattern; generated patterns have `*`, `?` and escapes.
 fn glob(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     slowly(&pattern, &text.chars().collect::<Vec<_>>())

@@ -1,5 +1,5 @@
-//! Compiled filters against an interpreter that walks the tree for each event:
-//! random traces, and random expressions about what is in them.
+//! Compiled filters, compared with an interpreter that walks the tree for each event, on
+//! random traces and with random expressions about their contents.
 
 mod choices;
 mod exact;
@@ -49,7 +49,7 @@ fn check(case: &Case, numbers: &[u32]) -> Result<(), TestCaseError> {
         prop_assert_eq!(again.as_ref(), Ok(&expression));
         let filters = match Filters::new(&expression, &traces) {
             Ok(filters) => filters,
-            // Bare names are only meant where they are in one scope.
+            // Bare names are only valid if one scope has them.
             Err(e) if e.diagnostics().iter().all(|d| d.message.contains(" and in ")) => continue,
             Err(e) => return Err(TestCaseError::fail(format!("{}\n{e}", expression.text()))),
         };

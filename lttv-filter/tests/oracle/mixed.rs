@@ -1,5 +1,6 @@
-//! Fields of one name and many types, compared with numbers at and beyond the limits
-//! of all of them: what compiled filters say, against arithmetic by decimal digits.
+//! Fields of one name and many types, compared with numbers at and beyond the limits of
+//! all of them. Results of compiled filters are compared with arithmetic on decimal
+//! digits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,13 +21,13 @@ use crate::support::config::cases;
 const RELATIONS: [Relation; 6] =
     [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
 
-/// Labels of the enumerations: none of them has all.
+/// The labels of the enumerations, none of which has all.
 const LABELS: [&str; 4] = ["A", "B", "C", "D"];
 
 const SELECTORS: [&str; 6] =
     ["x", "x", "event.fields.*.x", "event.time", "event.cycles", "tracefile.cpu"];
 
-/// What a field's type is, as far as literals go.
+/// The type of a field, as far as literals matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Number,
@@ -37,7 +38,7 @@ enum Sort {
     Time,
 }
 
-/// What an event has.
+/// The value of an event.
 #[derive(Debug, Clone)]
 enum Seen {
     Integer(i128),
@@ -45,19 +46,19 @@ enum Seen {
     Text(String),
 }
 
-/// A literal, as it is written.
+/// A literal in an expression.
 #[derive(Debug, Clone)]
 enum Written {
     /// A number without a unit.
     Number(String),
-    /// A number of nanoseconds, with the unit.
+    /// A number of ns, with the unit.
     Span(String),
     Truth(bool),
-    /// Text, or a label.
+    /// A text or label.
     Text(String),
 }
 
-/// An expression that is not parsed, but written.
+/// An expression that is written without parsing it.
 #[derive(Debug, Clone)]
 enum Tree {
     Compare(String, Relation, Written),
@@ -99,9 +100,9 @@ impl fmt::Display for Tree {
     }
 }
 
-/// What the events of a trace have under a selector.
+/// The fields that the events of a trace have for a selector.
 struct Facts {
-    /// By event type, the sort of `x` and its labels; all have one.
+    /// The sort of `x` and its labels, by event type; all have one.
     sorts: Vec<(Sort, Vec<Mapping>)>,
     events: Vec<Fact>,
 }
@@ -115,7 +116,7 @@ struct Fact {
 }
 
 impl Facts {
-    /// What a selector means for events of a type: its sort, and its labels.
+    /// Returns the sort and labels of the field of a selector for events of a type.
     fn sort(&self, selector: &str, event_type: usize) -> Option<(Sort, &[Mapping])> {
         match selector {
             "x" | "event.fields.*.x" => {
@@ -144,11 +145,11 @@ impl Fact {
     }
 }
 
-/// What becomes of a literal that meets a field.
+/// The fit of a literal to a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Fits,
-    /// A label that this enumeration does not have: no number is meant.
+    /// A label that this enumeration does not have, so that no number matches.
     NoLabel,
     Misfit,
 }
@@ -170,7 +171,7 @@ fn fit(literal: &Written, relation: Relation, sort: Sort, labels: &[Mapping]) ->
     if fits { Fit::Fits } else { Fit::Misfit }
 }
 
-/// Whether a value compares so with a literal that fits.
+/// Returns whether a value compares accordingly with a literal that fits.
 fn holds_of(
     value: &Seen,
     relation: Relation,
@@ -196,7 +197,7 @@ fn holds_of(
     };
     let order = match (value, literal) {
         (Seen::Integer(n), _) => Some(Exact::of_integer(*n).cmp(&exact)),
-        // With point or exponent the nearest double is meant, if there is one.
+        // A literal with a point or exponent means the nearest double, if there is one.
         (Seen::Float(x), Written::Number(text))
             if text.contains(['.', 'e']) && !text.starts_with("0x") =>
         {
@@ -211,7 +212,7 @@ fn holds_of(
         (Seen::Text(_), _) => unreachable!("does not fit"),
     };
     match (relation, order) {
-        (Relation::Ne, None) => true, // not a number
+        (Relation::Ne, None) => true, // NaN
         (_, None) => false,
         (Relation::Eq, Some(order)) => order.is_eq(),
         (Relation::Ne, Some(order)) => order.is_ne(),
@@ -256,7 +257,7 @@ fn holds(tree: &Tree, facts: &Facts, fact: &Fact) -> bool {
     }
 }
 
-/// Whether every literal fits somewhere, so that the expression can be compiled.
+/// Returns whether every literal fits somewhere, so that the expression can be compiled.
 fn has_sense(tree: &Tree, facts: &Facts) -> bool {
     let fits = |selector: &str, relation, literal: &Written| {
         let mut sorts = (0..facts.sorts.len()).filter_map(|number| facts.sort(selector, number));
@@ -273,7 +274,7 @@ fn has_sense(tree: &Tree, facts: &Facts) -> bool {
     }
 }
 
-/// A number at, next to or far beyond the limits of some width, or of an event.
+/// Returns a number at, next to or far beyond the limits of some width, or of an event.
 fn number(choices: &mut Choices<'_>, near: i128) -> String {
     let bits = 1 + choices.below(64);
     let limit = match choices.below(6) {
@@ -300,7 +301,7 @@ fn number(choices: &mut Choices<'_>, near: i128) -> String {
     }
 }
 
-/// A time in seconds, or what is not quite one.
+/// Returns a time in seconds, or text that is not quite one.
 fn time(choices: &mut Choices<'_>, ns: i128) -> Written {
     let ns = ns + choices.below(3) as i128 - 1;
     let (sign, abs) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
@@ -368,7 +369,7 @@ fn tree(choices: &mut Choices<'_>, facts: &Facts, depth: usize) -> Tree {
     }
 }
 
-/// A class of fields of the name, some values to write, its sort and labels.
+/// Returns a class of fields of the name, some values to write, its sort and labels.
 fn class(
     choices: &mut Choices<'_>,
     format: Format,
@@ -453,7 +454,7 @@ fn class(
     }
 }
 
-/// A trace of event types that all have an `x`, of different types.
+/// Builds a trace of event types that all have an `x`, of different types.
 fn trace(choices: &mut Choices<'_>) -> (Arc<Trace>, Vec<(Sort, Vec<Mapping>)>) {
     let format = *choices.pick(&[Format::Ctf1, Format::Ctf2]);
     let mut schema: Schema = presets::lttng_kernel(format);
@@ -506,7 +507,7 @@ fn fact(event: &Event<'_>) -> Fact {
     }
 }
 
-/// Checks so many expressions on one trace.
+/// Checks a number of expressions on one trace.
 fn check(seed: u64, expressions: usize) -> Result<(), TestCaseError> {
     let numbers = numbers(seed, 4_000 + expressions * 200);
     let mut choices = Choices::new(&numbers);
@@ -525,7 +526,7 @@ fn check(seed: u64, expressions: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Numbers to choose by (splitmix64).
+/// Returns numbers to choose by (splitmix64).
 fn numbers(mut seed: u64, count: usize) -> Vec<u32> {
     let mut next = || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -578,7 +579,7 @@ fn agree(traces: &[Arc<Trace>; 1], facts: &Facts, tree: &Tree) -> Result<(), Tes
     check_notes(traces, &filters, &text, passing.len(), facts.events.len())
 }
 
-/// Checks that what is noted of a filter, and of parts of it, is so.
+/// Checks that the notes on a filter and its parts are correct.
 fn check_notes(
     traces: &[Arc<Trace>; 1],
     filters: &Filters,
@@ -615,7 +616,7 @@ fn check_notes(
 proptest! {
     #![proptest_config(cases(200))]
 
-    /// A hundred thousand expressions in all.
+    /// Checks a hundred thousand expressions in all.
     #[test]
     fn numbers_beyond_the_limits_of_fields_compare_as_numbers(seed in any::<u64>()) {
         check(seed, 500)?;

@@ -1,4 +1,4 @@
-//! Random expressions about the fields and values that events have.
+//! Random expressions about the fields and values of events.
 
 use ltt_read::schema::{FieldClass, Schema};
 use ltt_read::writer::Value;
@@ -13,7 +13,7 @@ const ORDER: [Relation; 6] =
 const EQUALITY: [Relation; 2] = [Relation::Eq, Relation::Ne];
 const LIKENESS: [Relation; 2] = [Relation::Like, Relation::NotLike];
 
-/// An expression of so many levels at most.
+/// Creates an expression of at most a number of levels.
 pub(crate) fn expression(
     choices: &mut Choices<'_>,
     schema: &Schema,
@@ -86,7 +86,7 @@ fn leaf(choices: &mut Choices<'_>, schema: &Schema, facts: &[Facts]) -> Expr {
     }
 }
 
-/// A field of an event, by one of its names.
+/// Returns a field of an event, by one of its names.
 fn field<'a>(
     choices: &mut Choices<'_>,
     schema: &'a Schema,
@@ -96,7 +96,7 @@ fn field<'a>(
     let (class, value) = event.roots(schema)[scope];
     let mut all: Vec<There<'_>> = Vec::new();
     below(class, value, &mut Vec::new(), &mut all);
-    // An option's name may hide what is in another option.
+    // An option's name may hide a field of another option.
     all.retain(|there| {
         let found = at(class, value, &there.path);
         !there.path.is_empty() && found.is_some_and(|found| std::ptr::eq(found.0, there.class))
@@ -117,7 +117,7 @@ fn field<'a>(
         _ => Selector::event("context"),
     };
     selector.steps.extend(path.into_iter().map(Into::into));
-    // What is meant then is the specific context's.
+    // The name then refers to the specific context.
     (selector, if shadowed { None } else { Some(class) }, value)
 }
 
@@ -223,7 +223,7 @@ fn of_text(choices: &mut Choices<'_>, selector: &Selector, text: &str) -> Expr {
     }
 }
 
-/// A pattern that a text matches; or maybe just not, if it may be `near`.
+/// Returns a pattern that a text matches, or barely does not match if `near` is set.
 fn pattern(choices: &mut Choices<'_>, text: &str, near: bool) -> String {
     let mut pattern = String::new();
     for c in text.chars() {

@@ -1,12 +1,12 @@
-//! For what a tree can hold at most: times, and values of one field.
+//! Bounds on satisfiability: the times and values of one field for which a tree can hold.
 
 use super::node::Node;
-use super::test::{Test, What};
+use super::test::{Predicate, Test};
 use crate::ranges::Ranges;
 
-/// The values of the integer field (the one that `is` knows) for which a tree
-/// can hold, among those from `low` to `high`; and whether it can without the
-/// field.
+/// Returns a superset of the values from `low` to `high` of an integer field for which a
+/// tree can hold, and whether it can hold without the field. The function `is` recognizes
+/// the field.
 pub(crate) fn spans<F>(
     tree: &Node<F>,
     is: &impl Fn(&F) -> bool,
@@ -18,7 +18,7 @@ pub(crate) fn spans<F>(
         Node::Constant(true) => everything(),
         Node::Constant(false) => (Ranges::none(), false),
         Node::Test(test) => match &**test {
-            Test { field, what: What::Integer { set, .. }, absent, .. } if is(field) => {
+            Test { field, predicate: Predicate::Integer { set, .. }, absent, .. } if is(field) => {
                 (set.clone(), *absent)
             }
             _ => everything(),
@@ -35,17 +35,18 @@ pub(crate) fn spans<F>(
     }
 }
 
-/// Whether a tree can hold, if the integer field that `is` knows has this value.
+/// Returns `true` if a tree can hold when an integer field, recognized by `is`, has a
+/// value.
 pub(crate) fn can_hold<F>(tree: &Node<F>, is: &impl Fn(&F) -> bool, value: i128) -> bool {
     possible(tree, is, value).0
 }
 
-/// Whether a tree can hold, and whether it can fail.
+/// Returns whether a tree can hold, and whether it can fail.
 fn possible<F>(tree: &Node<F>, is: &impl Fn(&F) -> bool, value: i128) -> (bool, bool) {
     match tree {
         Node::Constant(truth) => (*truth, !truth),
         Node::Test(test) => match &**test {
-            Test { field, what: What::Integer { set, .. }, .. } if is(field) => {
+            Test { field, predicate: Predicate::Integer { set, .. }, .. } if is(field) => {
                 let holds = set.contains(value);
                 (holds, !holds)
             }
