@@ -7,30 +7,32 @@ use lttv_context::Traceset;
 use crate::opening::open;
 use crate::report::Report;
 
-/// Where it is: read if no other is given.
+/// Returns the path of the bundled kernel trace, which programs read if no trace is given.
+///
+/// The path is relative if the trace is below the current directory.
 ///
 /// # Errors
 ///
-/// If it is not there.
+/// If the trace cannot be found.
 pub fn bundled_trace() -> Result<PathBuf, String> {
     let here = std::env::current_dir().map_err(|e| e.to_string())?;
     let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
     if built_from.is_dir() {
-        // Short names are easier to read.
+        // A relative path is shorter to read.
         let below = built_from.strip_prefix(&here).ok().filter(|p| !p.as_os_str().is_empty());
         return Ok(below.unwrap_or(&built_from).to_owned());
     }
     let mut candidates = here.ancestors().map(|dir| dir.join("examples/traces/kernel"));
-    let missing = "no TRACE given, and the bundled examples/traces/kernel is not there";
+    let missing = "no TRACE given, and the bundled examples/traces/kernel was not found";
     candidates.find(|path| path.is_dir()).ok_or_else(|| missing.to_owned())
 }
 
-/// Opens all traces at or below some paths, as [`open`]; the bundled one if there are no
-/// paths.
+/// Opens all traces at or below the paths, as [`open`] does; the bundled trace if there
+/// are no paths.
 ///
 /// # Errors
 ///
-/// As [`open`], and if the bundled trace is not there.
+/// Those of [`open`], and if the bundled trace cannot be found.
 pub fn open_or_bundled(
     report: &mut Report,
     paths: &[PathBuf],

@@ -1,10 +1,10 @@
-//! Options of modules on a command line that clap parses.
+//! Conversion of module options to and from command lines that clap parses.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lttv_context::attributes::{Kind, Value};
 use lttv_context::options::{OptionError, Options};
 
-/// Adds the options to a command, under a heading for each module.
+/// Adds the options to a command, with one help heading per module.
 pub fn add_args(command: Command, options: &Options) -> Command {
     command.args(options.specs().map(|spec| {
         let module = options.module(&spec.name).unwrap_or_default();
@@ -13,7 +13,7 @@ pub fn add_args(command: Command, options: &Options) -> Command {
             .short(spec.short)
             .help(spec.help.to_string())
             .help_heading(format!("Options of module {module}"));
-        // LTTV's names had underscores.
+        // The option names of LTTV contain underscores.
         let arg = match spec.name.contains('-') {
             true => arg.alias(spec.name.replace('-', "_")),
             false => arg,
@@ -26,7 +26,7 @@ pub fn add_args(command: Command, options: &Options) -> Command {
             let spec = spec.clone();
             move |text: &str| spec.parse(text)
         };
-        // The default is for show: the options know it themselves.
+        // Only shown in the help: the options have the default themselves.
         arg.action(action)
             .value_name(spec.value_name.to_string())
             .value_parser(parser)
@@ -35,11 +35,11 @@ pub fn add_args(command: Command, options: &Options) -> Command {
     }))
 }
 
-/// Gives the options what the user gave.
+/// Sets the options that the command line contains.
 ///
 /// # Errors
 ///
-/// If they are not those that were added.
+/// If `matches` come from a command without these options.
 pub fn take_args(matches: &ArgMatches, options: &mut Options) -> Result<(), OptionError> {
     let given =
         |name: &str| matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);

@@ -1,26 +1,26 @@
-//! Control characters, made visible.
+//! Escaping of control characters.
 //!
-//! A trace may hold anything: names, texts and paths that move the cursor of a
-//! terminal, rename its window, or turn text around. What programs print for people
-//! goes through this module, so that such characters are seen and have no effect.
+//! A trace may contain any characters: names, texts and paths that move the cursor of a
+//! terminal, rename its window or reverse the direction of text. All output for people
+//! goes through this module, which makes such characters visible and harmless.
 //!
-//! Escaped are the control characters of ASCII, U+007F to U+009F, the controls of
-//! bidirectional text, and bytes that are not UTF-8.
+//! The escaped characters are the control characters of ASCII, U+007F to U+009F, the
+//! controls of bidirectional text, and bytes that are not UTF-8.
 
 use std::borrow::Cow;
 
-/// How a control character is written.
+/// The notation of escaped characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Escapes {
-    /// For people: `\n`, `\r`, `\t`; `\x1b` for others of ASCII, `\u{202e}` beyond;
-    /// `\xff` for a byte that is not UTF-8.
+    /// A notation for people: `\n`, `\r`, `\t`; `\x1b` for other ASCII characters;
+    /// `\u{202e}` beyond ASCII; `\xff` for a byte that is not UTF-8.
     #[default]
     Text,
-    /// As in a string of JSON: `\u202e`. A byte that is not UTF-8 becomes U+FFFD.
+    /// The notation of JSON strings: `\u202e`. A byte that is not UTF-8 becomes U+FFFD.
     Json,
 }
 
-/// Returns whether a character is a control character, or a control of bidirectional
+/// Returns `true` if the character is a control character or a control of bidirectional
 /// text.
 pub fn is_control(c: char) -> bool {
     c.is_control()
@@ -28,7 +28,7 @@ pub fn is_control(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns a text with all its control characters escaped: one that stays in its line.
+/// Returns the text with all control characters escaped, so that it stays on one line.
 pub fn name(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return text.into();
@@ -38,8 +38,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Returns a text of lines with its control characters escaped, but for line breaks and
-/// tabs.
+/// Returns the lines with all control characters except line breaks and tabs escaped.
 pub fn lines(text: &str) -> Cow<'_, str> {
     match lines_of_bytes(text.as_bytes(), Escapes::Text) {
         Cow::Borrowed(_) => text.into(),
@@ -47,11 +46,11 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the bytes of lines with their control characters escaped, but for line breaks
-/// and tabs.
+/// Returns the bytes of lines with all control characters except line breaks and tabs
+/// escaped.
 pub fn lines_of_bytes(bytes: &[u8], escapes: Escapes) -> Cow<'_, [u8]> {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-    // Without a branch for each byte this takes little of the time of making the text.
+    // Branch-free: the check takes little time compared with producing the text.
     let are_plain = |part: &[u8]| part.iter().fold(true, |all, byte| all & is_plain(byte));
     if bytes.chunks(256).all(are_plain) {
         return bytes.into();
@@ -76,7 +75,7 @@ pub fn push(out: &mut String, c: char, escapes: Escapes) {
         ('\r', _) => out.push_str("\\r"),
         ('\t', _) => out.push_str("\\t"),
         _ if !is_control(c) => out.push(c),
-        // All of them are below U+10000.
+        // All control characters are below U+10000.
         (_, Escapes::Json) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
         (_, Escapes::Text) if c.is_ascii() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
         (_, Escapes::Text) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings() {
+    fn escapes_have_their_notation() {
         assert_eq!(name("a\x1b[1m\r\n\t\u{9b}\u{202e}é"), "a\\x1b[1m\\r\\n\\t\\u{9b}\\u{202e}é");
         assert_eq!(lines("a\n\tb\x07\n"), "a\n\tb\\x07\n");
         assert!(matches!(lines("plain\n\ttext"), Cow::Borrowed(_)));

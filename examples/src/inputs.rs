@@ -1,4 +1,4 @@
-//! Files that are read, which no output must replace.
+//! Protection of input files from being replaced by an output.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::sync::Arc;
 
 use ltt_read::Trace;
 
-/// An output would replace a file that is to be read.
+/// An error for an output that would replace an input file.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: cannot write here: this is {}, which is read", output.display(), input.display())]
+#[error("{}: cannot write to an input: this file is {}", output.display(), input.display())]
 pub struct IsInput {
     output: PathBuf,
     input: PathBuf,
 }
 
-/// Refuses an output that is a file of the traces (data, metadata or index), or one of
-/// other files that are read. Links to such a file are refused, too.
+/// Refuses an output path that leads to a file of the traces (data, metadata or index) or
+/// to one of the other input files, directly or by a link.
 ///
-/// To be called before the output is opened, which empties it.
+/// Must be called before the output is opened, since opening empties the file.
 ///
 /// # Errors
 ///
-/// If it is one.
+/// If the output is an input file.
 pub fn refuse(output: &Path, traces: &[Arc<Trace>], others: &[PathBuf]) -> Result<(), IsInput> {
-    // What is not there yet, or cannot be looked at, is none of them.
+    // A path that does not exist or cannot be examined is no input.
     let Ok(found) = fs::metadata(output) else { return Ok(()) };
     let is_output = |path: &PathBuf| fs::metadata(path).is_ok_and(|of| is_same(&of, &found));
     match files(traces).into_iter().chain(others.iter().cloned()).find(is_output) {
@@ -32,8 +32,8 @@ pub fn refuse(output: &Path, traces: &[Arc<Trace>], others: &[PathBuf]) -> Resul
     }
 }
 
-/// Whatever lies in the directories of traces, and in those of their indexes; and
-/// where else tracefiles are.
+/// Returns all paths in the directories of the traces and of their indexes, and those of
+/// tracefiles elsewhere.
 fn files(traces: &[Arc<Trace>]) -> Vec<PathBuf> {
     let directories = traces.iter().flat_map(|trace| trace.paths());
     let directories = directories.flat_map(|path| [path.clone(), path.join("index")]);
@@ -49,7 +49,7 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Elsewhere there is nothing to know a file by.
+/// Compares size and time of modification: other systems have no portable file identity.
 #[cfg(not(unix))]
 fn is_same(a: &Metadata, b: &Metadata) -> bool {
     a.is_file() && b.is_file() && (a.len(), a.modified().ok()) == (b.len(), b.modified().ok())

@@ -16,12 +16,12 @@ pub mod spread;
 mod stdout_closed;
 pub mod text_dump;
 
-/// The code in the README of the repository, which has to compile.
+/// The examples in the README of the repository, compiled as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
 
-/// The code in the guide, a chapter each.
+/// The examples in the guide, one item per chapter, run as doc tests.
 #[cfg(doctest)]
 pub mod guide {
     #[doc = include_str!("../../docs/guide/1-read.md")]

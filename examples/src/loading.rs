@@ -1,33 +1,33 @@
-//! Which modules a command line loads.
+//! Selection of the modules that a command line loads.
 //!
-//! Options are those of the modules that were loaded, so what a word means (an
-//! option, or the value of the one before) can depend on the modules named before
-//! it. As in LTTV, words are gone through from left to right, and a module's
-//! options are known from its name on.
+//! A module declares options, so the meaning of a word (an option, or the value of the
+//! previous option) can depend on the modules named before it. As in LTTV, words are
+//! processed from left to right, and the options of a module are known from its name on.
 
 use lttv_context::attributes::Kind;
 use lttv_context::modules::{ModuleError, Modules};
 use lttv_context::options::{OptionError, OptionSpec, Options};
 
-/// Why modules cannot be loaded.
+/// An error from loading modules.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// There is no such module, or not all that it requires.
+    /// A module, or a module that it requires, does not exist.
     #[error(transparent)]
     Module(#[from] ModuleError),
-    /// Its options are taken.
+    /// Another module has declared an option of the same name.
     #[error(transparent)]
     Option(#[from] OptionError),
 }
 
-/// The modules that words load by `-m NAME` or `--module NAME`. Their options, and
-/// those of the modules that they require, are declared.
+/// Returns the names of the modules that the words load by `-m NAME` or `--module NAME`.
+/// Declares the options of these modules and of those that they require.
 ///
-/// What is wrong with the words otherwise does not matter here.
+/// Other faults of the words are ignored: the parser of the command line reports them.
 ///
 /// # Errors
 ///
-/// If a module or what it requires is not there, or options are taken.
+/// If a module or a module that it requires does not exist, or if two modules declare the
+/// same option.
 pub fn load<S: ?Sized>(
     words: impl IntoIterator<Item = String>,
     modules: &Modules<S>,
@@ -60,21 +60,23 @@ pub fn load<S: ?Sized>(
     Ok(loaded)
 }
 
-/// What a word is for what follows it.
+/// The meaning of a word for the next words.
 enum Meaning {
-    /// An option that loads a module: the one named in the same word, or else the
-    /// next word.
+    /// An option that loads a module: the one named in the same word, or in the next
+    /// word if `None`.
     Module(Option<String>),
-    /// An option whose value is the next word.
+    /// An option with the next word as its value.
     TakesNext,
+    /// A word without influence on the next words.
     Other,
 }
 
-/// Whether an option has this name: underscores will do for hyphens.
-fn is_called(spec: &OptionSpec, name: &str) -> bool {
+/// Returns `true` if the option has this name, with hyphens or with underscores.
+fn has_name(spec: &OptionSpec, name: &str) -> bool {
     spec.name == name || spec.name.replace('-', "_") == name
 }
 
+/// Determines the meaning of a word.
 fn meaning(word: &str, options: &Options) -> Meaning {
     let takes = |spec: &&OptionSpec| spec.kind != Kind::Bool;
     if let Some(long) = word.strip_prefix("--") {
@@ -82,13 +84,13 @@ fn meaning(word: &str, options: &Options) -> Meaning {
             Some(("module", name)) => Meaning::Module(Some(name.to_owned())),
             Some(_) => Meaning::Other,
             None if long == "module" => Meaning::Module(None),
-            None if options.specs().filter(takes).any(|spec| is_called(spec, long)) => {
+            None if options.specs().filter(takes).any(|spec| has_name(spec, long)) => {
                 Meaning::TakesNext
             }
             None => Meaning::Other,
         };
     }
-    // Letters of flags may be joined, and be followed by one with a value.
+    // The letters of flags may be joined, and an option with a value may follow them.
     let letters = word.strip_prefix('-').unwrap_or_default();
     for (at, letter) in letters.char_indices() {
         let rest = &letters[at + letter.len_utf8()..];
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn words() {
+    fn words_load_modules() {
         let names = |words| {
             let (names, options) = loaded(words).unwrap();
             (names.join(" "), options)

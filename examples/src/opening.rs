@@ -1,5 +1,5 @@
-//! Opening the traces that a command line names: what can be read is read, the rest is
-//! reported.
+//! Opening of the traces that a command line names, with a report of those that cannot be
+//! opened.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use lttv_context::Traceset;
 
 use crate::report::Report;
 
-/// Opens all traces at or below some paths, each once. Reports what cannot be opened,
-/// and what is left out because it is there twice.
+/// Opens all traces at or below the paths, each once. Reports traces and files that cannot
+/// be opened, and those skipped as duplicates.
 ///
 /// # Errors
 ///
-/// If no trace can be opened: the first reason, which has not been reported. Any others
-/// have been.
+/// If no trace can be opened: returns the first failure, which has not been reported. The
+/// other failures have been reported.
 pub fn open<P: AsRef<Path>>(
     report: &mut Report,
     paths: impl IntoIterator<Item = P>,

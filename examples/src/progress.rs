@@ -1,4 +1,4 @@
-//! A progress bar for long work whose output nobody watches.
+//! A progress bar for long work without visible output.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-/// Work that is done before this long needs no bar.
+/// The time after which a bar is shown. Shorter work needs none.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// The bar that is shown, to be hidden while lines are written.
+/// The visible bar, which is hidden while lines are written.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Shows bytes read on standard error, if that is a terminal.
+/// A progress bar of the bytes read, on standard error if that is a terminal.
 #[derive(Debug)]
 pub struct Progress {
     started: Option<Instant>,
@@ -20,13 +20,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows progress unless the output already does.
+    /// Creates a progress bar, which stays hidden if the output goes to a terminal.
     pub fn new(output_is_terminal: bool) -> Self {
         let wanted = !output_is_terminal && std::io::stderr().is_terminal();
         Progress { started: wanted.then(Instant::now), bar: None }
     }
 
-    /// Tells how far the work is. To be called now and then.
+    /// Updates the bar with the bytes done and in total. Must be called regularly.
     pub fn update(&mut self, (done, total): (u64, u64)) {
         let Some(started) = self.started else { return };
         if self.bar.is_none() && started.elapsed() > PATIENCE {
@@ -43,7 +43,7 @@ impl Progress {
     }
 }
 
-/// Does something while no bar is shown, such as writing to standard error.
+/// Calls `work`, such as writing to standard error, while no bar is shown.
 pub fn suspended(work: impl FnOnce()) {
     let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match shown {
@@ -56,7 +56,7 @@ fn set_shown(bar: Option<ProgressBar>) {
     *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
 }
 
-/// Time left if the rest goes like the work so far.
+/// Estimates the remaining time, assuming the same speed for the remaining work.
 fn remaining(elapsed: Duration, done: u64, total: u64) -> String {
     let rest = total.saturating_sub(done) as f64 / done.max(1) as f64;
     HumanDuration(elapsed.mul_f64(rest.min(1e6))).to_string()

@@ -1,10 +1,10 @@
-//! What programs say on standard error, and the status that they exit with.
+//! The messages of programs on standard error, and their exit status.
 //!
-//! Every program runs by [`main`], and says everything by its [`Report`]: so standard
-//! error may be full or closed, control characters have no effect on a terminal, and
-//! the status is the same in all programs:
+//! Every program runs in [`main`] and writes all messages with its [`Report`]. So a full
+//! or closed standard error does no harm, control characters have no effect on a terminal,
+//! and the exit status has one meaning in all programs:
 //!
-//! * 0: all was read, and all was written, or the reader of the output wanted no more;
+//! * 0: everything was read and written, or the reader of the output closed it early;
 //! * 1: something could not be read or written;
 //! * 2: the command line is wrong ([`Usage`]).
 
@@ -22,36 +22,36 @@ use crate::inputs::IsInput;
 use crate::progress;
 use crate::text_dump::output::Output;
 
-/// What is at the end of the help of every program.
+/// The last paragraph of the help of every program.
 pub const EXIT_STATUS: &str = "\
 Exit status: 0 if everything was read and written; 1 if something could not be read or written;
 2 for a wrong command line.";
 
-/// A command line that makes no sense.
+/// An error in a command line.
 ///
-/// Wherever it is among the causes of an error, the status is 2.
+/// The exit status is 2 if it is among the causes of an error.
 #[derive(Debug, thiserror::Error)]
 #[error("{plain}")]
 pub struct Usage {
     plain: String,
-    /// The same in colours, for a terminal.
+    /// The same text in colours, for a terminal.
     styled: Option<String>,
 }
 
 impl Usage {
-    /// Describes what is wrong.
+    /// Creates an error with a description of the fault.
     pub fn new(what: impl Display) -> Self {
         Usage { plain: what.to_string(), styled: None }
     }
 
-    /// Shows what is wrong with a filter, below some words on where it is from.
+    /// Creates an error of a filter: a line about its origin, then the drawn diagnostic.
     pub fn filter(from: &str, error: &FilterError) -> Self {
         let below = |drawn: String| format!("{from}\n{}", drawn.trim_end());
         Usage { plain: below(error.render(false)), styled: Some(below(error.render(true))) }
     }
 }
 
-/// What a program says on standard error.
+/// The messages of a program to standard error.
 #[derive(Debug, Clone)]
 pub struct Report {
     program: &'static str,
@@ -59,18 +59,18 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a program, which has nothing to say yet.
+    /// Creates the report of a program, without errors so far.
     pub fn new(program: &'static str) -> Self {
         Report { program, is_damaged: false }
     }
 
-    /// Reports that something could not be read or written: the status becomes 1.
+    /// Reports a failure to read or write something: the exit status becomes 1.
     pub fn error(&mut self, error: impl Display) {
         self.is_damaged = true;
         line(&format!("{}: error: {error}", self.program));
     }
 
-    /// Reports the errors of a merge or a context, and how many it did not keep.
+    /// Reports the errors of a merge or a context, and the number of those omitted.
     pub fn errors(&mut self, errors: &[ltt_read::Error], omitted: u64) {
         errors.iter().for_each(|error| self.error(error));
         match omitted {
@@ -80,12 +80,12 @@ impl Report {
         }
     }
 
-    /// Reports something that does not change the status.
+    /// Reports something that does not change the exit status.
     pub fn warning(&self, text: impl Display) {
         line(&format!("{}: warning: {text}", self.program));
     }
 
-    /// Reports how many notices were not kept.
+    /// Reports the number of notices omitted.
     pub fn notices_omitted(&self, omitted: u64) {
         match omitted {
             0 => {}
@@ -94,7 +94,7 @@ impl Report {
         }
     }
 
-    /// Reports that a filter, or a part of it, is never or always true, if that is so.
+    /// Reports the parts of a filter that are never or always true, if there are any.
     pub fn filter_notes(&self, notes: &FilterNotes) {
         let (plain, styled) = (notes.render(false), notes.render(true));
         if !plain.is_empty() {
@@ -102,23 +102,24 @@ impl Report {
         }
     }
 
-    /// Says something that is not wrong.
+    /// Writes a message that is no fault.
     pub fn message(&self, text: impl Display) {
         line(&format!("{}: {text}", self.program));
     }
 
-    /// Returns whether something could not be read or written.
+    /// Returns `true` if something could not be read or written.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 }
 
-/// Writes a line, or several, to standard error. It is lost if that is full or closed.
+/// Writes one or more lines to standard error. They are lost if it is full or closed.
 pub fn line(text: &str) {
     write_raw(&escape::lines(text));
 }
 
-/// As [`line`], in colours if they are for a terminal and nothing has to be escaped.
+/// Writes lines to standard error: in colours if it is a terminal and nothing has to be
+/// escaped.
 fn line_styled(plain: &str, styled: &str) {
     let is_clean = matches!(escape::lines(plain), Cow::Borrowed(_));
     match is_clean && io::stderr().is_terminal() {
@@ -129,11 +130,11 @@ fn line_styled(plain: &str, styled: &str) {
 
 fn write_raw(text: &str) {
     let text = format!("{text}\n");
-    // There is nowhere left to report that this failed.
+    // A failure cannot be reported anywhere.
     progress::suspended(|| _ = io::stderr().write_all(text.as_bytes()));
 }
 
-/// Parses the arguments of a program, runs it, reports why it failed, and returns its
+/// Parses the arguments of a program, runs it, reports its error, and returns the exit
 /// status.
 pub fn main<C: Parser>(
     program: &'static str,
@@ -145,8 +146,8 @@ pub fn main<C: Parser>(
     }
 }
 
-/// As [`main`], for a program that parses its arguments itself, and may end with a
-/// status of its own.
+/// Runs a program that parses its arguments itself, reports its error, and returns the exit
+/// status: the program's own one if it returns one.
 pub fn main_with_status(
     program: &'static str,
     run: impl FnOnce(&mut Report) -> Result<Option<u8>, Box<dyn Error>>,
@@ -156,7 +157,7 @@ pub fn main_with_status(
         Ok(Some(status)) => ExitCode::from(status),
         Ok(None) if report.is_damaged => ExitCode::FAILURE,
         Ok(None) => ExitCode::SUCCESS,
-        // The reader of the output has seen enough.
+        // The reader of the output has closed the pipe.
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let plain = format!("{program}: error: {error}");
@@ -171,20 +172,20 @@ pub fn main_with_status(
     }
 }
 
-/// The causes of an error, itself first.
+/// Iterates over the causes of an error, starting with the error itself.
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error: &&'e (dyn Error + 'static)| error.source())
 }
 
-/// Whether an error is that of an output that is read no more: programs write to no
-/// other pipe.
+/// Returns `true` if the error comes from an output whose reader has closed it. Programs
+/// write to no other pipe.
 fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
     let mut io = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
     io.any(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
-/// Prints what clap has to say in place of arguments: help and version to standard
-/// output, and what is wrong to standard error. Returns the status.
+/// Prints the answer of clap in place of arguments: help and version to standard output,
+/// errors to standard error. Returns the exit status.
 pub fn print_answer(program: &'static str, answer: &clap::Error) -> ExitCode {
     let text = answer.render();
     let (plain, styled) = (text.to_string(), text.ansi().to_string());

@@ -1,8 +1,8 @@
-//! What a lot of numbers have in common.
+//! Mean, deviation and extremes of numbers.
 
 use ltt_read::Timestamp;
 
-/// Numbers such as durations, as far as their mean, deviation and extremes tell.
+/// The mean, deviation and extremes of numbers such as durations.
 ///
 /// ```
 /// use lttv_examples::spread::Spread;
@@ -18,34 +18,35 @@ use ltt_read::Timestamp;
 pub struct Spread {
     count: u64,
     total: u64,
-    /// The sum of the squares.
+    /// The sum of the squares of the numbers.
     squares: u128,
     least: Extreme,
     greatest: Extreme,
 }
 
-/// The least or greatest number.
+/// The least or greatest number, with its time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extreme {
-    /// The number.
+    /// The number, such as a duration in ns.
     pub value: u64,
+    /// The time of the measurement, in ns.
     end: i64,
 }
 
 impl Extreme {
-    /// When what it measures began, if it is a duration in ns.
+    /// Returns the start of the measured duration, if the number is a duration in ns.
     pub fn begin(self) -> Timestamp {
         Timestamp::from_ns(self.end.saturating_sub_unsigned(self.value))
     }
 
-    /// When it was over.
+    /// Returns the end of the measured duration: the time passed to [`Spread::add`].
     pub fn end(self) -> Timestamp {
         Timestamp::from_ns(self.end)
     }
 }
 
 impl Spread {
-    /// Adds a number that was measured at a time, in ns.
+    /// Adds a number that was measured at the time `end`, in ns.
     pub fn add(&mut self, value: u64, end: i64) {
         if self.count == 0 || value < self.least.value {
             self.least = Extreme { value, end };
@@ -58,40 +59,40 @@ impl Spread {
         self.squares = self.squares.saturating_add(u128::from(value).pow(2));
     }
 
-    /// How many.
+    /// Returns the number of numbers added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum.
+    /// Returns the sum of the numbers.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The least; 0 of none.
+    /// Returns the least number; 0 if none was added.
     pub fn least(&self) -> Extreme {
         self.least
     }
 
-    /// The greatest; 0 of none.
+    /// Returns the greatest number; 0 if none was added.
     pub fn greatest(&self) -> Extreme {
         self.greatest
     }
 
-    /// Their mean; 0 of none.
+    /// Returns the mean; 0 if no number was added.
     pub fn mean(&self) -> f64 {
         self.total as f64 / self.count.max(1) as f64
     }
 
-    /// Their standard deviation.
+    /// Returns the standard deviation of the whole population.
     pub fn deviation(&self) -> f64 {
         let (count, total) = (u128::from(self.count), u128::from(self.total));
-        // n Σd² - (Σd)² is never negative, and exact in integers.
+        // n Σd² - (Σd)² is never negative and exact in integers.
         let spread = count.saturating_mul(self.squares).saturating_sub(total.saturating_mul(total));
         (spread as f64).sqrt() / self.count.max(1) as f64
     }
 
-    /// How many there were in a second, of a time in ns.
+    /// Returns the count per second over a time in ns; 0 for no time.
     pub fn frequency(&self, time: u64) -> f64 {
         if time == 0 { 0.0 } else { self.count as f64 * 1e9 / time as f64 }
     }

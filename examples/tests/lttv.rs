@@ -118,10 +118,10 @@ fn wrong_command_lines() {
         (&["--module=magic"], 2, "unknown module `magic`"),
         (&["-m", "rates", "--rate-interval=0"], 2, "module `rates` could not start"),
         (&["-m", "core", "--begin=2000-01-01 99"], 2, "--begin: expected"),
-        (&["-m", "textDump", "-e", "event.name == "], 2, "the filter makes no sense"),
+        (&["-m", "textDump", "-e", "event.name == "], 2, "invalid filter"),
         (&["-m", "textDump", "-f", "/nowhere/at/all"], 1, "cannot read /nowhere/at/all"),
         (&["-m", "textDump", "-t", "/nowhere/at/all"], 1, "/nowhere/at/all"),
-        (&["-m", "print", "-a", "--json"], 2, "exclude each other"),
+        (&["-m", "print", "-a", "--json"], 2, "cannot be used together"),
     ] {
         let run = lttv(args);
         assert_eq!(run.status, Some(status), "{args:?}: {run:?}");

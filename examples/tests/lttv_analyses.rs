@@ -266,7 +266,7 @@ fn critical_paths() {
     assert!(table.contains(&format!("… {} more", steps.len() - 100)), "{table}");
     assert!(table.contains("sync_file_range  IRQ virtio1-req.4"), "{table}");
     let none = text(&["-m", "depAnalysis", "--dep-pid", "4000000"]);
-    assert_eq!(none, "Trace 0 knows no process 4000000\n\n");
+    assert_eq!(none, "Trace 0 has no process 4000000\n\n");
 }
 
 #[test]

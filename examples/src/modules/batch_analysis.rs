@@ -44,7 +44,7 @@ fn read(host: &mut Host) {
     let mut warnings = Warnings::new(clock, traces, &work.names);
     let mut progress = Progress::new(work.output.borrow().is_terminal());
     let cancel = Arc::clone(&work.cancel);
-    work.chosen.leave_out_others(&mut work.batch.context);
+    work.chosen.skip_others(&mut work.batch.context);
     work.end = Some(work.batch.run(|report| {
         progress.update((report.done, report.total));
         for notice in &report.notices {

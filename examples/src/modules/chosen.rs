@@ -1,4 +1,4 @@
-//! The events that text filters choose.
+//! Selection of events by the text filters.
 
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
@@ -10,33 +10,33 @@ use lttv_context::{EventCall, TracesetContext};
 use lttv_filter::Filters;
 use lttv_state::filter::KernelFilters;
 
-/// Those that pass all filters; all if there is none.
+/// The events that pass all text filters; all events if there is no filter.
 ///
-/// Filters choose what is printed and counted. The state of a machine takes all
-/// events: what follows that sees them all.
+/// Filters select the events that are printed and counted. The state of a machine depends
+/// on all events, so the hooks that follow it are not filtered.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     filters: OnceCell<KernelFilters>,
-    /// Whether others do not even come.
+    /// `true` if the context skips other events in advance, so that hooks need no check.
     in_advance: Cell<bool>,
 }
 
 impl Chosen {
-    /// Only those that pass, from now on.
+    /// Sets the filters.
     pub(super) fn set(&self, filters: KernelFilters) {
-        // Only the module of filters does that, once: it is not refused.
+        // Only one module sets filters, and only once.
         _ = self.filters.set(filters);
     }
 
-    /// Whether an event is one of them.
+    /// Returns `true` if the event passes all filters.
     #[inline]
     pub(super) fn has(&self, call: &EventCall<'_, '_>) -> bool {
         let filters = self.filters.get().filter(|_| !self.in_advance.get());
         filters.is_none_or(|filters| filters.matches(call))
     }
 
-    /// Spares reading others, unless somebody needs them.
-    pub(super) fn leave_out_others(self: &Rc<Self>, context: &mut TracesetContext<'static>) {
+    /// Has the context skip events that do not pass, unless an extension keeps state.
+    pub(super) fn skip_others(self: &Rc<Self>, context: &mut TracesetContext<'static>) {
         if self.filters.get().is_some() && !context.extensions().keep_state() {
             context.choose(InAdvance(Rc::clone(self)));
             self.in_advance.set(true);
@@ -44,7 +44,7 @@ impl Chosen {
     }
 }
 
-/// The choice of a context that leaves out the others.
+/// The choice of a context that skips all events that do not pass.
 struct InAdvance(Rc<Chosen>);
 
 impl InAdvance {

@@ -1,4 +1,4 @@
-//! Opens the traces.
+//! Opening of the traces.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::text_dump::time_arg::{TimeArg, check_order};
 use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::zone::local_zone;
 
-/// The module `core`.
+/// The module `core`, which opens the traces.
 #[derive(Debug)]
 pub(super) struct Core;
 
@@ -26,15 +26,15 @@ impl Module<Host> for Core {
         ModuleInfo {
             name: "core",
             summary: "Open the traces",
-            description: "Opens all traces in the directories given, however deep; without any, \
-                          the small kernel trace that comes with this program. They are read \
-                          together, in the order of time. What cannot be opened is reported.",
+            description: "Opens all traces in the directories given, at any depth, or \
+                          the bundled kernel trace if none is given. They are read together, \
+                          in time order. A trace that cannot be opened is reported.",
             requires: &[],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
-        let trace = "Directory that holds traces";
+        let trace = "Directory that contains traces";
         let text = |name, help| OptionSpec::new(name, Kind::Text, help).value_name("TIME");
         vec![
             OptionSpec::new("trace", Kind::Text, trace).short('t').value_name("DIR").repeatable(),
@@ -79,9 +79,9 @@ impl Module<Host> for Core {
             end: end.map_or(span.end, |end| end.min(span.end)),
         });
         let batch = begin.into_iter().fold(batch, Batch::from);
-        // The end that users give is included.
-        let behind = |end: Timestamp| Timestamp::from_ns(end.ns().saturating_add(1));
-        let batch = end.map(behind).into_iter().fold(batch, Batch::until);
+        // The end on the command line is inclusive.
+        let after = |end: Timestamp| Timestamp::from_ns(end.ns().saturating_add(1));
+        let batch = end.map(after).into_iter().fold(batch, Batch::until);
         let work = &mut host.data;
         (work.batch, work.names, work.zone) = (batch, names, zone);
         (work.begin, work.span) = (begin, span);
@@ -89,7 +89,7 @@ impl Module<Host> for Core {
     }
 }
 
-/// A time that was given.
+/// Returns the time given for an option, if there is one.
 pub(super) fn time_option(options: &Options, name: &str) -> Result<Option<TimeArg>, Usage> {
     let given: Result<Option<&Text>, OptionError> = options.get(name);
     let time = given.map_err(Usage::new)?.map(|text| text.parse::<TimeArg>());

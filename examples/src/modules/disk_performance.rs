@@ -1,4 +1,4 @@
-//! What disks were asked for, and how fast they did it.
+//! Requests to disks, and their speed.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -23,10 +23,10 @@ impl Module<Host> for DiskPerformance {
         ModuleInfo {
             name: "diskPerformance",
             summary: "Bytes, rates and operations of each disk",
-            description: "Tells for each block device, in traces/[TRACE]/disks/MAJOR,MINOR: how \
-                          many bytes it read and wrote, altogether and in a second; how many \
-                          requests it completed; how long it was busy, and how long its queue \
-                          was. A trace needs the events block_rq_issue and block_rq_complete.",
+            description: "Reports for each block device, in traces/[TRACE]/disks/MAJOR,MINOR: how \
+                          many bytes it read and wrote, in total and per second; how many \
+                          requests it completed; how long it was busy; and the average length \
+                          of its queue. Needs the events block_rq_issue and block_rq_complete.",
             requires: &["batchAnalysis"],
         }
     }
@@ -76,7 +76,7 @@ fn print(host: &Host, number: usize, trace: &TraceStatistics) {
             fraction(disk.average_queue_length(trace.time())),
         ]);
     }
-    // Writing to a buffer cannot fail.
+    // Writing to a buffer never fails.
     _ = write!(host.data.output.borrow_mut().buffer(), "{table}");
 }
 
@@ -108,7 +108,7 @@ fn export(
     Ok(())
 }
 
-/// How many of them there were in a second; 0 if no time passed.
+/// Returns a number per second of the trace's time; 0 for no time.
 fn a_second(number: u64, trace: &TraceStatistics) -> f64 {
     match trace.time() {
         0 => 0.0,

@@ -1,4 +1,4 @@
-//! How many events of each type there are, on each CPU.
+//! Numbers of events by type and CPU.
 
 use std::ops::ControlFlow;
 
@@ -20,15 +20,14 @@ impl Module<Host> for EventCounts {
         ModuleInfo {
             name: "eventCounts",
             summary: "Count events by type and CPU",
-            description: "Counts the events of each type, for each CPU of each trace and in \
-                          all, in the attributes traces/[TRACE]/cpus/[CPU]/event_types and \
-                          traces/[TRACE]/event_types.",
+            description: "Counts the events of each type, per CPU and per trace, in the attributes \
+                          traces/[TRACE]/cpus/[CPU]/event_types and traces/[TRACE]/event_types.",
             requires: &["batchAnalysis"],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
-        let help = "Count only events of this name, which may have * and ?";
+        let help = "Count only events of this name, with the wildcards * and ?";
         vec![OptionSpec::new("events", Kind::Text, help).value_name("NAME").default("*")]
     }
 
@@ -48,19 +47,19 @@ impl Module<Host> for EventCounts {
     }
 }
 
-/// The events that are counted.
+/// Returns the subscription to the events that are counted.
 pub(super) fn events(host: &Host) -> Result<Subscription, Failure> {
     let name = host.options.get::<Text>("events")?;
     Ok(Subscription::to(name.map_or("*", |name| name)))
 }
 
-/// Counts of events, by number of the tracefile and index of the event type.
+/// Numbers of events, by tracefile number and event type index.
 #[derive(Debug)]
 struct Counts {
     by_tracefile: Vec<Vec<u64>>,
 }
 
-/// The counts of a tracefile.
+/// The numbers of events of one tracefile, by event type index.
 struct OfTracefile<'a> {
     trace: &'a Trace,
     counts: &'a [u64],

@@ -1,4 +1,4 @@
-//! How often interrupts came, and how long their handlers took.
+//! Numbers and durations of interrupts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,12 +24,12 @@ impl Module<Host> for Interrupts {
         ModuleInfo {
             name: "interrupts",
             summary: "Count, frequency and durations of each interrupt",
-            description: "Tells for each interrupt and soft interrupt, in \
+            description: "Reports for each interrupt and soft interrupt, in \
                           traces/[TRACE]/interrupts/KIND/[NUMBER]: how often its handler ran, \
-                          altogether and in a second; how long it took in all, on average, with \
-                          its standard deviation, at least and at most, and when that was. \
-                          Handlers that were interrupted took that time, too. Those that are \
-                          seen only in part do not count.",
+                          in total and per second; its total and average time, the standard \
+                          deviation, and the least and greatest time with their begin and end. \
+                          Times include nested interrupts. Handlers that are only partly in \
+                          the trace are not counted.",
             requires: &["batchAnalysis"],
         }
     }
@@ -50,7 +50,7 @@ impl Module<Host> for Interrupts {
                 of.ended(state);
             }
         });
-        // Rates are over the time of all events.
+        // Frequencies relate to the time span of all events.
         work.batch.hooks.on_event(Subscription::to_every_event(), move |call| {
             let (trace, time) = (call.trace.index(), call.time().ns());
             if let Some(of) = call.extensions[handlers].get_mut(trace) {
@@ -63,25 +63,26 @@ impl Module<Host> for Interrupts {
     }
 }
 
+/// Returns `true` if the transition ends a handler.
 fn ends_handler(transition: Transition) -> bool {
     matches!(transition, Transition::IrqExit | Transition::VectorExit | Transition::SoftirqExit)
 }
 
-/// The handlers of a trace.
+/// The interrupt handlers of a trace.
 #[derive(Debug)]
 struct Handlers {
-    /// For each kind, by number.
+    /// The handlers of each kind, by interrupt number.
     of: BTreeMap<SourceKind, Vec<Handler>>,
-    /// Times of the first event and the last one, in ns.
+    /// The times of the first and the last event, in ns.
     first: Option<i64>,
     last: i64,
 }
 
-/// What is known of the handler of an interrupt.
+/// The name and the durations of the handler of an interrupt.
 #[derive(Debug, Clone, Copy, Default)]
 struct Handler {
     name: NameId,
-    /// How long it ran each time, in ns.
+    /// The duration of each execution, in ns.
     runs: Spread,
 }
 
@@ -91,18 +92,18 @@ impl Handlers {
         Handlers { of: kinds.map(|kind| (kind, Vec::new())).into(), first: None, last: 0 }
     }
 
-    /// From the first event to the last one, in ns.
+    /// Returns the time from the first to the last event, in ns.
     fn time(&self) -> u64 {
         self.first.map_or(0, |first| self.last.abs_diff(first))
     }
 
-    /// An event ended handlers.
+    /// Records the handlers that the last event ended.
     fn ended(&mut self, state: &TraceState) {
         let effect = state.effect();
         for ended in effect.ended() {
             let Some((kind, number)) = ended.source else { continue };
             let Some(of_kind) = self.of.get_mut(&kind) else { continue };
-            // Numbers are bounded: those of the state are as long.
+            // Bounded by the state, whose own lists have the same length.
             let number = number as usize;
             if of_kind.len() <= number {
                 of_kind.resize(number + 1, Handler::default());
@@ -113,7 +114,7 @@ impl Handlers {
         }
     }
 
-    /// Those that ran, with kind and number.
+    /// Iterates over the handlers that ran, with their kind and number.
     fn all(&self) -> impl Iterator<Item = (SourceKind, u64, &Handler)> {
         self.of.iter().flat_map(|(kind, of_kind)| {
             let numbered = (0..).zip(of_kind).filter(|(_, handler)| handler.runs.count() > 0);
@@ -133,7 +134,7 @@ fn report(
         if host.data.style == Style::Text {
             let mut output = host.data.output.borrow_mut();
             let durations = durations(of, state, trace.index());
-            // Writing to a buffer cannot fail.
+            // Writing to a buffer never fails.
             _ = write!(output.buffer(), "{durations}{}", extremes(of, state, trace.index()));
         } else {
             let place = places::of_trace(&mut host.attributes, trace)?;

@@ -1,11 +1,9 @@
-//! Analyses and outputs as modules: what the program `lttv` runs without knowing
-//! it.
+//! The modules of the program `lttv`: analyses and outputs.
 //!
-//! When a module is started, it adds its hooks for events to the batch, and one
-//! that writes its results to what the session does last. So the traces are read
-//! once, however many modules there are.
+//! When a module starts, it adds its hooks for events to the batch, and a final hook that
+//! writes its results to the session. So the traces are read once for any number of modules.
 //!
-//! Names of modules and options are LTTV's where it had them.
+//! Modules and options have the names that they have in LTTV, if they exist there.
 
 mod batch_analysis;
 mod chosen;
@@ -32,14 +30,14 @@ use lttv_hooks::{Flow, Priority};
 
 pub use work::Work;
 
-/// What modules share.
+/// The session that modules share.
 pub type Host = Session<'static, Work>;
 
-/// All modules that there are.
+/// Returns all modules.
 ///
 /// # Errors
 ///
-/// If two have the same name.
+/// If two modules have the same name.
 pub fn modules() -> Result<Modules<Host>, ModuleError> {
     let mut modules = Modules::new();
     modules.add(core::Core)?;
@@ -57,8 +55,8 @@ pub fn modules() -> Result<Modules<Host>, ModuleError> {
     Ok(modules)
 }
 
-/// Adds a function that writes results to what the session does last: one of the
-/// same priority after the other, in the order of their modules.
+/// Adds a function that writes results at the end of the session. Functions of the same
+/// priority are called in the order of their modules.
 fn report_with<E: Into<Box<dyn Error>>>(
     host: &mut Host,
     priority: Priority,

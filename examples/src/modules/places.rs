@@ -1,9 +1,9 @@
-//! Where results stand among the attributes.
+//! Attributes of results.
 
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Name};
 use lttv_context::{TraceContext, TracefileContext};
 
-/// Where results about a trace stand: `traces/[0]`, with its `path`.
+/// Returns the subtree of results about a trace, `traces/[0]`. Sets its `path`.
 pub(super) fn of_trace(
     attributes: &mut Attributes,
     trace: &TraceContext,
@@ -16,7 +16,7 @@ pub(super) fn of_trace(
     Ok(place)
 }
 
-/// Where those about a CPU of a trace stand: `traces/[0]/cpus/[3]`.
+/// Returns the subtree of results about a CPU of a trace: `traces/[0]/cpus/[3]`.
 pub(super) fn of_cpu(
     attributes: &mut Attributes,
     trace: &TraceContext,
@@ -28,7 +28,7 @@ pub(super) fn of_cpu(
     attributes.subtree(cpus, name)
 }
 
-/// The CPU whose events are in a tracefile.
+/// Returns the number of the CPU that recorded a tracefile.
 pub(super) fn cpu(tracefile: &TracefileContext) -> Option<u32> {
     tracefile.tracefile().cpu()
 }

@@ -1,4 +1,4 @@
-//! Stores every state of the machines for later.
+//! Storing of all states in files.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,8 +16,8 @@ use super::{Host, report_with};
 use crate::inputs;
 use crate::report::Usage;
 
-/// Where states are stored unless told otherwise: in the current folder. A trace is
-/// left as it is; other readers might take the files for a part of it.
+/// The default files, in the current directory. Files in a trace directory could be
+/// mistaken for a part of the trace.
 const HISTORY: &str = "lttv.history";
 const CHECKPOINTS: &str = "lttv.checkpoints";
 
@@ -30,19 +30,19 @@ impl Module<Host> for Precompute {
         ModuleInfo {
             name: "precompute",
             summary: "Store the states of processes, CPUs and devices in files",
-            description: "Stores every state that the traces tell of in a history file, where the \
-                          program `history` and other viewers find the state at any time without \
-                          reading the traces again. Besides, the state at every 50 000th event or \
-                          so goes into a small file of checkpoints: from there the program \
-                          `state_at` goes on by events.",
+            description: "Stores all states of the traces in a history file, from which the \
+                          program `history` and other viewers query the state at any time \
+                          without reading the traces. Also stores the state at about every \
+                          50 000th event in a small file of checkpoints, from which the program \
+                          `state_at` continues.",
             requires: &["batchAnalysis"],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
         let files = [
-            ("history", HISTORY, "The file to store states in; it is replaced"),
-            ("checkpoints", CHECKPOINTS, "The file to store checkpoints in; it is replaced"),
+            ("history", HISTORY, "The file to store states in, replaced if it exists"),
+            ("checkpoints", CHECKPOINTS, "The file to store checkpoints in, replaced if it exists"),
         ];
         let option = |(name, default, help)| {
             OptionSpec::new(name, Kind::Text, help).value_name("FILE").default(default)
@@ -52,14 +52,14 @@ impl Module<Host> for Precompute {
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         if host.options.get::<Text>("begin")?.or(host.options.get("end")?).is_some() {
-            let what = "a history is one of whole traces: without --begin and --end";
+            let what = "a history covers whole traces: --begin and --end are not allowed";
             return Err(Usage::new(what).into());
         }
         let path = host.options.get::<Text>("history")?.map_or(HISTORY, |path| &**path).to_owned();
         let checkpoints = host.options.get::<Text>("checkpoints")?;
         let checkpoints = checkpoints.map_or(CHECKPOINTS, |path| &**path).to_owned();
         if path == checkpoints {
-            return Err(Usage::new("--history and --checkpoints name the same file").into());
+            return Err(Usage::new("--history and --checkpoints must be different files").into());
         }
         let work = &mut host.data;
         for output in [&path, &checkpoints] {
@@ -82,7 +82,7 @@ impl Module<Host> for Precompute {
     }
 }
 
-/// Ends the file. If reading was broken off, it stays unfinished.
+/// Finishes the history file. If reading was interrupted, the file stays unfinished.
 fn finish(
     host: &mut Host,
     history: Handle<KernelHistory>,
@@ -100,7 +100,7 @@ fn finish(
     Ok(())
 }
 
-/// Stores the checkpoints that were saved on the way.
+/// Stores the checkpoints that were saved during the read.
 fn store(host: &mut Host, path: &str) -> Result<(), Box<dyn Error>> {
     let context = &host.data.batch.context;
     context.store_checkpoints(path)?;

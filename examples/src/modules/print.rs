@@ -1,4 +1,4 @@
-//! Where results are printed, and how.
+//! Printing of results.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -21,13 +21,13 @@ use crate::text_dump::output::{Output, Reader};
 #[derive(Debug)]
 pub(super) struct Print;
 
-/// How results are printed.
+/// The format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Style {
-    /// For people: tables, and a tree of what is not in any of them.
+    /// For people: tables, and a tree of the results without a table.
     #[default]
     Text,
-    /// One line a value, with its path.
+    /// One line per value, with its path.
     Paths,
     /// One JSON object.
     Json,
@@ -37,9 +37,9 @@ impl Module<Host> for Print {
     fn info(&self) -> ModuleInfo {
         ModuleInfo {
             name: "print",
-            summary: "Say where results go, and how",
-            description: "Prints what the modules found: as tables and as an indented tree, or \
-                          all of it as paths or JSON, for other programs to read.",
+            summary: "Choose the destination and format of results",
+            description: "Prints the results of the modules: as tables and an indented tree, or \
+                          all as paths or JSON, for other programs to read.",
             requires: &["core"],
         }
     }
@@ -48,7 +48,7 @@ impl Module<Host> for Print {
         let output = "Write to a file instead of standard output";
         vec![
             OptionSpec::new("output", Kind::Text, output).short('o').value_name("FILE"),
-            OptionSpec::flag("path-output", "Print results as one line a value, with its path")
+            OptionSpec::flag("path-output", "Print results as one line per value, with its path")
                 .short('a'),
             OptionSpec::flag("json", "Print results as one JSON object"),
         ]
@@ -61,12 +61,12 @@ impl Module<Host> for Print {
             (true, false) => Style::Paths,
             (false, true) => Style::Json,
             (true, true) => {
-                return Err(Usage::new("--path-output and --json exclude each other").into());
+                return Err(Usage::new("--path-output and --json cannot be used together").into());
             }
         };
         if let Some(path) = host.options.get::<Text>("output")? {
             let path = Path::new(&**path);
-            inputs::refuse(path, host.data.batch.context.traceset().traces(), &read_too(host)?)?;
+            inputs::refuse(path, host.data.batch.context.traceset().traces(), &files_of_modules(host)?)?;
             let output = Output::new(Some(path))?.escaping(Escapes::Text);
             host.data.output = Rc::new(RefCell::new(output));
         }
@@ -78,20 +78,20 @@ impl Module<Host> for Print {
     }
 }
 
-/// Prints what is in the attributes, and all that is still to be written.
+/// Prints the attributes, and flushes the output.
 fn print(host: &mut Host) -> Result<(), Box<dyn Error>> {
     let output = &mut *host.data.output.borrow_mut();
     write(&host.attributes, host.data.style, output)?;
-    // Who closes a pipe has read enough.
+    // A closed pipe is no error: its reader needs no more output.
     let (Reader::There | Reader::Gone) = output.flush()?;
     Ok(())
 }
 
-/// Files that other modules read.
-fn read_too(host: &Host) -> Result<Vec<PathBuf>, Failure> {
+/// Returns the files that other modules read.
+fn files_of_modules(host: &Host) -> Result<Vec<PathBuf>, Failure> {
     match host.options.all::<Text>("filename") {
         Ok(given) => Ok(given.iter().map(|path| PathBuf::from(&***path)).collect()),
-        // The module that has the option was not loaded.
+        // The module that declares the option was not loaded.
         Err(OptionError::Unknown { .. }) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }

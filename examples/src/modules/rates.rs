@@ -1,4 +1,4 @@
-//! How many events there are in a second, on average and at most.
+//! Average and peak rates of events.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ impl Module<Host> for Rates {
     fn info(&self) -> ModuleInfo {
         ModuleInfo {
             name: "rates",
-            summary: "Rates of the events counted, in events a second",
-            description: "Adds to the counts of eventCounts: `duration`, from the first event \
-                          counted to the last one; `rate`, the average over that time; \
-                          `peak_rate`, that of the busiest stretch of --rate-interval; and \
+            summary: "Rates of the events counted, in events per second",
+            description: "Adds to the counts of eventCounts: `duration`, from the first to the \
+                          last event counted; `rate`, the average over that time; `peak_rate`, \
+                          the rate of the busiest interval of --rate-interval; and \
                           `event_rates`, the averages by type.",
             requires: &["eventCounts"],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
-        let help = "Length of the stretches among which peak rates are sought";
+        let help = "Length of the intervals over which peak rates are computed";
         let interval = OptionSpec::new("rate-interval", Kind::Duration, help);
         vec![interval.value_name("SECONDS").default("0.1")]
     }
@@ -38,7 +38,7 @@ impl Module<Host> for Rates {
         let interval = host.options.get::<Duration>("rate-interval")?.copied().unwrap_or_default();
         let interval = u64::try_from(interval.as_nanos()).map_err(Usage::new)?;
         if interval == 0 {
-            return Err(Usage::new("--rate-interval has no length").into());
+            return Err(Usage::new("--rate-interval must be longer than 0").into());
         }
         let events = event_counts::events(host)?;
         let batch = &mut host.data.batch;
@@ -62,32 +62,31 @@ impl Module<Host> for Rates {
             let cpu = peaks.of_tracefile[call.tracefile.number()];
             peaks.cpus[cpu].1.count(time, peaks.interval);
         });
-        // The counts are there by then: their module comes first.
+        // The counts have been exported: their module comes first.
         report_with(host, Priority::DEFAULT, move |host| report(host, peaks));
         Ok(())
     }
 }
 
-/// The busiest stretches of traces and of their CPUs.
+/// The busiest intervals of traces and of their CPUs.
 #[derive(Debug)]
 struct Peaks {
-    /// Length of a stretch in ns.
+    /// The length of an interval in ns.
     interval: u64,
-    /// By index of the trace.
+    /// The peak of each trace, by trace index.
     traces: Vec<Peak>,
-    /// By trace and CPU.
+    /// The peak of each CPU, with its trace index and CPU number.
     cpus: Vec<((usize, Option<u32>), Peak)>,
-    /// The place in `cpus`, by number of the tracefile.
+    /// The index in `cpus`, by tracefile number.
     of_tracefile: Vec<usize>,
 }
 
-/// The busiest stretch so far. Stretches follow each other from the first event
-/// on.
+/// The busiest interval so far. Intervals follow each other from the first event on.
 #[derive(Debug, Default)]
 struct Peak {
-    /// Times of the first event and the last one, in ns.
+    /// The times of the first and the last event, in ns.
     span: Option<(i64, i64)>,
-    stretch: u64,
+    interval_number: u64,
     events: u64,
     most: u64,
 }
@@ -96,22 +95,22 @@ impl Peak {
     fn count(&mut self, time: i64, interval: u64) {
         let (first, _) = *self.span.get_or_insert((time, time));
         self.span = Some((first, time));
-        // Events come in order: none lies before the first.
-        let stretch = time.abs_diff(first) / interval;
-        if stretch != self.stretch {
-            (self.stretch, self.events) = (stretch, 0);
+        // Events come in order: none is before the first.
+        let interval_number = time.abs_diff(first) / interval;
+        if interval_number != self.interval_number {
+            (self.interval_number, self.events) = (interval_number, 0);
         }
         self.events += 1;
         self.most = self.most.max(self.events);
     }
 
-    /// From the first event to the last one.
+    /// Returns the time from the first to the last event.
     fn duration(&self) -> Duration {
         let (first, last) = self.span.unwrap_or_default();
         Duration::from_nanos(last.abs_diff(first))
     }
 
-    /// Events a second in the busiest stretch.
+    /// Returns the events per second in the busiest interval.
     fn rate(&self, interval: u64) -> f64 {
         self.most as f64 / Duration::from_nanos(interval).as_secs_f64()
     }
@@ -128,7 +127,7 @@ fn report(host: &mut Host, peaks: Handle<Peaks>) -> Result<(), AttributeError> {
         add_type_rates(attributes, trace, peak.duration())?;
     }
     for ((trace, cpu), peak) in &peaks.cpus {
-        // A CPU's average is over the time of its trace: it may have been idle.
+        // The average of a CPU is over the time of its trace, including idle time.
         let duration = peaks.traces[*trace].duration();
         let cpu = places::of_cpu(attributes, &traces[*trace], *cpu)?;
         add_rates(attributes, cpu, peak, peaks.interval, duration)?;
@@ -136,7 +135,7 @@ fn report(host: &mut Host, peaks: Handle<Peaks>) -> Result<(), AttributeError> {
     Ok(())
 }
 
-/// Rates of what is counted in a tree.
+/// Adds the rates of the events that are counted in a subtree.
 fn add_rates(
     attributes: &mut Attributes,
     tree: AttributeId,
@@ -152,6 +151,7 @@ fn add_rates(
     Ok(())
 }
 
+/// Adds the rates of the events of each type of a trace.
 fn add_type_rates(
     attributes: &mut Attributes,
     trace: AttributeId,
@@ -170,7 +170,7 @@ fn add_type_rates(
     found.iter().try_for_each(|(name, rate)| attributes.set(rates, name, *rate).map(|_| ()))
 }
 
-/// Events a second; `None` if no time passed.
+/// Returns the events per second; `None` for no time.
 fn rate(events: u64, duration: Duration) -> Option<f64> {
     (!duration.is_zero()).then(|| events as f64 / duration.as_secs_f64())
 }

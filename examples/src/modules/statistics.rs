@@ -1,4 +1,4 @@
-//! Where the time of machines went.
+//! CPU times and numbers of events.
 
 use std::fmt::Write;
 
@@ -21,11 +21,11 @@ impl Module<Host> for Statistics {
         ModuleInfo {
             name: "statistics",
             summary: "Events and times by process, CPU, function and mode",
-            description: "Counts events, and measures the times of processes on and off CPUs, in \
+            description: "Counts events and measures the times of processes on and off CPUs, in \
                           the attributes statistics/traces/[TRACE]/processes/PROCESS/cpu/[CPU]/\
                           functions/FUNCTION/mode_types/MODE/submodes/SUBMODE and in sums at all \
-                          levels of these. Printed if the module was asked for by name, or by \
-                          --stats.",
+                          levels of this path. Printed if the module is named on the command \
+                          line, or with --stats.",
             requires: &["core", "print"],
         }
     }
@@ -44,7 +44,7 @@ impl Module<Host> for Statistics {
     }
 }
 
-/// Statistics that are being collected: for all modules the same.
+/// Attaches the collector of statistics, which all modules share.
 pub(super) fn collect(work: &mut Work) -> Handle<Collected> {
     if let Some(known) = work.batch.context.extensions().find::<Collected>() {
         return known;
@@ -53,7 +53,7 @@ pub(super) fn collect(work: &mut Work) -> Handle<Collected> {
     let context = &mut work.batch.context;
     match work.begin {
         Some(begin) => {
-            // They begin with the state at that time.
+            // Statistics start with the state at that time.
             context.seek_time_with_state(begin);
             Collected::attach_at(context, kernel, begin)
         }
@@ -61,7 +61,7 @@ pub(super) fn collect(work: &mut Work) -> Handle<Collected> {
     }
 }
 
-/// What was collected, once all has been read.
+/// Returns the statistics at the end of the read.
 pub(super) fn collected(work: &mut Work, statistics: Handle<Collected>) -> Collected {
     let kernel = work.kernel();
     Collected::take(&mut work.batch.context, statistics, kernel)
@@ -76,7 +76,7 @@ fn report(host: &mut Host, statistics: Handle<Collected>) -> Result<(), Attribut
     let mut tree = Attributes::new();
     found.export(&mut tree, AttributeId::ROOT)?;
     let mut output = host.data.output.borrow_mut();
-    // Writing to a buffer cannot fail.
+    // Writing to a buffer never fails.
     _ = write!(output.buffer(), "\nTraceset statistics:\n\n{}\n", Indented(&tree));
     Ok(())
 }

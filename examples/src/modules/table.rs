@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A table for people to read: each column as wide as its widest entry, numbers
+/// A table for people: each column is as wide as its widest entry, numbers are aligned
 /// to the right, texts to the left.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -18,24 +18,24 @@ struct Column {
 }
 
 impl Table {
-    /// Without columns yet.
+    /// Creates a table without columns.
     pub(super) fn new(title: impl Into<String>) -> Self {
         Table { title: title.into(), columns: Vec::new(), rows: Vec::new() }
     }
 
-    /// With one more column of texts.
+    /// Adds a column of texts.
     pub(super) fn text(mut self, name: &'static str) -> Self {
         self.columns.push(Column { name, is_text: true });
         self
     }
 
-    /// With more columns of numbers.
+    /// Adds columns of numbers.
     pub(super) fn numbers<const N: usize>(mut self, names: [&'static str; N]) -> Self {
         self.columns.extend(names.map(|name| Column { name, is_text: false }));
         self
     }
 
-    /// Adds a row: an entry for each column.
+    /// Adds a row with an entry for each column.
     pub(super) fn row<const N: usize>(&mut self, entries: [String; N]) {
         self.rows.push(entries.into());
     }
@@ -82,12 +82,12 @@ impl Table {
     }
 }
 
-/// Nanoseconds as microseconds.
+/// Formats nanoseconds as microseconds.
 pub(super) fn us(ns: u64) -> String {
     format!("{}.{:03}", ns / 1000, ns % 1000)
 }
 
-/// A number of fractions, with three digits behind the point.
+/// Formats a number with three digits after the decimal point.
 pub(super) fn fraction(number: f64) -> String {
     format!("{number:.3}")
 }

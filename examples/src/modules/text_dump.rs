@@ -1,4 +1,4 @@
-//! Prints events.
+//! Printing of events.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -24,11 +24,11 @@ impl Module<Host> for TextDump {
     fn info(&self) -> ModuleInfo {
         ModuleInfo {
             name: "textDump",
-            summary: "Print events, one a line",
-            description: "Prints the events that the filter chooses, in LTTV's form: \
+            summary: "Print events, one per line",
+            description: "Prints the events that pass the filter, in LTTV's form: \
                           channel.event: seconds.nanoseconds (trace/tracefile), context \
-                          { field = value }. Lines of LTTng 0.x traces have the process and \
-                          what it does in place of the context.",
+                          { field = value }. Lines of LTTng 0.x traces contain the process and \
+                          its state in place of the context.",
             requires: &["batchAnalysis"],
         }
     }
@@ -37,7 +37,7 @@ impl Module<Host> for TextDump {
         let flag = OptionSpec::flag;
         vec![
             flag("noevent", "Print no events, only results").short('n'),
-            flag("process-state", "Print the status of processes, too (LTTng 0.x)").short('r'),
+            flag("process-state", "Also print the status of processes (LTTng 0.x)").short('r'),
             flag("no-field-names", "Print values of fields without their names"),
         ]
     }

@@ -1,4 +1,4 @@
-//! Chooses events by expressions.
+//! Selection of events by expressions.
 
 use std::fs;
 
@@ -20,16 +20,16 @@ impl Module<Host> for TextFilter {
         ModuleInfo {
             name: "textFilter",
             summary: "Choose the events that are printed and counted",
-            description: "Chooses events for which all expressions are true. They matter for what \
-                          is printed and counted; what follows the state of the machine takes all \
-                          events.",
+            description: "Selects the events for which all expressions are true. Affects the \
+                          events that are printed and counted; the state of the machine always \
+                          follows all events.",
             requires: &["core"],
         }
     }
 
     fn options(&self) -> Vec<OptionSpec> {
-        let expression = "Only events for which this is true";
-        let file = "The same for an expression in a file";
+        let expression = "Select only events for which this is true";
+        let file = "Select only events for which the expression in this file is true";
         vec![
             OptionSpec::new("expression", Kind::Text, expression)
                 .short('e')
@@ -61,11 +61,11 @@ impl Module<Host> for TextFilter {
             KernelFilters::new(&expression, traces, &environment)
         };
         if expressions.iter().any(|text| text.trim().is_empty()) {
-            return Err(Usage::new("the filter makes no sense: an expression is empty").into());
+            return Err(Usage::new("invalid filter: an expression is empty").into());
         }
-        // The place of a fault is shown below the expression.
-        let told = |error: FilterError| Usage::filter("the filter makes no sense", &error);
-        let filters = compile().map_err(told)?;
+        // The diagnostic is drawn below the expression.
+        let usage = |error: FilterError| Usage::filter("invalid filter", &error);
+        let filters = compile().map_err(usage)?;
         work.report.filter_notes(filters.filters().notes());
         let filters = match filters.asks_state() {
             true => filters.asking(work.kernel()),

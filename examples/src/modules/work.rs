@@ -1,4 +1,4 @@
-//! What modules share besides attributes and options.
+//! Data that modules share besides attributes and options.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -19,44 +19,45 @@ use super::print::Style;
 use crate::report::Report;
 use crate::text_dump::output::Output;
 
+/// The priority of hooks that read the kernel state after each event.
 const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,
 };
 
-/// The work of a session: one pass over a traceset.
+/// The work of a session: one read of a traceset.
 #[derive(Debug)]
 pub struct Work {
-    /// What is to be read, and for whom.
+    /// The traces and the hooks of the read.
     pub batch: Batch<'static>,
-    /// What came of it.
+    /// The result of the read; `None` before it.
     pub end: Option<BatchEnd>,
-    /// What is said on standard error.
+    /// The messages to standard error.
     pub report: Report,
-    /// Why results are missing.
+    /// The errors that made results incomplete.
     pub failures: Vec<Box<dyn Error>>,
-    /// To be set when reading should end early.
+    /// A flag that ends the read early when it is set.
     pub cancel: Arc<AtomicBool>,
-    /// The modules that were asked for by name.
+    /// The names of the modules given on the command line.
     pub loaded: Vec<String>,
-    /// Names of the traces, for messages.
+    /// The names of the traces in messages, by trace index.
     pub(super) names: Vec<String>,
-    /// The time zone of times given and printed.
+    /// The time zone of times that are parsed and printed.
     pub(super) zone: TimeZone,
-    /// When reading begins, if not with the first event.
+    /// The start of the read; `None` for the first event.
     pub(super) begin: Option<Timestamp>,
-    /// The time that is read.
+    /// The time span of the read; `None` if no event has a time.
     pub(super) span: Option<TimeSpan>,
-    /// Which events text filters choose.
+    /// The events that text filters select.
     pub(super) chosen: Rc<Chosen>,
-    /// Where everything is printed.
+    /// The destination of results.
     pub(super) output: Rc<RefCell<Output>>,
-    /// How results are printed.
+    /// The format of results.
     pub(super) style: Style,
 }
 
 impl Work {
-    /// Nothing to be read yet; printed to standard output.
+    /// Creates the work of an empty traceset, with output to standard output.
     pub fn new(report: Report) -> Self {
         Work {
             report,
@@ -75,8 +76,8 @@ impl Work {
         }
     }
 
-    /// The kernel's state, followed from now on if it was not yet. With old traces
-    /// it is LTTV's, which knew nothing in advance.
+    /// Returns the handle of the kernel state, and attaches it if it is not yet attached.
+    /// For legacy traces it is the state of LTTV, which did not look ahead.
     pub(super) fn kernel(&mut self) -> Handle<KernelState> {
         let context = &mut self.batch.context;
         if let Some(known) = context.extensions().find() {
@@ -89,8 +90,8 @@ impl Work {
         })
     }
 
-    /// Adds a hook for all events that mean certain things to the kernel's state,
-    /// called when that is the state after them.
+    /// Adds a hook for all events whose transition is `wanted`. It is called when the kernel
+    /// state includes the event.
     pub(super) fn on_transitions(
         &mut self,
         wanted: fn(Transition) -> bool,
@@ -110,7 +111,7 @@ impl Work {
         }
     }
 
-    /// Adds a hook for those events that pass the text filter.
+    /// Adds a hook for the events that pass the text filters.
     pub(super) fn on_chosen<V: Verdict>(
         &mut self,
         events: impl Into<Subscription>,

@@ -1,10 +1,10 @@
-//! The lines of a replay.
+//! The output lines of a replay.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io;
 
-/// Where hooks write their lines. The first error is kept until somebody asks.
+/// The output of hooks. Keeps the first error until [`check`](Self::check) returns it.
 pub(super) struct Log<'w> {
     out: RefCell<&'w mut dyn io::Write>,
     failure: Cell<Option<io::Error>>,
@@ -16,6 +16,7 @@ impl<'w> Log<'w> {
         Log { out: RefCell::new(out), failure: Cell::new(None), events: Cell::new(0) }
     }
 
+    /// Writes a line that starts with the id of a request.
     pub(super) fn line(&self, id: &str, what: fmt::Arguments<'_>) {
         if let Err(error) = writeln!(self.out.borrow_mut(), "{id} {what}") {
             let first = self.failure.take().unwrap_or(error);
@@ -23,16 +24,18 @@ impl<'w> Log<'w> {
         }
     }
 
+    /// Writes the line of an event, and counts the event.
     pub(super) fn event(&self, id: &str, time: i64, name: &str) {
         self.events.set(self.events.get() + 1);
         self.line(id, format_args!("event {time} {name}"));
     }
 
-    /// How many events were logged.
+    /// Returns the number of events logged.
     pub(super) fn events(&self) -> u64 {
         self.events.get()
     }
 
+    /// Returns the first error of a write since the last call.
     pub(super) fn check(&self) -> io::Result<()> {
         self.failure.take().map_or(Ok(()), Err)
     }

@@ -1,4 +1,4 @@
-//! Requests by script: what the program `request_replay` runs.
+//! Scripted requests: the implementation of the program `request_replay`.
 
 mod log;
 mod replay;

@@ -1,4 +1,4 @@
-//! Runs a script.
+//! Running of a script.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -14,62 +14,61 @@ use lttv_requests::{
 use super::log::Log;
 use super::script::{Priority, Request, Script, Start};
 
-/// Why a script cannot be run to its end.
+/// An error from running a script.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// A request names an event that is not there.
-    #[error("request {request}: there is no event {event}, the traceset has {events}")]
+    /// The start or end of a request is an event beyond the last one.
+    #[error("request {request}: event {event} does not exist, the traceset has {events} events")]
     NoSuchEvent {
-        /// Its id.
+        /// The id of the request.
         request: String,
-        /// The number of the event.
+        /// The number of the event, counted from 0.
         event: u64,
-        /// How many events there are.
+        /// The number of events in the traceset.
         events: u64,
     },
-    /// A filter makes no sense.
-    #[error("request {request}: the filter {source}")]
+    /// The filter of a request cannot be parsed or compiled.
+    #[error("request {request}: invalid filter: {source}")]
     Filter {
-        /// The request's id.
+        /// The id of the request.
         request: String,
-        /// Where, and what.
+        /// The fault and its place in the expression.
         source: FilterError,
     },
-    /// A request is refused.
+    /// The scheduler refuses a request.
     #[error("request {request}: {source}")]
     Submit {
-        /// Its id.
+        /// The id of the request.
         request: String,
-        /// Why.
+        /// The reason of the scheduler.
         source: SubmitError,
     },
-    /// A position is of another traceset.
+    /// A position belongs to another traceset.
     #[error(transparent)]
     Stale(#[from] StalePosition),
-    /// The lines cannot be written.
+    /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Write(#[from] io::Error),
 }
 
-/// What could not be read.
+/// The read errors of a replay.
 #[derive(Debug)]
 pub struct Replayed {
-    /// The errors that were kept.
+    /// The errors kept by the context.
     pub errors: Vec<ltt_read::Error>,
-    /// How many were not kept.
+    /// The number of errors not kept.
     pub errors_omitted: u64,
 }
 
-/// Runs the requests of a script over traces, and writes a line for each call of a
-/// hook, and one for all that was read.
+/// Runs the requests of a script over traces. Writes a line for each call of a hook, and a
+/// last line with the totals.
 ///
-/// A request is submitted, or after that cancelled, before the call of
-/// `service_chunk` that it names. While nothing pends, calls are not made but only
-/// counted.
+/// A request is submitted, and after that cancelled, before the call of `service_chunk`
+/// that it names. While no request is pending, calls are counted but not made.
 ///
 /// # Errors
 ///
-/// If the script asks for what is not there, or if `out` fails.
+/// If the script contains an invalid request, or if `out` fails.
 pub fn replay(
     script: &Script,
     traces: &[Arc<Trace>],
@@ -126,7 +125,7 @@ pub fn replay(
     Ok(Replayed { errors, errors_omitted })
 }
 
-/// The request that one of a script stands for.
+/// Builds the request that the script describes.
 fn request<'h>(
     asked: &'h Request,
     owner: Owner,
@@ -176,7 +175,7 @@ fn request<'h>(
         }))
 }
 
-/// The positions before all events that requests name by their numbers.
+/// Returns the positions before all events that requests refer to by number.
 fn positions(
     requests: &[Request],
     traceset: &Traceset,

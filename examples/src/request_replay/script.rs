@@ -1,11 +1,11 @@
-//! What a script says.
+//! The contents of a script.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// A script, in JSON: which traces to read, and who asks for what. What is optional
-/// may be `null` or missing; other members do not count.
+/// A script in JSON: the traces to read and the requests to submit. Optional members may
+/// be `null` or missing; unknown members are ignored.
 ///
 /// ```
 /// use lttv_examples::request_replay::Script;
@@ -26,62 +26,62 @@ use serde::Deserialize;
 /// ```
 #[derive(Debug, Clone, Deserialize)]
 pub struct Script {
-    /// Paths of traces, or of directories that hold some, in the traceset's order.
+    /// The paths of traces, or of directories that contain traces, in traceset order.
     pub traces: Vec<PathBuf>,
-    /// The budget of a chunk, in events: by default 6000.
+    /// The budget of a chunk, in events: 6000 by default.
     pub chunk_events: Option<u64>,
-    /// The requests.
+    /// The requests, in order of submission within one call.
     pub requests: Vec<Request>,
 }
 
 /// A request of a script.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Request {
-    /// What its lines begin with.
+    /// The id, which is the first word of its output lines.
     pub id: String,
-    /// Whose it is.
+    /// The name of the owner: the id of the request by default.
     pub owner: Option<String>,
-    /// How urgent it is: by default [`Priority::Low`].
+    /// The urgency: [`Priority::Low`] by default.
     pub priority: Option<Priority>,
-    /// Where it starts: by default before the first event.
+    /// The start: before the first event by default.
     pub start: Option<Start>,
-    /// It ends before the first event at this time or later; in ns since the
-    /// clock's origin, which mostly is the Unix epoch.
+    /// The end time: the request ends before the first event at this time or later. In ns
+    /// since the clock's origin, usually the Unix epoch.
     pub end_time: Option<i64>,
-    /// It ends before the event of this number, counted from 0.
+    /// The number of the event before which the request ends, counted from 0.
     pub end_event: Option<u64>,
-    /// It ends after so many events, whether or not they pass its filter.
+    /// The number of events after which the request ends, including those that do not pass
+    /// its filter.
     pub num_events: Option<u64>,
-    /// What an event has to meet for its hook to be called.
+    /// The filter expression: hooks are called only for events that match it.
     pub filter: Option<String>,
-    /// Its hook stops it when it is called for the event of this number, counted
-    /// from 1.
+    /// The number of the event, among those that its hook is called for, counted from 1,
+    /// at which the hook stops the request.
     pub stop_after: Option<u64>,
-    /// Before which call of `service_chunk` it is submitted, counted from 0: by
-    /// default before the first.
+    /// The number of the call of `service_chunk` before which it is submitted, counted from
+    /// 0: the first by default.
     pub submit_at: Option<u64>,
-    /// Before which call it is cancelled, if it still pends then.
+    /// The number of the call before which it is cancelled, if it is still pending.
     pub cancel_at: Option<u64>,
 }
 
-/// How urgent a request is.
+/// The urgency of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// It can wait.
+    /// The urgency [`Urgency::LOW`](lttv_requests::Urgency::LOW).
     Low,
-    /// Somebody is waiting for it.
+    /// The urgency [`Urgency::HIGH`](lttv_requests::Urgency::HIGH).
     High,
 }
 
-/// Where a request starts.
+/// The start of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Start {
-    /// Before the first event at this time or later: in ns, as
-    /// [`Request::end_time`].
+    /// Before the first event at this time or later, in ns since the clock's origin.
     Time(i64),
-    /// Before the event of this number, counted from 0; behind the last one if it
-    /// is the number of events.
+    /// Before the event of this number, counted from 0; after the last event if it is the
+    /// number of events.
     Event(u64),
 }

@@ -7,40 +7,41 @@ use ltt_read::schema::{EventType, Schema, StreamClassId};
 use super::number;
 use super::text::{Chunk, Text};
 
+/// Nanoseconds per second.
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// How timestamps are printed.
+/// The notation of timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockStyle {
-    /// The clock's own cycles, twenty digits.
+    /// The cycles of the clock, in twenty digits.
     Cycles,
-    /// `1795230127.783410916`
+    /// Seconds since the origin: `1795230127.783410916`.
     Seconds,
-    /// `03:02:07.783410916`
+    /// The time of day: `03:02:07.783410916`.
     TimeOfDay,
-    /// `2026-11-21 03:02:07.783410916`
+    /// Date and time: `2026-11-21 03:02:07.783410916`.
     DateTime,
 }
 
-/// What the timestamps of an event type can be.
+/// The range of the timestamps of an event type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockRange {
-    /// There are none.
+    /// The events have no clock.
     NoClock,
     /// Nanoseconds before or after the origin.
     Signed,
-    /// Nanoseconds after the origin modulo 2⁶⁴: the offset of the clock alone
-    /// is beyond the range of [`Timestamp`].
+    /// Nanoseconds after the origin modulo 2⁶⁴, for a clock whose offset alone is out of
+    /// the range of [`Timestamp`].
     Wrapped,
 }
 
 impl ClockRange {
-    /// That of an event type.
+    /// Returns the range of an event type.
     pub fn of(schema: &Schema, event_type: &EventType) -> Self {
         Self::of_stream(schema, event_type.stream)
     }
 
-    /// That of the event types of a stream.
+    /// Returns the range of the event types of a stream class.
     pub(super) fn of_stream(schema: &Schema, stream: StreamClassId) -> Self {
         let stream = &schema.stream_classes[stream.index()];
         match stream.default_clock.and_then(|clock| schema.clocks.get(clock as usize)) {
@@ -51,45 +52,44 @@ impl ClockRange {
     }
 }
 
-/// Prints timestamps. Keeps the text of the last whole second, since the next
-/// event is likely to be in the same one.
+/// A printer of timestamps. Caches the text of the last whole second, since the next event
+/// is likely to be in the same one.
 #[derive(Debug)]
 pub struct ClockText {
     style: ClockStyle,
     zone: TimeZone,
-    /// What comes before each timestamp.
+    /// The text before each timestamp.
     lead: String,
-    /// The second whose text is kept; no timestamp has the initial value.
+    /// The second whose text is cached; no timestamp has the initial value.
     second: u64,
     text: Chunk,
 }
 
 impl ClockText {
-    /// Prints in a style, civil times in a time zone.
+    /// Creates a printer for a notation. Dates and times of day are those of the time zone.
     pub fn new(style: ClockStyle, zone: TimeZone) -> Self {
         let lead = String::new();
         ClockText { style, zone, lead, second: u64::MAX, text: Chunk::new("") }
     }
 
-    /// As `self`, with a text before each timestamp.
+    /// Sets the text before each timestamp.
     #[must_use]
-    pub(super) fn led_by(mut self, lead: String) -> Self {
+    pub(super) fn with_lead(mut self, lead: String) -> Self {
         self.lead = lead;
         self
     }
 
-    /// Appends what comes before a timestamp.
+    /// Appends the text before a timestamp.
     pub(super) fn lead(&self, out: &mut Text) {
         out.append(self.lead.as_bytes());
     }
 
-    /// The style.
+    /// Returns the notation.
     pub fn style(&self) -> ClockStyle {
         self.style
     }
 
-    /// Appends a timestamp. One before the origin is always in seconds, like
-    /// in babeltrace.
+    /// Appends a timestamp. A time before the origin is always in seconds, as in babeltrace.
     #[inline(always)]
     pub fn time(&mut self, out: &mut Text, time: Timestamp, range: ClockRange) {
         let ns = time.ns().cast_unsigned();
@@ -98,11 +98,12 @@ impl ClockText {
         }
         let (second, ns) = (ns / NS_PER_S, ns % NS_PER_S);
         if second != self.second {
-            self.spell(second);
+            self.format_second(second);
         }
         self.text.append_with_block(out, number::nanoseconds(ns), 9);
     }
 
+    /// Appends the absolute value of a time before the origin, in seconds.
     #[cold]
     #[inline(never)]
     fn negative(&self, out: &mut Text, ns: u64) {
@@ -113,9 +114,10 @@ impl ClockText {
         out.append(&number::nanoseconds(ns % NS_PER_S));
     }
 
+    /// Caches the text of a second.
     #[cold]
     #[inline(never)]
-    fn spell(&mut self, second: u64) {
+    fn format_second(&mut self, second: u64) {
         let civil = match self.style {
             ClockStyle::Seconds => None,
             _ => jiff::Timestamp::from_second(second.cast_signed())
@@ -156,7 +158,7 @@ mod tests {
     const T: i64 = 1_795_230_127_783_410_916;
 
     #[test]
-    fn styles() {
+    fn each_style_has_its_notation() {
         let times = [T, T + 1, T + 1_000_000_000];
         assert_eq!(
             all(ClockStyle::Seconds, TimeZone::UTC, &times),
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_the_range() {
+    fn least_and_greatest_times() {
         assert_eq!(
             all(ClockStyle::Seconds, TimeZone::UTC, &[0, -1, -1_500_000_000, i64::MIN, i64::MAX]),
             [

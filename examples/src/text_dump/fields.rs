@@ -1,4 +1,4 @@
-//! Field trees as text, in the two dialects that print `name = value`.
+//! Fields as text, in the two dialects with the form `name = value`.
 
 use std::borrow::Cow;
 
@@ -14,26 +14,29 @@ use super::text::Text;
 use super::{float, quote};
 use crate::escape;
 
-/// How enumeration values are spelt.
+/// The notation of enumeration values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EnumStyle {
-    /// `( "LABEL" : container = 4 )`, several labels in braces by alphabet.
+    /// `( "LABEL" : container = 4 )`; several labels are in braces, in alphabetical order.
     Container,
-    /// `4 [LABEL]`
+    /// `4 [LABEL]`.
     Bracketed,
 }
 
 /// A dialect of `name = value`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
-    /// Show names of members.
+    /// Prints the names of members.
     pub(super) names: bool,
-    /// Show indices of array elements (if names are shown).
+    /// Prints the indices of array elements, if names are printed.
     pub(super) indices: bool,
+    /// The case of hexadecimal digits.
     pub(super) hex: HexCase,
+    /// The notation of enumeration values.
     pub(super) enums: EnumStyle,
+    /// The colours; `None` for plain text.
     pub(super) palette: Option<Palette>,
-    /// Escape control characters of names, labels and texts wherever they are.
+    /// Escapes control characters in names, labels and strings.
     pub(super) is_safe: bool,
 }
 
@@ -73,12 +76,12 @@ impl Dialect for Style {
     }
 }
 
-/// Appends fields to a buffer.
+/// A visitor that appends fields to a buffer.
 pub(super) struct Fields<'a> {
     out: &'a mut Text,
     plan: &'a mut Plan,
     style: &'a Style,
-    /// The option field that is being visited has no value.
+    /// `true` while the visited option field has no value.
     absent: bool,
 }
 
@@ -87,7 +90,7 @@ impl<'a> Fields<'a> {
         Fields { out, plan, style, absent: false }
     }
 
-    /// What comes before a value. Gives how to spell the value.
+    /// Appends the text before a value. Returns the notation of the value.
     #[inline(always)]
     fn lead(&mut self, field: &FieldInfo) -> How {
         let style = self.style;
@@ -118,6 +121,7 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Appends an integer in any notation, after its lead.
     #[inline(never)]
     fn any_integer(&mut self, field: &FieldInfo, how: How, value: Value) {
         let Some((integer, bits)) = integer::properties(field.class()) else { return };
@@ -134,7 +138,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A leaf that has one colour.
+    /// Appends a field without parts, in one colour.
     #[inline(always)]
     fn leaf(&mut self, field: &FieldInfo, write: impl FnOnce(&mut Text)) {
         if self.lead(field) != How::Hidden {
@@ -142,7 +146,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Closes a container, if it was opened.
+    /// Closes a container if the plan opened it.
     fn end(&mut self, field: &FieldInfo, close: &[u8]) {
         if self.plan.how(field) != How::Hidden {
             self.out.append(close);
@@ -151,7 +155,7 @@ impl<'a> Fields<'a> {
 }
 
 impl Style {
-    /// A name as it is printed.
+    /// Returns a name, escaped if necessary.
     fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         if self.is_safe { escape::name(name) } else { name.into() }
     }
@@ -165,9 +169,9 @@ impl Style {
         }
     }
 
-    /// Separator and index of an array element.
+    /// Appends separator and index of an array element.
     fn element(&self, out: &mut Text, number: u64) {
-        out.relieve();
+        out.spill();
         out.append(if number == 0 { b" " } else { b", " });
         if self.names && self.indices {
             out.push(b'[');
@@ -176,7 +180,7 @@ impl Style {
         }
     }
 
-    /// A value between the codes of its colour.
+    /// Appends a value between the codes of its colour.
     #[inline]
     fn colored(
         &self,
@@ -198,7 +202,7 @@ impl Style {
         self.colored(out, |p| p.value, |out| value.write(out, integer.base, bits, self.hex));
     }
 
-    /// The value of an enumeration.
+    /// Appends the value of an enumeration.
     fn labels(&self, out: &mut Text, value: Value, integer: &Integer, bits: u32) {
         match self.enums {
             EnumStyle::Container => self.container(out, value, integer, bits),
@@ -276,7 +280,7 @@ impl Visitor for Fields<'_> {
             return;
         }
         for &byte in value {
-            self.out.relieve();
+            self.out.spill();
             self.out.push(b' ');
             self.style.colored(self.out, |p| p.value, |out| quote::byte_hex(out, byte));
         }
@@ -351,7 +355,7 @@ mod tests {
         ..BABELTRACE
     };
 
-    /// The text of a sample; without braces, its members are columns.
+    /// Formats a sample; without braces, its members are columns.
     fn text(style: Style, braces: bool, sample: fn() -> Vec<Sample>) -> String {
         let mut out = Text::default();
         with_event(sample(), |event| {
@@ -378,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves() {
+    fn fields_without_parts() {
         assert_eq!(
             text(BABELTRACE, true, every_kind),
             "{ u = 18446744073709551615, s = -7, x = 0xBEEF, xx = 0xA01234567, o = 0644, \
@@ -395,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn containers() {
+    fn fields_with_parts() {
         assert_eq!(
             text(BABELTRACE, true, nested),
             "{ one = 1, st = { }, two = 2, arr = [ [0] = { a = 1 }, [1] = { a = 2 } ], zero = 0, \
@@ -413,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn packet_contexts_without_the_readers_own_fields() {
+    fn packet_contexts_hide_fields_with_roles() {
         assert_eq!(packet_context(BABELTRACE), "{ cpu_id = 3 }");
     }
 

@@ -1,14 +1,14 @@
-//! Floating-point numbers as C's `%g` prints them.
+//! Floating-point numbers in the format `%g` of C.
 
 use std::io::Write;
 
 use super::text::Text;
 
-/// Significant digits of `%g`.
+/// The number of significant digits of `%g`.
 const PRECISION: i32 = 6;
 
-/// Appends a number as `printf("%g")` would in the C locale: six significant
-/// digits, no trailing zeros, an exponent where it is below -4 or above 5.
+/// Appends a number as `printf("%g")` does in the C locale: six significant digits, no
+/// trailing zeros, an exponent if it is less than -4 or greater than 5.
 pub(super) fn general(out: &mut Text, value: f64) {
     if value.is_sign_negative() {
         out.push(b'-');
@@ -17,11 +17,11 @@ pub(super) fn general(out: &mut Text, value: f64) {
         out.append(if value.is_nan() { b"nan" } else { b"inf" });
         return;
     }
-    // `d.ddddde±x` is exact in the standard library, ties to even as in C.
+    // The standard library rounds `d.ddddde±x` exactly, ties to even as in C.
     let mut text = [0u8; 24];
     let mut rest = &mut text[..];
     if write!(rest, "{:.5e}", value.abs()).is_err() {
-        return; // 7 characters, `e`, and at most 4 more always fit
+        return; // Never: 7 characters, `e` and at most 4 more fit.
     }
     let length = 24 - rest.len();
     let text = &text[..length];
@@ -51,8 +51,8 @@ pub(super) fn general(out: &mut Text, value: f64) {
     }
 }
 
-/// Appends digits with a point after the first `whole` of them, if any are
-/// left then, and zeros if there are fewer.
+/// Appends digits with a point after the first `whole` digits. Appends zeros up to `whole`
+/// digits, and omits the point if no digit follows it.
 fn with_point(out: &mut Text, digits: &[u8], whole: usize) {
     if digits.len() > whole {
         out.append(&digits[..whole]);
@@ -68,7 +68,7 @@ fn with_point(out: &mut Text, digits: &[u8], whole: usize) {
 mod tests {
     use super::*;
 
-    /// Pairs made with a C library's `printf`.
+    /// The expected texts come from a C library's `printf`.
     #[test]
     fn same_as_c() {
         let known = [

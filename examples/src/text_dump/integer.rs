@@ -5,7 +5,7 @@ use ltt_read::schema::{DisplayBase, FieldClass, FieldKind, Integer};
 use super::number::{self, HexCase};
 use super::text::{Short, Text};
 
-/// An integer as recorded, from a signed or an unsigned field.
+/// An integer of a signed or an unsigned field.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Value {
     Unsigned(u64),
@@ -13,7 +13,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The same value in a type that holds both.
+    /// Returns the value in a type that contains both ranges.
     pub(super) fn wide(self) -> i128 {
         match self {
             Value::Unsigned(v) => v.into(),
@@ -21,7 +21,7 @@ impl Value {
         }
     }
 
-    /// Its bits, sign-extended to 64.
+    /// Returns the bits, sign-extended to 64.
     #[inline]
     pub(super) fn raw(self) -> u64 {
         match self {
@@ -30,14 +30,14 @@ impl Value {
         }
     }
 
-    /// It in base 10, if that has at most eight characters and no sign.
+    /// Returns the value in base 10, if it has at most eight digits and no sign.
     #[inline(always)]
     pub(super) fn short_decimal(self) -> Option<Short> {
-        // A negative number is a huge one without its sign.
+        // As an unsigned number, a negative one is too large.
         number::short_decimal(self.raw())
     }
 
-    /// Appends it in base 10.
+    /// Appends the value in base 10.
     #[inline]
     pub(super) fn decimal(self, out: &mut Text) {
         match self {
@@ -46,9 +46,9 @@ impl Value {
         }
     }
 
-    /// Appends it in its preferred base, with prefix: `0x…` of whole nibbles,
-    /// `0…` of whole octal digits, `0b…` with all its bits. Negative values
-    /// show their two's complement in those.
+    /// Appends the value in its preferred base, with a prefix: `0x…` with whole nibbles,
+    /// `0…` with whole octal digits, `0b…` with all bits. Negative values are in two's
+    /// complement in these bases.
     #[inline]
     pub(super) fn write(self, out: &mut Text, base: DisplayBase, bits: u32, case: HexCase) {
         match base {
@@ -73,7 +73,7 @@ impl Value {
     }
 }
 
-/// As many ones as it takes to fill the hexadecimal digits of `bits` bits.
+/// Returns a mask of `bits` ones, rounded up to whole hexadecimal digits.
 pub(super) fn nibbles_mask(bits: u32) -> u64 {
     low_bits(bits.next_multiple_of(4))
 }
@@ -82,8 +82,8 @@ fn low_bits(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// The integer properties of a class and its length in bits (that of a
-/// variable-length integer is the largest that it can have).
+/// Returns the integer properties of a class and its length in bits: for a variable-length
+/// integer the greatest possible length.
 #[inline]
 pub(super) fn properties(class: &FieldClass) -> Option<(&Integer, u32)> {
     match &class.kind {
@@ -93,7 +93,7 @@ pub(super) fn properties(class: &FieldClass) -> Option<(&Integer, u32)> {
     }
 }
 
-/// The labels that an enumeration has for a value, in declaration order.
+/// Iterates over the labels of an enumeration for a value, in declaration order.
 pub(super) fn labels(integer: &Integer, value: Value) -> impl Iterator<Item = &str> {
     let value = value.wide();
     integer

@@ -1,17 +1,17 @@
-//! One JSON object a line, for other programs.
+//! Events as JSON: one object per line, for other programs.
 //!
-//! | field | as |
+//! | field | JSON value |
 //! |---|---|
-//! | integer | number with all its digits, also beyond 2⁵³ |
+//! | integer | number with all digits, also beyond 2⁵³ |
 //! | enumeration | `{"value":4,"labels":["RANGE"]}` |
 //! | boolean | `true`, `false` |
 //! | bit array | number |
 //! | bit map | `{"value":5,"flags":["a","c"]}` |
-//! | float | shortest number that reads back the same; `"nan"`, `"inf"`, `"-inf"` |
-//! | string | string, U+FFFD where its bytes are not sound text |
+//! | float | shortest number that parses to the same value; `"nan"`, `"inf"`, `"-inf"` |
+//! | string | string, with U+FFFD in place of invalid characters |
 //! | blob | string of hexadecimal digits |
 //! | structure, array | object, array |
-//! | variant | `{"option":"name","value":…}`; the number of an option without name |
+//! | variant | `{"option":"name","value":…}`; the index of an option without a name |
 //! | option | the value, or `null` |
 
 use std::fmt::Write;
@@ -30,25 +30,25 @@ use super::text::{Chunk, Text};
 use super::{EventText, StateAt};
 use super::{number, quote, scopes};
 
-/// Prints events as JSON objects.
+/// A format that prints events as JSON objects.
 #[derive(Debug)]
 pub struct Json {
     traces: PerTrace<TraceText>,
 }
 
-/// What objects of one trace have in common.
+/// The parts that all objects of one trace share.
 #[derive(Debug)]
 struct TraceText {
-    /// Of each tracefile `,"trace":…,"tracefile":…,"cpu":…`, and the packet
-    /// context that was printed last.
+    /// For each tracefile, `,"trace":…,"tracefile":…,"cpu":…` and the packet context that
+    /// was printed last.
     tracefiles: Vec<(Chunk, PacketText)>,
-    /// Made when the first event of the type comes.
+    /// The parts by event type, created at the first event of the type.
     types: Vec<Option<Box<TypeText>>>,
-    /// Of each stream class the plan of its packet context, if that is shown.
+    /// For each stream class, the plan of its packet context, if it is printed.
     contexts: Vec<Option<Plan>>,
 }
 
-/// The part of an object that its event type decides.
+/// The parts that all objects of one event type share.
 #[derive(Debug)]
 struct TypeText {
     clock: ClockRange,
@@ -58,7 +58,7 @@ struct TypeText {
 }
 
 impl Json {
-    /// Prints events of these traces.
+    /// Creates a format for the events of these traces.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
         let traces = PerTrace::new(traces, |_, trace| {
             let context = |stream| {
@@ -78,6 +78,7 @@ impl Json {
     }
 }
 
+/// Returns the members that identify a tracefile.
 fn place(trace: &Trace, tracefile: &Tracefile) -> Text {
     let mut text = Text::from(",\"trace\":");
     quote::json_quoted(&mut text, &trace.path().to_string_lossy());
@@ -90,7 +91,7 @@ fn place(trace: &Trace, tracefile: &Tracefile) -> Text {
     text
 }
 
-/// The object key of a scope.
+/// Returns the object key of a scope.
 fn key(scope: Scope) -> &'static str {
     match scope {
         Scope::PacketHeader => ",\"packet_header\":{",
@@ -103,7 +104,7 @@ fn key(scope: Scope) -> &'static str {
 }
 
 impl TypeText {
-    /// The first event of a type tells all about it.
+    /// Creates the parts from the first event of a type.
     #[cold]
     #[inline(never)]
     fn new(event: &Event<'_>) -> Box<Self> {
@@ -153,7 +154,7 @@ impl EventText for Json {
     }
 }
 
-/// Members of objects.
+/// The dialect of object members.
 #[derive(Debug)]
 struct Keys;
 
@@ -190,14 +191,14 @@ impl Dialect for Keys {
     }
 }
 
-/// Appends fields to an object.
+/// A visitor that appends fields to an object.
 struct Values<'a> {
     out: &'a mut Text,
     plan: &'a mut Plan,
 }
 
 impl Values<'_> {
-    /// What comes before a value: comma and key. Gives how to spell the value.
+    /// Appends the text before a value, comma and key. Returns the notation of the value.
     #[inline(always)]
     fn lead(&mut self, field: &FieldInfo) -> How {
         match self.plan.step(field, self.out, comma) {
@@ -209,7 +210,7 @@ impl Values<'_> {
         }
     }
 
-    /// As [`lead`](Self::lead); whether the value is to be shown.
+    /// Appends the text before a value. Returns `true` if the value is printed.
     fn shows(&mut self, field: &FieldInfo) -> bool {
         self.lead(field) != How::Hidden
     }
@@ -240,7 +241,7 @@ impl Values<'_> {
         });
     }
 
-    /// Closes a container, if it was opened.
+    /// Closes a container if the plan opened it.
     fn end(&mut self, field: &FieldInfo, close: &[u8]) {
         if self.plan.how(field) != How::Hidden {
             self.out.append(close);
@@ -248,15 +249,15 @@ impl Values<'_> {
     }
 }
 
-/// What separates an array element from the one before.
+/// Appends the separator before an array element.
 fn comma(out: &mut Text, number: u64) {
-    out.relieve();
+    out.spill();
     if number > 0 {
         out.push(b',');
     }
 }
 
-/// A member that is an array of names.
+/// Appends a member with an array of names.
 fn names<'n>(out: &mut Text, key: &str, names: impl Iterator<Item = &'n str>) {
     out.append(b",\"");
     out.append(key.as_bytes());
@@ -307,12 +308,12 @@ impl Visitor for Values<'_> {
             return;
         }
         let single = matches!(&field.class().kind, FieldKind::Float(f) if f.bits <= 32);
-        // Writing to a text cannot fail.
+        // Writing to a text never fails.
         let _ = match (value.is_finite(), single) {
             (false, _) if value.is_nan() => self.out.write_str("\"nan\""),
             (false, _) if value > 0.0 => self.out.write_str("\"inf\""),
             (false, _) => self.out.write_str("\"-inf\""),
-            // A 32-bit value needs fewer digits to be told from its neighbours.
+            // A 32-bit value needs fewer digits to parse to the same value.
             (true, true) => write!(self.out, "{:?}", value as f32),
             (true, false) => write!(self.out, "{value:?}"),
         };
@@ -330,7 +331,7 @@ impl Visitor for Values<'_> {
         }
         self.out.push(b'"');
         for &byte in value {
-            self.out.relieve();
+            self.out.spill();
             quote::byte_hex(self.out, byte);
         }
         self.out.push(b'"');
@@ -374,7 +375,7 @@ mod tests {
     use super::super::test_fields::{Sample, every_kind, nested, with_event};
     use super::*;
 
-    /// The object of an event, which is sound JSON.
+    /// Formats a sample as an object, and checks that it is valid JSON.
     fn text(sample: fn() -> Vec<Sample>) -> String {
         let mut out = Text::default();
         with_event(sample(), |event| {
@@ -386,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves() {
+    fn fields_without_parts() {
         let text = text(every_kind);
         let (_, fields) = text.split_once(",\"fields\":").unwrap();
         assert_eq!(
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn containers() {
+    fn fields_with_parts() {
         assert_eq!(
             text(nested),
             concat!(

@@ -79,7 +79,7 @@ impl LegacyText {
         let text = text.get_or_insert_with(|| TypeText::new(event, palette, *options));
         let Some(place) = places.get(event.tracefile_index()) else { return };
         if let Some(source) = &text.source {
-            symbols.learn(source, event);
+            symbols.add(source, event);
         }
         text.name.append(out);
         match (clock.style(), event.timestamp()) {

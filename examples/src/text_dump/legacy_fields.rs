@@ -1,5 +1,5 @@
-//! Fields of legacy traces, spelt as LTTV's `textDump` did: by the format
-//! strings of their markers.
+//! Fields of legacy traces in the notation of LTTV's `textDump`, which follows the format
+//! strings of the markers.
 
 use ltt_read::legacy::{MarkerField, MarkerFormat, is_character};
 use ltt_read::schema::{DisplayBase, EventType, FieldClass, FieldKind, Length};
@@ -12,48 +12,52 @@ use super::palette::Palette;
 use super::text::{Chunk, Text};
 use crate::escape::{self, Escapes};
 
-/// How the fields of an event type are printed.
+/// The notation of the fields of an event type.
 #[derive(Debug)]
 pub(super) struct FieldPlan {
-    /// By [`FieldInfo::index`].
+    /// The steps, by [`FieldInfo::index`].
     steps: Vec<Step>,
-    /// Whether there is anything to print.
+    /// `true` if at least one field is printed.
     any: bool,
 }
 
+/// The notation of one field.
 #[derive(Debug)]
 struct Step {
-    /// Separator and name.
+    /// The separator and name before the value.
     lead: Chunk,
     how: How,
 }
 
-/// How a value is spelt.
+/// The notation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// Not at all: the length of a sequence.
+    /// Not printed: the length of a sequence.
     Hidden,
-    /// As `printf` would: in decimal, with a sign or not.
+    /// In decimal, as a signed number.
     Signed,
+    /// In decimal, as an unsigned number.
     Unsigned,
-    /// In decimal, with this in place of a minus sign if it is not negative.
+    /// In decimal, with this character before a number that is not negative.
     Sign(u8),
+    /// In hexadecimal digits.
     Hexadecimal(HexCase),
+    /// In octal digits.
     Octal,
-    /// As a byte.
+    /// As a character.
     Character,
-    /// By its label, if it has one.
+    /// By its label, or in decimal if it has none.
     Label,
-    /// In decimal, and what it stands for.
+    /// In decimal, followed by its symbol.
     Symbol(Table),
-    /// An element of an array, which only its number tells how to begin.
+    /// An array element with parts, whose separator depends on its index.
     Element,
-    /// Something else.
+    /// By its field class.
     Class,
 }
 
 impl FieldPlan {
-    /// The plan of an event type of a channel, with names of fields or without.
+    /// Builds the plan of an event type of a channel, with or without the names of fields.
     pub(super) fn new(
         channel: &str,
         event_type: &EventType,
@@ -99,7 +103,7 @@ impl FieldPlan {
         self.steps.push(Step { lead: Chunk::new(lead), how });
     }
 
-    /// Adds what a field holds, in the order of [`FieldInfo::index`].
+    /// Adds the parts of a field, in the order of [`FieldInfo::index`].
     fn inner(&mut self, class: &FieldClass) {
         match &class.kind {
             FieldKind::Struct(s) => {
@@ -123,7 +127,7 @@ impl FieldPlan {
     }
 }
 
-/// What stands before a value without a print format.
+/// Returns the prefix of a value without a print format.
 fn prefix(how: How) -> &'static str {
     if matches!(how, How::Hexadecimal(_)) { "0x" } else { "" }
 }
@@ -132,7 +136,7 @@ fn is_leaf(class: &FieldClass) -> bool {
     !matches!(class.kind, FieldKind::Struct(_) | FieldKind::Array(_))
 }
 
-/// Whether a member is only there to tell the length of the next.
+/// Returns `true` if the member is the length of the next member.
 fn is_length(members: &[ltt_read::schema::Member], number: usize) -> bool {
     members.get(number + 1).is_some_and(|next| match &next.class.kind {
         FieldKind::Array(array) => matches!(array.length, Length::Dynamic(_)),
@@ -140,7 +144,7 @@ fn is_length(members: &[ltt_read::schema::Member], number: usize) -> bool {
     })
 }
 
-/// How a field without a print format is spelt.
+/// Returns the notation of a field without a print format.
 fn how(class: &FieldClass) -> How {
     match &class.kind {
         _ if is_character(class) => How::Character,
@@ -153,8 +157,8 @@ fn how(class: &FieldClass) -> How {
     }
 }
 
-/// How a field with a print format is spelt; what comes before every value is
-/// added to its lead.
+/// Returns the notation of a field with a print format, and appends the prefix of each
+/// value to its lead.
 fn printed(field: &MarkerField, lead: &mut String) -> How {
     let print = &field.print;
     let flag = |flag| print.flags.contains(flag);
@@ -188,14 +192,14 @@ fn printed(field: &MarkerField, lead: &mut String) -> How {
     }
 }
 
-/// Appends the fields of an event.
+/// A visitor that appends the fields of an event.
 pub(super) struct LegacyFields<'a> {
     out: &'a mut Text,
     plan: &'a FieldPlan,
     symbols: &'a Symbols,
-    /// Structures and arrays around the current field.
+    /// The number of structures and arrays around the current field.
     depth: u32,
-    /// The next element of the innermost array is its first.
+    /// `true` if the next element of the innermost array is its first.
     first: bool,
 }
 
@@ -204,12 +208,12 @@ impl<'a> LegacyFields<'a> {
         LegacyFields { out, plan, symbols, depth: 0, first: false }
     }
 
-    /// Appends what comes before a value.
+    /// Appends the text before a value. Returns the notation of the value.
     #[inline(always)]
     fn lead(&mut self, field: &FieldInfo) -> How {
         let Some(step) = self.plan.steps.get(field.index()) else { return How::Hidden };
         if step.how != How::Hidden {
-            // Elements have no name.
+            // Array elements have no name.
             if self.depth > 1 && field.name().is_none() {
                 self.separate();
             }
@@ -220,7 +224,7 @@ impl<'a> LegacyFields<'a> {
 
     #[cold]
     fn separate(&mut self) {
-        self.out.relieve();
+        self.out.spill();
         self.out.append(if std::mem::take(&mut self.first) { b"" } else { b", " });
     }
 
@@ -228,7 +232,7 @@ impl<'a> LegacyFields<'a> {
     fn number(&mut self, field: &FieldInfo, value: u64) {
         let plan = self.plan;
         let Some(step) = plan.steps.get(field.index()) else { return };
-        // Nearly all numbers are short decimals.
+        // The fast path: nearly all numbers are short decimals.
         if let (How::Signed | How::Unsigned, Some(short), true) =
             (step.how, number::short_decimal(value), self.depth == 1)
         {
@@ -303,7 +307,7 @@ impl Visitor for LegacyFields<'_> {
     fn string(&mut self, field: &FieldInfo, value: StrValue<'_>) {
         self.lead(field);
         self.out.push(b'"');
-        // Line breaks stay, as LTTV printed them.
+        // LTTV printed line breaks unescaped.
         self.out.append(&escape::lines_of_bytes(value.bytes, Escapes::Text));
         self.out.push(b'"');
     }

@@ -1,5 +1,5 @@
-//! Names of system calls, soft interrupts and probes, as far as the state dump
-//! in a legacy trace has told them by the time of an event.
+//! Names of system calls, soft interrupts and probes of a legacy trace, from the events of
+//! its state dump that have been read so far.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,22 @@ use super::number;
 use super::text::Text;
 use crate::escape::{self, Escapes};
 
-/// Which names.
+/// A table of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Table {
+    /// The names of system calls, by number.
     Syscalls,
+    /// The names of soft interrupts, by number.
     Softirqs,
+    /// The names of probes, by address.
     Probes,
 }
 
-/// Entries of a table; numbers beyond that have no names in any kernel.
+/// The greatest number of entries of a table. No kernel has names for larger numbers.
 const MAX_ENTRIES: usize = 1 << 16;
 
 impl Table {
-    /// The names that a field of an event stands for.
+    /// Returns the table with the names of a field's values; `None` if they have no names.
     pub(super) fn of_field(channel: &str, event: &str, field: &str) -> Option<Self> {
         match (channel, event, field) {
             ("kernel", "syscall_entry", "syscall_id") => Some(Table::Syscalls),
@@ -35,7 +38,7 @@ impl Table {
     }
 }
 
-/// An event type that tells names.
+/// An event type whose events contain names.
 #[derive(Debug)]
 pub(super) struct Source {
     table: Table,
@@ -44,7 +47,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// That of an event type of a channel, if it is one.
+    /// Returns the source for an event type of a channel; `None` for other event types.
     pub(super) fn of(trace: &Trace, channel: &str, event: &str, id: EventTypeId) -> Option<Self> {
         let (table, number) = match (channel, event) {
             ("syscall_state", "sys_call_table") => (Table::Syscalls, "id"),
@@ -57,7 +60,7 @@ impl Source {
     }
 }
 
-/// The names known so far.
+/// The names read so far.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     syscalls: Vec<Option<Box<[u8]>>>,
@@ -66,8 +69,8 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Takes the name that an event tells.
-    pub(super) fn learn(&mut self, source: &Source, event: &Event<'_>) {
+    /// Adds the name that an event contains.
+    pub(super) fn add(&mut self, source: &Source, event: &Event<'_>) {
         let (Some(number), Some(Value::Str(symbol))) =
             (event.integer(&source.number), event.get(&source.symbol))
         else {
@@ -91,7 +94,7 @@ impl Symbols {
         names[index] = Some(symbol.into());
     }
 
-    /// Appends what a number stands for, in brackets.
+    /// Appends the name of a number in brackets.
     pub(super) fn append(&self, table: Table, value: u64, out: &mut Text) {
         let (names, kind): (_, &[u8]) = match table {
             Table::Syscalls => (&self.syscalls, b"syscall "),

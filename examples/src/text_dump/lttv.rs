@@ -1,10 +1,9 @@
-//! The look of LTTV's `textDump`:
+//! Lines in the format of LTTV's `textDump`:
 //! `channel.event: seconds.nanoseconds (trace/tracefile), context = value { field = value }`.
 //!
-//! Where LTTV had the columns of the process state there are the contexts that
-//! were recorded with the event. The packet context is left out: its CPU is in
-//! the name of the tracefile. Legacy traces have lines of their own
-//! (in the module `legacy`): those that LTTV printed for them.
+//! In place of LTTV's columns of the process state they contain the contexts recorded with
+//! the event. The packet context is omitted: its CPU is in the name of the tracefile. Legacy
+//! traces are printed exactly as LTTV did (in the module `legacy`).
 
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ use super::text::{Chunk, Text};
 use super::{EventText, StateAt};
 use crate::escape;
 
-/// Prints events as LTTV did.
+/// A format that prints events as LTTV did.
 #[derive(Debug)]
 pub struct Lttv {
     clock: ClockText,
@@ -33,12 +32,12 @@ pub struct Lttv {
     has_legacy: bool,
 }
 
-/// What LTTV's `textDump` could be told of lines.
+/// The options of lines in LTTV's `textDump`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineOptions {
-    /// Whether names precede the values of fields.
+    /// Prints names before the values of fields.
     pub field_names: bool,
-    /// Whether the status of the process follows its mode, in lines of legacy traces.
+    /// Prints the status of the process after its mode, in lines of legacy traces.
     pub process_state: bool,
 }
 
@@ -48,18 +47,18 @@ impl Default for LineOptions {
     }
 }
 
-/// What lines of one trace have in common.
+/// The parts that the lines of one trace share.
 #[derive(Debug)]
 struct TraceText {
-    /// Channel and place of each tracefile.
+    /// The channel of each tracefile, and its trace and name, as printed.
     tracefiles: Vec<(Chunk, Chunk)>,
-    /// Made when the first event of the type comes.
+    /// The parts by event type, created at the first event of the type.
     types: Vec<Option<Box<TypeText>>>,
-    /// In place of all that, for a legacy trace.
+    /// The parts of a legacy trace, used in place of the other ones.
     legacy: Option<Box<LegacyText>>,
 }
 
-/// The part of a line that its event type decides.
+/// The parts that the lines of one event type share.
 #[derive(Debug)]
 struct TypeText {
     clock: ClockRange,
@@ -68,12 +67,12 @@ struct TypeText {
 }
 
 impl Lttv {
-    /// Prints events of these traces.
+    /// Creates a format for the events of these traces, with default options.
     pub fn new(known: &[Arc<Trace>], clock: ClockText, colored: bool) -> Self {
         Self::with(known, clock, colored, LineOptions::default())
     }
 
-    /// Prints events of these traces, with or without parts of lines.
+    /// Creates a format for the events of these traces.
     pub fn with(
         known: &[Arc<Trace>],
         clock: ClockText,
@@ -105,7 +104,7 @@ impl Lttv {
         Lttv { clock, palette, style, traces, has_legacy }
     }
 
-    /// Appends the part of an event's line that tells its fields.
+    /// Appends the part of an event's line that contains its fields.
     pub fn fields(&mut self, event: &Event<'_>, out: &mut Text) {
         let Lttv { palette, style, traces, .. } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
@@ -147,7 +146,7 @@ impl EventText for Lttv {
 }
 
 impl TypeText {
-    /// The first event of a type tells all about it.
+    /// Creates the parts from the first event of a type.
     #[cold]
     #[inline(never)]
     fn new(event: &Event<'_>, style: &Style, palette: &Palette) -> Box<Self> {

@@ -1,22 +1,22 @@
-//! Texts of enumeration values: few values occur, and occur again and again,
-//! while finding their labels means a search.
+//! A cache of the texts of enumeration values. Few values occur, and each often, while
+//! finding their labels takes a search.
 
 use super::text::{Chunk, Text};
 
-/// Enough that the values of one field seldom push each other out.
+/// The number of entries: enough that the values of one field seldom evict each other.
 const ENTRIES: usize = 16;
 
-/// Longer texts are not worth their memory.
+/// The length in bytes of the longest text that is cached.
 const LONGEST: usize = 256;
 
-/// The texts of the last values of one field.
+/// A direct-mapped cache of the texts of the last values of one field.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     entries: [Option<(u64, Chunk)>; ENTRIES],
 }
 
 impl Memo {
-    /// Appends the text of a value; `write` appends it the first time.
+    /// Appends the text of a value. Calls `write` to append it if it is not cached.
     #[inline]
     pub(super) fn append(&mut self, out: &mut Text, value: u64, write: impl FnOnce(&mut Text)) {
         let entry = &mut self.entries[value as usize % ENTRIES];
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_share_an_entry() {
+    fn values_that_share_an_entry_evict_each_other() {
         let mut memo = Memo::default();
         for (value, written) in [(1, true), (1, false), (17, true), (1, true), (2, true)] {
             let (mut out, mut calls) = (Text::default(), 0);

@@ -1,8 +1,8 @@
-//! Printing events as text: what the program `text_dump` is made of.
+//! Printing of events as text: the implementation of the program `text_dump`.
 //!
-//! A format implements [`EventText`]: it appends one line for each event to a
-//! buffer of bytes. All that an event type decides (its name, its trace, which
-//! scopes it has) is spelt once, when the format is made.
+//! A format implements [`EventText`]: it appends one line per event to a buffer of bytes.
+//! The parts that depend only on the event type (its name, trace and scopes) are formatted
+//! once, at the first event of the type.
 
 pub mod clock_text;
 mod fields;
@@ -40,25 +40,25 @@ use lttv_state::kernel::{Process, TraceState};
 
 use self::text::Text;
 
-/// A way to print events, one line each.
+/// A text format of events, one line each.
 pub trait EventText {
-    /// Appends the line of an event, with its line break; `state` is what is known of
-    /// the machine after it, for formats that [want](Self::wants_state) that.
+    /// Appends the line of an event, with its line break. `state` is the state of the
+    /// machine after the event, for formats that [print](Self::wants_state) it.
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text);
 
-    /// Whether it prints states.
+    /// Returns `true` if the format prints states.
     fn wants_state(&self) -> bool {
         false
     }
 }
 
-/// What a machine does where an event happened.
+/// The state of a machine after an event.
 #[derive(Debug, Clone, Copy)]
 pub struct StateAt<'s> {
     /// The state of the machine.
     pub state: &'s TraceState,
-    /// Number of the CPU.
+    /// The number of the CPU of the event.
     pub cpu: u32,
-    /// What runs there.
+    /// The process that runs on that CPU.
     pub running: &'s Process,
 }

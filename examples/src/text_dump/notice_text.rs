@@ -1,4 +1,4 @@
-//! Warnings about what the tracer or the reader had to leave out.
+//! Warnings about data that the tracer or the reader dropped.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use ltt_read::{Notice, NoticeKind, Timestamp, Trace, Tracefile};
 use super::clock_text::{ClockRange, ClockText};
 use super::text::Text;
 
-/// Words warnings.
+/// A printer of notices as warnings.
 #[derive(Debug)]
 pub struct Warnings {
     clock: ClockText,
@@ -16,7 +16,7 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// Warnings about these traces, which are called by these names.
+    /// Creates a printer for notices of these traces, with their names in the same order.
     pub fn new(clock: ClockText, traces: &[Arc<Trace>], names: &[String]) -> Self {
         let named = |(i, t): (usize, &Arc<Trace>)| {
             (Arc::clone(t), names.get(i).cloned().unwrap_or_default())
@@ -24,8 +24,8 @@ impl Warnings {
         Warnings { clock, traces: traces.iter().enumerate().map(named).collect() }
     }
 
-    /// A warning without line break; in babeltrace's words, if it knows the
-    /// like.
+    /// Returns the warning without a line break; in the words of babeltrace if it has the
+    /// same warning.
     pub fn text(&mut self, notice: &Notice) -> String {
         let (count, what, begin, end) = match &notice.kind {
             NoticeKind::DiscardedEvents { count, begin, end } => (*count, "event", begin, end),
@@ -35,7 +35,7 @@ impl Warnings {
         let place = self.place(notice);
         let range = place.as_ref().map_or(ClockRange::Signed, |(_, _, range)| *range);
         let mut text = Text::from("WARNING: Tracer ");
-        // Writing to a text cannot fail.
+        // Writing to a text never fails.
         let _ = match count {
             Some(1) => write!(text, "discarded 1 {what} "),
             Some(n) => write!(text, "discarded {n} {what}s "),
@@ -64,7 +64,7 @@ impl Warnings {
         text.push(b']');
     }
 
-    /// What babeltrace calls trace and stream, and what times there can be.
+    /// Returns the trace and the stream as babeltrace names them, and the range of times.
     fn place(&self, notice: &Notice) -> Option<(String, String, ClockRange)> {
         let holds = |t: &Tracefile| t.files().any(|file| file == &*notice.file);
         let (trace, name, number) = self.traces.iter().find_map(|(trace, name)| {
@@ -77,7 +77,7 @@ impl Warnings {
         let (schema, tracefile) = (trace.schema(), &trace.tracefiles()[number]);
         let class = tracefile.stream_class()?;
         let class_id = schema.stream_classes.get(class.index())?.id;
-        // Streams without an id are numbered.
+        // Streams without an id are numbered by class.
         let before = trace.tracefiles()[..number].iter();
         let number = before.filter(|t| t.stream_class() == Some(class)).count() as u64;
         let id = tracefile.stream_id().unwrap_or(number);

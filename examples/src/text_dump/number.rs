@@ -1,35 +1,35 @@
-//! Numbers to text without the formatting machinery of the standard library:
-//! most of what a dump prints are integers.
+//! Numbers as text without the formatting machinery of the standard library: integers are
+//! the largest part of the output.
 
 use super::text::{Short, Text};
 
 /// The ASCII digit `0` eight times.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// What eight digits can tell.
+/// The number of values of eight decimal digits.
 const EIGHT: u64 = 100_000_000;
 
-/// The eight digits of a number below 10⁸, the first one in the lowest byte.
-/// All parts are split at once: one of eight digits in two of four, those in
-/// four of two, those in eight.
+/// Returns the eight digits of a number below 10⁸, the first one in the lowest byte. Splits
+/// all parts in parallel: eight digits to two groups of four, these to groups of two,
+/// these to digits (SIMD within a register).
 #[inline(always)]
 fn eight_digits(value: u64) -> u64 {
     let fours = (value / 10_000) | ((value % 10_000) << 32);
-    // 10486/2²⁰ is 1/100, 103/2¹⁰ is 1/10, near enough for such numbers.
+    // 10486/2²⁰ and 103/2¹⁰ are close enough to 1/100 and 1/10 for such numbers.
     let hundreds = (fours * 10_486) >> 20 & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - 100 * hundreds) << 16;
     let tens = (twos * 103) >> 10 & 0x000f_000f_000f_000f;
     tens | (twos - 10 * tens) << 8
 }
 
-/// Eight digits without the zeros that they begin with, but for the last.
+/// Returns the ASCII digits without leading zeros, except for the last digit.
 #[inline(always)]
 fn trimmed(digits: u64, ascii: u64) -> Short {
     let zeros = (digits | 1 << 63).trailing_zeros() / 8;
     Short { word: ascii >> (8 * zeros), length: 8 - zeros as usize }
 }
 
-/// A number in base 10, if it has at most eight digits.
+/// Returns a number in base 10, if it has at most eight digits.
 #[inline(always)]
 pub(super) fn short_decimal(value: u64) -> Option<Short> {
     if value >= EIGHT {
@@ -70,7 +70,7 @@ pub fn padded(out: &mut Text, value: u64, width: usize) {
     decimal(out, value);
 }
 
-/// The nine digits of a fraction of a second.
+/// Returns the nine digits of a fraction of a second in ns.
 #[inline(always)]
 pub(super) fn nanoseconds(ns: u64) -> [u8; 9] {
     let mut digits = [b'0' + (ns / EIGHT) as u8; 9];
@@ -78,16 +78,16 @@ pub(super) fn nanoseconds(ns: u64) -> [u8; 9] {
     digits
 }
 
-/// Digits for base 16.
+/// The case of hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HexCase {
-    /// `0xbeef`
+    /// Lower case: `0xbeef`.
     Lower,
-    /// `0xBEEF`
+    /// Upper case: `0xBEEF`.
     Upper,
 }
 
-/// A number in base 16 without prefix, in two pieces.
+/// Returns a number in base 16 without prefix, in two pieces.
 #[inline(always)]
 pub(super) fn hexadecimal_pieces(value: u64, case: HexCase) -> (Short, Short) {
     let (high, low) = (eight_nibbles((value >> 32) as u32), eight_nibbles(value as u32));
@@ -106,7 +106,7 @@ pub fn hexadecimal(out: &mut Text, value: u64, case: HexCase) {
     out.short(rest);
 }
 
-/// The eight hexadecimal digits of a number, the first one in the lowest byte.
+/// Returns the eight hexadecimal digits of a number, the first one in the lowest byte.
 #[inline(always)]
 fn eight_nibbles(value: u32) -> u64 {
     let bytes = u64::from(value.swap_bytes());
@@ -115,10 +115,10 @@ fn eight_nibbles(value: u32) -> u64 {
     ones >> 4 & 0x000f_000f_000f_000f | (ones & 0x000f_000f_000f_000f) << 8
 }
 
-/// Hexadecimal digits in ASCII.
+/// Converts hexadecimal digits to ASCII.
 #[inline(always)]
 fn nibbles_text(nibbles: u64, case: HexCase) -> u64 {
-    // 1 in each byte that holds more than 9.
+    // 1 in each byte that is greater than 9.
     let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
     let gap = match case {
         HexCase::Lower => b'a' - b'9' - 1,
@@ -133,8 +133,7 @@ pub fn octal(out: &mut Text, value: u64) {
     (0..count).rev().for_each(|i| out.push(b'0' + (value >> (3 * i)) as u8 % 8));
 }
 
-/// Appends the low `bits` (at most 64) of an integer in base 2, without
-/// prefix.
+/// Appends the low `bits` (at most 64) of an integer in base 2, without prefix.
 pub fn binary(out: &mut Text, value: u64, bits: u32) {
     (0..bits.min(64)).rev().for_each(|i| out.push(b'0' + (value >> i) as u8 % 2));
 }
@@ -166,7 +165,7 @@ mod tests {
         assert_eq!(text(|o| decimal(o, u64::MAX)), u64::MAX.to_string());
     }
 
-    /// Every number of four digits, in each half of eight.
+    /// Checks every number of four digits, in each half of eight.
     #[test]
     fn digits_are_split_exactly() {
         for v in 0..10_000u64 {
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn signs() {
+    fn signed_decimals() {
         for v in [0, -1, 9, -10, i64::MIN, i64::MAX] {
             assert_eq!(text(|o| signed(o, v)), v.to_string());
         }
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bases() {
+    fn bases_other_than_ten() {
         for v in [0, 1, 7, 8, 15, 16, 0xDEAD_BEEF, u64::MAX, 1 << 63] {
             assert_eq!(text(|o| hexadecimal(o, v, HexCase::Upper)), format!("{v:X}"));
             assert_eq!(text(|o| hexadecimal(o, v, HexCase::Lower)), format!("{v:x}"));

@@ -1,6 +1,6 @@
-//! Which names and header fields babeltrace's text shows.
+//! The names and header fields in babeltrace's text.
 
-/// A group of names, as `--names` spells it.
+/// A group of names, with its spelling in `--names`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum NameGroup {
     /// No names.
@@ -17,21 +17,21 @@ pub enum NameGroup {
     Context,
 }
 
-/// The names that are shown.
+/// The names that are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Names {
-    /// Those of payload fields.
+    /// Prints the names of payload fields.
     pub payload: bool,
-    /// Those of the scopes.
+    /// Prints the names of the scopes.
     pub scope: bool,
-    /// Those of the fields before the event name.
+    /// Prints the names of the fields before the event name.
     pub header: bool,
-    /// Those of context fields.
+    /// Prints the names of context fields.
     pub context: bool,
 }
 
 impl Names {
-    /// Exactly the named groups; the usual ones if no group is named.
+    /// Creates the set of exactly these groups; the defaults of babeltrace if there are none.
     pub fn of(groups: &[NameGroup]) -> Self {
         if groups.is_empty() {
             return Names { payload: true, scope: false, header: false, context: true };
@@ -46,7 +46,7 @@ impl Names {
     }
 }
 
-/// A header field, as `--fields` spells it.
+/// A header field, with its spelling in `--fields`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum HeaderField {
     /// No header field.
@@ -71,11 +71,11 @@ pub enum HeaderField {
     Loglevel,
     /// Eclipse Modeling Framework URI.
     Emf,
-    /// Call site: accepted, as no recorded trace has any.
+    /// Call site: accepted without effect, since no recorded trace has any.
     Callsite,
 }
 
-/// The header fields that are shown.
+/// The header fields that are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderFields {
     /// Host name and path of the trace.
@@ -95,7 +95,7 @@ pub struct HeaderFields {
 }
 
 impl HeaderFields {
-    /// Exactly the named fields; the usual ones if none is named.
+    /// Creates the set of exactly these fields; the defaults of babeltrace if there are none.
     pub fn of(fields: &[HeaderField]) -> Self {
         use HeaderField::{Domain, Emf, Hostname, Loglevel, Procname, Trace, Vpid};
         let usual = [Hostname, Procname, Vpid];

@@ -1,4 +1,4 @@
-//! Where the text goes.
+//! The output of text: standard output or a file.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -10,48 +10,51 @@ use crate::stdout_closed;
 
 /// Standard output or a file, with a buffer that formats append to.
 ///
-/// It has to be [flushed](Self::flush) or [finished](Self::finish): what is
-/// still in the buffer when it is dropped is lost.
+/// Must be [flushed](Self::flush) or [finished](Self::finish): the remaining contents of
+/// the buffer are lost when it is dropped.
 #[derive(Debug)]
 pub struct Output {
     buffer: Text,
     is_terminal: bool,
 }
 
-/// Where the buffer is written to, and how that went.
+/// The destination of the buffer, and the first error of a write to it.
 #[derive(Debug)]
 pub(super) struct Sink {
     target: Target,
     escapes: Option<Escapes>,
-    /// What kept text from being written. Nothing is written after that.
+    /// The first error. Nothing is written after it.
     failure: Option<io::Error>,
 }
 
+/// The destination of output.
 #[derive(Debug)]
 enum Target {
     Stdout(io::Stdout),
     File(File, PathBuf),
 }
 
-/// Whether anybody still reads the output.
+/// The state of the output's reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
-    /// Yes, as far as is known.
+    /// Present, as far as known.
     There,
-    /// No: the other end of the pipe is closed.
+    /// Gone: the other end of the pipe is closed.
     Gone,
 }
 
 impl Output {
-    /// Makes one to standard output, which escapes control characters but line breaks
-    /// and tabs.
+    /// Creates an output to standard output, with all control characters except line breaks
+    /// and tabs escaped.
     pub fn stdout() -> Self {
         Self::to(Target::Stdout(io::stdout())).escaping(Escapes::Text)
     }
 
-    /// Makes one to a file, or to standard output if there is no path, which writes what
-    /// it gets as it is. What the file
-    /// had is lost: [`refuse`](crate::inputs::refuse) tells if it should not be.
+    /// Creates an output to a file, or to standard output if there is no path, without
+    /// escaping.
+    ///
+    /// An existing file is emptied: call [`refuse`](crate::inputs::refuse) first to protect
+    /// input files.
     ///
     /// # Errors
     ///
@@ -68,58 +71,58 @@ impl Output {
         Output { buffer: Text::to_sink(sink), is_terminal }
     }
 
-    /// Escapes all control characters but line breaks and tabs from now on. This looks
-    /// at every byte.
+    /// Escapes all control characters except line breaks and tabs from now on. This examines
+    /// every byte.
     #[must_use]
     pub fn escaping(mut self, escapes: Escapes) -> Self {
         self.set_escapes(escapes);
         self
     }
 
-    /// As [`escaping`](Self::escaping).
+    /// Sets the notation of escaped control characters, as [`escaping`](Self::escaping) does.
     pub fn set_escapes(&mut self, escapes: Escapes) {
         if let Some(sink) = self.buffer.sink() {
             sink.escapes = Some(escapes);
         }
     }
 
-    /// Appends a JSON value and a line break. Control characters that JSON leaves as they
-    /// are get escaped, too.
+    /// Appends a JSON value and a line break. Also escapes control characters that JSON allows
+    /// unescaped.
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
         self.set_escapes(Escapes::Json);
         writeln!(self, "{value:#}")
     }
 
-    /// Whether a person sees the output as it comes.
+    /// Returns `true` if the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// The buffer to append to.
+    /// Returns the buffer to append to.
     #[inline]
     pub fn buffer(&mut self) -> &mut Text {
         &mut self.buffer
     }
 
-    /// Writes the buffer out if it is full.
+    /// Writes the buffer if it is full.
     ///
     /// # Errors
     ///
-    /// What the operating system said, except that a closed pipe is no error.
+    /// The error of the operating system. A closed pipe is no error, but [`Reader::Gone`].
     #[inline]
     pub fn spill(&mut self) -> io::Result<Reader> {
         if self.buffer.len() < PIECE { Ok(Reader::There) } else { self.flush() }
     }
 
-    /// Writes the buffer out.
+    /// Writes the buffer.
     ///
     /// # Errors
     ///
-    /// What the operating system said, except that a closed pipe is no error.
+    /// The error of the operating system. A closed pipe is no error, but [`Reader::Gone`].
     pub fn flush(&mut self) -> io::Result<Reader> {
         match self.finish() {
             Ok(()) => Ok(Reader::There),
@@ -128,12 +131,12 @@ impl Output {
         }
     }
 
-    /// Writes the buffer out; a closed pipe is an error, too, which
-    /// [`report::main`](crate::report::main) knows.
+    /// Writes the buffer. A closed pipe is an error, too, which
+    /// [`report::main`](crate::report::main) treats as success.
     ///
     /// # Errors
     ///
-    /// What the operating system said, with the name of the output.
+    /// The error of the operating system, with the name of the output.
     pub fn finish(&mut self) -> io::Result<()> {
         self.buffer.drain();
         match self.buffer.sink().and_then(|sink| sink.failure.take()) {
@@ -144,7 +147,7 @@ impl Output {
 }
 
 impl Sink {
-    /// Writes a piece of text.
+    /// Writes a piece of text, unless a write has failed before.
     pub(super) fn put(&mut self, text: &[u8]) {
         if self.failure.is_some() || text.is_empty() {
             return;
@@ -174,12 +177,12 @@ impl Target {
     }
 }
 
-/// An error of the same kind, with the name of what it is about.
+/// Creates an error of the same kind, with the name of the output.
 fn cannot_write(what: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {}: {error}", what.display()))
 }
 
-/// What was written is in the buffer, or on its way. A closed pipe is an error.
+/// Appends to the buffer, and writes the buffer when it is full. A closed pipe is an error.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.append(bytes);
@@ -209,10 +212,10 @@ mod tests {
     use super::super::pretty::{Pretty, PrettyOptions};
     use super::*;
 
-    /// Makes a format for traces.
+    /// A constructor of a format for traces.
     type Make = fn(&[Arc<Trace>]) -> Box<dyn EventText>;
 
-    /// A trace whose only event and packet context print as several megabytes.
+    /// Creates a trace whose only event and packet context print as several megabytes.
     fn trace() -> Arc<Trace> {
         let metadata = b"/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };
             typealias integer { size = 8; } := u8;
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_one_event_is_written_in_bounded_pieces() {
+    fn large_events_are_written_in_bounded_pieces() {
         let (trace, dir) = (trace(), tempfile::tempdir().expect("a directory"));
         let traces = [Arc::clone(&trace)];
         let formats: [Make; 3] = [

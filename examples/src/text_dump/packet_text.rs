@@ -1,23 +1,22 @@
-//! The text of a packet context, which is the same for all events of a packet.
+//! A cache of the text of packet contexts, which all events of a packet share.
 
 use ltt_read::Event;
 
 use super::text::{PIECE, Text};
 
-/// Longer texts are not kept, but made again for each event.
+/// The length in bytes of the longest text that is cached.
 const LONGEST: usize = PIECE / 2;
 
-/// Keeps the text for one packet of a tracefile.
+/// The cached text of one packet of a tracefile.
 #[derive(Debug, Default)]
 pub(super) struct PacketText {
-    /// Number of its file in the tracefile, and its offset there.
+    /// The index of the packet's file in the tracefile, and its offset in that file.
     packet: Option<(usize, u64)>,
     text: Text,
 }
 
 impl PacketText {
-    /// Appends the text of an event's packet; `write` appends it the first
-    /// time.
+    /// Appends the text of an event's packet. Calls `write` to append it if it is not cached.
     #[inline]
     pub(super) fn append(
         &mut self,

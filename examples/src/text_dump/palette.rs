@@ -1,9 +1,9 @@
 //! Terminal colours.
 
-/// When to print terminal colour codes.
+/// A choice of when to print terminal colour codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Color {
-    /// When the output is a terminal.
+    /// If the output is a terminal.
     #[default]
     Auto,
     /// Never.
@@ -12,7 +12,7 @@ pub enum Color {
     Always,
 }
 
-/// The codes of each kind of text; all are ended by `reset`.
+/// The start codes of each kind of text; `reset` ends them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
     pub(super) heading: &'static str,
@@ -25,7 +25,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// No codes at all.
+    /// The palette without codes.
     pub const PLAIN: Palette = Palette {
         heading: "",
         field_name: "",
@@ -36,8 +36,7 @@ impl Palette {
         reset: "",
     };
 
-    /// The colours of babeltrace2 in their default variant, in which bold
-    /// also makes bright.
+    /// The default colours of babeltrace2, in which bold also means bright.
     pub const COLORED: Palette = Palette {
         heading: "\x1b[1m",
         field_name: "\x1b[36m",

@@ -1,9 +1,8 @@
-//! What is known of every field before any event is read: how it is
-//! introduced, and how its value is spelt.
+//! The text before each field and the notation of its value, computed before any event is
+//! read.
 //!
-//! A plan has one step for each field of an event's body, or of a packet
-//! context; [`FieldInfo::index`] leads to it. Printing a field then takes a
-//! look-up, a copy and the digits.
+//! A plan has one step for each field of an event's body, or of a packet context, indexed
+//! by [`FieldInfo::index`]. Printing a field then takes a look-up, a copy and the digits.
 
 use ltt_read::FieldInfo;
 use ltt_read::schema::{FieldClass, FieldKind};
@@ -11,44 +10,45 @@ use ltt_read::schema::{FieldClass, FieldKind};
 use super::memo::Memo;
 use super::text::{Chunk, Text};
 
-/// What is known of one field.
+/// The text before one field, and the notation of its value.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// What comes before its value: separator, name, opening bracket.
+    /// The text before the value: separator, name, opening bracket.
     pub(super) lead: Chunk,
+    /// The notation of the value.
     pub(super) how: How,
-    /// It is the element of an array: only its number tells its separator.
+    /// `true` for an array element, whose separator depends on its index.
     element: bool,
 }
 
-/// How a value is spelt, if it is shown.
+/// The notation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
-    /// Not for the user to see.
+    /// Not printed.
     Hidden,
     /// An integer in base 10.
     Decimal,
-    /// The masked bits of an integer in base 16; its lead has the prefix.
+    /// The masked bits of an integer in base 16; the prefix is in the lead.
     Hexadecimal { mask: u64 },
-    /// An enumeration. Texts are kept in the memo of this number.
+    /// An enumeration. The memo of this index caches its texts.
     Labels(usize),
     /// A structure without braces: its members are columns of the line.
     Bare,
-    /// As its class says.
+    /// By its field class.
     Class,
 }
 
-/// How a format introduces fields.
+/// The way in which a format introduces fields.
 pub(super) trait Dialect {
-    /// Appends separator and name of a member of a structure; `first` is the
-    /// first that is shown.
+    /// Appends separator and name of a structure's member; `first` is the first member that
+    /// is printed.
     fn member(&self, lead: &mut Text, first: bool, name: &str);
 
-    /// Appends the name of an option of a variant, counted from 0.
+    /// Appends the name of an option of a variant. `number` is its index.
     fn option(&self, _lead: &mut Text, _number: usize, _name: Option<&str>) {}
 
-    /// Appends what opens a value of a class, and tells how the rest is spelt.
-    /// ([`How::Labels`] for an enumeration comes with any number.)
+    /// Appends the opening of a value, and returns the notation of the remaining text. (The
+    /// number in [`How::Labels`] is arbitrary.)
     fn open(&self, lead: &mut Text, class: &FieldClass) -> How;
 }
 
@@ -57,13 +57,13 @@ pub(super) trait Dialect {
 pub(super) struct Plan {
     steps: Vec<Step>,
     memos: Vec<Memo>,
-    /// The numbers of the next elements of the arrays around a field.
+    /// The indices of the next elements of the arrays around the current field.
     elements: Vec<u64>,
 }
 
 impl Plan {
-    /// The step of a field, if that is shown. If it is an array element,
-    /// `separate` appends what comes before it.
+    /// Returns the step of a field; `None` if the field is not printed. Calls `separate` with
+    /// the index of an array element before it.
     #[inline(always)]
     pub(super) fn step(
         &mut self,
@@ -81,38 +81,38 @@ impl Plan {
         Some(step)
     }
 
-    /// How a field's value is spelt.
+    /// Returns the notation of a field's value.
     pub(super) fn how(&self, field: &FieldInfo) -> How {
         self.steps.get(field.index()).map_or(How::Hidden, |step| step.how)
     }
 
-    /// The texts kept for an enumeration.
+    /// Returns the cached texts of an enumeration.
     pub(super) fn memo(&mut self, number: usize) -> Option<&mut Memo> {
         self.memos.get_mut(number)
     }
 
-    /// Goes into an array.
+    /// Enters an array.
     pub(super) fn enter_array(&mut self) {
         self.elements.push(0);
     }
 
-    /// Comes out of an array.
+    /// Leaves an array.
     pub(super) fn leave_array(&mut self) {
         self.elements.pop();
     }
 
-    /// Adds a root structure with all that it holds. If `own` is set, members
-    /// that are there for the reader only are hidden.
+    /// Adds a root structure with all its parts. Members for which `is_internal` returns `true` are
+    /// only for the reader and hidden.
     pub(super) fn root(
         &mut self,
         dialect: &dyn Dialect,
         class: &FieldClass,
         lead: &str,
         how: How,
-        own: fn(&FieldClass) -> bool,
+        is_internal: fn(&FieldClass) -> bool,
     ) {
         self.push(&lead.into(), how, false);
-        self.parts(dialect, class, how, own);
+        self.parts(dialect, class, how, is_internal);
     }
 
     fn push(&mut self, lead: &Text, how: How, element: bool) {
@@ -139,21 +139,21 @@ impl Plan {
         self.parts(dialect, class, how, |_| false);
     }
 
-    /// Adds what a field holds, in the order of [`FieldInfo::index`].
+    /// Adds the parts of a field, in the order of [`FieldInfo::index`].
     fn parts(
         &mut self,
         dialect: &dyn Dialect,
         class: &FieldClass,
         how: How,
-        own: fn(&FieldClass) -> bool,
+        is_internal: fn(&FieldClass) -> bool,
     ) {
         let hidden = how == How::Hidden;
         match &class.kind {
             FieldKind::Struct(s) => {
-                // Members of a bare structure continue a list.
+                // The members of a bare structure continue a list.
                 let mut first = how != How::Bare;
                 for member in &s.members {
-                    let hidden = hidden || own(&member.class);
+                    let hidden = hidden || is_internal(&member.class);
                     let mut lead = Text::default();
                     dialect.member(&mut lead, first, &member.name);
                     first &= hidden;

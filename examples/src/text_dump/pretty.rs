@@ -1,5 +1,5 @@
-//! Babeltrace's text: byte for byte what `sink.text.pretty` of babeltrace 2.1
-//! prints.
+//! The text format of babeltrace: byte for byte the output of `sink.text.pretty` of
+//! babeltrace 2.1.
 
 use std::sync::Arc;
 
@@ -20,32 +20,32 @@ use super::scopes;
 use super::text::{Chunk, Text};
 use super::{EventText, StateAt};
 
-/// What can be chosen about the text.
+/// The options of the text.
 #[derive(Debug, Clone, Copy)]
 pub struct PrettyOptions {
-    /// Names to show.
+    /// The names to print.
     pub names: Names,
-    /// Header fields to show.
+    /// The header fields to print.
     pub fields: HeaderFields,
-    /// Show the time since the event before.
+    /// Prints the time since the previous event.
     pub delta: bool,
-    /// Terminal colours.
+    /// Prints terminal colours.
     pub colored: bool,
-    /// Escape control characters, where babeltrace prints them as they are.
+    /// Escapes control characters, which babeltrace prints as they are.
     pub escaped: bool,
 }
 
-/// Prints events as babeltrace2 does.
+/// A format that prints events as babeltrace2 does.
 #[derive(Debug)]
 pub struct Pretty {
     time: PrettyTime,
-    look: Look,
+    styles: Styles,
     traces: PerTrace<TraceText>,
 }
 
-/// What the options say.
+/// The options, resolved to styles.
 #[derive(Debug)]
-struct Look {
+struct Styles {
     names: Names,
     fields: HeaderFields,
     palette: Palette,
@@ -54,36 +54,36 @@ struct Look {
     payload: Style,
 }
 
-/// What the lines of one trace have in common.
+/// The parts that the lines of one trace share.
 #[derive(Debug)]
 struct TraceText {
     name: String,
-    /// Made when the first event of the type comes.
+    /// The parts by event type, created at the first event of the type.
     types: Vec<Option<Box<TypeText>>>,
-    /// Of each stream class the plan of its packet context, if that is shown.
+    /// For each stream class, the plan of its packet context, if it is printed.
     contexts: Vec<Option<Plan>>,
-    /// Of each tracefile the packet context that was printed last.
+    /// For each tracefile, the packet context that was printed last.
     packets: Vec<PacketText>,
 }
 
-/// The part of a line that its event type decides.
+/// The parts that the lines of one event type share.
 #[derive(Debug)]
 struct TypeText {
     clock: ClockRange,
-    /// From behind the time to the event's name.
+    /// The text after the time, up to the event name.
     head: Chunk,
     body: Plan,
 }
 
 impl Pretty {
-    /// Prints events of these traces, which are called by these names.
+    /// Creates a format for the events of these traces, with their names in the same order.
     pub fn new(
         traces: &[Arc<Trace>],
         trace_names: &[String],
         clock: ClockText,
         options: &PrettyOptions,
     ) -> Self {
-        let look = Look::new(options);
+        let styles = Styles::new(options);
         let traces = PerTrace::new(traces, |i, trace| TraceText {
             name: trace_names.get(i).cloned().unwrap_or_default(),
             types: trace.schema().event_types.iter().map(|_| None).collect(),
@@ -91,21 +91,21 @@ impl Pretty {
                 .schema()
                 .stream_classes
                 .iter()
-                .map(|s| look.packet_context(s))
+                .map(|s| styles.packet_context(s))
                 .collect(),
             packets: trace.tracefiles().iter().map(|_| PacketText::default()).collect(),
         });
-        let time = PrettyTime::new(clock, options.names.header, options.delta, look.palette);
-        Pretty { time, look, traces }
+        let time = PrettyTime::new(clock, options.names.header, options.delta, styles.palette);
+        Pretty { time, styles, traces }
     }
 }
 
 impl EventText for Pretty {
     fn event(&mut self, event: &Event<'_>, _: Option<StateAt<'_>>, out: &mut Text) {
-        let Pretty { time, look, traces } = self;
+        let Pretty { time, styles, traces } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| look.event_type(event, &trace.name, time.tail()));
+        let text = text.get_or_insert_with(|| styles.event_type(event, &trace.name, time.tail()));
         if text.clock != ClockRange::NoClock {
             time.event(event, text.clock, out);
         }
@@ -115,15 +115,15 @@ impl EventText for Pretty {
             && let Some(text) = trace.packets.get_mut(event.tracefile_index())
         {
             text.append(event, out, |out| {
-                event.visit(Scope::PacketContext, &mut Fields::new(out, plan, &look.context));
+                event.visit(Scope::PacketContext, &mut Fields::new(out, plan, &styles.context));
             });
         }
-        event.visit_body(&mut Fields::new(out, &mut text.body, &look.payload));
+        event.visit_body(&mut Fields::new(out, &mut text.body, &styles.payload));
         out.push(b'\n');
     }
 }
 
-impl Look {
+impl Styles {
     fn new(options: &PrettyOptions) -> Self {
         let PrettyOptions { names, fields, colored, escaped, .. } = *options;
         let palette = if colored { Palette::COLORED } else { Palette::PLAIN };
@@ -136,7 +136,7 @@ impl Look {
             is_safe: escaped,
         };
         let payload = Style { names: names.payload, ..context };
-        Look { names, fields, palette, escaped, context, payload }
+        Styles { names, fields, palette, escaped, context, payload }
     }
 
     fn packet_context(&self, stream: &StreamClass) -> Option<Plan> {
@@ -146,12 +146,12 @@ impl Look {
         Some(plan)
     }
 
-    /// The first event of a type tells all about it.
+    /// Creates the parts from the first event of a type.
     #[cold]
     #[inline(never)]
     fn event_type(&self, event: &Event<'_>, trace_name: &str, tail: &str) -> Box<TypeText> {
         let (schema, event_type) = (event.trace().schema(), event.event_type());
-        let Look { names, fields, palette, escaped, .. } = *self;
+        let Styles { names, fields, palette, escaped, .. } = *self;
         let head = Head { names, fields, palette, escaped, trace_name, schema };
         let mut body = Plan::default();
         let stream = &schema.stream_classes[event_type.stream.index()];
@@ -176,7 +176,7 @@ impl Look {
         }
         lead.push('{');
         let style = if scope == Scope::Payload { &self.payload } else { &self.context };
-        let own = if scope == Scope::PacketContext { scopes::is_internal } else { |_: &_| false };
-        plan.root(style, class, &lead, How::Class, own);
+        let is_internal = if scope == Scope::PacketContext { scopes::is_internal } else { |_: &_| false };
+        plan.root(style, class, &lead, How::Class, is_internal);
     }
 }

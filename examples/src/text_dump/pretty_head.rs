@@ -1,5 +1,5 @@
-//! What babeltrace's text has before the fields of an event and that only
-//! depends on the event type: trace, log level, name.
+//! The text before the fields of an event that depends only on the event type: trace, log
+//! level, name.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::options::{HeaderFields, Names};
 use super::palette::Palette;
 use crate::escape;
 
-/// Names of the log levels 0 to 14, as LTTng calls them.
+/// The names of the log levels 0 to 14 in LTTng.
 const LOG_LEVELS: [&str; 15] = [
     "TRACE_EMERG",
     "TRACE_ALERT",
@@ -28,26 +28,26 @@ const LOG_LEVELS: [&str; 15] = [
     "TRACE_DEBUG",
 ];
 
-/// Spells the head of an event type's lines, from behind the timestamp up to
-/// the first scope.
+/// The formatter of the start of lines, from after the timestamp to the first scope.
 pub(super) struct Head<'a> {
     pub(super) names: Names,
     pub(super) fields: HeaderFields,
     pub(super) palette: Palette,
-    /// Control characters are escaped.
+    /// Escapes control characters.
     pub(super) escaped: bool,
     pub(super) trace_name: &'a str,
     pub(super) schema: &'a Schema,
 }
 
 impl Head<'_> {
+    /// Formats the start of the lines of an event type.
     pub(super) fn of(&self, event_type: &EventType) -> String {
         let stream = &self.schema.stream_classes[event_type.stream.index()];
         let mut line = Line {
             text: String::new(),
             names: self.names.header,
-            // A timestamp without name ends in a blank, one with a name needs
-            // a comma after it.
+            // A timestamp without a name ends in a blank; one with a name needs a comma
+            // after it.
             commas: stream.default_clock.is_some() && self.names.header,
             origin: false,
             palette: self.palette,
@@ -88,21 +88,22 @@ impl Head<'_> {
     }
 }
 
+/// The start of a line under construction.
 struct Line {
     text: String,
-    /// Fields have names.
+    /// Prints the names of fields.
     names: bool,
-    /// A comma comes before each field.
+    /// Prints a comma before each field.
     commas: bool,
-    /// Something that says where the event is from has been printed.
+    /// `true` after a field about the origin of the event.
     origin: bool,
     palette: Palette,
     escaped: bool,
 }
 
 impl Line {
-    /// A header field. `glue` joins it to the one before if there are no
-    /// names.
+    /// Adds a header field. `glue` separates it from the previous one if names are not
+    /// printed.
     fn field(&mut self, name: &str, glue: &str, value: &str) {
         if self.commas {
             self.text.push_str(", ");
@@ -117,7 +118,7 @@ impl Line {
         self.origin = true;
     }
 
-    /// A text of the trace as it is printed.
+    /// Returns a text of the trace, escaped if necessary.
     fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.escaped { escape::name(text) } else { text.into() }
     }
@@ -128,7 +129,7 @@ impl Line {
         }
     }
 
-    /// The event name, which comes last.
+    /// Adds the event name, and returns the text.
     fn finish(mut self, event_name: Option<&str>) -> String {
         if self.origin && !self.names {
             self.text.push(' ');
@@ -188,7 +189,7 @@ mod tests {
         head.of(&event_type)
     }
 
-    /// All lines were printed by babeltrace2 for traces like these.
+    /// The expected texts come from babeltrace2 for traces like these.
     #[test]
     fn commas_and_colons() {
         use HeaderField::{All, Domain, Emf, Hostname, Loglevel, Trace};

@@ -1,5 +1,4 @@
-//! What babeltrace's lines begin with: the time, and how much of it passed
-//! since the event before.
+//! The start of babeltrace's lines: the time, and the time since the previous event.
 
 use ltt_read::Event;
 
@@ -8,20 +7,21 @@ use super::number;
 use super::palette::Palette;
 use super::text::{Chunk, Text};
 
-/// Prints times. All that is the same on each line is spelt once.
+/// A printer of times. Parts that all lines share are formatted once.
 #[derive(Debug)]
 pub(super) struct PrettyTime {
     clock: ClockText,
-    /// Between the time and the time passed, or behind it if it is alone.
+    /// The text between the time and the delta, or after a time without a delta.
     after: Chunk,
     delta: bool,
-    /// Time of the last event in nanoseconds or cycles.
+    /// The time of the last event in nanoseconds or cycles.
     last: Option<u64>,
+    /// The text after the delta.
     tail: &'static str,
 }
 
 impl PrettyTime {
-    /// With or without names, with or without the time passed.
+    /// Creates a printer, with or without names and deltas.
     pub(super) fn new(clock: ClockText, names: bool, delta: bool, palette: Palette) -> Self {
         let Palette { heading, timestamp, reset, .. } = palette;
         let name = |name| format!("{heading}{name}{reset} = ");
@@ -33,7 +33,7 @@ impl PrettyTime {
             (false, false) => "] ".to_owned(),
         };
         PrettyTime {
-            clock: clock.led_by(lead + timestamp),
+            clock: clock.with_lead(lead + timestamp),
             after: Chunk::new(format!("{reset}{after}")),
             delta,
             last: None,
@@ -41,12 +41,12 @@ impl PrettyTime {
         }
     }
 
-    /// What is to come behind a time.
+    /// Returns the text after the time, which the caller appends.
     pub(super) fn tail(&self) -> &'static str {
         self.tail
     }
 
-    /// Appends the time of an event, but for the tail.
+    /// Appends the time of an event, without the tail.
     #[inline(always)]
     pub(super) fn event(&mut self, event: &Event<'_>, range: ClockRange, out: &mut Text) {
         let cycles = self.clock.style() == ClockStyle::Cycles;
@@ -68,7 +68,7 @@ impl PrettyTime {
         }
     }
 
-    /// A time in cycles, or none.
+    /// Appends a time in cycles, or a placeholder for none.
     #[cold]
     #[inline(never)]
     fn unusual(&self, event: &Event<'_>, out: &mut Text) -> Option<u64> {
@@ -94,7 +94,7 @@ impl PrettyTime {
     }
 }
 
-/// A time that went back shows as a huge one, as in babeltrace.
+/// Appends a delta. A negative one shows as a huge one, as in babeltrace.
 #[inline(always)]
 fn write_delta(after: &Chunk, out: &mut Text, delta: u64) {
     let (seconds, ns) = (delta / 1_000_000_000, delta % 1_000_000_000);

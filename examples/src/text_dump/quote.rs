@@ -1,11 +1,12 @@
-//! Strings between double quotes, with escapes.
+//! Strings in double quotes, with escapes.
 
 use super::text::{Short, Text};
 use crate::escape::{self, Escapes};
 
-/// What replaces a byte in C-like quotes; `Plain` bytes stay.
+/// The escape of a byte in C-like quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
+    /// The byte itself.
     Plain,
     /// A backslash and this letter.
     Letter(u8),
@@ -13,8 +14,8 @@ enum Escape {
     Hex,
 }
 
-/// The escapes of babeltrace's text: C's, and `\e`, and `\x..` for the other
-/// control characters. Bytes from 0x80 on are part of multi-byte characters.
+/// The escapes of babeltrace's text: those of C, `\e`, and `\x..` for the other control
+/// characters. Bytes from 0x80 on are parts of multi-byte characters.
 const ESCAPES: [Escape; 256] = {
     let mut table = [Escape::Plain; 256];
     let mut i = 0;
@@ -39,22 +40,22 @@ pub(super) fn quoted(out: &mut Text, text: &[u8]) {
     quoted_if(out, text, any_c_escape, c_escaped);
 }
 
-/// As [`quoted`], but escapes control characters beyond ASCII, and bytes that are not
-/// UTF-8, too.
+/// Appends a text in double quotes with C-like escapes. Also escapes control characters
+/// beyond ASCII and bytes that are not UTF-8.
 #[inline]
 pub(super) fn quoted_safely(out: &mut Text, text: &[u8]) {
     let special = |word| any_c_escape(word) | (word & HIGH_BITS != 0);
     quoted_if(out, text, special, c_escaped_safely);
 }
 
-/// Appends a text in double quotes as JSON wants it (RFC 8259 section 7).
+/// Appends a text as a JSON string (RFC 8259, section 7).
 #[inline]
 pub(super) fn json_quoted(out: &mut Text, text: &str) {
     quoted_if(out, text.as_bytes(), any_json_escape, json_escaped);
 }
 
-/// Appends a text in double quotes: as it is, unless eight of its bytes are
-/// `special`, otherwise by `escaped`.
+/// Appends a text in double quotes: by `escaped` if `special` returns `true` for a word of
+/// eight of its bytes, and unchanged otherwise.
 #[inline(always)]
 fn quoted_if(
     out: &mut Text,
@@ -72,7 +73,7 @@ fn quoted_if(
     }
     let (word, length) = (up_to_seven(rest), rest.len());
     found |= special(word | DOTS << (8 * length));
-    // The closing quote is behind them, that is eight at most.
+    // At most seven bytes, so that the closing quote is at most the eighth.
     out.short(Short { word: word | u64::from(b'"') << (8 * length), length: length + 1 });
     if found {
         out.truncate(begin + 1);
@@ -81,13 +82,13 @@ fn quoted_if(
     }
 }
 
-/// A byte that needs no escape, in all places of a word.
+/// A byte without an escape, in all places of a word.
 const DOTS: u64 = b'.' as u64 * ONES;
 
-/// Up to seven bytes as a word, the first in the lowest bits.
+/// Returns up to seven bytes as a word, the first in the lowest bits.
 #[inline(always)]
 fn up_to_seven(bytes: &[u8]) -> u64 {
-    // Loads that overlap spare a loop.
+    // Overlapping loads avoid a loop.
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let shift = 8 * (bytes.len() & 3);
         return u64::from(u32::from_le_bytes(*first))
@@ -145,13 +146,13 @@ fn json_escaped(out: &mut Text, text: &[u8]) {
 const ONES: u64 = u64::MAX / 0xff;
 const HIGH_BITS: u64 = 0x80 * ONES;
 
-/// Whether a byte of the word is below `limit`, which is at most 0x80.
+/// Returns `true` if a byte of the word is less than `limit`, which is at most 0x80.
 #[inline(always)]
 fn any_below(word: u64, limit: u8) -> bool {
     word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH_BITS != 0
 }
 
-/// Whether a byte of the word has this value.
+/// Returns `true` if a byte of the word has this value.
 #[inline(always)]
 fn any_is(word: u64, value: u8) -> bool {
     any_below(word ^ (ONES * u64::from(value)), 1)
@@ -169,7 +170,7 @@ fn any_c_escape(word: u64) -> bool {
 
 #[inline(always)]
 fn any_json_escape(word: u64) -> bool {
-    // A byte from 0x7f on has its high bit set, or gets it from a carry.
+    // A byte from 0x7f on has its high bit set, or gets it by a carry.
     let is_high = (word | word.wrapping_add(ONES)) & HIGH_BITS != 0;
     any_below(word, 0x20) | any_is(word, b'"') | any_is(word, b'\\') | is_high
 }

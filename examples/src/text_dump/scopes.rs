@@ -1,8 +1,8 @@
-//! What is known of an event type's scopes before any event is read.
+//! The scopes of event types and streams that are printed.
 
 use ltt_read::schema::{EventType, FieldClass, FieldKind, Schema, Scope, StreamClass};
 
-/// The scopes of an event type's body, in decoding order.
+/// Iterates over the scopes of an event type's body, in decoding order.
 pub(super) fn body<'s>(
     schema: &'s Schema,
     event_type: &'s EventType,
@@ -17,14 +17,14 @@ pub(super) fn body<'s>(
     .filter_map(|(scope, class)| Some((scope, class.as_deref()?)))
 }
 
-/// The packet context of a stream, if it has anything for the user.
+/// Returns the packet context of a stream class, if it has fields for the user.
 pub(super) fn packet_context(stream: &StreamClass) -> Option<&FieldClass> {
     let shows = |c: &&FieldClass| !c.members().is_empty() && !is_internal(c);
     stream.packet_context.as_deref().filter(shows)
 }
 
-/// Whether a field of a packet context is only there for the reader: a size,
-/// a time, a counter.
+/// Returns `true` for a field of a packet context that is only for the reader: a size, a
+/// time, a counter.
 pub(super) fn is_internal(class: &FieldClass) -> bool {
     match &class.kind {
         FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => {

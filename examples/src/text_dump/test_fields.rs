@@ -1,4 +1,4 @@
-//! Events for the tests of the formats: written, and read back.
+//! Events for the tests of the formats, written and read back.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use ltt_read::schema::{
 };
 use ltt_read::writer::{MemoryTrace, Value, presets};
 
-/// A member of a structure, and what it holds.
+/// A member of a structure, with its class and value.
 pub(super) type Sample = (&'static str, FieldClass, Value);
 
-/// Reads an event with these payload members, in a packet with `cpu_id` 3.
+/// Calls `test` with an event of these payload members, in a packet with `cpu_id` 3.
 pub(super) fn with_event(members: Vec<Sample>, test: impl FnOnce(&Event<'_>)) {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
     let values = Value::structure(members.iter().map(|(_, _, value)| value.clone()));
@@ -32,7 +32,7 @@ fn uint(bits: u32) -> FieldClass {
     FieldClass::uint(bits, ByteOrder::Little)
 }
 
-/// One field of each kind that has no parts.
+/// Returns one field of each kind without parts.
 pub(super) fn every_kind() -> Vec<Sample> {
     let kind = |kind| FieldClass::new(kind, 8);
     let fixed =
@@ -65,7 +65,7 @@ pub(super) fn every_kind() -> Vec<Sample> {
     ]
 }
 
-/// One field of each kind that has parts.
+/// Returns one field of each kind with parts.
 pub(super) fn nested() -> Vec<Sample> {
     let selector = || Dependency::sibling("one");
     let option = |from: i128| {

@@ -1,28 +1,26 @@
-//! A buffer for text, made for many short pieces.
+//! A text buffer for many short pieces.
 //!
-//! What a dump prints are pieces of some ten bytes. Copied as a block of
-//! constant size, of which only the first bytes count, a piece takes a
-//! comparison and two moves: no call, no loop.
+//! A dump consists of pieces of about ten bytes. A piece is copied as a block of constant
+//! size, of which only the first bytes are used: this takes a comparison and two moves,
+//! without a call or a loop.
 
 use std::fmt;
 
 use super::output::Sink;
 
-/// Beyond so many bytes, a text that has a sink gives away what it holds, also in the
-/// middle of an event's line: enough for few system calls, little enough to stay in the
-/// cache.
+/// The length in bytes from which a text with a sink is written, also in the middle of an
+/// event's line: large enough for few system calls, small enough for the cache.
 pub(super) const PIECE: usize = 128 << 10;
 
-/// A growing text. Like a `Vec<u8>`, with room behind its end that may be
-/// written to.
+/// A growing text, like a `Vec<u8>` with initialised space after its end.
 #[derive(Debug, Default)]
 pub struct Text {
     bytes: Vec<u8>,
-    /// How many of the bytes count.
+    /// The number of bytes in use.
     length: usize,
-    /// Where it goes piece by piece, if not as a whole.
+    /// The sink that the text is written to in pieces, if it has one.
     sink: Option<Box<Sink>>,
-    /// How often it has been given away.
+    /// The number of writes to the sink.
     drained: u64,
 }
 
@@ -34,26 +32,26 @@ pub(super) struct Short {
 }
 
 impl Text {
-    /// An empty text with room for this many bytes.
+    /// Creates an empty text with space for this many bytes.
     pub fn with_room(room: usize) -> Self {
         Text { bytes: vec![0; room], ..Text::default() }
     }
 
-    /// An empty text that is written to a sink in pieces.
+    /// Creates an empty text that is written to a sink in pieces.
     pub(super) fn to_sink(sink: Sink) -> Self {
         Text { sink: Some(Box::new(sink)), ..Self::with_room(PIECE + PIECE / 4) }
     }
 
-    /// Writes what it holds to its sink, if it has one and holds a piece. To be called
-    /// where an event's line may become long: by formats after each element of an array.
+    /// Writes the text to its sink if it has one and is long enough. Formats must call this
+    /// after each element of an array, since an event's line may become long.
     #[inline(always)]
-    pub(super) fn relieve(&mut self) {
+    pub(super) fn spill(&mut self) {
         if self.length >= PIECE {
             self.drain();
         }
     }
 
-    /// Writes what it holds to its sink, if it has one.
+    /// Writes the text to its sink, if it has one, and empties it.
     #[cold]
     #[inline(never)]
     pub(super) fn drain(&mut self) {
@@ -64,50 +62,50 @@ impl Text {
         }
     }
 
-    /// How often its sink has taken what it held.
+    /// Returns the number of writes to the sink.
     pub(super) fn drained(&self) -> u64 {
         self.drained
     }
 
-    /// How many bytes it can hold without growing.
+    /// Returns the number of bytes that fit without growing.
     #[cfg(test)]
     pub(super) fn room(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Its sink.
+    /// Returns the sink.
     pub(super) fn sink(&mut self) -> Option<&mut Sink> {
         self.sink.as_deref_mut()
     }
 
-    /// What it says.
+    /// Returns the text as bytes.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether it says nothing.
+    /// Returns `true` if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Makes it empty; keeps the room.
+    /// Removes the text, and keeps the space.
     pub fn clear(&mut self) {
         self.length = 0;
     }
 
-    /// Cuts all but this many bytes.
+    /// Shortens the text to at most this many bytes.
     pub(super) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
 
-    /// Appends what a function writes to the start of a block, which tells how
-    /// many bytes of it count.
+    /// Appends the bytes that a function writes to the start of a block. The function returns
+    /// their number.
     #[inline(always)]
     pub(super) fn write<const N: usize>(&mut self, write: impl FnOnce(&mut [u8; N]) -> usize) {
         loop {
@@ -140,14 +138,14 @@ impl Text {
         self.append(&[byte]);
     }
 
-    /// Appends a byte as often as told.
+    /// Appends a byte several times.
     pub(super) fn repeat(&mut self, byte: u8, times: usize) {
         for _ in 0..times {
             self.push(byte);
         }
     }
 
-    /// Appends a few bytes.
+    /// Appends up to eight bytes.
     #[inline(always)]
     pub(super) fn short(&mut self, Short { word, length }: Short) {
         self.write(|room: &mut [u8; 8]| {
@@ -156,6 +154,7 @@ impl Text {
         });
     }
 
+    /// Grows the space by at least `room` bytes.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, room: usize) {
@@ -170,7 +169,7 @@ impl AsRef<[u8]> for Text {
     }
 }
 
-/// With U+FFFD where the bytes are not sound.
+/// Displays the text with U+FFFD in place of invalid UTF-8.
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(self.as_bytes()))
@@ -190,15 +189,16 @@ impl From<&str> for Text {
     }
 }
 
-/// A piece of text that is appended millions of times.
+/// A piece of text that is appended very often.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk {
     block: [u8; BLOCK],
     length: usize,
-    /// The whole text, if the block cannot hold it.
+    /// The whole text, if it does not fit into the block.
     long: Option<Box<[u8]>>,
 }
 
+/// The length of a block in bytes.
 const BLOCK: usize = 32;
 
 impl Chunk {
@@ -214,7 +214,7 @@ impl Chunk {
         }
     }
 
-    /// Appends the text.
+    /// Appends the text to `out`.
     #[inline(always)]
     pub(super) fn append(&self, out: &mut Text) {
         out.write(|room| {
@@ -226,13 +226,13 @@ impl Chunk {
         }
     }
 
-    /// Appends the text and a few bytes more.
+    /// Appends the text and up to eight bytes to `out`.
     #[inline(always)]
     pub(super) fn append_with(&self, out: &mut Text, Short { word, length }: Short) {
         self.append_with_block(out, word.to_le_bytes(), length);
     }
 
-    /// Appends the text and the first bytes of a block of at most 32.
+    /// Appends the text and the first `length` bytes of a block to `out`.
     #[inline(always)]
     pub(super) fn append_with_block<const N: usize>(
         &self,
@@ -246,8 +246,8 @@ impl Chunk {
         }
         out.write(|room: &mut [u8; 2 * BLOCK]| {
             room[..BLOCK].copy_from_slice(&self.block);
-            if let Some(behind) = room[self.length.min(BLOCK)..].first_chunk_mut() {
-                *behind = more;
+            if let Some(after) = room[self.length.min(BLOCK)..].first_chunk_mut() {
+                *after = more;
             }
             self.length + length
         });
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn growth() {
+    fn texts_grow() {
         let (mut out, mut expected) = (Text::default(), Vec::new());
         for i in 0..1000u32 {
             let piece = vec![i as u8; (i * i % 97) as usize];

@@ -1,4 +1,4 @@
-//! Times as arguments: `--begin`, `--end`, `--timerange`.
+//! Times in arguments: `--begin`, `--end`, `--timerange`.
 
 use std::str::FromStr;
 
@@ -8,32 +8,32 @@ use ltt_read::Timestamp;
 
 use crate::report::Usage;
 
-/// A time as a person writes it.
+/// A time in one of the notations for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimeArg {
     /// Seconds since the origin of the clock: `[-]SEC[.NANO]`.
     Origin(Timestamp),
-    /// `YYYY-MM-DD [hh:mm[:ss[.NANO]]]`
+    /// Date and time: `YYYY-MM-DD [hh:mm[:ss[.NANO]]]`.
     DateTime(civil::DateTime),
-    /// `hh:mm[:ss[.NANO]]` of the day on which the traces begin.
+    /// Time of day: `hh:mm[:ss[.NANO]]`, on the day of the first event.
     TimeOfDay(civil::Time),
 }
 
-/// Why a text is not a time.
+/// An error from parsing or resolving a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeArgError {
-    /// None of the notations fits.
+    /// The text fits no notation.
     #[error(
         "expected `YYYY-MM-DD [hh:mm[:ss[.NANO]]]`, `hh:mm[:ss[.NANO]]` or `[-]SECONDS[.NANO]`"
     )]
     Notation,
-    /// A notation fits, but there is no such time.
-    #[error("no such time, or one outside the years 1678 to 2262")]
+    /// The text fits a notation, but there is no such time, or it cannot be represented.
+    #[error("no such time between the years 1678 and 2262")]
     Range,
-    /// A range is not two times with a comma between.
+    /// The text of a range is not a pair of times separated by a comma.
     #[error("expected `BEGIN,END` or `[BEGIN,END]`")]
     Pair,
-    /// A time of day, and no event from which to take the date.
+    /// A time of day without an event to take the date from.
     #[error("a time without a date needs a trace whose events have times")]
     NoDate,
 }
@@ -70,17 +70,17 @@ impl FromStr for TimeArg {
 }
 
 impl TimeArg {
-    /// Whether the date has to come from elsewhere.
+    /// Returns `true` if the time has no date.
     pub fn needs_date(&self) -> bool {
         matches!(self, TimeArg::TimeOfDay(_))
     }
 
-    /// The point in time that is meant.
+    /// Returns the point in time. `first` is the time of the first event, from which a time of
+    /// day takes its date.
     ///
     /// # Errors
     ///
-    /// If it cannot be represented, or needs a date and `first` (the time of
-    /// the first event) is `None`.
+    /// If the time cannot be represented, or if it has no date and `first` is `None`.
     pub fn resolve(
         &self,
         zone: &TimeZone,
@@ -102,26 +102,26 @@ impl TimeArg {
     }
 }
 
-/// Refuses a time window that ends before it begins.
+/// Checks that a time window does not end before it begins.
 ///
 /// # Errors
 ///
-/// If it does.
+/// If `end` is before `begin`.
 pub fn check_order(begin: Option<Timestamp>, end: Option<Timestamp>) -> Result<(), Usage> {
     match (begin, end) {
         (Some(begin), Some(end)) if begin > end => Err(Usage::new(format_args!(
-            "the begin {begin} is after the end {end}: there is no time between them"
+            "the begin {begin} is after the end {end}"
         ))),
         _ => Ok(()),
     }
 }
 
-/// Two times, as `--timerange` takes them.
+/// A pair of times, as in `--timerange`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeRange {
-    /// First time wanted.
+    /// The first time of the range.
     pub begin: TimeArg,
-    /// Last time wanted.
+    /// The last time of the range, inclusive.
     pub end: TimeArg,
 }
 
@@ -141,7 +141,7 @@ impl FromStr for TimeRange {
 fn parse_date(text: &str) -> Result<civil::Date, TimeArgError> {
     let mut parts = text.split('-');
     let (year, month, day) = (part(&mut parts, 4)?, part(&mut parts, 2)?, part(&mut parts, 2)?);
-    let (month, day) = (month as i8, day as i8); // two digits always fit
+    let (month, day) = (month as i8, day as i8); // two digits fit
     civil::Date::new(year, month, day).map_err(|_| TimeArgError::Range)
 }
 
@@ -163,7 +163,7 @@ fn parse_time(text: &str) -> Result<civil::Time, TimeArgError> {
     civil::Time::new(hour as i8, minute as i8, second as i8, ns).map_err(|_| TimeArgError::Range)
 }
 
-/// One to nine digits after the point, as nanoseconds.
+/// Parses one to nine digits after the decimal point, as nanoseconds.
 fn parse_fraction(text: &str) -> Result<i32, TimeArgError> {
     if text.len() > 9 {
         return Err(TimeArgError::Notation);
@@ -172,6 +172,7 @@ fn parse_fraction(text: &str) -> Result<i32, TimeArgError> {
     Ok(value * 10i32.pow(9 - text.len() as u32))
 }
 
+/// Parses the next part, of exactly `width` digits.
 fn part<'a>(parts: &mut impl Iterator<Item = &'a str>, width: usize) -> Result<i16, TimeArgError> {
     let text = parts.next().filter(|t| t.len() == width).ok_or(TimeArgError::Notation)?;
     digits(text)?.parse().map_err(|_| TimeArgError::Notation)
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn invalid_times_are_refused() {
         for bad in [
             "",
             "-",
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges() {
+    fn time_ranges() {
         let range: TimeRange = "[03:02:07,5]".parse().unwrap();
         assert_eq!(range, "03:02:07,5".parse().unwrap());
         assert_eq!(range.end, TimeArg::Origin(Timestamp::from_ns(5_000_000_000)));

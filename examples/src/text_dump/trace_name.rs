@@ -1,11 +1,11 @@
-//! What a trace is called in the output.
+//! The names of traces in the output.
 
 use std::path::{Path, PathBuf};
 
 use ltt_read::schema::Schema;
 
-/// The name that babeltrace gives a trace: its host, and where it lies below
-/// the path that the user gave (not if it lies in several places).
+/// Returns the name of a trace in babeltrace: its host, and its path below the path that
+/// the user gave (omitted if the trace is in several directories).
 pub fn trace_name(schema: &Schema, given: &Path, found: &[PathBuf]) -> String {
     let host = schema.env_str("hostname").unwrap_or("");
     let below = match found {
@@ -19,7 +19,7 @@ pub fn trace_name(schema: &Schema, given: &Path, found: &[PathBuf]) -> String {
     }
 }
 
-/// Which of the paths that the user gave led to a trace.
+/// Returns the path, of those that the user gave, that led to a trace.
 pub fn given_for<'a>(found: &'a Path, given: &'a [PathBuf]) -> &'a Path {
     given.iter().map(|path| &**path).find(|path| found.starts_with(path)).unwrap_or(found)
 }

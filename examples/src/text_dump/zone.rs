@@ -1,13 +1,14 @@
-//! The time zone of times given and printed.
+//! The time zone of times that are parsed and printed.
 
 use std::env;
 
 use jiff::tz::TimeZone;
 
-/// The system's time zone, as the C library sees it: `TZ`, or `/etc/localtime`.
+/// Returns the system's time zone as the C library determines it: from `TZ` or
+/// `/etc/localtime`.
 ///
-/// [`TimeZone::system`] begins by listing all zones there are, which takes
-/// longer than opening a trace. Where one file tells, only that is read.
+/// [`TimeZone::system`] first lists all time zones, which takes longer than opening a trace.
+/// This reads only one file if that is enough.
 pub fn local_zone() -> TimeZone {
     let local = match env::var_os("TZ") {
         None => std::fs::read("/etc/localtime").ok().and_then(|f| TimeZone::tzif("local", &f).ok()),

@@ -1,35 +1,34 @@
-//! What each process did, one thing after the other.
+//! The activities of each process over time.
 
 use lttv_state::kernel::{
     ExecutionMode, NameId, ProcessIx, ProcessStatus, Serial, Tid, TraceState, Transition,
 };
 
-/// What a process does for a while.
+/// The activity of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Doing {
-    /// Nothing that is known; or it is gone.
+    /// Unknown, or the process has ended.
     #[default]
     Unknown,
-    /// It is on a CPU: in which mode, and in which system call, interrupt or
-    /// exception.
+    /// The process runs on a CPU, in a mode and a system call, interrupt or exception.
     Runs(ExecutionMode, NameId),
-    /// It waits for a CPU.
+    /// The process waits for a CPU.
     Ready,
-    /// It waits for something to happen, in a system call.
+    /// The process waits for an event, in a system call.
     Blocked(NameId),
 }
 
-/// A while during which a process does one thing. Times are in ns.
+/// A time span of one activity of a process. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Episode {
     pub(super) begin: i64,
     pub(super) end: i64,
     pub(super) doing: Doing,
-    /// Who ended it, if it was ended by a wake-up.
+    /// The waker, if a wake-up ended the episode.
     pub(super) waker: Option<Waker>,
 }
 
-/// Who wakes a process up: the process that runs there, or what interrupts it.
+/// The origin of a wake-up: a process, or an interrupt on its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Waker {
     pub(super) process: Serial,
@@ -37,9 +36,9 @@ pub(super) struct Waker {
     pub(super) submode: NameId,
 }
 
-/// What is known of a process.
+/// The identity and the episodes of a process.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Life {
+pub(super) struct ProcessLife {
     pub(super) tid: Option<Tid>,
     pub(super) name: NameId,
     pub(super) episodes: Vec<Episode>,
@@ -47,33 +46,33 @@ pub(super) struct Life {
     since: i64,
 }
 
-/// What is known of the processes of a trace.
+/// The episodes of all processes of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Lives {
-    /// By serial number.
-    pub(super) of: Vec<Life>,
-    /// Who ran on each CPU after its last event.
+    /// The processes, by serial number.
+    pub(super) of: Vec<ProcessLife>,
+    /// The running process of each CPU after its last event.
     running: Vec<Option<(ProcessIx, Serial)>>,
     end: i64,
 }
 
 impl Episode {
-    /// How long it was, in ns.
+    /// Returns the duration in ns.
     pub(super) fn time(&self) -> u64 {
         self.end.saturating_sub(self.begin).max(0) as u64
     }
 
-    /// The part of it that lies between two times; `None` if nothing does.
+    /// Returns the part of the episode between two times; `None` if it is empty.
     pub(super) fn within(self, begin: i64, end: i64) -> Option<Episode> {
         let clipped = Episode { begin: self.begin.max(begin), end: self.end.min(end), ..self };
-        // Who wakes up behind the end does not matter.
+        // The waker at an end past the limit does not belong to the part.
         let waker = self.waker.filter(|_| self.end <= end);
         (clipped.begin < clipped.end).then_some(Episode { waker, ..clipped })
     }
 }
 
 impl Lives {
-    /// An event has been applied to the state.
+    /// Records an event after it has been applied to the state.
     pub(super) fn event(
         &mut self,
         state: &TraceState,
@@ -84,7 +83,7 @@ impl Lives {
         self.end = self.end.max(time);
         let Some(running) = state.cpu(cpu).map(|cpu| cpu.running()) else { return };
         let Some(process) = state.process(running) else { return };
-        // Numbers may be anything; places are dense.
+        // CPU numbers are arbitrary; indices are dense.
         let Some(at) = state.cpu_index(cpu) else { return };
         if self.running.len() <= at {
             self.running.resize(at + 1, None);
@@ -106,7 +105,7 @@ impl Lives {
         }
     }
 
-    /// Looks what a process does now.
+    /// Updates the activity of a process.
     fn follow(
         &mut self,
         state: &TraceState,
@@ -116,10 +115,10 @@ impl Lives {
         waker: Option<Waker>,
     ) {
         if self.of.len() <= serial.index() {
-            self.of.resize(serial.index() + 1, Life::default());
+            self.of.resize(serial.index() + 1, ProcessLife::default());
         }
         let life = &mut self.of[serial.index()];
-        // Its place may be another's by now.
+        // Another process may have reused the slot.
         let process = state.process(ix).filter(|process| process.serial() == serial);
         let doing = process.map_or(Doing::Unknown, |process| {
             (life.tid, life.name) = (process.tid(), process.name());
@@ -136,14 +135,14 @@ impl Lives {
         life.change(doing, time, waker);
     }
 
-    /// Ends what still goes on.
+    /// Ends the episodes that are still open.
     pub(super) fn finish(&mut self) {
         let end = self.end;
         self.of.iter_mut().for_each(|life| life.change(Doing::Unknown, end, None));
     }
 }
 
-impl Life {
+impl ProcessLife {
     fn change(&mut self, doing: Doing, time: i64, waker: Option<Waker>) {
         if doing == self.doing {
             return;
@@ -155,14 +154,14 @@ impl Life {
         (self.doing, self.since) = (doing, time);
     }
 
-    /// Its episodes between two times, cut to these.
+    /// Iterates over the episodes between two times, clipped to these.
     pub(super) fn between(&self, begin: i64, end: i64) -> impl Iterator<Item = Episode> {
         let first = self.episodes.partition_point(|episode| episode.end <= begin);
         let rest = self.episodes[first..].iter();
         rest.take_while(move |e| e.begin < end).filter_map(move |e| e.within(begin, end))
     }
 
-    /// Whether it is the idle process of a CPU.
+    /// Returns `true` for the idle process of a CPU.
     pub(super) fn is_idle(&self) -> bool {
         self.tid == Some(0)
     }

@@ -1,4 +1,4 @@
-//! What processes waited for, and who woke them up.
+//! Waits of processes, and the wake-ups that ended them.
 
 mod episodes;
 mod path;
@@ -22,15 +22,15 @@ use crate::report::Usage;
 #[derive(Debug)]
 pub(super) struct DepAnalysis;
 
-/// What is asked for.
+/// The parameters of the analysis.
 #[derive(Debug, Clone, Copy)]
-struct Question {
-    /// The process; all of them in brief if there is none.
+struct Query {
+    /// The thread id of the process to report in detail; `None` for a summary of all.
     tid: Option<Tid>,
-    /// Between these times, in ns.
+    /// The time span of the analysis, in ns.
     begin: i64,
     end: i64,
-    /// So many steps of a path are printed.
+    /// The greatest number of steps of a path to print.
     limit: usize,
 }
 
@@ -38,12 +38,12 @@ impl Module<Host> for DepAnalysis {
     fn info(&self) -> ModuleInfo {
         ModuleInfo {
             name: "depAnalysis",
-            summary: "What processes waited for, and who woke them up",
-            description: "Tells for each process how long it ran, was ready to run, and was \
-                          blocked. For the process --dep-pid it tells what it did, what it waited \
-                          for, and its critical path: where it was blocked until another process \
-                          woke it up, what that one did meanwhile, and so on. In \
-                          traces/[TRACE]/dependencies. All that processes do is kept in memory.",
+            summary: "Waits of processes, and the wake-ups that ended them",
+            description: "Reports for each process how long it was running, ready to run, and \
+                          blocked. For the process --dep-pid, reports its activities, its waits, \
+                          and its critical path: while it was blocked until another process woke \
+                          it up, the path continues with the activities of that process, and so \
+                          on. In traces/[TRACE]/dependencies. Keeps all activities in memory.",
             requires: &["batchAnalysis"],
         }
     }
@@ -51,20 +51,20 @@ impl Module<Host> for DepAnalysis {
     fn options(&self) -> Vec<OptionSpec> {
         let option = |name, kind, help| OptionSpec::new(name, kind, help);
         vec![
-            option("dep-pid", Kind::UInt, "Tell all about this process (by its thread id)")
+            option("dep-pid", Kind::UInt, "Report this process in detail (by its thread id)")
                 .value_name("TID"),
-            option("dep-time-start", Kind::Text, "Only what happened after this time")
+            option("dep-time-start", Kind::Text, "Ignore activities before this time")
                 .value_name("TIME"),
-            option("dep-time-end", Kind::Text, "Only what happened before this time")
+            option("dep-time-end", Kind::Text, "Ignore activities after this time")
                 .value_name("TIME"),
-            option("dep-limit", Kind::UInt, "Print so many steps of the critical path")
+            option("dep-limit", Kind::UInt, "Print at most N steps of the critical path")
                 .value_name("N")
                 .default("100"),
         ]
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
-        let question = question(host)?;
+        let query = query(host)?;
         let work = &mut host.data;
         let kernel = work.kernel();
         let context = &mut work.batch.context;
@@ -87,12 +87,12 @@ impl Module<Host> for DepAnalysis {
                 }
             },
         );
-        report_with(host, Priority::DEFAULT, move |host| report(host, lives, kernel, question));
+        report_with(host, Priority::DEFAULT, move |host| report(host, lives, kernel, query));
         Ok(())
     }
 }
 
-fn question(host: &Host) -> Result<Question, Failure> {
+fn query(host: &Host) -> Result<Query, Failure> {
     let options = &host.options;
     let first = host.data.span.map(|span| span.begin);
     let time = |name| {
@@ -101,8 +101,8 @@ fn question(host: &Host) -> Result<Question, Failure> {
         resolved.map_err(|error| Usage::new(format_args!("--{name}: {error}")))
     };
     let tid = options.get::<u64>("dep-pid")?.map(|tid| Tid::try_from(*tid));
-    Ok(Question {
-        tid: tid.transpose().map_err(|_| Usage::new("--dep-pid: there can be no such process"))?,
+    Ok(Query {
+        tid: tid.transpose().map_err(|_| Usage::new("--dep-pid: the thread id is out of range"))?,
         begin: time("dep-time-start")?.map_or(i64::MIN, |time| time.ns()),
         end: time("dep-time-end")?.map_or(i64::MAX, |time| time.ns()),
         limit: usize::try_from(options.get("dep-limit")?.copied().unwrap_or(100_u64))?,
@@ -113,7 +113,7 @@ fn report(
     host: &mut Host,
     lives: Handle<Vec<Lives>>,
     kernel: Handle<KernelState>,
-    question: Question,
+    query: Query,
 ) -> Result<(), AttributeError> {
     let Some((lives, kernel)) = host.data.batch.context.extensions_mut().both_mut(lives, kernel)
     else {
@@ -121,7 +121,7 @@ fn report(
     };
     lives.iter_mut().for_each(Lives::finish);
     for (number, (of, state)) in lives.iter().zip(kernel.traces()).enumerate() {
-        let found = waits::Found::new(of, state, question);
+        let found = waits::Found::new(of, state, query);
         if host.data.style == Style::Text {
             found.print(number, host.data.output.borrow_mut().buffer());
         } else {
@@ -132,7 +132,7 @@ fn report(
     Ok(())
 }
 
-/// The processes of an id, in the order in which they appeared.
+/// Iterates over the processes with a thread id, in order of appearance.
 fn of_tid(lives: &Lives, tid: Tid) -> impl Iterator<Item = Serial> {
     let all = (0..).map(Serial).zip(&lives.of);
     all.filter(move |(_, life)| life.tid == Some(tid)).map(|(serial, _)| serial)

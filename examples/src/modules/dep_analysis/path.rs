@@ -1,24 +1,24 @@
-//! The critical path of a process: whatever it waited for, followed to who worked
-//! on it meanwhile.
+//! The critical path of a process: each wait is replaced by the activities of the process
+//! that ended it.
 
 use lttv_state::kernel::Serial;
 
 use super::episodes::{Doing, Episode, Lives};
 
-/// A stretch of the path: a process, and what it did.
+/// A step of the path: a process and one of its episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) process: Serial,
     pub(super) episode: Episode,
-    /// How many waits lie between this process and the one whose path it is.
+    /// The number of waits between this process and the process of the path.
     pub(super) depth: u32,
 }
 
-/// Chains of who waited for whom are followed so far.
+/// The greatest number of nested waits that are followed.
 const MAX_DEPTH: u32 = 32;
 
-/// The critical path of a process between two times, in order. Where the process
-/// was blocked until another one woke it up, it is the path of that one.
+/// Returns the critical path of a process between two times, in order. While the process
+/// was blocked until another one woke it up, it is the path of the other one.
 pub(super) fn critical_path(lives: &Lives, process: Serial, begin: i64, end: i64) -> Vec<Step> {
     let mut steps = Vec::new();
     follow(lives, process, (begin, end), 0, &mut steps);
@@ -41,7 +41,7 @@ fn follow(
         };
         let known = steps.len();
         follow(lives, waker, (episode.begin, episode.end), depth + 1, steps);
-        // Where nothing is known of the other, this one just waits.
+        // Where the activity of the other process is unknown, this process just waits.
         let mut at = episode.begin;
         for step in steps.split_off(known) {
             steps.extend(episode.within(at, step.episode.begin).map(own));
@@ -52,8 +52,8 @@ fn follow(
     }
 }
 
-/// The process that another waited for. What interrupts bring comes from outside,
-/// whomever they interrupt; and the idle process does nothing for others.
+/// Returns the process whose wake-up ended an episode. `None` for a wake-up by an interrupt,
+/// which comes from outside of the process it interrupts, or by the idle process.
 fn waited_for(lives: &Lives, process: Serial, episode: &Episode) -> Option<Serial> {
     let waker = episode.waker.filter(|_| matches!(episode.doing, Doing::Blocked(_)))?;
     let other = lives.of.get(waker.process.index())?;
@@ -65,7 +65,7 @@ fn waited_for(lives: &Lives, process: Serial, episode: &Episode) -> Option<Seria
 mod tests {
     use lttv_state::kernel::{ExecutionMode, NameId};
 
-    use super::super::episodes::{Life, Waker};
+    use super::super::episodes::{ProcessLife, Waker};
     use super::*;
 
     const RUNS: Doing = Doing::Runs(ExecutionMode::User, NameId::NONE);
@@ -75,15 +75,15 @@ mod tests {
         Some(Waker { process: Serial(process), mode, submode: NameId::NONE })
     }
 
-    fn life(tid: i32, episodes: &[(i64, i64, Doing, Option<Waker>)]) -> Life {
+    fn life(tid: i32, episodes: &[(i64, i64, Doing, Option<Waker>)]) -> ProcessLife {
         let episode = |&(begin, end, doing, waker)| Episode { begin, end, doing, waker };
         let episodes = episodes.iter().map(episode).collect();
-        let mut life = Life::default();
+        let mut life = ProcessLife::default();
         (life.tid, life.episodes) = (Some(tid), episodes);
         life
     }
 
-    fn path(lives: Vec<Life>, begin: i64, end: i64) -> Vec<(u32, i64, i64, Doing, u32)> {
+    fn path(lives: Vec<ProcessLife>, begin: i64, end: i64) -> Vec<(u32, i64, i64, Doing, u32)> {
         let mut all = Lives::default();
         all.of = lives;
         let steps = critical_path(&all, Serial(0), begin, end);
@@ -106,7 +106,7 @@ mod tests {
                 2,
                 &[(0, 20, RUNS, None), (20, 40, BLOCKED, woken_by(2, user)), (40, 90, RUNS, None)],
             ),
-            // Woken up by an interrupt, whomever that interrupts.
+            // Woken up by an interrupt of another process.
             life(
                 3,
                 &[
@@ -126,13 +126,13 @@ mod tests {
             (0, 50, 60, RUNS, 0),
         ];
         assert_eq!(path(lives.clone(), i64::MIN, i64::MAX), expected);
-        // Before the end of a wait nobody knows who will end it.
+        // Before the end of a wait its waker is not known.
         let cut = path(lives, 5, 45);
         assert_eq!(cut, [(0, 5, 10, RUNS, 0), (0, 10, 45, BLOCKED, 0)]);
     }
 
     #[test]
-    fn circles_have_an_end() {
+    fn circular_waits_end() {
         let user = ExecutionMode::User;
         let lives = vec![
             life(1, &[(0, 10, BLOCKED, woken_by(1, user))]),

@@ -1,4 +1,4 @@
-//! Dependencies as tables and as attributes.
+//! Output of dependencies as tables and as attributes.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -11,29 +11,29 @@ use crate::modules::table::{Table, fraction, us};
 use crate::text_dump::text::Text;
 
 impl Found<'_> {
-    /// Prints tables of a trace.
+    /// Prints the tables of a trace.
     pub(super) fn print(&self, trace: usize, out: &mut Text) {
-        // Writing to a text cannot fail.
-        if self.question.tid.is_none() {
+        // Writing to a text never fails.
+        if self.query.tid.is_none() {
             _ = write!(out, "{}", self.summary(trace));
         } else if self.details.is_empty() {
             _ = write!(
                 out,
-                "Trace {trace} knows no process {}\n\n",
-                self.question.tid.unwrap_or(0)
+                "Trace {trace} has no process {}\n\n",
+                self.query.tid.unwrap_or(0)
             );
         }
         for of in &self.details {
             let name = self.label(of.process);
-            _ = write!(out, "{}", self.doings(of, format!("What {name} of trace {trace} did")));
-            _ = write!(out, "{}", self.waits(of, format!("What {name} waited for")));
+            _ = write!(out, "{}", self.doings(of, format!("Activities of {name} in trace {trace}")));
+            _ = write!(out, "{}", self.waits(of, format!("Waits of {name}")));
             _ = write!(
                 out,
                 "{}",
-                self.shares(of, format!("Who is on the critical path of {name}"))
+                self.shares(of, format!("Processes on the critical path of {name}"))
             );
             _ = write!(out, "{}", self.path(of, format!("Critical path of {name}")));
-            if let Some(more @ 1..) = of.path.len().checked_sub(self.question.limit) {
+            if let Some(more @ 1..) = of.path.len().checked_sub(self.query.limit) {
                 _ = write!(out, "  … {more} more: see --dep-limit\n\n");
             }
         }
@@ -87,14 +87,14 @@ impl Found<'_> {
             .text("PROCESS")
             .text("WHAT")
             .text("WOKEN UP BY");
-        for step in of.path.iter().take(self.question.limit) {
+        for step in of.path.iter().take(self.query.limit) {
             let episode = step.episode;
             let time = |ns| Timestamp::from_ns(ns).to_string();
             table.row([
                 time(episode.begin),
                 time(episode.end),
                 us(episode.time()),
-                // Further in, the further away.
+                // Deeper waits are indented further.
                 "  ".repeat(step.depth as usize) + &self.label(step.process),
                 self.doing(episode.doing),
                 episode.waker.map_or(String::new(), |waker| self.waker(Some(waker))),
@@ -103,7 +103,7 @@ impl Found<'_> {
         table
     }
 
-    /// Adds all of it to attributes.
+    /// Adds all results to attributes.
     pub(super) fn export(
         &self,
         into: &mut Attributes,
@@ -171,7 +171,7 @@ fn set(into: &mut Attributes, at: AttributeId, times: Times) -> Result<(), Attri
     into.set(at, "max", Duration::from_nanos(times.longest)).map(|_| ())
 }
 
-/// Adds a time in ns: others of the same name may be there.
+/// Adds a time in ns to the value, since processes may share a name.
 fn add(
     into: &mut Attributes,
     at: AttributeId,

@@ -1,4 +1,4 @@
-//! Sums of what processes did, and of what they waited for.
+//! Sums of activities and waits of processes.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use lttv_state::kernel::{NameId, Serial, TraceState};
 
 use super::episodes::{Doing, Lives, Waker};
 use super::path::{Step, critical_path};
-use super::{Question, of_tid};
+use super::{Query, of_tid};
 
-/// How often something was, how long in all, and how long at most; in ns.
+/// The number, the total and the greatest of some durations, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Times {
     pub(super) count: u64,
@@ -16,7 +16,7 @@ pub(super) struct Times {
     pub(super) longest: u64,
 }
 
-/// How long a process did what, in ns.
+/// The time of a process in each kind of activity, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sums {
     pub(super) running: u64,
@@ -25,24 +25,24 @@ pub(super) struct Sums {
     pub(super) blocked: u64,
 }
 
-/// What is told of a trace.
+/// The results of a trace.
 #[derive(Debug)]
 pub(super) struct Found<'a> {
     pub(super) lives: &'a Lives,
     pub(super) state: &'a TraceState,
-    pub(super) question: Question,
-    /// Those who ran longest, first.
+    pub(super) query: Query,
+    /// The processes with their sums, by decreasing time of running.
     pub(super) processes: Vec<(Serial, Sums)>,
-    /// All about the processes that were asked for.
+    /// The details of the processes with the requested thread id.
     pub(super) details: Vec<Details>,
 }
 
-/// All about a process.
+/// The details of one process.
 #[derive(Debug)]
 pub(super) struct Details {
     pub(super) process: Serial,
     pub(super) doings: BTreeMap<Doing, Times>,
-    /// By where it waited, and who woke it up.
+    /// The times of waits, by system call and waker.
     pub(super) waits: BTreeMap<(NameId, Option<Waker>), Times>,
     pub(super) path: Vec<Step>,
 }
@@ -56,13 +56,13 @@ impl Times {
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn new(lives: &'a Lives, state: &'a TraceState, question: Question) -> Self {
-        let asked = question.tid.into_iter().flat_map(|tid| of_tid(lives, tid));
-        let details = asked.map(|process| Details::new(lives, process, question)).collect();
+    pub(super) fn new(lives: &'a Lives, state: &'a TraceState, query: Query) -> Self {
+        let asked = query.tid.into_iter().flat_map(|tid| of_tid(lives, tid));
+        let details = asked.map(|process| Details::new(lives, process, query)).collect();
         let known = (0..).map(Serial).zip(&lives.of).filter(|(_, life)| life.tid.is_some());
         let sums = known.map(|(serial, life)| {
             let mut sums = Sums::default();
-            for episode in life.between(question.begin, question.end) {
+            for episode in life.between(query.begin, query.end) {
                 *match episode.doing {
                     Doing::Runs(mode, _) if mode.is_interrupt() => &mut sums.interrupted,
                     Doing::Runs(..) => &mut sums.running,
@@ -75,10 +75,10 @@ impl<'a> Found<'a> {
         });
         let mut processes: Vec<_> = sums.filter(|(_, sums)| *sums != Sums::default()).collect();
         processes.sort_by_key(|(serial, sums)| (std::cmp::Reverse(sums.running), *serial));
-        Found { lives, state, question, processes, details }
+        Found { lives, state, query, processes, details }
     }
 
-    /// What a process is called: its name and id.
+    /// Returns the label of a process: its name and thread id.
     pub(super) fn label(&self, process: Serial) -> String {
         let Some(life) = self.lives.of.get(process.index()) else { return "?".to_owned() };
         match (life.tid, self.state.name(life.name)) {
@@ -89,7 +89,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// What somebody does, in words.
+    /// Describes an activity.
     pub(super) fn doing(&self, doing: Doing) -> String {
         let named = |what: &str, name| match self.state.name(name) {
             "" | "NONE" | "UNKNOWN" => what.to_owned(),
@@ -103,7 +103,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Who or what woke somebody up, in words.
+    /// Describes a waker.
     pub(super) fn waker(&self, waker: Option<Waker>) -> String {
         match waker {
             None => "unknown".to_owned(),
@@ -116,13 +116,13 @@ impl<'a> Found<'a> {
 }
 
 impl Details {
-    fn new(lives: &Lives, process: Serial, question: Question) -> Self {
-        let Question { begin, end, .. } = question;
+    fn new(lives: &Lives, process: Serial, query: Query) -> Self {
+        let Query { begin, end, .. } = query;
         let (mut doings, mut waits) = (BTreeMap::new(), BTreeMap::new());
         for episode in lives.of[process.index()].between(begin, end) {
             doings.entry(episode.doing).or_insert(Times::default()).add(episode.time());
             if let Doing::Blocked(submode) = episode.doing {
-                // Whatever a process did when it woke this one up, it is the same.
+                // Wake-ups are summed by process, or by kind of interrupt.
                 let waker = episode.waker.map(|waker| match waker.mode.is_interrupt() {
                     true => Waker { process: Serial(0), ..waker },
                     false => Waker { mode: Default::default(), submode: NameId::NONE, ..waker },
@@ -134,8 +134,7 @@ impl Details {
         Details { process, doings, waits, path }
     }
 
-    /// How long each process and each of its doings was on the path, the longest
-    /// first.
+    /// Returns the time on the path of each process and activity, by decreasing time.
     pub(super) fn shares(&self) -> Vec<((Serial, Doing), Times)> {
         let mut shares: BTreeMap<_, Times> = BTreeMap::new();
         for step in &self.path {
@@ -146,10 +145,10 @@ impl Details {
     }
 }
 
-/// Sums, those with the longest time first.
+/// Sorts sums by decreasing time.
 pub(super) fn longest_first<K: Ord>(sums: impl IntoIterator<Item = (K, Times)>) -> Vec<(K, Times)> {
     let mut sums: Vec<_> = sums.into_iter().collect();
-    // Those of one time stay in order.
+    // A stable sort: equal times stay in key order.
     sums.sort_by_key(|(_, times)| std::cmp::Reverse(times.total));
     sums
 }
