@@ -20,10 +20,10 @@ use lttv_examples::text_dump::output::Output;
 #[derive(Debug, clap::Parser)]
 #[command(name = "count_by_type", version, after_help = report::EXIT_STATUS)]
 struct Cli {
-    /// Directory of a trace; without it, the one that comes with this program
+    /// Directory of a trace [default: the bundled trace]
     trace: Option<PathBuf>,
 
-    /// Only events of this name, which may have * and ?
+    /// Count only events of this name, with the wildcards * and ?
     #[arg(default_value = "*")]
     pattern: String,
 }

@@ -1,5 +1,5 @@
-//! Three viewers as tasks of an asynchronous program. Any executor of tasks of one
-//! thread will do; here all are parts of one future.
+//! Three viewers as tasks of an asynchronous program. Works with any single-threaded
+//! executor; here all tasks are parts of one future.
 //!
 //! ```text
 //! cargo run --release --example embed_async -- [TRACE]
@@ -22,13 +22,14 @@ use lttv_examples::text_dump::output::Output;
 use lttv_requests::task::AsyncScheduler;
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SubmitError, TimeWindow, Urgency};
 
+/// The number of bars of the histogram.
 const COLUMNS: u64 = 60;
 
 /// Count, list and draw events in tasks
 #[derive(Debug, clap::Parser)]
 #[command(name = "embed_async", version, after_help = report::EXIT_STATUS)]
 struct Cli {
-    /// Directory of a trace; without it, the one that comes with this program
+    /// Directory of a trace [default: the bundled trace]
     trace: Option<PathBuf>,
 }
 
@@ -51,7 +52,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let (bars, switches, list) = found?;
     let mut out = Output::stdout();
     for to in replays {
-        writeln!(out, "state is brought to {to:?}")?;
+        writeln!(out, "the state is replayed to {to:?}")?;
     }
     writeln!(out, "histogram: {bars:?}\nswitches: {switches}")?;
     for line in list {
@@ -66,8 +67,8 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// Reads for all of them. Between chunks others get their turn. Returns the number of
-/// chunks, and the times to which the state was brought.
+/// Serves all requests; other tasks run between chunks. Returns the number of chunks, and
+/// the times to which the state was replayed.
 async fn drive(scheduler: &AsyncScheduler<'_>) -> (usize, Vec<Option<Timestamp>>) {
     let mut chunks = scheduler.serve(Budget::time(Duration::from_millis(2)));
     let (mut count, mut replays) = (0, Vec::new());
@@ -80,11 +81,12 @@ async fn drive(scheduler: &AsyncScheduler<'_>) -> (usize, Vec<Option<Timestamp>>
     (count, replays)
 }
 
+/// Creates a request for the events in a window.
 fn within<'h>(window: TimeWindow) -> EventsRequest<'h> {
     EventsRequest::new(Owner::fresh()).from(window.begin()).until(window.end())
 }
 
-/// Takes times as they come.
+/// Counts events by time: receives the time of each event from a stream.
 async fn histogram(
     scheduler: &AsyncScheduler<'_>,
     window: TimeWindow,
@@ -99,7 +101,7 @@ async fn histogram(
     Ok(bars)
 }
 
-/// Counts in a hook, and waits for its end: much less work for each event.
+/// Counts events in a hook and waits for the end, which takes much less work per event.
 async fn switches(scheduler: &AsyncScheduler<'_>, window: TimeWindow) -> Result<u64, SubmitError> {
     let count = std::rc::Rc::new(Cell::new(0));
     let counted = count.clone();
@@ -110,7 +112,8 @@ async fn switches(scheduler: &AsyncScheduler<'_>, window: TimeWindow) -> Result<
     Ok(count.get())
 }
 
-/// A list from the middle, when the others are at it already: it comes first.
+/// Lists events from the middle of the window, with precedence over the requests that are
+/// already being served.
 async fn list(
     scheduler: &AsyncScheduler<'_>,
     window: TimeWindow,

@@ -1,6 +1,5 @@
-//! A user interface that stays responsive while three viewers read one trace: it
-//! draws a frame, and gives what is left of the time to `service_chunk`. There is
-//! no thread.
+//! A user interface that stays responsive while three viewers read one trace: it draws a
+//! frame and passes the remaining time to `service_chunk`. There is no second thread.
 //!
 //! ```text
 //! cargo run --release --example embed_requests -- [TRACE]
@@ -20,9 +19,10 @@ use lttv_examples::report::{self, Report};
 use lttv_examples::text_dump::output::Output;
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Tab, Urgency};
 
+/// The number of bars of the histogram.
 const COLUMNS: usize = 60;
 
-/// What the viewers know so far; the hooks of their requests fill it in.
+/// The data of the viewers, which the hooks of their requests fill in.
 #[derive(Default)]
 struct Views {
     histogram: RefCell<Vec<u32>>,
@@ -34,7 +34,7 @@ struct Views {
 #[derive(Debug, clap::Parser)]
 #[command(name = "embed_requests", version, after_help = report::EXIT_STATUS)]
 struct Cli {
-    /// Directory of a trace; without it, the one that comes with this program
+    /// Directory of a trace [default: the bundled trace]
     trace: Option<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let window = tab.window();
     let mut scheduler = Scheduler::new(context);
 
-    // A histogram of the whole window, and a counter: they are read together.
+    // A histogram and a counter of the whole window, which are read together.
     views.histogram.replace(vec![0; COLUMNS]);
     let column = move |time: ltt_read::Timestamp| {
         let offset = u128::from(time.ns().abs_diff(window.begin().ns()));
@@ -75,7 +75,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         let chunk = scheduler.service_chunk(Budget::time(Duration::from_millis(2)).and_events(500));
         longest = longest.max(begin.elapsed());
         if frames == 4 && !clicked {
-            // The user clicks: a list of ten events from there, before all else.
+            // The user clicks: a list of ten events from that time has precedence.
             clicked = true;
             let middle = window.begin().ns().saturating_add_unsigned(window.width() / 2);
             tab.set_time(ltt_read::Timestamp::from_ns(middle), None);
@@ -95,14 +95,14 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         }
     }
     draw(out, views, frames, clicked)?;
-    writeln!(out, "{} frames, the longest wait for events {longest:?}", frames + 1)?;
+    writeln!(out, "{} frames, longest call {longest:?}", frames + 1)?;
     out.finish()?;
     let context = scheduler.context();
     report.errors(context.errors(), context.errors_omitted());
     Ok(())
 }
 
-/// What stands for a user interface here.
+/// Draws a frame: a line of text in place of a user interface.
 fn draw(out: &mut Output, views: &Views, frame: u32, with_list: bool) -> io::Result<()> {
     let histogram = views.histogram.borrow();
     let most = histogram.iter().copied().max().unwrap_or(0).max(1);
@@ -115,6 +115,6 @@ fn draw(out: &mut Output, views: &Views, frame: u32, with_list: bool) -> io::Res
             writeln!(out, "      {line}")?;
         }
     }
-    // A frame is seen when it is drawn.
+    // Flush, so that the frame is visible.
     out.finish()
 }

@@ -1,5 +1,5 @@
-//! A user interface that reads in another thread: it asks by a channel, and gets
-//! what its three viewers draw by another one.
+//! A user interface with a second thread that reads. It sends commands by one channel, and
+//! receives the data of its three viewers by another one.
 //!
 //! ```text
 //! cargo run --release --example embed_thread -- [TRACE]
@@ -22,13 +22,15 @@ use lttv_examples::text_dump::output::Output;
 use lttv_requests::views::{EventTable, Histogram};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow};
 
-/// What the user interface asks for.
-enum Ask {
+/// A command of the user interface.
+enum Command {
+    /// Shows this window in the histogram.
     Show(TimeWindow),
+    /// Lists events from this time.
     List(Timestamp),
 }
 
-/// What it gets to draw.
+/// The data to draw.
 struct Drawing {
     histogram: Vec<u64>,
     switches: u64,
@@ -40,7 +42,7 @@ struct Drawing {
 #[derive(Debug, clap::Parser)]
 #[command(name = "embed_thread", version, after_help = report::EXIT_STATUS)]
 struct Cli {
-    /// Directory of a trace; without it, the one that comes with this program
+    /// Directory of a trace [default: the bundled trace]
     trace: Option<PathBuf>,
 }
 
@@ -49,15 +51,15 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
-    // Traces can be shared by threads; contexts and schedulers stay in theirs.
+    // Threads can share traces; contexts and schedulers stay in one thread.
     let traceset = open_or_bundled(report, cli.trace.as_slice())?;
     let span = TracesetContext::new(&traceset).contexts().time_span().ok_or("no events")?;
     let window = TimeWindow::of(span);
-    let (ask, asked) = channel();
+    let (command, commands) = channel();
     let (draw, drawings) = channel();
-    let reader = std::thread::spawn(move || read(traceset, asked, draw));
+    let reader = std::thread::spawn(move || read(traceset, commands, draw));
 
-    ask.send(Ask::Show(window))?;
+    command.send(Command::Show(window))?;
     let (mut clicked, mut out) = (false, Output::stdout());
     for (frame, drawing) in drawings.iter().enumerate() {
         let Drawing { histogram, switches, list, is_done } = drawing;
@@ -67,22 +69,22 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         out.finish()?;
         if !clicked {
             clicked = true; // The user clicks into the middle.
-            ask.send(Ask::List(window.centred(window.end()).begin()))?;
+            command.send(Command::List(window.centred(window.end()).begin()))?;
         } else if is_done && !list.is_empty() {
             break;
         }
     }
-    drop(ask);
+    drop(command);
     let (errors, omitted) = reader.join().map_err(|_| "the reader panicked")?;
     report.errors(&errors, omitted);
     Ok(())
 }
 
-/// What could not be read: the errors that were kept, and the number of the others.
+/// The errors of reading that were kept, and the number of those omitted.
 type Damage = (Vec<ltt_read::Error>, u64);
 
-/// Serves requests until nobody asks any more.
-fn read(traceset: Traceset, asked: Receiver<Ask>, draw: Sender<Drawing>) -> Damage {
+/// Serves commands until the sender is dropped.
+fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) -> Damage {
     let switches = Cell::new(0);
     let histogram = Histogram::new(TimeWindow::new(Timestamp::MIN, Timestamp::MAX).unwrap(), 60);
     let list = EventTable::new(Owner::fresh(), 10, |call| {
@@ -91,10 +93,10 @@ fn read(traceset: Traceset, asked: Receiver<Ask>, draw: Sender<Drawing>) -> Dama
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset));
     let mut is_done = true;
     loop {
-        // With nothing to do, wait for the next wish; else look whether there is one.
-        let wait = || asked.recv().map_err(|_| TryRecvError::Disconnected);
-        match if is_done { wait() } else { asked.try_recv() } {
-            Ok(Ask::Show(window)) => {
+        // When idle, wait for the next command; otherwise only check for one.
+        let wait = || commands.recv().map_err(|_| TryRecvError::Disconnected);
+        match if is_done { wait() } else { commands.try_recv() } {
+            Ok(Command::Show(window)) => {
                 histogram.show(window);
                 for missing in histogram.missing() {
                     _ = scheduler.submit(histogram.request(Owner::fresh(), missing));
@@ -105,7 +107,7 @@ fn read(traceset: Traceset, asked: Receiver<Ask>, draw: Sender<Drawing>) -> Dama
                     counter.on_event("sched_switch", |_, _| switches.set(switches.get() + 1));
                 _ = scheduler.submit(counter.from(window.begin()).until(window.end()));
             }
-            Ok(Ask::List(time)) => _ = scheduler.submit(list.show_time(time)),
+            Ok(Command::List(time)) => _ = scheduler.submit(list.show_time(time)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => break,
         }

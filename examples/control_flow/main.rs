@@ -1,4 +1,4 @@
-//! Draws what each process was doing as a page for a browser, or as a picture.
+//! Draws the states of each process over time as an HTML page, or as a picture.
 //!
 //! ```text
 //! cargo run --release --example control_flow -- [TRACE…] [-o FILE] [--svg]
@@ -23,43 +23,42 @@ use lttv_requests::views::ControlFlow;
 use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
 use lttv_state::kernel::KernelState;
 
-/// Draw what each process was doing: running user code, in which system call, waiting
+/// Draw the states of each process over time: running user code, system calls, waiting
 ///
-/// The page is one file without anything else: the wheel zooms, dragging moves,
-/// pointing at a state tells what it is. Without TRACE the small kernel trace that comes
-/// with this program is drawn.
+/// The page is a single file: the wheel zooms, dragging moves, and pointing at a state shows
+/// its details. Without TRACE, draws the bundled kernel trace.
 #[derive(Debug, clap::Parser)]
 #[command(name = "control_flow", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directories of kernel traces
     traces: Vec<PathBuf>,
 
-    /// Where to write it, instead of to the standard output
+    /// Write to this file instead of standard output
     #[arg(short, long)]
     output: Option<PathBuf>,
 
-    /// Write the picture alone, without what makes it zoom
+    /// Write only the SVG picture, without zoom
     #[arg(long)]
     svg: bool,
 
-    /// Seconds from the first event to where it begins
+    /// Start of the chart, in seconds after the first event
     #[arg(long, default_value_t = 0.0, value_parser = seconds)]
     from: f64,
 
-    /// Seconds that it shows; to the last event, if not given
+    /// Length of the chart in seconds [default: up to the last event]
     #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
 
-    /// Draw processes that only waited, too
+    /// Include processes that only waited
     #[arg(long)]
     all: bool,
 
-    /// States shorter than the time shown divided by this are drawn together
+    /// Merge states that are shorter than the chart's time divided by this number
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
 }
 
-/// A length of time, which is neither negative nor endless.
+/// Parses a length of time, which must be finite and not negative.
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: Option<f64> = text.parse().ok();
     let seconds = seconds.filter(|seconds| (0.0..=1e9).contains(seconds));
@@ -81,11 +80,11 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let first = context.position().time().unwrap_or(span.begin).max(span.begin);
     let ns = |seconds: f64| (seconds * 1e9).clamp(0.0, 1e18) as i64;
     let begin = first.ns().saturating_add(ns(cli.from));
-    // The last event is in it, and what is damaged after that is met.
+    // Includes the last event, and meets damage after it.
     let last = span.end.ns().saturating_add(1);
     let end = cli.seconds.map_or(last, |s| begin.saturating_add(ns(s)).min(last));
     let window = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end));
-    let empty = || Usage::new("--from and --seconds leave no time of the trace");
+    let empty = || Usage::new("--from and --seconds select no part of the trace");
     let window = window.ok_or_else(empty)?;
 
     let flow = ControlFlow::new(window, window.width() / cli.steps);
@@ -96,7 +95,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let context = scheduler.context();
     let picture = picture::draw(&flow, &context.extensions()[kernel], first, cli.all);
     let text = if cli.svg { picture } else { page::around(&picture) };
-    // The picture has escaped what is of the trace.
+    // The picture has escaped the texts of the trace.
     let mut out = Output::new(cli.output.as_deref())?;
     out.write_all(text.as_bytes())?;
     out.finish()?;

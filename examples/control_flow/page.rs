@@ -1,6 +1,6 @@
-//! The page around a picture: what makes it zoom.
+//! The page around a picture, with a script that zooms it.
 
-/// A page that holds a picture, and needs nothing else.
+/// Returns a self-contained page with the picture.
 pub(crate) fn around(picture: &str) -> String {
     format!("{HEAD}{picture}{TAIL}")
 }
@@ -8,17 +8,17 @@ pub(crate) fn around(picture: &str) -> String {
 const HEAD: &str = r#"<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
-<title>What each process was doing</title>
+<title>States of each process</title>
 <style>
   body { margin: 0; background: #000; color: #ddd; font: 13px sans-serif }
   p { margin: 8px 10px }
   .chart { cursor: grab }
 </style>
-<p>The wheel zooms, dragging moves, a double click shows all again; pointing at a state tells
-what it is.</p>
+<p>The wheel zooms, dragging moves, a double click shows everything; pointing at a state shows
+its details.</p>
 "#;
 
-/// Zooming changes the part of the chart that is shown, and the labels of the axis.
+/// The script: zooming changes the visible part of the chart, and the labels of the axis.
 const TAIL: &str = r#"<script>
 const chart = document.querySelector(".chart"), axis = document.querySelector(".axis");
 const [, , full, height] = chart.getAttribute("viewBox").split(" ").map(Number);

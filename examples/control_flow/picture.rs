@@ -1,4 +1,4 @@
-//! The picture: SVG, a row for each process.
+//! An SVG picture with a row for each process.
 
 use std::fmt::Write;
 
@@ -8,19 +8,20 @@ use lttv_requests::TimeWindow;
 use lttv_requests::views::{ControlFlow, Paint, ProcessLabel, ProcessState, Segment};
 use lttv_state::kernel::{KernelState, NameId};
 
-/// Where the chart begins, and how wide it is.
+/// The left edge and the width of the chart.
 const LEFT: f64 = 300.0;
 const WIDTH: f64 = 1100.0;
-/// Above the rows there are the legend and the axis.
+/// The height of the legend and the axis, above the rows.
 const TOP: f64 = 62.0;
+/// The height of a row.
 const ROW: f64 = 18.0;
-/// How thick the line of one is who does something; and of one who waits.
+/// The thickness of the line of an active state, and of a waiting one.
 const ACTIVE: f64 = 12.0;
 const WAITING: f64 = 4.0;
-/// Marks on the axis.
+/// The number of intervals on the axis.
 const MARKS: u64 = 8;
 
-/// Draws the rows; times are counted from one.
+/// Draws the rows. Times are relative to `origin`.
 pub(crate) fn draw(
     flow: &ControlFlow,
     kernel: &KernelState,
@@ -29,7 +30,7 @@ pub(crate) fn draw(
 ) -> String {
     let (timeline, labels) = (flow.timeline(), flow.labels());
     let mut order = flow.order();
-    // That a processor has nothing to do is not told by a row of its own.
+    // Idle CPUs have no row of their own.
     order.retain(|row| all || timeline.rows()[*row].is_active() && labels[*row].tid != Some(0));
     let rows: Vec<_> = order.iter().map(|row| (&timeline.rows()[*row], &labels[*row])).collect();
     let window = timeline.window();
@@ -37,13 +38,13 @@ pub(crate) fn draw(
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"DejaVu Sans, Helvetica, sans-serif\" font-size=\"12\" fill=\"#ddd\">\n\
-         <title>What each process was doing</title>\n\
+         <title>States of each process</title>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#000\"/>\n"
     );
     legend(&mut svg);
     axis(&mut svg, window, origin, height);
     heading(&mut svg);
-    // What zooms is within a window of its own, and measured in parts of its width.
+    // The zoomed part is in an inner SVG, measured in parts of its width.
     _ = writeln!(
         svg,
         "<svg class=\"chart\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{WIDTH}\" height=\"{:.0}\" \
@@ -117,8 +118,7 @@ fn label(svg: &mut String, of: &ProcessLabel, y: f64) {
     }
 }
 
-/// A line from where the state begins to where it ends: the thicker, the more of it
-/// was work.
+/// Draws a line over the time of a state. Its thickness shows the share of active time.
 fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWindow, hint: &str) {
     let width = window.width() as f64;
     let x = of.begin.ns().abs_diff(window.begin().ns()) as f64 / width * WIDTH;
@@ -135,7 +135,7 @@ fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWin
     );
 }
 
-/// What is told when somebody points at a state.
+/// Returns the details of a state, shown when the user points at it.
 fn hint<'k>(
     label: &ProcessLabel,
     of: &Segment<ProcessState>,
@@ -161,7 +161,7 @@ fn hint<'k>(
     text
 }
 
-/// A trace may hold anything.
+/// Escapes a text of the trace, which may contain any characters, for XML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Stores every kernel state of a trace and shows them; and measures, on workloads
-//! that are known.
+//! Builds and queries histories of all kernel states of a trace, and measures histories of
+//! known workloads.
 //!
 //! ```text
 //! cargo run --release --example history -- build TRACE FILE
@@ -10,10 +10,10 @@
 //! cargo run --release --example history -- bench --workload K1-10M
 //! ```
 //!
-//! If FILE has the trace as it was earlier, `build` adds what is new. Elsewhere
-//! FILE is a history file, or a trace's directory, which is read first then. Times
-//! are in ns since the epoch. A pattern is a path in which `*` stands for any one name and
-//! `**` for any number of names.
+//! If FILE exists with an earlier stage of the trace, `build` adds the new part. For the
+//! other commands FILE is a history file, or a trace directory, which is read first. Times
+//! are in ns since the epoch. A pattern is a path in which `*` matches one name and `**` any
+//! number of names.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -44,56 +44,56 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Store every kernel state of a trace in a file
+    /// Store all kernel states of a trace in a file
     Build {
-        /// Directory of a trace or of several
+        /// Directory of one or more traces
         trace: PathBuf,
         file: PathBuf,
-        /// From the begin, whatever the file has already
+        /// Build the whole file again, even if it exists
         #[arg(long)]
         force: bool,
     },
-    /// Tell what a history is about, and check all of it
+    /// Describe a history, and verify its checksums
     Info { file: PathBuf },
     /// Print the values at a time
     At {
         file: PathBuf,
-        /// In ns
+        /// The time in ns
         #[arg(allow_negative_numbers = true)]
         time: i64,
-        /// Only of these attributes
+        /// Print only attributes that match this pattern
         #[arg(default_value = "**")]
         pattern: String,
     },
-    /// Print the values of some attributes over a time
+    /// Print the values of attributes over a time span
     Range {
         file: PathBuf,
         pattern: String,
         #[command(flatten)]
         span: Span,
-        /// One value each so many ns, instead of all
+        /// Print one value per this many ns instead of all values
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         each: u64,
     },
-    /// Print when an attribute had which value, and for how long in all
+    /// Print all values of an attribute over time, and the total time of each value
     Changes {
         file: PathBuf,
         path: String,
         #[command(flatten)]
         span: Span,
-        /// From the last to the first
+        /// Print from the last to the first value
         #[arg(long)]
         reverse: bool,
     },
-    /// Build and ask a history of a known workload, and tell what that costs
+    /// Build and query a history of a known workload, and report the costs
     Bench {
-        /// K1-1M, K1-10M or K1-wide
+        /// The workload: K1-1M, K1-10M or K1-wide
         #[arg(long, default_value = "K1-1M")]
         workload: String,
-        /// Where to put the file
+        /// The directory of the file
         #[arg(long, default_value = ".")]
         dir: PathBuf,
-        /// Leave the file there
+        /// Keep the file
         #[arg(long)]
         keep: bool,
     },
@@ -101,15 +101,16 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct Span {
-    /// First time in ns; by default the history's
+    /// First time in ns [default: the start of the history]
     #[arg(long, allow_negative_numbers = true)]
     from: Option<i64>,
-    /// Last time in ns; by default the history's
+    /// Last time in ns [default: the end of the history]
     #[arg(long, allow_negative_numbers = true)]
     to: Option<i64>,
 }
 
 impl Span {
+    /// Returns the time span, and checks its order.
     fn of(&self, history: &History) -> std::result::Result<RangeInclusive<i64>, Usage> {
         if let (Some(from), Some(to)) = (self.from, self.to)
             && from > to
@@ -129,7 +130,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, report: &mut Report) -> Result<()> {
     let mut out = Output::stdout();
     let done = run_command(&cli.command, &mut out, report);
-    // What was found before an error is of use, too.
+    // Output before an error is still useful.
     out.finish()?;
     done
 }
@@ -141,7 +142,7 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
         Command::At { file, time, pattern } => {
             let history = open(file, report)?;
             history.tree().matching(Quark::ROOT, pattern).map_err(Usage::new)?;
-            for interval in history.matching_at(pattern, *time).map_err(of_question)? {
+            for interval in history.matching_at(pattern, *time).map_err(query_error)? {
                 print(&history, &interval, out)?;
             }
         }
@@ -153,7 +154,7 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
                 printed = print(&history, &interval, out);
                 if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-            let flow = flow.map_err(of_question)?;
+            let flow = flow.map_err(query_error)?;
             if flow.is_break() {
                 printed?;
             }
@@ -176,15 +177,16 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// An error of a question: a time that is not in the history is one of the command line.
-fn of_question(error: Error) -> Box<dyn std::error::Error> {
+/// Converts an error of a query. A time outside of the history is an error of the command
+/// line.
+fn query_error(error: Error) -> Box<dyn std::error::Error> {
     match error {
         Error::OutOfRange { .. } => Usage::new(error).into(),
         error => error.into(),
     }
 }
 
-/// A history from its file, or made of a trace.
+/// Opens a history file, or builds a history of a trace in memory.
 fn open(path: &Path, report: &mut Report) -> Result<History> {
     if path.is_file() {
         return Ok(History::open(path)?);
@@ -193,7 +195,7 @@ fn open(path: &Path, report: &mut Report) -> Result<History> {
     Ok(read(&traceset, Target::Memory, report)?.history)
 }
 
-/// Reads traces, and shows how far that is.
+/// Builds a history of traces, and shows the progress.
 fn read(traceset: &Traceset, target: Target<'_>, report: &mut Report) -> Result<Recorded> {
     let mut progress = Progress::new(false);
     let recorded = record(traceset, target, |bytes| {
@@ -215,10 +217,10 @@ fn build(
     inputs::refuse(file, traceset.traces(), &[])?;
     match kernel_history::open(file, &traceset) {
         Ok(_) if !force => {
-            writeln!(out, "{} has all of that trace already", file.display())?;
+            writeln!(out, "{} is up to date", file.display())?;
             return Ok(());
         }
-        // What is no history is not to be overwritten.
+        // Other files are not overwritten.
         Err(error @ Error::NotAHistory) => return Err(error.into()),
         _ => {}
     }
@@ -226,7 +228,7 @@ fn build(
     let target = if force { Target::Anew(file) } else { Target::File(file) };
     let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target, report)?;
     if let Some(why) = rebuilt {
-        report.message(format_args!("{}: {why}; it was made anew", file.display()));
+        report.message(format_args!("{}: {why}; it was built again", file.display()));
     }
     let seconds = started.elapsed().as_secs_f64();
     let bytes = std::fs::metadata(file)?.len();
@@ -234,7 +236,7 @@ fn build(
         traceset.traces().iter().flat_map(|of| of.tracefiles()).map(|of| of.size()).sum();
     let intervals = history.intervals_count();
     if let Some(t) = kept {
-        writeln!(out, "kept       all before {t} ns")?;
+        writeln!(out, "kept       all states before {t} ns")?;
     }
     writeln!(out, "events     {events} read, {of_trace} B")?;
     writeln!(out, "attributes {}", history.tree().len())?;
@@ -251,7 +253,7 @@ fn info(history: &History, out: &mut impl Write) -> Result<()> {
     writeln!(out, "to         {} ns", history.end())?;
     writeln!(out, "attributes {}", history.tree().len())?;
     writeln!(out, "intervals  {}", history.intervals_count())?;
-    writeln!(out, "blocks     {}, all as they were written", history.blocks())?;
+    writeln!(out, "blocks     {}, all checksums correct", history.blocks())?;
     writeln!(out, "built from {}", history.identity())?;
     Ok(())
 }
@@ -268,14 +270,14 @@ fn changes(
     reverse: bool,
     out: &mut impl Write,
 ) -> Result<()> {
-    let intervals = history.intervals(quark, span.clone()).map_err(of_question)?;
+    let intervals = history.intervals(quark, span.clone()).map_err(query_error)?;
     let mut each =
         |interval| print(history, &interval?, out).map_err(Box::<dyn std::error::Error>::from);
     match reverse {
         false => intervals.into_iter().try_for_each(&mut each)?,
         true => intervals.rev().try_for_each(&mut each)?,
     }
-    writeln!(out, "\nin all")?;
+    writeln!(out, "\ntotal")?;
     for sum in history.durations(quark, span)? {
         writeln!(out, "{:>20} ns {:>10} times {}", sum.time, sum.count, sum.value)?;
     }

@@ -1,4 +1,4 @@
-//! The command line: what is for the program itself. Modules add options.
+//! The command line of the program itself. Modules add options.
 
 /// Run modules over traces: the text part of LTTV
 #[derive(Debug, clap::Parser)]
@@ -8,27 +8,27 @@ pub(crate) struct Cli {
     #[arg(short, long = "module", value_name = "NAME")]
     pub(crate) modules: Vec<String>,
 
-    /// Tell which modules there are
+    /// List the available modules
     #[arg(long)]
     pub(crate) list_modules: bool,
 }
 
-/// What comes before the list of modules at the end of help.
+/// The help text before the list of modules.
 pub(crate) const BEFORE_MODULES: &str = "\
-Modules add options: those of a module are known, and shown here, once it is named by --module. The
-modules that it requires are loaded with it.
+Modules add options. Those of a module and of the modules that it requires are known, and shown here,
+after it has been named with --module.
 
 Modules:";
 
-/// What comes after it.
+/// The help text after the list of modules.
 pub(crate) const AFTER_MODULES: &str = "\
 Times:
-  YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a civil time (local, unless --clock-gmt)
-  hh:mm[:ss[.NANO]]                on the day on which the traces begin
+  YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a date and time (local, unless --clock-gmt)
+  hh:mm[:ss[.NANO]]                on the day of the first event
   [-]SEC[.NANO]                    seconds since the origin of the clock
 
-Ctrl-C ends reading; what was found so far is printed.
+Ctrl-C ends reading; the results so far are printed.
 
 Exit status: 0 if everything was read and written; 1 if something could not be read (the rest was
 analysed) or written; 2 for a wrong command line: modules, options, times, filters, or an output that
-would replace a file of a trace; 130 if it was interrupted.";
+would replace a file of a trace; 130 if interrupted.";

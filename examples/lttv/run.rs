@@ -1,4 +1,4 @@
-//! Loads modules, starts them, and lets them do their work.
+//! Loading, starting and running of modules.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -20,10 +20,10 @@ use lttv_examples::text_dump::output::Output;
 
 use crate::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
 
-/// As a shell tells of a program that was interrupted.
+/// The exit status of an interrupted program, as in shells.
 const INTERRUPTED: u8 = 130;
 
-/// Does what the command line says.
+/// Runs the command line.
 pub(crate) fn main() -> ExitCode {
     let mut answer = None;
     let status = report::main_with_status("lttv", |report| match run(report) {
@@ -39,7 +39,7 @@ pub(crate) fn main() -> ExitCode {
     answer.map_or(status, |answer| report::print_answer("lttv", &answer))
 }
 
-/// A status of its own, if there is one.
+/// Runs the command line. Returns an exit status of its own if it has one.
 fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let mut modules = modules()?;
     let mut options = Options::new();
@@ -64,12 +64,12 @@ fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     modules.init(loaded.iter().map(String::as_str), &mut host)?;
     let cancel = Arc::clone(&host.data.cancel);
     ctrlc::set_handler(move || {
-        // Who asks twice cannot wait.
+        // A second interrupt ends the program at once.
         if cancel.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
     })
-    .map_err(|error| format!("cannot wait for ctrl-c: {error}"))?;
+    .map_err(|error| format!("cannot handle Ctrl-C: {error}"))?;
     _ = host.run();
     let is_cancelled = report_end(&mut host);
     report.clone_from(&host.data.report);
@@ -77,11 +77,11 @@ fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     Ok(is_cancelled.then_some(INTERRUPTED))
 }
 
-/// Reports what went wrong. Returns whether the work was interrupted.
+/// Reports errors. Returns `true` if the work was interrupted.
 fn report_end(host: &mut Host) -> bool {
     let Work { end, failures, report, .. } = &mut host.data;
     failures.iter().for_each(|failure| report.error(failure));
-    // Modules may be there only for what others do with them.
+    // Modules that only support others do not read.
     let Some(end) = end else { return false };
     report.notices_omitted(end.notices_omitted);
     report.errors(&end.errors, end.errors_omitted);
@@ -92,11 +92,11 @@ fn report_end(host: &mut Host) -> bool {
     is_cancelled
 }
 
-/// The modules that there are, in a line each, and what else there is to say.
+/// Returns the end of the help: the modules, one per line, and further notes.
 fn after_help(modules: &Modules<Host>) -> String {
     let mut text = format!("{BEFORE_MODULES}\n");
     for info in modules.infos() {
-        // Writing to a string cannot fail.
+        // Writing to a string never fails.
         _ = writeln!(text, "  {:16} {}", info.name, info.summary);
     }
     text + "\n" + AFTER_MODULES

@@ -1,14 +1,14 @@
-//! Runs requests by a script, and prints what their hooks get.
+//! Runs scripted requests, and prints the calls of their hooks.
 //!
 //! ```text
 //! cargo run --release --example request_replay -- SCRIPT.json
 //! ```
 //!
-//! [`Script`] says what can be in a script. A line is printed for each call of a
-//! hook: `ID before_request`, `ID before_chunk`, `ID event TIME_NS NAME`,
-//! `ID after_chunk`, `ID after_request REASON`; at last, `read EVENTS delivered
-//! EVENTS seeks SEEKS` for all of them together. Relative paths of traces are
-//! relative to the current directory; or to that of the script, if there are none.
+//! [`Script`] describes the scripts. One line is printed for each call of a hook:
+//! `ID before_request`, `ID before_chunk`, `ID event TIME_NS NAME`, `ID after_chunk`,
+//! `ID after_request REASON`; and at the end `read EVENTS delivered EVENTS seeks SEEKS` for all
+//! requests together. A relative path of a trace is relative to the current directory or,
+//! if it does not exist there, to the directory of the script.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -21,11 +21,11 @@ use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
 use lttv_examples::request_replay::{ReplayError, Script, replay};
 use lttv_examples::text_dump::output::Output;
 
-/// Runs requests by a script, and prints what their hooks get.
+/// Run scripted requests, and print the calls of their hooks
 #[derive(Debug, clap::Parser)]
 #[command(name = "request_replay", version, after_help = EXIT_STATUS)]
 struct Cli {
-    /// The script, in JSON.
+    /// The script, in JSON
     script: PathBuf,
 }
 
@@ -47,7 +47,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let mut out = Output::stdout();
     let read = replay(&script, traceset.traces(), &mut out).map_err(|error| match error {
         ReplayError::Write(error) => Box::<dyn Error>::from(error),
-        // The script asks for what is not there.
+        // An invalid request of the script.
         error => wrong(&error).into(),
     })?;
     out.finish()?;

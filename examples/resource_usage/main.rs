@@ -1,4 +1,4 @@
-//! Draws what CPUs and the busiest processes did over time.
+//! Draws the states of CPUs and of the busiest processes over time.
 //!
 //! ```text
 //! cargo run --release --example resource_usage -- TRACE -o FILE.svg [--top N]
@@ -22,9 +22,9 @@ use lttv_hooks::Priority;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
-/// Draw what CPUs and the busiest processes did over time, in LTTV's colours
+/// Draw the states of CPUs and of the busiest processes over time, in LTTV's colours
 ///
-/// Without TRACE the small kernel trace that comes with this program is read.
+/// Without TRACE, reads the bundled kernel trace.
 #[derive(Debug, clap::Parser)]
 #[command(name = "resource_usage", version, after_help = EXIT_STATUS)]
 struct Cli {
@@ -35,7 +35,7 @@ struct Cli {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Draw the N processes that were on CPUs longest
+    /// Draw the N processes with the most CPU time
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
@@ -53,7 +53,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
     let traceset = open(report, [path])?;
     inputs::refuse(&cli.output, traceset.traces(), &[])?;
-    // A first pass finds out who is worth a row.
+    // A first read determines the busiest processes.
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
@@ -62,7 +62,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     drop(context);
     let trace = statistics.traces().first().ok_or("there is no trace")?;
     if trace.cpus().is_empty() {
-        return Err("it is no trace of a kernel: there are no CPUs in it".into());
+        return Err("not a kernel trace: it has no CPUs".into());
     }
 
     let rows = rows::Rows::new(trace, cli.top, svg::columns(cli.width));

@@ -1,32 +1,33 @@
-//! What each row shows in each column of pixels: how long each colour lasted there.
+//! The colours of each row over time: the time of each colour in each column of pixels.
 
 use lttv_requests::views::Paint;
 use lttv_state::kernel::{ProcessIx, Serial, TraceState};
 use lttv_state::stats::TraceStatistics;
 
-/// How long a column shows each [`Paint`], in ns.
+/// The time of each [`Paint`] in a column, in ns.
 pub(crate) type Column = [u64; Paint::ALL.len()];
 
-/// Of a CPU of which nothing is known, and of a process that is not there: black.
+/// The paint of a CPU in an unknown state, and of a process that does not exist: black.
 pub(crate) const BLACK: Paint = Paint::Dead;
 
-/// A row under way.
+/// A row that is being filled.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) columns: Vec<Column>,
+    /// The paint since `since`, in ns.
     paint: Paint,
     since: i64,
 }
 
-/// All rows, and where they are in time.
+/// All rows, and the time span of the picture, in ns.
 #[derive(Debug)]
 pub(crate) struct Rows {
     pub(crate) cpus: Vec<Row>,
     pub(crate) processes: Vec<Row>,
     numbers: Vec<u32>,
     serials: Vec<Serial>,
-    /// Where processes are in the table of the state, as found last.
+    /// The index of each process in the table of the state, as found last.
     places: Vec<Option<ProcessIx>>,
     begin: i64,
     end: i64,
@@ -60,7 +61,7 @@ impl Rows {
         }
     }
 
-    /// The state after an event.
+    /// Records the state after an event.
     pub(crate) fn event(&mut self, state: &TraceState, time: i64) {
         let (begin, end) = (self.begin, self.end);
         for (number, row) in self.numbers.iter().zip(&mut self.cpus) {
@@ -70,14 +71,14 @@ impl Rows {
         let rows = self.serials.iter().zip(&mut self.places).zip(&mut self.processes);
         for ((serial, place), row) in rows {
             let known = |ix: ProcessIx| state.process(ix).filter(|p| p.serial() == *serial);
-            // Nobody is there before its birth was told.
+            // A process does not exist before its creation.
             if place.is_none_or(|ix| known(ix).is_none()) {
                 *place = None;
                 if serial.0 < state.serials() && row.paint != Paint::Unknown {
                     let mut all = state.processes();
                     *place = all.find(|(_, p)| p.serial() == *serial).map(|(ix, _)| ix);
                     if place.is_none() {
-                        // It is gone for good.
+                        // The process has ended.
                         row.set(BLACK, time, begin, end);
                     }
                 }
@@ -89,20 +90,21 @@ impl Rows {
         }
     }
 
-    /// The end of the trace has come.
+    /// Records the end of the trace.
     pub(crate) fn finish(&mut self) {
         for row in self.cpus.iter_mut().chain(&mut self.processes) {
             row.charge(self.end, self.begin, self.end);
         }
     }
 
+    /// Returns the time span in ns.
     pub(crate) fn time(&self) -> u64 {
         self.end.abs_diff(self.begin)
     }
 }
 
 impl Row {
-    /// For how long it was in a paint, in ns.
+    /// Returns the time in a paint, in ns.
     pub(crate) fn time_of(&self, paint: Paint) -> u64 {
         self.columns.iter().map(|column| column[paint.index()]).sum()
     }
@@ -114,12 +116,12 @@ impl Row {
         }
     }
 
-    /// Counts the time until now for the columns that it lies in.
+    /// Adds the time since the last call to the columns that it covers.
     fn charge(&mut self, time: i64, begin: i64, end: i64) {
         let span = i128::from(end.abs_diff(begin));
         let count = self.columns.len() as i128;
         let time = time.clamp(begin, end);
-        // A column begins at its number's part of the whole.
+        // The columns divide the time span evenly.
         let edge = |column: i128| begin + (column * span / count) as i64;
         while self.since < time {
             let at = i128::from(self.since.abs_diff(begin)) * count / span;

@@ -1,4 +1,4 @@
-//! The picture.
+//! The SVG picture.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use lttv_state::stats::TraceStatistics;
 
 use crate::rows::{BLACK, Column, Row, Rows};
 
-/// What rows of CPUs show, but for what is not known.
+/// The paints of CPUs with a known state.
 const CPU: [Paint; 5] = [Paint::Busy, Paint::Irq, Paint::Softirq, Paint::Trap, Paint::Idle];
 
 const LEFT: u32 = 190;
@@ -18,7 +18,7 @@ const ROW: u32 = 18;
 const BAR: u32 = 12;
 const GAP: u32 = 26;
 
-/// How many columns of pixels there are for a width.
+/// Returns the number of columns of pixels for a width.
 pub(crate) fn columns(width: u32) -> usize {
     (width - LEFT - RIGHT) as usize
 }
@@ -38,7 +38,7 @@ pub(crate) fn write(
         out,
         r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="11" fill="#d8d8d8">
 <rect width="{width}" height="{height}" fill="#1c1c1c"/>
-<text x="12" y="24" font-size="15" fill="#ffffff">What CPUs and the busiest processes did</text>
+<text x="12" y="24" font-size="15" fill="#ffffff">CPUs and the busiest processes</text>
 <text x="12" y="42">{} to {} (seconds), {} events</text>"##,
         trace.begin(),
         trace.end(),
@@ -56,7 +56,7 @@ pub(crate) fn write(
     writeln!(out, "</svg>")
 }
 
-/// Rows of one kind, with how much of the time they were busy.
+/// Writes the rows of one kind, with their share of active time.
 fn group(
     out: &mut impl Write,
     (title, share): (&str, &str),
@@ -81,8 +81,8 @@ fn group(
     Ok(())
 }
 
-/// A row: a column of pixels is divided among its colours by how long each lasted;
-/// neighbours of one colour only are one rectangle.
+/// Writes a row. Each column of pixels is divided among its colours in proportion to their
+/// times; adjacent columns of one colour become one rectangle.
 fn bar(out: &mut impl Write, row: &Row, top: u32) -> io::Result<()> {
     let single = |column: &Column| {
         let mut used = column.iter().enumerate().filter(|(_, time)| **time > 0);
@@ -118,11 +118,11 @@ fn bar(out: &mut impl Write, row: &Row, top: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Lines at round times, from the begin of the trace.
+/// Writes lines at round times after the start of the trace.
 fn axis(out: &mut impl Write, rows: &Rows, width: u32, top: u32, bottom: u32) -> io::Result<()> {
     let time = rows.time().max(1);
     let mut step = 1u64;
-    // About ten lines: 1, 2 or 5 times a power of ten ns apart.
+    // About ten lines, 1, 2 or 5 times a power of ten ns apart.
     while time / step > 12 {
         step = match step.to_string().as_bytes()[0] {
             b'1' => step * 2,

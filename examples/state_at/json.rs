@@ -1,11 +1,11 @@
-//! The state as JSON: what is not known is null.
+//! The state as JSON, with null for unknown values.
 
 use lttv_state::kernel::{CpuMode, ExecutionMode, ProcessStatus};
 use lttv_state::kernel_history::{Snapshot, ThreadState};
 use serde_json::{Value, json};
 
-/// One object; the CPUs and processes of all traces are in common lists, with the
-/// index of their trace.
+/// Returns one object with the CPUs and processes of all traces in common lists, each with
+/// the index of its trace.
 pub(crate) fn report(time: i64, states: &[Snapshot]) -> Value {
     let (mut cpus, mut processes) = (Vec::new(), Vec::new());
     for (trace, state) in states.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Prints what a machine was doing at an instant of its kernel trace.
+//! Prints the state of a machine at an instant of its kernel trace.
 //!
 //! ```text
 //! cargo run --release --example state_at -- TRACE --time NS [--format text|json]
@@ -27,10 +27,10 @@ use lttv_examples::text_dump::output::Output;
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{Snapshot, Target, record};
 
-/// Print what each CPU and process was doing at an instant
+/// Print the state of each CPU and process at an instant
 ///
-/// It is the state before the first event of that time or later. Without TRACE the
-/// small kernel trace that comes with this program is read.
+/// This is the state before the first event of that time or later. Without TRACE, reads the
+/// bundled kernel trace.
 #[derive(Debug, clap::Parser)]
 #[command(name = "state_at", version, after_help = EXIT_STATUS)]
 struct Cli {
@@ -41,16 +41,16 @@ struct Cli {
     #[arg(long, value_name = "NS", allow_hyphen_values = true)]
     time: i64,
 
-    /// How to print it
+    /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// How to get there
+    /// Way to compute the state; all give the same result
     #[arg(long, value_enum, default_value_t)]
     method: Method,
 
-    /// Take the checkpoints of FILE, so that no more than 50 000 events are read;
-    /// if it is not there or of other traces, make it
+    /// Continue from the checkpoints in FILE, so that at most 50 000 events are read. If FILE
+    /// does not exist or belongs to other traces, it is written first
     #[arg(long, value_name = "FILE")]
     checkpoints: Option<PathBuf>,
 }
@@ -66,13 +66,12 @@ enum Format {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Method {
-    /// Read all events from the begin
+    /// Read all events from the start
     #[default]
     Replay,
-    /// Read the whole trace once, then go back to the last checkpoint before the
-    /// instant and on from there: gives the same
+    /// Read the whole trace once, then continue from the last checkpoint before the instant
     Checkpoint,
-    /// Read the whole trace once, keep every state, then look it up: gives the same
+    /// Read the whole trace once, store every state, then look it up
     History,
 }
 
@@ -83,7 +82,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let file = cli.checkpoints.as_deref();
     if file.is_some() && cli.method != Method::Checkpoint {
-        return Err(Usage::new("--checkpoints is for --method checkpoint").into());
+        return Err(Usage::new("--checkpoints requires --method checkpoint").into());
     }
     let path = cli.trace.clone().map_or_else(bundled_trace, Ok)?;
     let traceset = open(report, [path])?;
@@ -105,11 +104,11 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The state of each trace, and what could not be read of them: the errors that were
-/// kept, and the number of those that were not.
+/// The state of each trace, the errors of reading that were kept, and the number of those
+/// omitted.
 type States = (Vec<Snapshot>, Vec<ltt_read::Error>, u64);
 
-/// By all events from the begin.
+/// Computes the state from all events before the time.
 fn replay(traceset: &Traceset, time: i64) -> States {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
@@ -118,7 +117,7 @@ fn replay(traceset: &Traceset, time: i64) -> States {
     (states, context.drain_errors(), context.errors_omitted())
 }
 
-/// By the events from a checkpoint on.
+/// Computes the state from the events after a checkpoint.
 fn checkpoint(
     traceset: &Traceset,
     time: i64,
@@ -139,8 +138,8 @@ fn checkpoint(
     Ok((states, context.drain_errors(), context.errors_omitted()))
 }
 
-/// Whether a file had checkpoints; if not, it is to be made. It is an error if the
-/// file is something else, which nobody wants to lose.
+/// Loads checkpoints from a file. Returns `false` if the file must be written. A file of
+/// another kind is an error, since it must not be overwritten.
 fn load(
     context: &mut TracesetContext<'_>,
     file: &Path,
@@ -155,16 +154,16 @@ fn load(
             error @ (CheckpointFileError::Io { .. } | CheckpointFileError::NotCheckpoints { .. }),
         ) => Err(error),
         Err(error) => {
-            report.warning(format_args!("{error}; it is made anew"));
+            report.warning(format_args!("{error}; it is written again"));
             Ok(false)
         }
     }
 }
 
-/// From a history of all states.
+/// Looks the state up in a history of all states.
 fn history(traceset: &Traceset, time: i64) -> Result<States, Box<dyn Error>> {
     let recorded = record(traceset, Target::Memory, |_| ControlFlow::Continue(()))?;
-    // Events at that very time have not happened yet.
+    // The state before the events of that time.
     let before = time.saturating_sub(1);
     let traces = 0..traceset.traces().len();
     let states = traces.map(|trace| Snapshot::read(&recorded.history, trace, before));

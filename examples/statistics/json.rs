@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lttv_state::stats::{Durations, ProcessSum, Statistics, TraceStatistics};
 use serde_json::{Value, json};
 
-/// One object; the CPUs, processes and devices of all traces are in common lists,
-/// with the index of their trace.
+/// Returns one object with the CPUs, processes and devices of all traces in common lists,
+/// each with the index of its trace.
 pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
     let mut events: BTreeMap<&str, u64> = BTreeMap::new();
     let (mut cpus, mut processes, mut devices) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,7 +60,7 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
     })
 }
 
-/// The processes that were on CPUs longest, first.
+/// Returns the processes by decreasing CPU time.
 pub(crate) fn busiest(trace: &TraceStatistics, top: Option<usize>) -> Vec<ProcessSum> {
     let mut sums = trace.processes();
     sums.sort_by_key(|sum| (std::cmp::Reverse(sum.cpu_time), sum.process));
@@ -98,7 +98,7 @@ fn process(index: usize, trace: &TraceStatistics, sum: &ProcessSum) -> Option<Va
     }))
 }
 
-/// System calls by name.
+/// Converts the durations of system calls, by name.
 fn syscalls(calls: &BTreeMap<&str, Durations>) -> Value {
     calls.iter().map(|(name, calls)| ((*name).to_owned(), durations(calls))).collect()
 }

@@ -1,4 +1,4 @@
-//! Prints where the time of a machine went.
+//! Prints statistics of events and CPU times.
 //!
 //! ```text
 //! cargo run --release --example statistics -- [TRACE…] [--format text|json] [--top N]
@@ -20,27 +20,27 @@ use lttv_examples::text_dump::output::Output;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
-/// Print events, CPU times and input and output of CPUs and processes
+/// Print events, CPU times, input and output of CPUs and processes
 ///
-/// Without TRACE the small kernel trace that comes with this program is read.
+/// Without TRACE, reads the bundled kernel trace.
 #[derive(Debug, clap::Parser)]
 #[command(name = "statistics", version, after_help = EXIT_STATUS)]
 struct Cli {
     /// Directories of kernel traces
     traces: Vec<PathBuf>,
 
-    /// How to print them
+    /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Print the N busiest processes only, and leave out the tree
+    /// Print only the N busiest processes, and no tree
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Format {
-    /// Tables, and the tree of all that was counted
+    /// Tables, and a tree of all counts
     #[default]
     Text,
     /// One JSON object; times are in ns

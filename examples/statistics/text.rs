@@ -7,8 +7,7 @@ use lttv_state::stats::{Statistics, TraceStatistics};
 
 use crate::json::busiest;
 
-/// Prints the tables of all traces; and the tree, unless only so many processes
-/// are wanted.
+/// Prints the tables of all traces, and the tree unless the number of processes is limited.
 pub(crate) fn print(
     out: &mut impl Write,
     statistics: &Statistics,
@@ -28,7 +27,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// A part of a whole, in per cent.
+/// Returns a part of a whole in per cent.
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }

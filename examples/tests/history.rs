@@ -54,7 +54,7 @@ fn what_is_built_is_shown() {
     assert_eq!(count("intervals"), expected.intervals_count().to_string());
     assert_eq!(count("file"), std::fs::metadata(file).unwrap().len().to_string());
     // The same once more is not needed, unless it is wanted.
-    assert!(history(&["build", trace, file]).contains("has all of that trace already"));
+    assert!(history(&["build", trace, file]).contains("is up to date"));
     assert_eq!(history(&["build", "--force", trace, file]).lines().next(), built.lines().next());
 
     let info = history(&["info", file]);
@@ -121,7 +121,7 @@ fn changes_and_ranges_tile_the_time() {
     let path = stored.tree().path(busiest.expect("attributes"));
 
     let changes = history(&["changes", file, &path]);
-    let (changes, sums) = changes.split_once("\nin all\n").expect("sums");
+    let (changes, sums) = changes.split_once("\ntotal\n").expect("sums");
     let changes = words(changes);
     assert!(changes.len() > 10, "{path} changes often");
     let times: Vec<(i64, i64)> =
@@ -135,7 +135,7 @@ fn changes_and_ranges_tile_the_time() {
     assert_eq!(sum(2), changes.len() as u64);
 
     let back = history(&["changes", file, &path, "--reverse"]);
-    let mut back = words(back.split_once("\nin all\n").expect("sums").0);
+    let mut back = words(back.split_once("\ntotal\n").expect("sums").0);
     back.reverse();
     assert_eq!(back, changes);
 

@@ -60,7 +60,7 @@ fn a_file_of_checkpoints_is_made_once() {
     assert_eq!(json(&state_at(BUNDLED, TIME, &with_file)), expected);
     assert_eq!(fs::read(&path).unwrap(), made);
 
-    // A damaged one is made anew.
+    // A damaged file is written again.
     fs::write(&path, &made[..made.len() / 2]).unwrap();
     let run = state_at(BUNDLED, TIME, &with_file);
     assert_eq!(json(&run), expected);

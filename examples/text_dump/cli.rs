@@ -1,4 +1,4 @@
-//! The command line. Options that babeltrace2 has too are spelt as there.
+//! The command line. Options that babeltrace2 also has are spelt as there.
 
 use std::path::PathBuf;
 
@@ -14,16 +14,16 @@ use lttv_filter::Zone;
 
 /// Print the events of traces as text, in time order
 ///
-/// Each TRACE is a directory; all traces in it, however deep, are read. Without
-/// TRACE the small kernel trace that comes with this program is printed.
+/// Each TRACE is a directory; all traces in it are read, at any depth. Without TRACE, prints
+/// the bundled kernel trace.
 #[derive(Debug, clap::Parser)]
 #[command(name = "text_dump", version, after_long_help = AFTER_HELP)]
 pub(crate) struct Cli {
-    /// Directories that hold traces
+    /// Directories that contain traces
     #[arg(value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
-    /// How events are printed
+    /// Format of the output
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 
@@ -35,12 +35,12 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<TimeArg>,
 
-    /// Same as --begin=BEGIN --end=END; may stand in square brackets
+    /// Same as --begin=BEGIN --end=END; square brackets are allowed
     #[arg(long, value_name = "BEGIN,END", allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["begin", "end"])]
     pub(crate) timerange: Option<TimeRange>,
 
-    /// Only events for which this expression is true; several must all be
+    /// Print only events for which this expression is true; several must all be true
     #[arg(short = 'e', long = "filter", value_name = "EXPR", allow_hyphen_values = true)]
     pub(crate) filters: Vec<String>,
 
@@ -60,7 +60,7 @@ pub(crate) struct Cli {
     #[arg(long)]
     clock_gmt: bool,
 
-    /// Do not print the time since the event before (babeltrace)
+    /// Do not print the time since the previous event (babeltrace)
     #[arg(long)]
     no_delta: bool,
 
@@ -81,67 +81,67 @@ pub(crate) struct Cli {
     #[arg(short, short_alias = 'w', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Read and order everything, but only print how many events there are
+    /// Read and order all events, but print only their number
     #[arg(long)]
     pub(crate) count: bool,
 }
 
-/// A form of output.
+/// A format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Format {
     /// channel.event: sec.nsec (trace/tracefile), context = value { field = value }
     #[default]
     Lttv,
-    /// Byte for byte what babeltrace2 prints
+    /// Byte for byte the output of babeltrace2
     Babeltrace,
-    /// One object a line
+    /// One JSON object per line
     Json,
 }
 
 const AFTER_HELP: &str = "\
 Times:
-  YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a civil time (local, unless --clock-gmt)
-  hh:mm[:ss[.NANO]]                on the day on which the traces begin
+  YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a date and time (local, unless --clock-gmt)
+  hh:mm[:ss[.NANO]]                on the day of the first event
   [-]SEC[.NANO]                    seconds since the origin of the clock
-Events that have no time are left out when a begin or an end is given.
+Events without a time are omitted if a begin or an end is given.
 
 Filters compare fields with values, such as
   event.name == sched_switch && next_tid != 0
   event.name =~ \"syscall_*\" && !(ret >= 0) && tracefile.cpu in (0, 1)
   event.time >= 03:02:07.5 && exists(event.context.vpid)
-by ==, !=, <, <=, >, >=, =~ (a pattern), in; joined by &&, ||, ^, ! and parentheses. Fields are
+with ==, !=, <, <=, >, >=, =~ (a pattern), in; combined by &&, ||, ^, ! and parentheses. Fields are
 named alone, or by event.fields.EVENT.FIELD, event.fields.*.FIELD, event.context.FIELD,
-packet.context.FIELD; further there are event.name, event.time, event.loglevel, channel.name,
+packet.context.FIELD. Other names are event.name, event.time, event.loglevel, channel.name,
 tracefile.name, tracefile.cpu, trace.name, trace.env.NAME; and for kernel traces state.pid,
 state.process_name, state.execution_mode and others.
 
-JSON objects have `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
-`cpu`, `name`, `id`, and those of `packet_context`, `common_context`, `specific_context` and
-`fields` that the event has. Integers have all their digits, beyond 2^53 too. Enumerations are
+JSON objects contain `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
+`cpu`, `name`, `id`, and `packet_context`, `common_context`, `specific_context` and `fields` if the
+event has them. Integers have all their digits, also beyond 2^53. Enumerations are
 {\"value\":4,\"labels\":[\"RANGE\"]}, bit maps {\"value\":5,\"flags\":[\"a\"]}, variants
 {\"option\":\"name\",\"value\":…}; blobs are strings of hexadecimal digits, absent options null;
-floats that are no numbers are the strings \"nan\", \"inf\" and \"-inf\".
+NaN and infinities are the strings \"nan\", \"inf\" and \"-inf\".
 
-Control characters of names and texts, those of bidirectional text, and bytes that are not UTF-8 are
-printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace prints them to
-files and pipes as babeltrace2 does; to a terminal, it escapes them, too.
+Control characters in names and texts, controls of bidirectional text, and bytes that are not UTF-8 are
+printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace writes them
+unchanged to files and pipes, as babeltrace2 does; to a terminal it escapes them.
 
 Exit status: 0 if everything was read and written; 1 if something could not be read or written, or a
-stream ended in an error (what came before it is printed, and so are the other streams); 2 for a
-wrong command line: options, times, filters, or an output that would replace a file of a trace.";
+stream ended with an error (everything before it and all other streams are printed); 2 for a wrong
+command line: options, times, filters, or an output that would replace a file of a trace.";
 
 impl Cli {
-    /// The time zone of times given and printed.
+    /// Returns the time zone of times that are parsed and printed.
     pub(crate) fn zone(&self) -> TimeZone {
         if self.clock_gmt { TimeZone::UTC } else { local_zone() }
     }
 
-    /// The time zone of times in filters.
+    /// Returns the time zone of times in filters.
     pub(crate) fn filter_zone(&self) -> Zone {
         if self.clock_gmt { Zone::UTC } else { Zone::local() }
     }
 
-    /// How to print timestamps.
+    /// Returns a printer of timestamps.
     pub(crate) fn clock(&self) -> ClockText {
         let style = if self.clock_cycles {
             ClockStyle::Cycles
@@ -157,19 +157,19 @@ impl Cli {
         ClockText::new(style, self.zone())
     }
 
-    /// Options of babeltrace's text.
+    /// Returns the options of babeltrace's text.
     pub(crate) fn pretty(&self, colored: bool, to_terminal: bool) -> PrettyOptions {
         PrettyOptions {
             names: Names::of(&self.names),
             fields: HeaderFields::of(&self.fields),
             delta: !self.no_delta,
             colored,
-            // Elsewhere its bytes are babeltrace2's.
+            // To files and pipes, the bytes are those of babeltrace2.
             escaped: to_terminal,
         }
     }
 
-    /// First and last time wanted.
+    /// Returns the first and the last time of the window, inclusive.
     pub(crate) fn bounds(&self) -> (Option<&TimeArg>, Option<&TimeArg>) {
         match &self.timerange {
             Some(range) => (Some(&range.begin), Some(&range.end)),
@@ -177,8 +177,7 @@ impl Cli {
         }
     }
 
-    /// The traces to read: those given, else the one that comes with the
-    /// examples.
+    /// Returns the paths of the traces to read, or of the bundled trace if none is given.
     pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, String> {
         if !self.traces.is_empty() {
             return Ok(self.traces.clone());

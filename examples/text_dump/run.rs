@@ -1,4 +1,4 @@
-//! Reads traces and prints their events.
+//! Reading of traces and printing of their events.
 
 use std::error::Error;
 use std::io;
@@ -29,14 +29,14 @@ use crate::cli::{Cli, Format};
 use crate::tally::Tally;
 use crate::window::Window;
 
-/// Events between two reports of progress and notices.
+/// The number of events between two updates of progress and notices.
 const BATCH: u64 = 1 << 14;
 
-/// Does what the command line says.
+/// Runs the command line.
 pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let expression = expression(cli)?;
     let (traces, names) = load(cli, report)?;
-    // The process ends with them: taking a large schema apart would gain nothing.
+    // Leaked, since the process ends with them: dropping a large schema takes time.
     mem::forget(traces.clone());
     let window = Window::new(cli, &traces)?;
     let filters = filters(cli, expression, &traces)?;
@@ -78,10 +78,10 @@ pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> 
     Ok(dump.read(&traceset, format, &mut output)?)
 }
 
-/// Traces, and their names as babeltrace prints them.
+/// Traces, and their names in babeltrace.
 type Named = (Vec<Arc<Trace>>, Vec<String>);
 
-/// Opens everything, and names the traces as babeltrace does.
+/// Opens all traces, and names them as babeltrace does.
 fn load(cli: &Cli, report: &mut Report) -> Result<Named, Box<dyn Error>> {
     let paths = cli.paths()?;
     let traces = open(report, &paths)?.traces().to_vec();
@@ -92,7 +92,7 @@ fn load(cli: &Cli, report: &mut Report) -> Result<Named, Box<dyn Error>> {
     Ok((traces, names))
 }
 
-/// The expression of all filters that were given.
+/// Parses all filters into one expression.
 fn expression(cli: &Cli) -> Result<Option<Expression>, Usage> {
     if cli.filters.iter().any(|text| text.trim().is_empty()) {
         return Err(Usage::new("--filter: an expression is empty"));
@@ -102,7 +102,7 @@ fn expression(cli: &Cli) -> Result<Option<Expression>, Usage> {
     parsed.map_err(|error| Usage::filter("--filter:", &error))
 }
 
-/// The filter that events have to pass; times are as printed.
+/// Compiles the filter of events.
 fn filters(
     cli: &Cli,
     expression: Option<Expression>,
@@ -114,7 +114,7 @@ fn filters(
     compiled.map_err(|error| Usage::filter("--filter:", &error))
 }
 
-/// A dump under way.
+/// The parts of a running dump.
 struct Dump<'r> {
     report: &'r mut Report,
     warnings: Warnings,
@@ -124,7 +124,7 @@ struct Dump<'r> {
 }
 
 impl Dump<'_> {
-    /// Counts the events in the window, and prints them if there is a format.
+    /// Reads the events in the window, and prints or counts them.
     fn read(
         mut self,
         traceset: &Traceset,
@@ -138,7 +138,7 @@ impl Dump<'_> {
         let prints_state = format.as_ref().is_some_and(|format| format.wants_state());
         let asks_state = filters.as_ref().is_some_and(|it| it.asks_state());
         let kernel = (prints_state || asks_state).then(|| match prints_state {
-            // As LTTV, which knows nothing in advance.
+            // LTTV did not look ahead.
             true => context.attach(KernelState::new().without_looking_ahead()),
             false => context.attach(KernelState::new()),
         });
@@ -153,9 +153,9 @@ impl Dump<'_> {
         if let Some(filters) = filters.as_ref().filter(|_| !asks_state) {
             context.choose(filters.filters());
         }
-        // Those that ask for the state are asked when it is there.
+        // Filters that use the state are evaluated after it is up to date.
         let late = filters.as_ref().filter(|_| asks_state);
-        // What passes can be counted without looking at it.
+        // Without a window, the number of events read is the count.
         let counts_all = is_count && window.is_everything() && !asks_state;
         let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
         if !counts_all {
@@ -181,7 +181,7 @@ impl Dump<'_> {
         }
         let batch = window.bounds().looks(BATCH);
         let mut read = 0;
-        // There is no position in the bounds that could be refused.
+        // The bounds contain no position that could be refused.
         while let Ok(end) = context.middle(&batch) {
             read += end.events;
             self.report(context.progress(), context.drain_notices());
@@ -202,8 +202,8 @@ impl Dump<'_> {
         self.finish(output, &errors, omitted)
     }
 
-    /// Counts the events in the window. Nobody asks anything of them, so that it takes
-    /// no more than to put them in order.
+    /// Counts the events in the window without decoding them: this takes no more than to
+    /// merge them.
     fn count(mut self, traces: &[Arc<Trace>], output: &mut Output) -> io::Result<()> {
         let mut merge = Merge::new(traces);
         let mut tally = Tally::new(self.window);
@@ -211,8 +211,8 @@ impl Dump<'_> {
             merge.seek(begin);
         }
         loop {
-            let told = merge.tell(BATCH, &mut tally);
-            let is_over = tally.is_over(&mut merge).unwrap_or(told < BATCH);
+            let read = merge.tell(BATCH, &mut tally);
+            let is_over = tally.is_over(&mut merge).unwrap_or(read < BATCH);
             self.report(merge.progress(), merge.drain_notices());
             if is_over {
                 break;
@@ -224,7 +224,7 @@ impl Dump<'_> {
         self.finish(output, merge.errors(), omitted)
     }
 
-    /// Ends the output, then reports what was damaged.
+    /// Finishes the output, then reports damage.
     fn finish(
         &mut self,
         output: &mut Output,
@@ -238,7 +238,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// Reports what happened since the last time.
+    /// Reports progress, and the notices since the last call.
     fn report(&mut self, progress: (u64, u64), notices: Vec<Notice>) {
         self.progress.update(progress);
         for notice in notices {

@@ -1,4 +1,4 @@
-//! Counting the events of a window.
+//! Counting of the events in a window.
 
 use std::ops::ControlFlow;
 
@@ -6,13 +6,13 @@ use ltt_read::{Event, Listener, Merge, Timestamp};
 
 use crate::window::Window;
 
-/// Counts the events of a window as a merge goes over them.
+/// A listener that counts the events in a window.
 pub(crate) struct Tally {
     window: Window,
     events: u64,
-    /// The time after which there may be nothing more in the window.
+    /// The time after which the window may be complete; `None` to read all events.
     last: Option<Timestamp>,
-    /// The first time after that, once the merge has come to it.
+    /// The time of the event after `last` at which the merge has stopped.
     stopped: Option<Timestamp>,
 }
 
@@ -21,12 +21,16 @@ impl Tally {
         Tally { window, events: 0, last: window.end, stopped: None }
     }
 
+    /// Returns the number of events in the window.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    /// Whether it has stopped, since the window has been left behind. If events of the
-    /// window may still come, it does not stop before the last of them again.
+    /// Returns `Some(true)` if the window is complete, `Some(false)` if reading must continue,
+    /// and `None` if the merge has not stopped at the end of the window.
+    ///
+    /// If events of the window can still come, the merge stops next time after the last of
+    /// them.
     pub(crate) fn is_over(&mut self, merge: &mut Merge) -> Option<bool> {
         let (now, end) = self.stopped.take().zip(self.window.end)?;
         let by = merge.delivered_by(end.saturating_add(1));
@@ -36,11 +40,11 @@ impl Tally {
 }
 
 impl Listener for Tally {
-    /// It wants the first event after the window, to stop at it.
+    /// Accepts the first event after the window, to stop at it.
     #[inline]
     fn wants(&mut self, _: usize, event: &Event<'_>) -> bool {
         let time = event.timestamp();
-        // One whose clock went back may be out of the window between others.
+        // Where a clock goes back, events outside of the window may come between others.
         self.events += u64::from(self.window.contains(time));
         self.last.is_some_and(|last| time.is_some_and(|time| time > last))
     }

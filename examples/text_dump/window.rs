@@ -1,4 +1,4 @@
-//! The times between which events are printed.
+//! The time window of the events that are printed.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use lttv_examples::text_dump::time_arg::{TimeArg, check_order};
 
 use crate::cli::Cli;
 
-/// The times between which events are printed, both included.
+/// A time window, both times inclusive; `None` for no limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
     pub(crate) begin: Option<Timestamp>,
@@ -17,8 +17,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The window as points in time. A time of day is one of the day of the first
-    /// event.
+    /// Resolves the window of the command line. A time of day is on the day of the first event.
     pub(crate) fn new(cli: &Cli, traces: &[Arc<Trace>]) -> Result<Window, Usage> {
         let (begin, end) = cli.bounds();
         let zone = cli.zone();
@@ -37,8 +36,8 @@ impl Window {
         Ok(Window { begin, end })
     }
 
-    /// Whether an event of a time is in it. Without a time it is in no window
-    /// that has an end.
+    /// Returns `true` if an event of this time is in the window. An event without a time is
+    /// only in a window without limits.
     #[inline]
     pub(crate) fn contains(self, time: Option<Timestamp>) -> bool {
         match time {
@@ -50,14 +49,15 @@ impl Window {
         }
     }
 
+    /// Returns `true` if the window has no limits.
     pub(crate) fn is_everything(self) -> bool {
         self.begin.is_none() && self.end.is_none()
     }
 
-    /// What has to be read: up to its end, which is in it.
+    /// Returns the bounds of the read: up to the end of the window, inclusive.
     pub(crate) fn bounds(self) -> Bounds {
         match self.end.and_then(|end| end.ns().checked_add(1)) {
-            Some(behind) => Bounds::all().until(Timestamp::from_ns(behind)),
+            Some(after) => Bounds::all().until(Timestamp::from_ns(after)),
             None => Bounds::all(),
         }
     }

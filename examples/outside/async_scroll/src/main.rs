@@ -1,5 +1,5 @@
-//! A list of events that the user scrolls faster than it can be filled: what is no
-//! longer wanted is cancelled. Under tokio, in one thread.
+//! A list of events that the user scrolls faster than it can be filled: requests for pages
+//! that are no longer visible are cancelled. Under tokio, in one thread.
 
 use std::error::Error;
 
@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let scheduler = AsyncScheduler::new(Scheduler::new(context));
 
     let user = async {
-        // Four turns of the wheel; only at the last page the user stays.
+        // The user scrolls four times, and stays only at the last page.
         for turn in 1..=4 {
             let time = span.begin.saturating_add(span.end.since(span.begin) / 5 * turn);
             let page = EventsRequest::new(Owner::fresh()).urgency(Urgency::HIGH).from(time);
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             while let Some(row) = rows.next().await {
                 println!("page {turn}: {row}");
                 if turn < 4 {
-                    break; // `rows` is dropped: nobody reads for this page any more
+                    break; // Dropping `rows` cancels the request.
                 }
             }
         }
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Ok::<(), SubmitError>(())
     };
     let reader = async {
-        // So little at a time that there is something left to cancel.
+        // Small chunks, so that requests are still pending when they are cancelled.
         let mut chunks = scheduler.serve(Budget::events(5));
         while chunks.next().await.is_some() {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Chooses lines of a web server's log: `log_filter 'status >= 500 || path =~ "/api/*"'`.
+//! Filters lines of a web server's log: `log_filter 'status >= 500 || path =~ "/api/*"'`.
 
 use lttv_filter::Expression;
 use lttv_filter::model::Columns;
@@ -31,7 +31,7 @@ fn main() {
     }
 }
 
-/// What a real program would have read from its log.
+/// Returns sample requests, in place of a log file.
 fn requests() -> Vec<Request> {
     let request = |method, path: &str, status, seconds, user: Option<&str>| Request {
         method,

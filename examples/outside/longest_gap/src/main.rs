@@ -1,4 +1,4 @@
-//! The longest time between two events of a type: `longest_gap TRACE sched_switch`.
+//! Finds the longest time between two events of a type: `longest_gap TRACE sched_switch`.
 
 use std::error::Error;
 
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     match longest {
         Some((ns, begin)) => println!("{ns} ns without {name}, from {begin}"),
-        None => println!("there are not two events of the name {name}"),
+        None => println!("fewer than two events of the name {name}"),
     }
     Ok(())
 }

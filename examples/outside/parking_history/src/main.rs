@@ -1,4 +1,4 @@
-//! Who is in which parking space: a history of states that no trace told of.
+//! A history of states without a trace: the cars in parking spaces.
 
 use std::error::Error;
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Cars come and go.
+/// Records the arrivals and departures of cars.
 fn record(file: &std::path::Path) -> Result<(), Box<dyn Error>> {
     let mut builder = Builder::create(file, 0, Settings::default())?;
     let spaces = [builder.add("north/1")?, builder.add("north/2")?, builder.add("north/3")?];
