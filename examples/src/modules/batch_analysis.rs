@@ -1,4 +1,4 @@
-//! Reads the traces, once for all modules.
+//! Reading of the traces, once for all modules.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::report;
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
 use crate::text_dump::notice_text::Warnings;
 
-/// The module `batchAnalysis`.
+/// The module `batchAnalysis`, which reads the traces.
 #[derive(Debug)]
 pub(super) struct BatchAnalysis;
 
@@ -22,8 +22,8 @@ impl Module<Host> for BatchAnalysis {
         ModuleInfo {
             name: "batchAnalysis",
             summary: "Read the traces, once for all modules",
-            description: "Reads the traces from --begin to --end, in the order of time, and hands \
-                          each event to all modules that want it.",
+            description: "Reads the traces from --begin to --end, in time order, and passes \
+                          each event to all modules that use it.",
             requires: &["core", "print", "textFilter", "statistics"],
         }
     }

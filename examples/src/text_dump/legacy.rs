@@ -1,9 +1,9 @@
-//! Lines of LTTV's `textDump` for the traces that it was made for:
+//! Lines of LTTV's `textDump` for legacy traces:
 //! `channel.event: seconds.nanoseconds (trace/tracefile), pid, tgid, name, brand,
 //! ppid, function, mode { field = value }`.
 //!
-//! The columns of the process state are those of the process that runs after the
-//! event; before anything is known of it, those of an idle process.
+//! The columns of the process state are those of the process that runs after the event, or
+//! those of an idle process if it is unknown.
 
 use ltt_read::schema::Format;
 use ltt_read::{Event, Trace, Tracefile};
@@ -18,21 +18,21 @@ use super::palette::Palette;
 use super::text::{Chunk, Text};
 use crate::escape;
 
-/// What the lines of one legacy trace are made of.
+/// The parts that the lines of one legacy trace share.
 #[derive(Debug)]
 pub(super) struct LegacyText {
     palette: Palette,
     options: LineOptions,
-    /// Place of each tracefile.
+    /// The trace and name of each tracefile, as printed.
     places: Vec<Chunk>,
-    /// What stands for no name, and for no brand.
+    /// The texts in place of an empty name and an empty brand.
     nameless: (&'static str, &'static str),
-    /// Made when the first event of the type comes.
+    /// The parts by event type, created at the first event of the type.
     types: Vec<Option<Box<TypeText>>>,
     symbols: Symbols,
 }
 
-/// The part of a line that its event type decides.
+/// The parts that the lines of one event type share.
 #[derive(Debug)]
 struct TypeText {
     name: Chunk,
@@ -41,16 +41,16 @@ struct TypeText {
 }
 
 impl LegacyText {
-    /// For a trace, if it is a legacy one.
+    /// Creates the parts for a trace; `None` if it is not a legacy one.
     pub(super) fn new(trace: &Trace, palette: Palette, options: LineOptions) -> Option<Self> {
         let schema = trace.schema();
-        // Since there were markers nothing stood for nothing.
+        // Marker formats print empty names as they are.
         let is_old = schema.version < (1, 0);
         let nameless = if is_old { ("UNNAMED", "UNBRANDED") } else { ("", "") };
         let (path, reset) = (trace.path().display().to_string(), palette.reset);
         let path = escape::name(&path);
         let name = |t: &Tracefile| match t.cpu() {
-            // LTTV left out what marks a flight recorder.
+            // LTTV omitted the prefix of flight recorder files.
             Some(cpu) if schema.version >= (2, 3) => format!("{}_{cpu}", t.channel()),
             _ => t.name().to_owned(),
         };
@@ -99,7 +99,7 @@ impl LegacyText {
     }
 }
 
-/// Appends the columns of the process that runs.
+/// Appends the columns of the running process.
 fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
     let name = |out: &mut Text, name: &str, otherwise: &str| {
         out.append(b", ");
@@ -110,7 +110,7 @@ fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
         number::decimal(out, u64::try_from(value.unwrap_or(0)).unwrap_or(0));
     };
     let running = state.map(|StateAt { state, cpu, running }| {
-        // Of who is not known LTTV says what it knows of the idle process.
+        // For an unknown process LTTV printed the idle process.
         let idle = || state.cpu(cpu).and_then(|cpu| state.process(cpu.idle()));
         let known = if running.tid().is_none() { idle().unwrap_or(running) } else { running };
         (state, running, known)
@@ -135,7 +135,7 @@ fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
 }
 
 impl LegacyText {
-    /// Appends the part of an event's line that tells its fields.
+    /// Appends the part of an event's line that contains its fields.
     pub(super) fn fields(&mut self, event: &Event<'_>, out: &mut Text) {
         let LegacyText { palette, options, types, symbols, .. } = self;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
@@ -150,7 +150,7 @@ impl TypeText {
     fn new(event: &Event<'_>, palette: &Palette, options: LineOptions) -> Box<Self> {
         let (trace, event_type) = (event.trace(), event.event_type());
         let stream = &trace.schema().stream_classes[event_type.stream.index()];
-        // Of the channel where there are any, or of the facility.
+        // The prefix is the channel, or else the facility.
         let channel = stream.identity.name.as_deref();
         let prefix = channel.or(event_type.identity.namespace.as_deref());
         let Palette { event_name, timestamp, reset, .. } = *palette;

@@ -1,4 +1,4 @@
-//! All tabs: keys to actions, and frames to a terminal.
+//! The application: all tabs, the handling of keys, and the drawing of frames.
 
 use std::time::Duration;
 
@@ -23,28 +23,29 @@ use crate::view::resources::ResourcesView;
 use crate::view::statistics::StatisticsView;
 use crate::view::{Viewer, put, status, time_bar};
 
-/// How long requests are served for a frame, while there is work to do: what is
-/// left of 33 ms is for drawing.
+/// The time for serving requests per frame, while there is work to do. The remaining time
+/// of a frame of 33 ms is for drawing.
 pub const FRAME: Duration = Duration::from_millis(16);
-/// How long they are served before the next look for input.
+/// The time for serving requests between two checks for input.
 pub const SERVICE: Duration = Duration::from_millis(4);
 
-/// So many lines of help are a page.
+/// The number of lines that a page key scrolls the help by.
 const HELP_PAGE: isize = 10;
 
-/// The program, without its terminal: it is told of keys, draws frames, and reads
-/// traces in between.
+/// The application without its terminal: it handles keys, draws frames, and reads traces in
+/// between.
 #[derive(Debug)]
 pub struct App {
     look: Look,
     tabs: Vec<TabPage>,
     current: usize,
-    asking: Option<Asking>,
+    question: Option<OpenQuestion>,
     message: Option<String>,
     help: Option<Help>,
     is_over: bool,
-    /// The terminal shows something else than was drawn.
-    is_spoilt: bool,
+    /// `true` if the terminal must be cleared before the next frame.
+    needs_clear: bool,
+    /// `true` if the program must be suspended.
     is_suspended: bool,
 }
 
@@ -52,28 +53,32 @@ pub struct App {
 #[derive(Debug)]
 struct TabPage {
     session: Session,
-    viewers: Vec<Place>,
+    viewers: Vec<ViewerSlot>,
+    /// The index of the viewer with the focus.
     focus: usize,
+    /// `true` if only the viewer with the focus is visible.
     is_maximised: bool,
 }
 
+/// A viewer of a tab.
 #[derive(Debug)]
-struct Place {
+struct ViewerSlot {
     viewer: Box<dyn Viewer>,
     is_shown: bool,
 }
 
-/// A question, with the line that is typed in answer.
+/// An open question, with the line that the user edits.
 #[derive(Debug)]
-struct Asking {
-    what: Question,
+struct OpenQuestion {
+    subject: Subject,
     prompt: Prompt,
-    /// What is wrong with it: a column, and why.
+    /// The column and the text of an error in the answer.
     fault: Option<(usize, String)>,
 }
 
+/// The subject of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Question {
+enum Subject {
     Filter,
     OwnFilter,
     Time,
@@ -81,69 +86,69 @@ enum Question {
 }
 
 impl App {
-    /// One tab.
+    /// Creates the application with one tab.
     pub fn new(session: Session, look: Look) -> Self {
         App {
             look,
             tabs: vec![TabPage::new(session)],
             current: 0,
-            asking: None,
+            question: None,
             message: None,
             help: None,
             is_over: false,
-            is_spoilt: false,
+            needs_clear: false,
             is_suspended: false,
         }
     }
 
-    /// Whether the user wants no more.
+    /// Returns `true` if the user has quit.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Whether the terminal is to be cleared before the next frame, as the user wants
-    /// it drawn anew.
-    pub fn take_spoilt(&mut self) -> bool {
-        std::mem::take(&mut self.is_spoilt)
+    /// Returns `true` if the terminal must be cleared before the next frame, as the user has
+    /// requested. Resets the request.
+    pub fn take_clear(&mut self) -> bool {
+        std::mem::take(&mut self.needs_clear)
     }
 
-    /// Whether the user wants the program to stop until a shell continues it. Asking
-    /// resets it.
+    /// Returns `true` if the program must be suspended, as the user has requested. Resets the
+    /// request.
     pub fn take_suspended(&mut self) -> bool {
         std::mem::take(&mut self.is_suspended)
     }
 
-    /// Shows a message, until a key is pressed.
+    /// Shows a message until a key is pressed.
     pub fn tell(&mut self, message: &str) {
         self.message = Some(message.to_owned());
     }
 
-    /// What the current tab shows.
+    /// Returns the session of the current tab.
     pub fn session(&self) -> &Session {
         &self.tabs[self.current].session
     }
 
-    /// Serves requests of the current tab for about so long. Whether there is more
-    /// to do.
+    /// Serves requests of the current tab for about this time. Returns `true` if something has
+    /// changed or there is more to do.
     pub fn service(&mut self, time: Duration) -> bool {
         self.tabs[self.current].session.service(time)
     }
 
-    /// Tells of what went wrong.
+    /// Shows the message of an error.
     fn note<T>(&mut self, result: Result<T, SubmitError>) -> Option<T> {
         result.map_err(|error| self.message = Some(error.to_string())).ok()
     }
 
-    /// A key was pressed.
+    /// Handles a key: passes it to the open question, or performs its action.
     pub fn key(&mut self, key: KeyEvent) {
-        if let Some(mut asking) = self.asking.take() {
-            match asking.prompt.key(key) {
+        if let Some(mut question) = self.question.take() {
+            match question.prompt.key(key) {
                 Edit::Cancelled => {}
                 Edit::Going => {
-                    asking.fault = None;
-                    self.asking = Some(asking);
+                    question.fault = None;
+                    self.question = Some(question);
                 }
-                Edit::Done => self.answer(asking),
+                Edit::Done => self.answer(question),
             }
             return;
         }
@@ -154,13 +159,13 @@ impl App {
         }
     }
 
-    /// Does something.
+    /// Performs an action.
     pub fn action(&mut self, action: Action) {
         if let Some(help) = &mut self.help {
             match action {
                 Action::Rows(by) => return help.scroll(by),
                 Action::Pages(by) => return help.scroll(by * HELP_PAGE),
-                // It goes with the next key, which means what it does.
+                // Any other key closes the help and has its usual effect.
                 _ => self.help = None,
             }
             if matches!(action, Action::Help | Action::Stop) {
@@ -169,20 +174,20 @@ impl App {
         }
         let page = &mut self.tabs[self.current];
         let session = &mut page.session;
-        let ask = |what, text: &str| Some(Asking { what, prompt: Prompt::new(text), fault: None });
+        let ask = |subject, text: &str| Some(OpenQuestion { subject, prompt: Prompt::new(text), fault: None });
         match action {
             Action::Quit => self.is_over = true,
             Action::Help => self.help = Some(Help::default()),
             Action::EditFilter => {
                 let text = session.tab.filter().cloned().unwrap_or_default();
-                self.asking = ask(Question::Filter, &text);
+                self.question = ask(Subject::Filter, &text);
             }
             Action::EditOwnFilter => {
                 let own = page.viewers.iter().find_map(|place| place.viewer.own_filter());
-                self.asking = ask(Question::OwnFilter, own.unwrap_or_default());
+                self.question = ask(Subject::OwnFilter, own.unwrap_or_default());
             }
-            Action::GoToTime => self.asking = ask(Question::Time, ""),
-            Action::Open => self.asking = ask(Question::Trace, ""),
+            Action::GoToTime => self.question = ask(Subject::Time, ""),
+            Action::Open => self.question = ask(Subject::Trace, ""),
             Action::Clone => match session.again() {
                 Ok(session) => self.add_tab(session),
                 Err(error) => self.message = Some(error.to_string()),
@@ -210,7 +215,7 @@ impl App {
                 self.note(searched);
             }
             Action::Stop => session.stop_search(),
-            Action::Redraw => self.is_spoilt = true,
+            Action::Redraw => self.needs_clear = true,
             Action::Suspend => self.is_suspended = true,
             Action::Rows(_)
             | Action::Pages(_)
@@ -232,28 +237,29 @@ impl App {
         self.tabs.insert(self.current, TabPage::new(session));
     }
 
-    fn answer(&mut self, mut asking: Asking) {
-        let text = asking.prompt.text();
+    /// Handles the answer to a question. A faulty answer stays open.
+    fn answer(&mut self, mut question: OpenQuestion) {
+        let text = question.prompt.text();
         let page = &mut self.tabs[self.current];
-        let fault = match asking.what {
-            Question::Filter => {
+        let fault = match question.subject {
+            Subject::Filter => {
                 page.session.set_filter(&text).map_err(|error| fault_of(&error)).err()
             }
-            Question::OwnFilter => {
+            Subject::OwnFilter => {
                 let place = page.viewers.iter_mut().find(|of| of.viewer.own_filter().is_some());
                 place.and_then(|place| {
                     let set = place.viewer.set_own_filter(&mut page.session, &text);
                     set.map_err(|error| fault_of(&error)).err()
                 })
             }
-            Question::Time => match time_text::parse(&text, page.session.span().begin) {
+            Subject::Time => match time_text::parse(&text, page.session.span().begin) {
                 Some(time) => {
                     page.session.tab.set_time(time, None);
                     None
                 }
-                None => Some((0, "seconds, or +seconds from the begin".to_owned())),
+                None => Some((0, "seconds, or +seconds from the start".to_owned())),
             },
-            Question::Trace => match Session::open(&[&text]) {
+            Subject::Trace => match Session::open(&[&text]) {
                 Ok(session) => {
                     self.add_tab(session);
                     None
@@ -262,12 +268,12 @@ impl App {
             },
         };
         if fault.is_some() {
-            asking.fault = fault;
-            self.asking = Some(asking);
+            question.fault = fault;
+            self.question = Some(question);
         }
     }
 
-    /// Draws all that there is to see, and asks for what is missing.
+    /// Draws the screen, and submits requests for missing data.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         let lines = Lines::of(area);
@@ -308,10 +314,10 @@ impl App {
         }
     }
 
-    /// The line for questions and messages. Tells where the cursor is, if it is
-    /// there.
+    /// Draws the line for questions and messages. Returns the position of the cursor if a
+    /// question is open.
     fn draw_bottom(&self, line: Rect, buffer: &mut Buffer) -> Option<Position> {
-        let Some(asking) = &self.asking else {
+        let Some(question) = &self.question else {
             let session = &self.tabs[self.current].session;
             let messages = [&self.message, &session.message, &session.nothing_found];
             if let Some(message) = messages.into_iter().flatten().next() {
@@ -321,41 +327,41 @@ impl App {
             }
             return None;
         };
-        let title = match asking.what {
-            Question::Filter => "filter: ",
-            Question::OwnFilter => "filter of the list: ",
-            Question::Time => "go to: ",
-            Question::Trace => "open: ",
+        let title = match question.subject {
+            Subject::Filter => "filter: ",
+            Subject::OwnFilter => "filter of the list: ",
+            Subject::Time => "go to: ",
+            Subject::Trace => "open: ",
         };
         let blank = " ".repeat(line.width.into());
         put(buffer, line, line.x, line.y, &blank, Default::default());
         let x = put(buffer, line, line.x, line.y, title, self.look.heading());
-        // The part around the cursor, if it is too long.
-        let text: Vec<char> = asking.prompt.text().chars().collect();
+        // A long text is scrolled so that the cursor is visible.
+        let text: Vec<char> = question.prompt.text().chars().collect();
         let room = usize::from(line.right().saturating_sub(x)).max(2);
-        let from = (asking.prompt.cursor() + 1).saturating_sub(room);
+        let from = (question.prompt.cursor() + 1).saturating_sub(room);
         let shown: String = text.iter().skip(from).collect();
         let end = put(buffer, line, x, line.y, &shown, Default::default());
-        if let Some((column, fault)) = &asking.fault {
+        if let Some((column, fault)) = &question.fault {
             let at = x.saturating_add(column.saturating_sub(from) as u16);
             if let Some(cell) = buffer.cell_mut((at, line.y)).filter(|_| at < line.right()) {
                 cell.set_style(self.look.error().add_modifier(ratatui::style::Modifier::REVERSED));
             }
             put(buffer, line, end + 2, line.y, fault, self.look.error());
         }
-        let column = x.saturating_add((asking.prompt.cursor() - from) as u16);
+        let column = x.saturating_add((question.prompt.cursor() - from) as u16);
         Some(Position { x: column.min(line.right().saturating_sub(1)), y: line.y })
     }
 }
 
-/// The first thing that is wrong with a filter, and its column.
+/// Returns the column and the text of the first diagnostic of a filter.
 fn fault_of(error: &lttv_filter::FilterError) -> (usize, String) {
     let Some(first) = error.diagnostics().first() else { return (0, error.to_string()) };
     let before = error.text().get(..first.span.start as usize).unwrap_or_default();
     (before.chars().count(), first.to_string())
 }
 
-/// The lines of a screen: what there is no room for is left out.
+/// The lines of a screen; `None` for those without space.
 struct Lines {
     tabs: Option<Rect>,
     viewers: Rect,
@@ -383,7 +389,7 @@ impl Lines {
             viewers,
             time: line(viewers.bottom()).filter(|_| time),
             status: line(viewers.bottom() + u16::from(time)).filter(|_| status),
-            // With one line only, questions are asked over what is there.
+            // If there is only one line, questions are drawn over it.
             bottom: line(bottom.saturating_sub(1)).filter(|_| area.height > 0),
         }
     }
@@ -391,7 +397,7 @@ impl Lines {
 
 impl TabPage {
     fn new(session: Session) -> Self {
-        let place = |viewer, is_shown| Place { viewer, is_shown };
+        let place = |viewer, is_shown| ViewerSlot { viewer, is_shown };
         TabPage {
             session,
             viewers: vec![
@@ -408,6 +414,7 @@ impl TabPage {
         }
     }
 
+    /// Moves the focus by this many visible viewers.
     fn move_focus(&mut self, by: isize) {
         let shown: Vec<usize> =
             (0..self.viewers.len()).filter(|at| self.viewers[*at].is_shown).collect();
@@ -416,6 +423,7 @@ impl TabPage {
         self.focus = shown.get(next).copied().unwrap_or(self.focus);
     }
 
+    /// Shows or hides a viewer.
     fn toggle(&mut self, number: usize) {
         let Some(place) = self.viewers.get_mut(number) else { return };
         place.is_shown = !place.is_shown;
@@ -426,7 +434,7 @@ impl TabPage {
         }
     }
 
-    /// The viewers that are shown, with their areas, their headings included.
+    /// Returns the visible viewers with their areas, headings included.
     fn areas(&self, area: Rect) -> Vec<(usize, Rect)> {
         let shown = |at: &usize| match self.is_maximised {
             true => *at == self.focus,
@@ -434,7 +442,7 @@ impl TabPage {
         };
         let mut shown: Vec<usize> = (0..self.viewers.len()).filter(shown).collect();
         let least = |at: usize| self.viewers[at].viewer.height().0;
-        // Those at the end go first if there is no room, the focus never does.
+        // If space is short, hide viewers from the end, except for the one with the focus.
         while shown.iter().map(|at| least(*at)).sum::<u16>() > area.height {
             let Some(last) = shown.iter().rposition(|at| *at != self.focus) else { break };
             shown.remove(last);
@@ -457,6 +465,7 @@ impl TabPage {
         areas
     }
 
+    /// Updates all visible viewers.
     fn update(&mut self, area: Rect) -> Result<(), SubmitError> {
         self.session.label_width = match area.width {
             200.. => 96,

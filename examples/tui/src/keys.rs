@@ -1,72 +1,72 @@
-//! What keys do: one table, for the program and for its help.
+//! The keys and their actions: one table, for the program and for its help.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What a key means.
+/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Action {
-    /// End the program.
+    /// Ends the program.
     Quit,
-    /// Show the keys and colours, or no longer.
+    /// Shows or hides the page with keys and colours.
     Help,
-    /// Edit the filter of the tab.
+    /// Opens the filter of the tab for editing.
     EditFilter,
-    /// Edit the filter of the event list alone.
+    /// Opens the filter of the event list for editing.
     EditOwnFilter,
-    /// Type a time to go to.
+    /// Asks for a time to go to.
     GoToTime,
-    /// Type the directory of a trace for another tab.
+    /// Asks for the directory of a trace, to open it in another tab.
     Open,
-    /// The same traceset in another tab.
+    /// Opens the same traceset in another tab.
     Clone,
-    /// Close the tab.
+    /// Closes the tab.
     Close,
-    /// Go so many tabs on, or back.
+    /// Moves to another tab, by this many tabs.
     OtherTab(isize),
-    /// Give another viewer the focus: so many on, or back.
+    /// Moves the focus by this many viewers.
     Focus(isize),
-    /// Show the viewer of a number, or no longer.
+    /// Shows or hides the viewer of this index.
     Toggle(usize),
-    /// Show the viewer that has the focus alone, or all again.
+    /// Shows only the viewer with the focus, or all viewers again.
     Maximise,
-    /// Go so many rows in the viewer that has the focus.
+    /// Moves by this many rows in the viewer with the focus.
     Rows(isize),
-    /// Go so many pages.
+    /// Moves by this many pages in the viewer with the focus.
     Pages(isize),
-    /// Go to the first row, or the last.
+    /// Moves to the first or the last row.
     Edge {
-        /// The last.
+        /// `true` for the last row.
         last: bool,
     },
-    /// Do what the selected row is for.
+    /// Performs the action of the selected row.
     Enter,
-    /// Move the window by so many times its width.
+    /// Moves the time window by this multiple of its width.
     Scroll(f64),
-    /// Make the window so many times as wide.
+    /// Multiplies the width of the time window.
     Zoom(f64),
-    /// Show all of the traceset.
+    /// Shows the whole traceset.
     Fit,
-    /// Move the current time by so many columns.
+    /// Moves the current time by this many columns.
     Step(isize),
-    /// Go to the next event of the selected process, or to the previous one.
+    /// Searches for the next or previous event of the selected process.
     OfProcess {
-        /// The previous one.
+        /// `true` for the previous event.
         back: bool,
     },
-    /// Show processes that did nothing in the window too, or no longer.
+    /// Shows or hides rows without activity in the window.
     Inactive,
-    /// Sort rows in another way.
+    /// Switches to another order of rows.
     Sort,
-    /// Draw everything anew.
+    /// Redraws the screen.
     Redraw,
-    /// Stop what is in progress.
+    /// Stops a search.
     Stop,
-    /// Stop the program until a shell continues it.
+    /// Suspends the program until a shell continues it.
     Suspend,
 }
 
-/// A key, what it does, and how the help calls both. Several lines of one text
-/// are one in the help.
+/// A key, its modifiers and action, and the keys and the text in the help. Entries without
+/// text have no line in the help.
 type Line = (KeyCode, KeyModifiers, Action, &'static str, &'static str);
 
 const NONE: KeyModifiers = KeyModifiers::NONE;
@@ -84,17 +84,17 @@ const fn more(code: KeyCode, action: Action) -> Line {
 use Action::*;
 use KeyCode::Char;
 
-/// The table. The first line that fits counts.
+/// The table. The first matching entry applies.
 const LINES: &[Line] = &[
     line(KeyCode::Up, Rows(-1), "↑ ↓ k j", "previous, next row or event"),
     more(Char('k'), Rows(-1)),
     more(KeyCode::Down, Rows(1)),
     more(Char('j'), Rows(1)),
-    line(KeyCode::PageUp, Pages(-1), "PgUp PgDn", "a page of them"),
+    line(KeyCode::PageUp, Pages(-1), "PgUp PgDn", "previous, next page"),
     more(KeyCode::PageDown, Pages(1)),
     (Char('b'), CONTROL, Pages(-1), "", ""),
     (Char('f'), CONTROL, Pages(1), "", ""),
-    line(KeyCode::Home, Edge { last: false }, "Home End", "the first, the last"),
+    line(KeyCode::Home, Edge { last: false }, "Home End", "first, last row or event"),
     more(KeyCode::End, Edge { last: true }),
     line(KeyCode::Enter, Enter, "Enter", "list: select the event's process"),
     line(
@@ -110,20 +110,20 @@ const LINES: &[Line] = &[
     more(Char('h'), Scroll(-0.1)),
     more(KeyCode::Right, Scroll(0.1)),
     more(Char('l'), Scroll(0.1)),
-    line(Char('H'), Scroll(-1.0), "H L Shift-← →", "by all of it"),
+    line(Char('H'), Scroll(-1.0), "H L Shift-← →", "move the time window by its width"),
     more(Char('L'), Scroll(1.0)),
     line(Char('+'), Zoom(0.5), "+ -", "zoom in, out, around the current time"),
     more(Char('='), Zoom(0.5)),
     more(Char('-'), Zoom(2.0)),
     more(Char('_'), Zoom(2.0)),
-    line(Char('0'), Fit, "0", "all of the traceset"),
+    line(Char('0'), Fit, "0", "show the whole traceset"),
     line(Char('['), Step(-1), "[ ] { }", "current time: by a column, by ten"),
     more(Char(']'), Step(1)),
     more(Char('{'), Step(-10)),
     more(Char('}'), Step(10)),
-    line(Char('g'), GoToTime, "g", "go to a time: seconds, or +seconds from the begin"),
+    line(Char('g'), GoToTime, "g", "go to a time: seconds, or +seconds from the start"),
     line(Char('/'), EditFilter, "/", "filter: event.name =~ \"sched_*\" && tracefile.cpu == 1"),
-    line(Char('\\'), EditOwnFilter, "\\", "filter of the event list alone"),
+    line(Char('\\'), EditOwnFilter, "\\", "filter of the event list only"),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
     more(KeyCode::BackTab, Focus(-1)),
     line(Char('1'), Toggle(0), "1 … 7", "show, hide a viewer"),
@@ -133,11 +133,11 @@ const LINES: &[Line] = &[
     more(Char('5'), Toggle(4)),
     more(Char('6'), Toggle(5)),
     more(Char('7'), Toggle(6)),
-    line(Char('m'), Maximise, "m", "this viewer alone, or all again"),
-    line(Char('a'), Inactive, "a", "show, hide what was idle in all of the window"),
-    line(Char('s'), Sort, "s", "sort rows in another way"),
+    line(Char('m'), Maximise, "m", "show only this viewer, or all again"),
+    line(Char('a'), Inactive, "a", "show, hide rows without activity in the window"),
+    line(Char('s'), Sort, "s", "change the order of rows"),
     line(Char('o'), Open, "o", "open a trace in another tab"),
-    line(Char('c'), Clone, "c", "the same traces in another tab"),
+    line(Char('c'), Clone, "c", "open the same traces in another tab"),
     line(Char('x'), Close, "x", "close the tab"),
     line(Char('>'), OtherTab(1), "< >", "previous, next tab"),
     more(Char('<'), OtherTab(-1)),
@@ -147,17 +147,17 @@ const LINES: &[Line] = &[
         CONTROL,
         Redraw,
         "Ctrl-L Ctrl-Z",
-        "draw everything anew; stop until the shell continues it",
+        "redraw the screen; suspend the program",
     ),
     (Char('z'), CONTROL, Suspend, "", ""),
     (Char('c'), CONTROL, Quit, "", ""),
-    line(Char('?'), Help, "?", "these keys, and what colours mean"),
+    line(Char('?'), Help, "?", "show keys and colours"),
     line(Char('q'), Quit, "q", "quit"),
 ];
 
-/// What a key means, if it means anything.
+/// Returns the action of a key, if it has one.
 pub fn action(key: KeyEvent) -> Option<Action> {
-    // Shift is part of the character, and of what Shift-Tab is.
+    // Shift is a part of characters and of Shift-Tab.
     let modifiers = match key.code {
         Char(_) | KeyCode::BackTab => key.modifiers & (CONTROL | KeyModifiers::ALT),
         _ => key.modifiers,
@@ -166,7 +166,7 @@ pub fn action(key: KeyEvent) -> Option<Action> {
     LINES.iter().find(fits).map(|line| line.2)
 }
 
-/// What there is: the keys, and what they do.
+/// Iterates over the lines of the help: keys and the text of their action.
 pub fn help() -> impl Iterator<Item = (&'static str, &'static str)> {
     LINES.iter().map(|line| (line.3, line.4)).filter(|(keys, _)| !keys.is_empty())
 }
@@ -176,14 +176,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shift_does_not_hide_what_it_is_part_of() {
+    fn shift_is_a_part_of_characters() {
         for (code, expected) in [(KeyCode::BackTab, Focus(-1)), (Char('H'), Scroll(-1.0))] {
             assert_eq!(action(KeyEvent::new(code, SHIFT)), Some(expected));
         }
     }
 
     #[test]
-    fn no_line_hides_another() {
+    fn no_entry_hides_another() {
         for line in LINES {
             assert_eq!(action(KeyEvent::new(line.0, line.1)), Some(line.2), "{line:?}");
         }

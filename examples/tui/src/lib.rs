@@ -1,10 +1,10 @@
-//! LTTV's viewers in a terminal: lists, charts and tables of one traceset, all at
-//! the same time, served by [`lttv_requests`] between key presses.
+//! LTTV's viewers in a terminal: lists, charts and tables of one traceset, visible together
+//! and served by [`lttv_requests`] between key presses.
 //!
-//! * [`model`]: what viewers show.
-//! * [`view`]: how that is drawn, in colours that a [`Look`](look::Look) gives.
-//! * [`session`]: a tab: a traceset, its viewers, and what they have in common.
-//! * [`app`]: all tabs; keys to actions, a frame to a terminal.
+//! * [`model`]: the data that viewers show.
+//! * [`view`]: drawing that data, in the colours of a [`Look`](look::Look).
+//! * [`session`]: a tab: a traceset, and the data that its viewers share.
+//! * [`app`]: the application: all tabs, the handling of keys, and the drawing of frames.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]

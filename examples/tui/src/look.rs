@@ -1,31 +1,31 @@
-//! Colours and signs, as the terminal can show them.
+//! Colours and signs for terminals of different capabilities.
 
 use lttv_requests::views::{Color as Rgb, Paint};
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::model::cells::Cell;
 
-/// What colours the terminal has.
+/// The colours of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Look {
-    /// None: signs instead.
+    /// No colours: states have different signs.
     Mono,
-    /// The 16 that a theme of the terminal gives.
+    /// The 16 colours of the terminal's theme.
     Sixteen,
-    /// 256, of which 216 are a cube.
+    /// 256 colours, of which 216 form a cube.
     Indexed,
-    /// All.
+    /// All RGB colours.
     #[default]
     True,
 }
 
-/// Black to any theme: charts are always on it, as their colours are made for it.
+/// The background of charts in any theme: their colours are chosen for it.
 const BLACK: Rgb = Rgb(0, 0, 0);
 const MARKER: Rgb = Rgb(0x50, 0x50, 0x50);
 const COUNT: Rgb = Rgb(0x00, 0xd0, 0x00);
 
 impl Look {
-    /// What environment variables say: `NO_COLOR`, `COLORTERM`, `TERM`.
+    /// Creates a look from environment variables: `NO_COLOR`, `COLORTERM`, `TERM`.
     pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
         let term = variable("TERM").unwrap_or_default();
@@ -40,7 +40,7 @@ impl Look {
         }
     }
 
-    /// A colour, or the nearest one there is.
+    /// Converts a colour to the nearest one of the terminal.
     pub fn color(self, rgb: Rgb) -> Color {
         match self {
             Look::Mono => Color::Reset,
@@ -50,7 +50,7 @@ impl Look {
         }
     }
 
-    /// What charts are drawn on.
+    /// Returns the style of the background of charts.
     pub fn canvas(self) -> Style {
         match self {
             Look::Mono => Style::new(),
@@ -58,13 +58,13 @@ impl Look {
         }
     }
 
-    /// A cell of a chart's row.
+    /// Returns the sign and style of a cell in a chart's row.
     pub fn cell(self, cell: Option<Cell>) -> (char, Style) {
         let Some(Cell { paint, share }) = cell else { return (' ', self.canvas()) };
         if self == Look::Mono {
             return (paint.sign(), Style::new());
         }
-        // Never all of the height, so that rows stay apart.
+        // Never the full height, so that rows stay separate.
         let bar = match paint {
             _ if share > 0 => BARS[usize::from(share).div_ceil(37).clamp(1, 7) - 1],
             Paint::WaitCpu | Paint::WaitFork | Paint::Pending => BARS[1],
@@ -73,13 +73,13 @@ impl Look {
         (bar, self.canvas().fg(self.color(paint.color())))
     }
 
-    /// A sign for something in a legend.
+    /// Returns the sign and style of a paint in a legend.
     pub fn legend(self, paint: Paint) -> (char, Style) {
         let share = if paint.is_active() { 255 } else { 0 };
         self.cell(Some(Cell { paint, share }))
     }
 
-    /// A bar of a histogram, of this height out of 8.
+    /// Returns the sign and style of a histogram bar of this height, in eighths of a line.
     pub fn bar(self, eighths: usize) -> (char, Style) {
         let sign = match (self, eighths) {
             (_, 0) => ' ',
@@ -90,7 +90,7 @@ impl Look {
         (sign, self.canvas().fg(self.color(COUNT)))
     }
 
-    /// Where the current time is, over what is drawn there.
+    /// Returns the style of the current time in a chart.
     pub fn marker(self) -> Style {
         match self {
             Look::Mono => Style::new().add_modifier(Modifier::REVERSED),
@@ -98,27 +98,27 @@ impl Look {
         }
     }
 
-    /// What is selected.
+    /// Returns the style of a selected row.
     pub fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// A heading.
+    /// Returns the style of a heading.
     pub fn heading(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// A heading of what has the focus.
+    /// Returns the style of the heading with the focus.
     pub fn focus(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
     }
 
-    /// What is of less importance.
+    /// Returns the style of less important text.
     pub fn faint(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// What is wrong.
+    /// Returns the style of errors.
     pub fn error(self) -> Style {
         match self {
             Look::Mono => Style::new().add_modifier(Modifier::BOLD),
@@ -127,6 +127,7 @@ impl Look {
     }
 }
 
+/// Bars of one to seven eighths of a line.
 const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
 
 fn distance(a: Rgb, b: Rgb) -> u32 {
@@ -134,7 +135,7 @@ fn distance(a: Rgb, b: Rgb) -> u32 {
     of(a.0, b.0) + of(a.1, b.1) + of(a.2, b.2)
 }
 
-/// Of the cube and the greys; the first 16 are the theme's.
+/// Returns the nearest colour of the cube and the greys; the first 16 belong to the theme.
 fn nearest_indexed(rgb: Rgb) -> u8 {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let of = |index: u8| match index {
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_what_the_terminal_can() {
+    fn the_environment_determines_the_look() {
         assert_eq!(look(&[("TERM", "xterm")]), Look::Sixteen);
         assert_eq!(look(&[("TERM", "screen-256color")]), Look::Indexed);
         assert_eq!(look(&[("TERM", "xterm"), ("COLORTERM", "truecolor")]), Look::True);
@@ -192,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn states_that_are_told_apart_by_colour_stay_apart() {
+    fn states_of_different_colours_stay_different() {
         for look in [Look::Indexed, Look::True] {
             for legend in [&Paint::OF_PROCESSES[..], &Paint::OF_RESOURCES] {
                 let mut seen: Vec<_> = legend.iter().map(|p| look.color(p.color())).collect();
                 seen.sort_by_key(|color| format!("{color:?}"));
                 seen.dedup();
-                // Nearly: processors that are busy are as white as what is unknown.
+                // All but one: busy CPUs and unknown states are both white.
                 assert!(seen.len() + 1 >= legend.len(), "{look:?} {seen:?}");
             }
         }

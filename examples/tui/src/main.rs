@@ -24,17 +24,17 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
-use signals::Wanted;
+use signals::SignalState;
 
-/// Look at traces in a terminal: events, processes, resources, statistics
+/// Browse traces in a terminal: events, processes, resources, statistics
 ///
-/// Without TRACE the small kernel trace that comes with this program is read. Keys
-/// are shown by `?`. A signal that ends the program leaves the terminal as it was; the
-/// status is 128 and the number of the signal, as for programs that it kills.
+/// Without TRACE, opens the bundled kernel trace. The key `?` shows all keys. If a signal ends
+/// the program, the terminal is restored, and the exit status is 128 plus the number of the
+/// signal.
 #[derive(Debug, Parser)]
 #[command(name = "lttv-tui", version, after_help = EXIT_STATUS)]
 struct Cli {
-    /// Directories of traces; all of them are shown together
+    /// Directories of traces, which are shown together
     traces: Vec<PathBuf>,
 
     /// Use no colours, as with NO_COLOR in the environment
@@ -42,8 +42,8 @@ struct Cli {
     mono: bool,
 }
 
-/// How long to wait for input when there is nothing to do.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The time to wait for input when there is nothing to do.
+const IDLE_WAIT: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     match Cli::try_parse() {
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the status if a signal ended the program.
+/// Runs the program. Returns the exit status if a signal ended it.
 fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let mut traces = cli.traces.clone();
     if traces.is_empty() {
@@ -65,17 +65,17 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let session = Session::open(&traces)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, look);
-    let wanted = Wanted::watch()?;
+    let signals = SignalState::watch()?;
     let mut terminal = ratatui::try_init()?;
-    let result = show(&mut app, &mut terminal, &wanted);
+    let result = show(&mut app, &mut terminal, &signals);
     let restored = ratatui::try_restore();
-    if let Some(status) = wanted.status() {
+    if let Some(status) = signals.status() {
         return Ok(Some(status));
     }
     if let Err(error) = result.and(restored) {
-        return wanted.status_after_failure().map(Some).ok_or_else(|| error.into());
+        return signals.status_after_failure().map(Some).ok_or_else(|| error.into());
     }
-    // On the screen there was room for one of them.
+    // The screen shows only one of them.
     for notice in &notices {
         report.warning(notice);
     }
@@ -85,30 +85,30 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     Ok(None)
 }
 
-/// Draws, looks for input, reads traces; again and again.
-fn show(app: &mut App, terminal: &mut DefaultTerminal, wanted: &Wanted) -> io::Result<()> {
-    while !app.is_over() && wanted.status().is_none() {
+/// Runs the main loop: draws, checks for input, and reads traces.
+fn show(app: &mut App, terminal: &mut DefaultTerminal, signals: &SignalState) -> io::Result<()> {
+    while !app.is_over() && signals.status().is_none() {
         let by_key = app.take_suspended();
         if by_key && !signals::can_be_continued() {
-            app.tell("there is no shell here to continue the program");
-        } else if by_key || wanted.take_stop() {
+            app.tell("cannot suspend: no shell would continue the program");
+        } else if by_key || signals.take_suspend() {
             suspend(terminal)?;
         }
-        if app.take_spoilt() {
+        if app.take_clear() {
             clear(terminal)?;
         }
         terminal.draw(|frame| app.draw(frame))?;
         let drawn = Instant::now();
         let (mut has_changed, mut wait) = (false, Duration::ZERO);
-        // Until there is something to show, or it is time to show what has come.
+        // Until there is something new to draw, or the frame's time is over.
         while !event::poll(wait)? {
             let is_busy = app.service(SERVICE);
             has_changed |= is_busy;
             if has_changed && (!is_busy || drawn.elapsed() >= FRAME) {
                 break;
             }
-            wait = if is_busy { Duration::ZERO } else { PATIENCE };
-            if wanted.is_something() {
+            wait = if is_busy { Duration::ZERO } else { IDLE_WAIT };
+            if signals.is_pending() {
                 break;
             }
         }
@@ -117,15 +117,15 @@ fn show(app: &mut App, terminal: &mut DefaultTerminal, wanted: &Wanted) -> io::R
     Ok(())
 }
 
-/// Clears the screen, so that the next frame is drawn as a whole. [`DefaultTerminal::clear`]
-/// would ask the terminal for its cursor, and fail if there is no answer, or it is not
-/// found among keys.
+/// Clears the screen, so that the next frame is drawn completely. [`DefaultTerminal::clear`]
+/// would query the terminal for its cursor, and fail if the answer does not arrive among
+/// the keys.
 fn clear(terminal: &mut DefaultTerminal) -> io::Result<()> {
     let size = terminal.size()?;
     terminal.resize(size.into())
 }
 
-/// Gives the terminal back, stops until the program is continued, and takes it again.
+/// Restores the terminal, suspends the program, and prepares the terminal again.
 fn suspend(terminal: &mut DefaultTerminal) -> io::Result<()> {
     ratatui::try_restore()?;
     signals::stop()?;
@@ -134,7 +134,7 @@ fn suspend(terminal: &mut DefaultTerminal) -> io::Result<()> {
     clear(terminal)
 }
 
-/// Takes all input that is there, so that a key held down does not pile up.
+/// Handles all pending input, so that keys of a held key do not accumulate.
 fn take_input(app: &mut App) -> io::Result<()> {
     while !app.is_over() && event::poll(Duration::ZERO)? {
         if let Event::Key(key) = event::read()?

@@ -1,5 +1,5 @@
-//! What is computed in the background over a whole traceset: statistics, and saved
-//! states that make seeking quick.
+//! Background computations over a whole traceset: statistics, and checkpoints for fast
+//! seeking.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use lttv_requests::{Background, ModuleId, Owner, Scheduler, Stage};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
-/// Statistics are looked at no more often, as that means copying them.
+/// The time between two copies of the statistics.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A computation over a whole traceset, in the background of a scheduler.
@@ -18,21 +18,23 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) struct Overview {
     module: ModuleId,
     span: TimeSpan,
-    seen: Rc<Seen>,
+    latest: Rc<Latest>,
 }
 
+/// The latest copy of the statistics, shared with hooks.
 #[derive(Debug, Default)]
-struct Seen {
+struct Latest {
+    /// `true` if statistics are visible, so that copies are needed during the read.
     is_wanted: Cell<bool>,
-    /// Counts how often there were new ones.
+    /// The number of copies so far.
     number: Cell<u64>,
     statistics: RefCell<Option<Statistics>>,
 }
 
 impl Overview {
-    /// Begins it, in the background of a scheduler whose context has the kernel's
-    /// state, and something else.
-    pub(crate) fn begin(
+    /// Starts the computation in the background of a scheduler. Its context must have the
+    /// kernel state as its first extension and one more extension.
+    pub(crate) fn start(
         scheduler: &mut Scheduler<'static>,
         traceset: &Traceset,
         span: TimeSpan,
@@ -42,8 +44,8 @@ impl Overview {
         let statistics = Statistics::attach(&mut context, kernel);
         context.save_checkpoints(Saving::default());
         let mut background = Background::new(context);
-        let seen: Rc<Seen> = Rc::default();
-        let by_hooks = seen.clone();
+        let latest: Rc<Latest> = Rc::default();
+        let by_hooks = latest.clone();
         let module = background.register("statistics", move |request| {
             let (chunk, end) = (by_hooks.clone(), by_hooks.clone());
             let last = Cell::new(Instant::now());
@@ -60,21 +62,21 @@ impl Overview {
         background.lend_checkpoints();
         background.compute(module, Owner::fresh());
         scheduler.set_background(background);
-        Overview { module, span, seen }
+        Overview { module, span, latest }
     }
 
-    /// Somebody looks at statistics: they are kept up to date.
+    /// Requests copies of the statistics during the read.
     pub(crate) fn want(&self) {
-        self.seen.is_wanted.set(true);
+        self.latest.is_wanted.set(true);
     }
 
-    /// The last statistics, if there are any yet, and how often there were new ones.
+    /// Returns the number of copies so far and the latest one, if any.
     pub(crate) fn statistics(&self) -> (u64, Option<Ref<'_, Statistics>>) {
-        let statistics = self.seen.statistics.borrow();
-        (self.seen.number.get(), Ref::filter_map(statistics, Option::as_ref).ok())
+        let statistics = self.latest.statistics.borrow();
+        (self.latest.number.get(), Ref::filter_map(statistics, Option::as_ref).ok())
     }
 
-    /// Which part of the traceset was read, from 0 to 1.
+    /// Returns the part of the traceset that has been read, from 0 to 1.
     pub(crate) fn progress(&self, scheduler: &Scheduler<'static>) -> f64 {
         let stage = scheduler.background().map(|background| background.stage(self.module));
         match stage {
@@ -89,7 +91,7 @@ impl Overview {
     }
 }
 
-impl Seen {
+impl Latest {
     fn take(
         &self,
         extensions: &lttv_context::Extensions,

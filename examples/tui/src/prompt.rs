@@ -1,46 +1,46 @@
-//! A line to be edited.
+//! A line editor.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A line that is being edited.
+/// A line that the user edits.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     text: Vec<char>,
     cursor: usize,
 }
 
-/// What a key did to it.
+/// The effect of a key on a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
-    /// The text changed, or the cursor moved; or nothing did.
+    /// Editing continues; the text or the cursor may have changed.
     Going,
     /// The line is complete.
     Done,
-    /// It was given up.
+    /// Editing was cancelled.
     Cancelled,
 }
 
-/// Longer lines are not typed by anybody.
+/// The greatest length of a line in characters.
 const MOST: usize = 4096;
 
 impl Prompt {
-    /// A line that begins with a text.
+    /// Creates a prompt with an initial text, with the cursor at its end.
     pub fn new(text: &str) -> Self {
         let text: Vec<char> = text.chars().take(MOST).collect();
         Prompt { cursor: text.len(), text }
     }
 
-    /// What it says.
+    /// Returns the text.
     pub fn text(&self) -> String {
         self.text.iter().collect()
     }
 
-    /// How many characters are before the cursor.
+    /// Returns the number of characters before the cursor.
     pub fn cursor(&self) -> usize {
         self.cursor
     }
 
-    /// A key was pressed.
+    /// Handles a key.
     pub fn key(&mut self, key: KeyEvent) -> Edit {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {

@@ -1,4 +1,4 @@
-//! A tab: a traceset, the viewers that show it, and what they have in common.
+//! A tab: a traceset, and the data that its viewers share.
 
 use std::cell::Ref;
 use std::path::Path;
@@ -19,63 +19,64 @@ use crate::model::event_list::Servers;
 use crate::model::search::{Outcome, Search};
 use crate::overview::Overview;
 
-/// What all viewers of a tab have in common.
+/// The data that all viewers of a tab share.
 #[derive(Debug)]
 pub struct Session {
-    /// What the tab is called.
+    /// The name of the tab.
     pub name: String,
-    /// Time window, current time and position, and the filter.
+    /// The time window, the current time and position, and the filter.
     pub tab: Tab<String>,
-    /// Serves requests that need the kernel's state.
+    /// The scheduler of requests that need the kernel state.
     pub scheduler: Scheduler<'static>,
-    /// Serves requests that do not, at once.
+    /// The scheduler of other requests, which it serves faster.
     pub reader: Scheduler<'static>,
-    /// The kernel's state in the scheduler's context.
+    /// The handle of the kernel state in the context of `scheduler`.
     pub kernel: Handle<KernelState>,
-    /// The tab's filter, compiled.
+    /// The compiled filter of the tab.
     pub filters: Option<Rc<KernelFilters>>,
-    /// The process that is selected: which, and what it is called.
+    /// The selected process and its label.
     pub process: Option<(ProcessKey, String)>,
-    /// The title of the viewer that has the focus.
+    /// The title of the viewer with the focus.
     pub focus: &'static str,
-    /// How wide labels are, left of charts.
+    /// The width of labels, to the left of charts, in columns of the screen.
     pub label_width: u16,
-    /// How wide charts are.
+    /// The width of charts, in columns of the screen.
     pub chart_width: u16,
     search: Option<Search>,
     overview: Overview,
-    /// What came of the last search, for the user.
+    /// A message to the user, such as the result of the last search.
     pub message: Option<String>,
-    /// What could not be opened.
+    /// The traces and files that could not be opened.
     pub failures: Vec<String>,
-    /// What was left out when the traces were opened, because it is there twice.
+    /// The traces and files that were skipped as duplicates when opening.
     pub notices: Vec<String>,
-    /// That no event passes the filters, once that is known.
+    /// The message that no event passes the filters, once this is known.
     pub nothing_found: Option<String>,
+    /// The time span of the traceset.
     span: TimeSpan,
 }
 
-/// How much of a traceset is shown first, in ns.
+/// The greatest width of the first time window, in ns.
 const FIRST_WIDTH: i64 = 1_000_000_000;
 
-/// Why there is no session.
+/// An error from opening a session.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The trace cannot be read.
+    /// A trace cannot be read.
     #[error("{0}")]
     Read(#[from] ltt_read::Error),
-    /// There is no time to be shown.
+    /// No event has a time.
     #[error("no event of {0} has a time")]
     NoTime(String),
 }
 
 impl Session {
-    /// Opens all traces in some directories, each once. What cannot be opened is in
-    /// `failures`, and the first of it is the message.
+    /// Opens all traces at or below the paths, each once. Traces that cannot be opened are in
+    /// `failures`, and the first one is in the message.
     ///
     /// # Errors
     ///
-    /// If no trace can be opened, or there is nothing to show.
+    /// If no trace can be opened, or no event has a time.
     pub fn open(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
         let options = OpenOptions::new().on_failure(OnFailure::Continue);
         let Opened { traces, mut failures, notices } = options.open_all_of(paths)?;
@@ -101,21 +102,21 @@ impl Session {
         Ok(session)
     }
 
-    /// A traceset.
+    /// Creates a session of a traceset.
     ///
     /// # Errors
     ///
-    /// If it has nothing to show.
+    /// If no event has a time.
     pub fn new(name: String, traceset: Traceset) -> Result<Self, OpenError> {
         let mut context = TracesetContext::new(&traceset);
         let span = context.contexts().time_span();
         let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
         let kernel = context.attach(KernelState::new());
-        // In the place of statistics: as the background has them, its saved states
-        // fit here.
+        // In place of the statistics of the background's context: the contexts must have the
+        // same number of extensions to exchange checkpoints.
         context.attach_data(());
         context.save_checkpoints(Saving::default());
-        // Tracing may begin long before the first event.
+        // The trace may start long before the first event.
         let first = context.position().time().map_or(span.begin, |time| time.max(span.begin));
         let mut tab = Tab::new(traceset.generation(), Some(span));
         let last = first.ns().saturating_add(FIRST_WIDTH).min(span.end.ns().saturating_add(1));
@@ -124,7 +125,7 @@ impl Session {
         }
         tab.set_time(first, None);
         let mut scheduler = Scheduler::new(context);
-        let overview = Overview::begin(&mut scheduler, &traceset, span);
+        let overview = Overview::start(&mut scheduler, &traceset, span);
         Ok(Session {
             name,
             tab,
@@ -146,11 +147,11 @@ impl Session {
         })
     }
 
-    /// Another session of the same traces, that shows the same.
+    /// Creates another session of the same traces, with the same time window and time.
     ///
     /// # Errors
     ///
-    /// None: what could be shown can be.
+    /// Never, since the events of this session have times.
     pub fn again(&self) -> Result<Self, OpenError> {
         let mut session = Session::new(self.name.clone(), self.traceset().clone())?;
         session.tab.set_window(self.tab.window(), None);
@@ -158,31 +159,31 @@ impl Session {
         Ok(session)
     }
 
-    /// The traceset.
+    /// Returns the traceset.
     pub fn traceset(&self) -> &Traceset {
         self.scheduler.context().traceset()
     }
 
-    /// The time that it spans.
+    /// Returns the time span of the traceset.
     pub fn span(&self) -> TimeSpan {
         self.span
     }
 
-    /// Who serves lists of events.
+    /// Returns the schedulers that serve lists of events.
     pub fn servers(&mut self) -> Servers<'_> {
         Servers { reader: &mut self.reader, follower: &mut self.scheduler }
     }
 
-    /// The columns of charts.
+    /// Returns the columns of charts.
     pub fn axis(&self) -> Axis {
         Axis::new(self.tab.window(), self.chart_width)
     }
 
-    /// Shows only events that pass a filter: all, if its text is empty.
+    /// Sets the filter of the tab. An empty text removes it.
     ///
     /// # Errors
     ///
-    /// If it is none; then the one before stays.
+    /// If the text is not a filter; the previous filter stays.
     pub fn set_filter(&mut self, text: &str) -> Result<(), FilterError> {
         let filters = self.compile(text)?;
         self.note(filters.as_deref());
@@ -192,11 +193,11 @@ impl Session {
         Ok(())
     }
 
-    /// A filter for the traces.
+    /// Compiles a filter for the traces; `None` if the text is empty.
     ///
     /// # Errors
     ///
-    /// If it is none.
+    /// If the text is not a filter.
     pub fn compile(&self, text: &str) -> Result<Option<Rc<KernelFilters>>, FilterError> {
         if text.trim().is_empty() {
             return Ok(None);
@@ -215,25 +216,24 @@ impl Session {
         }
     }
 
-    /// Somebody looks at statistics: they are kept up to date.
+    /// Requests statistics during the background read.
     pub fn wants_statistics(&self) {
         self.overview.want();
     }
 
-    /// Statistics of what was read in the background, if there are any yet, and how
-    /// often there were new ones.
+    /// Returns the number of times that statistics were computed, and the latest ones.
     pub fn statistics(&self) -> (u64, Option<Ref<'_, Statistics>>) {
         self.overview.statistics()
     }
 
-    /// Which part of the traceset was read in the background, from 0 to 1.
+    /// Returns the part of the traceset that was read in the background, from 0 to 1.
     pub fn background_progress(&self) -> f64 {
         self.overview.progress(&self.scheduler)
     }
 
-    /// Returns what could not be read so far, in a line; `None` if all could.
+    /// Returns a line about errors of reading so far; `None` without errors.
     pub fn damage(&self) -> Option<String> {
-        // The background reads everything, the others what is shown.
+        // The background reads everything, the others only the visible part.
         let background = self.scheduler.background().map(|background| background.context());
         let shown = [self.scheduler.context(), self.reader.context()];
         let contexts = background.into_iter().chain(shown);
@@ -242,7 +242,7 @@ impl Session {
         };
         let most = contexts.max_by_key(|context| count(context))?;
         let first = most.errors().first()?;
-        // Errors that are not kept count again whenever they are met again.
+        // Errors that are not kept may be counted several times.
         Some(match (most.errors().len(), most.errors_omitted()) {
             (1, 0) => format!("cannot be read: {first}"),
             (errors, 0) => format!("{errors} errors, the first: {first}"),
@@ -250,8 +250,8 @@ impl Session {
         })
     }
 
-    /// Moves the window by so many times its width: by whole columns, so that charts
-    /// keep what they know.
+    /// Moves the window by this multiple of its width, rounded to columns, so that charts stay
+    /// valid.
     pub fn scroll(&mut self, widths: f64) {
         let axis = self.axis();
         let columns = (widths * axis.columns() as f64).round();
@@ -263,7 +263,7 @@ impl Session {
         }
     }
 
-    /// Moves the current time by so many columns of charts.
+    /// Moves the current time by this many columns of charts.
     pub fn step(&mut self, columns: isize, by: Option<ViewerId>) {
         let by_ns = i64::try_from(self.axis().step()).unwrap_or(i64::MAX);
         let time = self.tab.time().ns().saturating_add(by_ns.saturating_mul(columns as i64));
@@ -271,7 +271,7 @@ impl Session {
         self.tab.set_time(Timestamp::from_ns(time), by);
     }
 
-    /// Where the current time, or position, is.
+    /// Returns the current position, or the position of the current time.
     fn place(&mut self) -> TracesetPosition {
         if let Some(position) = self.tab.position() {
             return position.clone();
@@ -282,14 +282,14 @@ impl Session {
         context.position()
     }
 
-    /// Looks for the next or previous event of the selected process.
+    /// Starts a search for the next or previous event of the selected process.
     ///
     /// # Errors
     ///
-    /// None while the traceset stays the same.
+    /// Never while the traceset stays the same.
     pub fn search(&mut self, back: bool) -> Result<(), SubmitError> {
         let Some((process, name)) = self.process.clone() else {
-            self.message = Some("select a process first, in the control flow".to_owned());
+            self.message = Some("select a process in the control flow first".to_owned());
             return Ok(());
         };
         self.stop_search();
@@ -300,11 +300,11 @@ impl Session {
             true => Search::backward(scheduler, kernel, process, &place)?,
         });
         let which = if back { "previous" } else { "next" };
-        self.message = Some(format!("looking for the {which} event of {name} … (Esc stops)"));
+        self.message = Some(format!("searching for the {which} event of {name} … (Esc stops)"));
         Ok(())
     }
 
-    /// Gives a search up.
+    /// Cancels the search.
     pub fn stop_search(&mut self) {
         if let Some(search) = self.search.take() {
             search.cancel(&mut self.scheduler);
@@ -312,28 +312,29 @@ impl Session {
         }
     }
 
-    /// Serves requests for about so long. Whether that changed anything, or there
+    /// Serves requests for about this time. Returns `true` if something has changed or there
     /// is more to do.
     pub fn service(&mut self, time: Duration) -> bool {
         let begin = Instant::now();
         let list = self.reader.service_chunk(Budget::time(time / 2));
         let left = time.saturating_sub(begin.elapsed());
         let charts = self.scheduler.service_chunk(Budget::time(left));
-        self.look_for_result();
+        self.take_search_result();
         let is_something = |chunk: &Chunk| chunk.has_more() || *chunk != Chunk::default();
         is_something(&list) || is_something(&charts)
     }
 
-    fn look_for_result(&mut self) {
+    /// Shows the result of a search when it is complete.
+    fn take_search_result(&mut self) {
         let Some(search) = &self.search else { return };
         match search.outcome() {
             Outcome::Searching => return,
             Outcome::Found(position) => {
-                // It is of this traceset: nothing can go wrong.
+                // The position is of this traceset, so it is not refused.
                 _ = self.tab.set_position(&position, None);
                 self.message = None;
             }
-            Outcome::Nothing => self.message = Some("there is none".to_owned()),
+            Outcome::Nothing => self.message = Some("no such event".to_owned()),
         }
         self.search = None;
     }

@@ -1,4 +1,4 @@
-//! What ends or stops the program from outside: signals, and a terminal that goes away.
+//! Reasons from outside to end or suspend the program: signals, and a lost terminal.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -16,50 +16,50 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// So long the program has after a signal to end by itself. It does not if it waits for the
-/// rest of a key, of which half has come, or cannot write.
+/// The time after a signal in which the program can end by itself. It does not if it waits
+/// for the rest of a key sequence or for output.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The statuses of programs that a signal ended are this and its number.
+/// The exit status after a signal, minus the number of the signal.
 const STATUS: i32 = 128;
 
-/// The status after [`SIGHUP`].
+/// The exit status after [`SIGHUP`].
 const HUNG_UP: u8 = (STATUS + SIGHUP) as u8;
 
-/// What signals and the terminal want of the program.
+/// The signals received so far, and the state of the terminal.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct SignalState {
     flags: Arc<Flags>,
-    /// `None` if the program has none.
+    /// The terminal; `None` if the program has none.
     terminal: Arc<Option<Terminal>>,
 }
 
+/// The requests of signals.
 #[derive(Debug, Default)]
 struct Flags {
-    /// The status to end with; 0 if it is not to end.
+    /// The exit status; 0 if the program continues.
     status: AtomicU8,
-    /// It is to stop until it is continued.
-    stops: AtomicBool,
+    /// `true` if the program must be suspended.
+    suspend: AtomicBool,
 }
 
-impl Wanted {
-    /// Notes signals from now on, and ends the program when its terminal has gone.
+impl SignalState {
+    /// Records signals from now on, and ends the program when its terminal is lost.
     pub(crate) fn watch() -> io::Result<Self> {
         let terminal = Arc::new(Terminal::open().ok());
-        let wanted = Wanted { flags: Arc::default(), terminal };
-        let noting = wanted.clone();
-        // They are caught even if they were ignored when the program started: without a
-        // terminal it is of no use.
+        let state = SignalState { flags: Arc::default(), terminal };
+        let noting = state.clone();
+        // Also catch signals that were ignored when the program started: without a terminal
+        // it is useless.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGTSTP])?;
         let note = move || signals.forever().for_each(|signal| noting.note(signal));
         Builder::new().name("signals".to_owned()).spawn(note)?;
-        let watched = wanted.clone();
+        let watched = state.clone();
         let end = move || {
             let Some(terminal) = &*watched.terminal else { return };
             loop {
-                match terminal.goes_within(PollTimeout::NONE) {
-                    // What reads keys would try again and again, and there is nothing to
-                    // restore.
+                match terminal.is_lost_within(PollTimeout::NONE) {
+                    // The reader of keys would retry forever, and there is no terminal to restore.
                     Ok(true) => exit(HUNG_UP.into()),
                     Ok(false) => {}
                     Err(_) => return,
@@ -67,42 +67,43 @@ impl Wanted {
             }
         };
         Builder::new().name("terminal".to_owned()).spawn(end)?;
-        Ok(wanted)
+        Ok(state)
     }
 
-    /// Returns the status to end with, if the program is to end.
+    /// Returns the exit status if the program must end.
     pub(crate) fn status(&self) -> Option<u8> {
         Some(self.flags.status.load(Ordering::Relaxed)).filter(|status| *status > 0)
     }
 
-    /// Returns the status to end with after a failure to draw, if the reason is that the
-    /// terminal has gone. The thread that waits for that may not have noticed it yet.
+    /// Returns the exit status after a failure to draw, if the reason is a lost terminal. The
+    /// thread that waits for this may not have noticed it yet.
     pub(crate) fn status_after_failure(&self) -> Option<u8> {
         let terminal = self.terminal.as_ref().as_ref();
-        let has_gone = terminal.is_none_or(|it| it.goes_within(PollTimeout::ZERO).unwrap_or(true));
+        let has_gone = terminal.is_none_or(|it| it.is_lost_within(PollTimeout::ZERO).unwrap_or(true));
         self.status().or(has_gone.then_some(HUNG_UP))
     }
 
-    /// Whether it is to stop until it is continued. Asking resets it.
-    pub(crate) fn take_stop(&self) -> bool {
-        self.flags.stops.swap(false, Ordering::Relaxed)
+    /// Returns `true` if the program must be suspended. Resets the request.
+    pub(crate) fn take_suspend(&self) -> bool {
+        self.flags.suspend.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether it is to do one or the other.
-    pub(crate) fn is_something(&self) -> bool {
-        self.status().is_some() || self.flags.stops.load(Ordering::Relaxed)
+    /// Returns `true` if the program must end or be suspended.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.status().is_some() || self.flags.suspend.load(Ordering::Relaxed)
     }
 
+    /// Records a signal. Ends the program later if it does not end by itself.
     fn note(&self, signal: i32) {
         if signal == SIGTSTP {
-            self.flags.stops.store(true, Ordering::Relaxed);
+            self.flags.suspend.store(true, Ordering::Relaxed);
             return;
         }
         let status = STATUS + signal;
         self.flags.status.store(u8::try_from(status).unwrap_or(u8::MAX), Ordering::Relaxed);
         spawn(move || {
             sleep(GRACE);
-            // Writing may take forever.
+            // Writing may block.
             let restore = spawn(ratatui::try_restore);
             sleep(GRACE / 4);
             drop(restore);
@@ -119,8 +120,8 @@ enum Terminal {
 }
 
 impl Terminal {
-    /// Opens the terminal. Once it has gone, the standard input is no terminal any more: this
-    /// must come before.
+    /// Opens the terminal. Must be called before the terminal can be lost: a lost terminal is
+    /// not recognised as a terminal.
     fn open() -> io::Result<Self> {
         let stdin = io::stdin();
         match stdin.is_terminal() {
@@ -129,13 +130,13 @@ impl Terminal {
         }
     }
 
-    /// Returns whether the terminal goes within a time. It may return early.
-    fn goes_within(&self, most: PollTimeout) -> io::Result<bool> {
+    /// Returns whether the terminal is lost within a time. May return early.
+    fn is_lost_within(&self, most: PollTimeout) -> io::Result<bool> {
         let terminal = match self {
             Terminal::Stdin(stdin) => stdin.as_fd(),
             Terminal::Controlling(file) => file.as_fd(),
         };
-        // A hangup is reported without being asked for.
+        // A hangup is always reported.
         let mut polled = [PollFd::new(terminal, PollFlags::empty())];
         match poll(&mut polled, most) {
             Err(Errno::EINTR) => Ok(false),
@@ -145,16 +146,15 @@ impl Terminal {
     }
 }
 
-/// Stops the program until it is continued, as the terminal's key for that does where it is
-/// not read by the program.
+/// Suspends the program until it is continued, as the suspend key of a terminal does.
 pub(crate) fn stop() -> io::Result<()> {
     emulate_default_handler(SIGTSTP)
 }
 
-/// Returns whether a shell is there that continues the program: its parent is of the same
-/// session, and keeps it in a group of its own.
+/// Returns `true` if a shell will continue the program: if its parent is in the same
+/// session but in another process group.
 pub(crate) fn can_be_continued() -> bool {
-    // Sessions and groups from outside of a container have the number 0 in it.
+    // In a container, sessions and groups from outside have the number 0.
     let parent = getppid();
     let is_of_session = getsid(Some(parent)) == getsid(None);
     is_of_session && getpgid(Some(parent)).is_ok_and(|group| group != getpgrp())

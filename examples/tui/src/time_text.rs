@@ -2,9 +2,10 @@
 
 use ltt_read::Timestamp;
 
+/// Nanoseconds per second.
 const NS: i64 = 1_000_000_000;
 
-/// Seconds and nanoseconds: `1795233416.334812345`.
+/// Formats a time in seconds, with nine decimals: `1795233416.334812345`.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -18,7 +19,7 @@ pub fn seconds(time: Timestamp) -> String {
     format!("{sign}{}.{:09}", ns / NS as u64, ns % NS as u64)
 }
 
-/// A length of time in the unit that suits it: `1.25 ms`.
+/// Formats a length of time in ns in a suitable unit: `1.25 ms`.
 ///
 /// ```
 /// use lttv_tui::time_text::length;
@@ -39,9 +40,8 @@ pub fn length(ns: u64) -> String {
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The time that a text means: seconds since the epoch, of which all but the last
-/// nine digits may be left out with a `+` in front: then they are counted from a
-/// begin. Blanks around the point are allowed: LTTV's time bar has them.
+/// Parses a time in seconds with up to nine decimals: since the epoch or, after a `+`, since
+/// `begin`. Blanks are ignored, since LTTV's time bar has blanks around the point.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -73,8 +73,8 @@ pub fn parse(text: &str, begin: Timestamp) -> Option<Timestamp> {
     Some(Timestamp::from_ns(from.checked_add(ns * sign)?))
 }
 
-/// The distance of marks on an axis, in ns, so that there are at most so many: 1, 2
-/// or 5 times a power of ten.
+/// Returns the distance of marks on an axis, in ns: the least number of the form 1, 2 or 5
+/// times a power of ten with at most `most` marks in `width`.
 ///
 /// ```
 /// assert_eq!(lttv_tui::time_text::step(1_000_000, 6), 200_000);

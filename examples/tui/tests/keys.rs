@@ -146,7 +146,7 @@ fn a_filter_that_matches_nothing_says_so_once_all_is_read() {
     screen.type_text("/event.name == \"nothing\"");
     screen.press(KeyCode::Enter);
     screen.press(KeyCode::BackTab);
-    assert!(screen.line_with("no event matches both").is_some(), "{}", screen.text());
+    assert!(screen.line_with("no event matches this filter and").is_some(), "{}", screen.text());
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn filters_may_ask_what_the_kernel_did() {
 fn events_of_a_process_are_found_in_both_directions() {
     let mut screen = screen();
     screen.type_text("n");
-    assert!(screen.line_with("select a process first").is_some());
+    assert!(screen.line_with("select a process in the control flow first").is_some());
     screen.press(KeyCode::Home);
     screen.press(KeyCode::Down);
     let process = screen.status("process");

@@ -3,8 +3,8 @@
 use ltt_read::Timestamp;
 use lttv_requests::TimeWindow;
 
-/// A time window, divided into columns: all of a width that is a whole number of
-/// nanoseconds, so that the last one may reach beyond the window.
+/// A time window divided into columns. All columns have the same width, a whole number of
+/// nanoseconds, so that the last one may extend past the window.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -27,34 +27,34 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A window in at least one column.
+    /// Creates an axis of a window with at least one column.
     pub fn new(window: TimeWindow, columns: u16) -> Self {
         let columns = columns.max(1);
         Axis { window, columns, step: window.width().div_ceil(columns.into()) }
     }
 
-    /// The window.
+    /// Returns the window.
     pub fn window(self) -> TimeWindow {
         self.window
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub fn columns(self) -> usize {
         self.columns.into()
     }
 
-    /// The width of a column, in ns.
+    /// Returns the width of a column, in ns.
     pub fn step(self) -> u64 {
         self.step
     }
 
-    /// The column of a time; `None` if it is not in the window.
+    /// Returns the column of a time; `None` if it is not in the window.
     pub fn column(self, time: Timestamp) -> Option<usize> {
         let offset = time.ns().abs_diff(self.window.begin().ns());
         self.window.contains(time).then(|| (offset / self.step) as usize)
     }
 
-    /// When a column begins.
+    /// Returns the start of a column.
     pub fn begin_of(self, column: usize) -> Timestamp {
         let offset = self.step.saturating_mul(column as u64);
         Timestamp::from_ns(self.window.begin().ns().saturating_add_unsigned(offset))
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_time_is_in_the_column_whose_bounds_are_around_it() {
+    fn each_time_is_within_the_bounds_of_its_column() {
         for (width, columns) in [(1, 1), (1, 7), (3, 7), (7, 3), (100, 9), (1000, 999)] {
             let at = Timestamp::from_ns;
             let axis = Axis::new(TimeWindow::new(at(-5), at(width - 5)).unwrap(), columns);

@@ -1,21 +1,21 @@
-//! Columns of a row: what something was doing.
+//! The columns of a chart's row.
 
 use lttv_requests::views::{Paint, Segment};
 
 use super::axis::Axis;
 
-/// What is shown in a column of a row: the active state that took most of its
-/// time, and how much of it was active; or, if none was, the other state that took
-/// most.
+/// One column of a row: the active state with the most time in it, or the inactive state
+/// with the most time if there is no active one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
-    /// Which state.
+    /// The paint of the state.
     pub paint: Paint,
-    /// Which part of the time was active, in 255ths, rounded up; 0 if none was.
+    /// The share of active time in 255ths, rounded up; 0 if none was active.
     pub share: u8,
 }
 
-/// The cells of segments, of which each is drawn in some way or not at all.
+/// Computes the cells of segments. `paint` returns the paint of a state; `None` for states
+/// that are not drawn.
 pub fn cells<S: Copy>(
     segments: impl Iterator<Item = Segment<S>>,
     paint: impl Fn(S) -> Option<Paint>,
@@ -46,16 +46,19 @@ pub fn cells<S: Copy>(
     cells
 }
 
-/// How long each state took in a column, in ns.
+/// The times in one column, in ns.
 #[derive(Debug, Clone, Copy, Default)]
 struct Column {
+    /// The index of the column.
     at: usize,
+    /// The time of each paint, by [`Paint::index`].
     spent: [u64; Paint::ALL.len()],
+    /// The active time.
     active: u64,
 }
 
 impl Column {
-    /// Adds so much of a segment.
+    /// Adds `time` ns of a segment.
     fn add<S>(&mut self, paint: Paint, time: u64, of: &Segment<S>) {
         let length = of.length();
         let active = match of.active {
@@ -64,14 +67,15 @@ impl Column {
             active => (u128::from(active) * u128::from(time) / u128::from(length)) as u64,
         };
         self.active = self.active.saturating_add(active);
-        // That it is there is told, however short it was.
+        // At least 1, so that short activity is visible.
         let share = if of.active > 0 { active.max(1) } else { time };
         self.spent[paint.index()] = self.spent[paint.index()].saturating_add(share);
     }
 
+    /// Stores the cell of the column.
     fn put(&self, width: u64, cells: &mut [Option<Cell>]) {
         let Some(cell) = cells.get_mut(self.at) else { return };
-        // What took most: of waiting and the like, and of work.
+        // The inactive and the active state with the most time.
         let mut most = [None; 2];
         for (paint, time) in Paint::ALL.into_iter().zip(self.spent) {
             let most = &mut most[usize::from(paint.is_active())];
@@ -118,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_active_state_that_took_most_is_shown() {
+    fn the_active_state_with_the_most_time_is_shown() {
         let found = drawn(&[
             (-5, Some(Paint::Wait)),
             (2, Some(Paint::User)),
@@ -130,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_before_begin_and_after_end() {
+    fn nothing_is_shown_before_the_start_and_after_the_end() {
         let found = drawn(&[(10, Some(Paint::User)), (20, None)]);
         let user = Some(Cell { paint: Paint::User, share: 255 });
         assert_eq!(found, [None, user, None]);

@@ -1,4 +1,4 @@
-//! Tables of what is collected from the events of a time window.
+//! Results that are collected from the events of a time window.
 
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
@@ -8,22 +8,23 @@ use lttv_context::{EventCall, Handle, Level};
 use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError, TimeWindow};
 use lttv_state::kernel::KernelState;
 
-/// What events add to, with the state after them.
+/// A result that is collected from events, with the state after them.
 pub trait Collect: Default + 'static {
-    /// An event in the window.
+    /// Adds an event in the window.
     fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>);
 }
 
-/// What was collected so far.
+/// A result that may still be incomplete.
 #[derive(Debug)]
 pub struct Soon<C> {
-    /// What it is.
+    /// The result so far.
     pub found: C,
     window: TimeWindow,
+    /// The time up to which the window has been read.
     reached: Timestamp,
 }
 
-/// What a request collects from a time window.
+/// The collection of a result from a time window, by a request.
 #[derive(Debug)]
 pub struct Collected<C> {
     owner: Owner,
@@ -37,18 +38,18 @@ impl<C> Default for Collected<C> {
 }
 
 impl<C> Soon<C> {
-    /// How much of the window has been read, in ns; 1 at least.
+    /// Returns the time span of the window that has been read, in ns; at least 1.
     pub fn time(&self) -> u64 {
         self.reached.ns().abs_diff(self.window.begin().ns()).max(1)
     }
 }
 
 impl<C: Collect> Collected<C> {
-    /// Collects from a window, if it does not yet.
+    /// Starts collecting from a window, unless it is the current one.
     ///
     /// # Errors
     ///
-    /// None: the request knows no position.
+    /// Never: the request contains no position.
     pub fn set_window(
         &mut self,
         scheduler: &mut Scheduler<'static>,
@@ -83,12 +84,13 @@ impl<C: Collect> Collected<C> {
         Ok(())
     }
 
-    /// What was collected so far; `None` before it was first asked for.
+    /// Returns the result so far; `None` before the first call of
+    /// [`set_window`](Self::set_window).
     pub fn now(&self) -> Option<Ref<'_, Soon<C>>> {
         Some(self.now.as_ref()?.borrow())
     }
 
-    /// Which part of the window was read, from 0 to 1.
+    /// Returns the part of the window that has been read, from 0 to 1.
     pub fn progress(&self) -> f64 {
         let Some(now) = self.now() else { return 0.0 };
         let read = now.reached.ns().abs_diff(now.window.begin().ns());

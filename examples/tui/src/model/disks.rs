@@ -1,4 +1,4 @@
-//! What each block device read and wrote in a time window.
+//! Requests to block devices in a time window.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use lttv_state::kernel::{DeviceNumber, KernelState, RequestKind, RequestStep, Tr
 
 use super::collected::Collect;
 
-/// What a block device did.
+/// The completed requests to a block device.
 #[derive(Debug, Clone, Default)]
 pub struct Disk {
-    /// Its name, empty if not known.
+    /// The name; empty if unknown.
     pub name: String,
-    /// Reads that were completed, and their bytes.
+    /// The number of reads, and their bytes.
     pub read: (u64, u64),
-    /// Writes that were completed, and their bytes.
+    /// The number of writes, and their bytes.
     pub written: (u64, u64),
-    /// Requests that were completed and did neither.
+    /// The number of other requests.
     pub others: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct Disks {
 }
 
 impl Disks {
-    /// All that there were, in order: by trace and number.
+    /// Iterates over all block devices, by trace index and device number.
     pub fn all(&self) -> impl Iterator<Item = (&(usize, DeviceNumber), &Disk)> {
         self.all.iter()
     }

@@ -1,5 +1,5 @@
-//! A list of events around a place in a traceset, of which there is only as much
-//! in memory as is looked at.
+//! A list of events around a position of a traceset. Only the rows near the visible part
+//! are in memory.
 
 use std::cell::{Cell, Ref};
 use std::collections::VecDeque;
@@ -16,62 +16,64 @@ use lttv_requests::views::{EventTable, TableRow};
 use lttv_requests::{EventsRequest, Owner, Scheduler, Start, SubmitError};
 use lttv_state::filter::KernelFilters;
 
-/// What is shown of an event.
+/// The visible contents of an event.
 #[derive(Debug, Clone)]
 pub struct EventText {
     /// The index of its trace.
     pub trace: usize,
     /// The number of its tracefile in the traceset.
     pub tracefile: usize,
-    /// The CPU that its tracefile is of.
+    /// The number of the CPU that recorded it, if known.
     pub cpu: Option<u32>,
-    /// Its name.
+    /// The name of the event.
     pub name: String,
-    /// Its fields.
+    /// The fields as text.
     pub fields: String,
 }
 
 /// A row of the list.
 pub type EventRow = TableRow<EventText>;
 
-/// Rows at hand, shown or not.
+/// The number of rows in memory.
 const PAGE: usize = 512;
-/// Of these, so many beyond those on the screen, on either side.
+/// The number of rows in memory on either side of the visible ones.
 const MARGIN: usize = 100;
-/// The most that are asked for at once.
+/// The greatest number of rows in one request.
 const MOST: usize = PAGE / 2;
 
-/// Who serves requests: who follows the kernel's state, and who only reads, which is
-/// quicker.
+/// The schedulers of requests: one that follows the kernel state, and one that only reads,
+/// which is faster.
 #[derive(Debug)]
 pub struct Servers<'s> {
-    /// Reads only.
+    /// A scheduler without the kernel state.
     pub reader: &'s mut Scheduler<'static>,
-    /// Follows the state.
+    /// A scheduler that follows the kernel state.
     pub follower: &'s mut Scheduler<'static>,
 }
 
-/// The rows around a place.
+/// The rows around a position.
 #[derive(Debug)]
 pub struct EventList {
     table: EventTable<EventText>,
     owner: Owner,
-    /// The place of the selected row.
+    /// The position of the selected row.
     selected: Option<TracesetPosition>,
-    /// Which row is to be selected when there are some.
+    /// The row to select when rows arrive.
     edge: Edge,
-    /// How many rows of the screen are above the selected one.
+    /// The number of visible rows above the selected one.
     above: usize,
+    /// The number of rows on the screen.
     height: usize,
-    /// The selection is to go so many rows on, when they come.
+    /// The number of rows by which the selection moves when they arrive.
     pending: isize,
-    /// Whether the filters ask for the state of the kernel.
+    /// `true` if the filters use the kernel state.
     asks_state: bool,
-    /// How many events the filters were asked about since rows were last looked for from
-    /// some place on; none if there are no filters.
+    /// The number of events tested by the filters since the list was last filled again;
+    /// `None` without filters.
     tested: Option<Rc<Cell<u64>>>,
 }
 
+/// An end of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edge {
     First,
@@ -79,7 +81,7 @@ enum Edge {
 }
 
 impl EventList {
-    /// An empty one, for the events of traces.
+    /// Creates an empty list for the events of traces.
     pub fn new(traces: &[std::sync::Arc<Trace>]) -> Self {
         let clock = ClockText::new(ClockStyle::Seconds, local_zone());
         let mut format = Lttv::new(traces, clock, false);
@@ -97,12 +99,12 @@ impl EventList {
         }
     }
 
-    /// The rows at hand.
+    /// Returns the rows in memory.
     pub fn rows(&self) -> Ref<'_, VecDeque<EventRow>> {
         self.table.rows()
     }
 
-    /// Which of them are on the screen.
+    /// Returns the indices of the visible rows.
     pub fn visible(&self) -> Range<usize> {
         let rows = self.table.rows().len();
         let top = self.selected_at().unwrap_or(0).saturating_sub(self.above);
@@ -110,46 +112,46 @@ impl EventList {
         top..(top + self.height).min(rows)
     }
 
-    /// Which of them is selected.
+    /// Returns the index of the selected row.
     pub fn selected_at(&self) -> Option<usize> {
         let (rows, selected) = (self.table.rows(), self.selected.as_ref()?);
         let at = rows.partition_point(|row| row.position < *selected);
         Some(at.min(rows.len().checked_sub(1)?))
     }
 
-    /// The row that is selected.
+    /// Returns the selected row.
     pub fn selected(&self) -> Option<Ref<'_, EventRow>> {
         let at = self.selected_at()?;
         Ref::filter_map(self.table.rows(), |rows| rows.get(at)).ok()
     }
 
-    /// Whether rows are on their way.
+    /// Returns `true` if requested rows have not arrived yet.
     pub fn is_busy(&self) -> bool {
         self.table.is_busy() || self.pending != 0
     }
 
-    /// How many events were read, if it is known that none passes the filters.
+    /// Returns the number of events read, if it is known that none passes the filters.
     pub fn found_nothing(&self) -> Option<u64> {
         let is_all = self.table.has_begin() && self.table.has_end() && !self.is_busy();
         let tested = self.tested.as_ref().filter(|_| is_all && self.rows().is_empty());
         tested.map(|tested| tested.get())
     }
 
-    /// How many rows a page is: one less than there are on the screen.
+    /// Returns the number of rows of a page: one less than on the screen.
     pub fn page(&self) -> isize {
         self.height.saturating_sub(1).max(1) as isize
     }
 
-    /// How many rows there are on the screen.
+    /// Sets the number of rows on the screen.
     pub fn set_height(&mut self, height: usize) {
         self.height = height.clamp(1, PAGE - 2 * MARGIN);
     }
 
-    /// Shows only events that pass all of these, from a place on.
+    /// Shows only events that pass all filters, starting at a place.
     ///
     /// # Errors
     ///
-    /// If the place is of another traceset.
+    /// If the place is a position of another traceset.
     pub fn set_filters(
         &mut self,
         servers: &mut Servers<'_>,
@@ -181,14 +183,14 @@ impl EventList {
     ///
     /// # Errors
     ///
-    /// None: the request knows no position.
+    /// Never: the request contains no position.
     pub fn go_to_time(
         &mut self,
         servers: &mut Servers<'_>,
         time: Timestamp,
     ) -> Result<(), SubmitError> {
         if self.found_nothing().is_some() {
-            return Ok(()); // Nor is there anything elsewhere.
+            return Ok(()); // No event passes at any other place either.
         }
         let after = self.rows().partition_point(|row| row.time < time);
         if self.knows(after) {
@@ -199,11 +201,11 @@ impl EventList {
         self.restart(servers, request, Edge::First)
     }
 
-    /// Selects the event at a position, or the first one behind it.
+    /// Selects the event at a position, or the first one after it.
     ///
     /// # Errors
     ///
-    /// If it is of another traceset.
+    /// If the position is of another traceset.
     pub fn go_to_position(
         &mut self,
         servers: &mut Servers<'_>,
@@ -225,15 +227,15 @@ impl EventList {
     ///
     /// # Errors
     ///
-    /// None while the traceset stays the same.
+    /// Never while the traceset stays the same.
     pub fn go_to_end(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
         let end = TracesetPosition::end(servers.reader.context().traceset());
         let request = self.table.show_before(&end);
         self.restart(servers, request, Edge::Last)
     }
 
-    /// Selects an event so many rows on, or back. What is not at hand yet is gone
-    /// to when it is.
+    /// Moves the selection by this many rows. If they are not in memory, it moves when they
+    /// arrive.
     pub fn go_by(&mut self, rows: isize) {
         let pending = std::mem::take(&mut self.pending);
         let Some(at) = self.selected_at() else { return };
@@ -248,20 +250,20 @@ impl EventList {
         };
     }
 
-    /// Takes in what has come, and asks for more if more is needed.
+    /// Accepts rows that have arrived, and requests more if necessary.
     ///
     /// # Errors
     ///
-    /// None while the traceset stays the same.
+    /// Never while the traceset stays the same.
     pub fn get_on(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
         if self.table.is_busy() {
             return Ok(());
         }
         let rows = self.rows().len();
         if rows == 0 {
-            // Behind the last event there is but what comes before.
-            let is_behind = self.edge == Edge::First && self.table.has_end();
-            return if is_behind { self.go_to_end(servers) } else { Ok(()) };
+            // After the last event, show the events before it.
+            let is_after_end = self.edge == Edge::First && self.table.has_end();
+            return if is_after_end { self.go_to_end(servers) } else { Ok(()) };
         }
         if self.selected.is_none() {
             self.select(if self.edge == Edge::First { 0 } else { rows - 1 });
@@ -283,22 +285,24 @@ impl EventList {
         }
     }
 
-    /// Whether the row at a place is the first one from some place on, or more have to
-    /// be read to tell.
+    /// Returns `true` if the row at an index is known to be the first one at or after a place,
+    /// without reading more.
     fn knows(&self, at: usize) -> bool {
         (at > 0 || self.table.has_begin()) && at < self.rows().len() && !self.table.is_busy()
     }
 
+    /// Selects a row, and scrolls so that it is visible.
     fn select(&mut self, row: usize) {
         let moved = row as isize - self.selected_at().unwrap_or(row) as isize;
         let Some(position) = self.rows().get(row).map(|row| row.position.clone()) else { return };
         (self.selected, self.pending) = (Some(position), 0);
-        // Some rows around it are on the screen.
+        // Keep some rows around it visible.
         let around = (self.height / 4).min(3);
         let above = self.above.saturating_add_signed(moved);
         self.above = above.clamp(around, (self.height - 1).saturating_sub(around).max(around));
     }
 
+    /// Fills the list again, by a request.
     fn restart(
         &mut self,
         servers: &mut Servers<'_>,
@@ -312,6 +316,7 @@ impl EventList {
         self.submit(servers, request)
     }
 
+    /// Submits a request to the suitable scheduler.
     fn submit(
         &self,
         servers: &mut Servers<'_>,
@@ -325,6 +330,7 @@ impl EventList {
     }
 }
 
+/// Returns the contents of an event.
 fn describe(call: &EventCall<'_, '_>, format: &mut Lttv) -> EventText {
     let mut fields = Text::default();
     format.fields(&call.event, &mut fields);

@@ -1,4 +1,4 @@
-//! How often each interrupt came in a time window, and how long it took.
+//! Numbers and durations of interrupts in a time window.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,50 @@ use lttv_state::kernel::{KernelState, SourceKind, TraceState, Transition};
 
 use super::collected::Collect;
 
-/// The frequency of what comes each ns, in mHz.
+/// The frequency of a period of 1 ns, in mHz.
 const MHZ: u64 = 1_000_000_000_000;
 
-/// Which interrupt, on which CPU.
+/// An interrupt on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InterruptKey {
-    /// The trace.
+    /// The index of the trace.
     pub trace: usize,
-    /// What kind of interrupt.
+    /// The kind of interrupt.
     pub kind: SourceKind,
-    /// Its number.
+    /// The number of the interrupt.
     pub number: u32,
-    /// The CPU.
+    /// The number of the CPU.
     pub cpu: u32,
 }
 
-/// What is known of an interrupt on a CPU. Times are in ns.
+/// The measurements of an interrupt on a CPU. Times are in ns.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
-    /// Its name.
+    /// The name of the interrupt.
     pub name: String,
-    /// How long its handler took.
+    /// The durations of its handler.
     pub durations: Spread,
-    /// How long it was from one begin of its handler to the next.
+    /// The times between the starts of successive handlers.
     pub periods: Spread,
-    /// How often it came in a second, by each of these, in mHz.
+    /// The frequencies that correspond to the periods, in mHz.
     pub frequencies: Spread,
+    /// The start of the last handler.
     last_begin: Option<i64>,
 }
 
-/// The interrupts that ended in a time window.
+/// The interrupts whose handlers ended in a time window.
 #[derive(Debug, Default)]
 pub struct Interrupts {
     all: BTreeMap<InterruptKey, Interrupt>,
 }
 
 impl Interrupts {
-    /// All that there were, in order.
+    /// Iterates over all interrupts, by key.
     pub fn all(&self) -> impl Iterator<Item = (&InterruptKey, &Interrupt)> {
         self.all.iter()
     }
 
+    /// Adds the handlers that an event ended.
     fn ended(&mut self, trace: usize, state: &TraceState, kind: SourceKind, cpu: u32, time: i64) {
         for ended in state.effect().ended() {
             let Some((_, number)) = ended.source.filter(|(of, _)| *of == kind) else { continue };

@@ -1,5 +1,5 @@
-//! What viewers show beyond the models of [`lttv_requests::views`], apart from how it
-//! is drawn. Requests fill it in.
+//! The data of viewers beyond the models of [`lttv_requests::views`], independent of drawing.
+//! Requests fill it in.
 
 pub mod axis;
 pub mod cells;

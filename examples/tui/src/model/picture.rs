@@ -1,4 +1,4 @@
-//! A chart of the kernel's state over the columns of the screen.
+//! A chart of kernel states over the columns of the screen.
 
 use lttv_context::Handle;
 use lttv_requests::views::{KernelChart, KernelRows, Paint, Timeline};
@@ -8,11 +8,12 @@ use lttv_state::kernel::KernelState;
 use super::axis::Axis;
 use super::cells::{Cell, cells};
 
-/// A chart, and what it showed before: kept in sight until there is something better.
+/// A chart, and the previous chart, which stays visible until the new one is filled.
 #[derive(Debug)]
 pub struct Picture<R: KernelRows> {
     owner: Owner,
     now: Option<(Axis, KernelChart<R>)>,
+    /// The states of the previous chart.
     before: Option<Timeline<R::Key, R::State>>,
 }
 
@@ -23,11 +24,11 @@ impl<R: KernelRows> Default for Picture<R> {
 }
 
 impl<R: KernelRows> Picture<R> {
-    /// Makes it one over an axis, if it is not yet.
+    /// Starts filling the chart for an axis, unless it is the current one.
     ///
     /// # Errors
     ///
-    /// None: the request knows no position.
+    /// Never: the request contains no position.
     pub fn set_axis(
         &mut self,
         scheduler: &mut Scheduler<'static>,
@@ -39,7 +40,7 @@ impl<R: KernelRows> Picture<R> {
             Some((known, _)) if *known == axis => return Ok(()),
             Some((known, chart)) => {
                 *known = axis;
-                // What has hardly begun is of less use than what was there before.
+                // A chart with few states is of less use than the one before it.
                 if self.before.is_none() || progress(chart) > 0.5 {
                     self.before = Some(chart.timeline().clone());
                 }
@@ -55,12 +56,12 @@ impl<R: KernelRows> Picture<R> {
         Ok(())
     }
 
-    /// The chart as far as it is filled; `None` before it was first asked for.
+    /// Returns the chart so far; `None` before the first call of [`set_axis`](Self::set_axis).
     pub fn chart(&self) -> Option<&KernelChart<R>> {
         self.now.as_ref().map(|(_, chart)| chart)
     }
 
-    /// The columns of a row; where they are not known yet, those of before.
+    /// Returns the columns of a row: those of the previous chart where this one is not filled.
     pub fn cells(
         &self,
         row: usize,
@@ -86,7 +87,7 @@ impl<R: KernelRows> Picture<R> {
         now
     }
 
-    /// Which part of it is filled, from 0 to 1.
+    /// Returns the part that is filled, from 0 to 1.
     pub fn progress(&self) -> f64 {
         self.now.as_ref().map_or(0.0, |(_, chart)| progress(chart))
     }

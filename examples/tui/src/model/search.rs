@@ -1,4 +1,4 @@
-//! Looking for the next or previous event of a process.
+//! Search for the next or previous event of a process.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,18 +8,19 @@ use lttv_requests::views::{EventTable, ProcessKey};
 use lttv_requests::{EventsRequest, Owner, Scheduler, SubmitError, Urgency};
 use lttv_state::kernel::KernelState;
 
-/// A search that gets on whenever requests are served.
+/// A search, which makes progress whenever requests are served.
 #[derive(Debug)]
 pub struct Search {
     owner: Owner,
     found: Found,
 }
 
+/// The intermediate result of a search.
 #[derive(Debug)]
 enum Found {
-    /// Where the next event is, once that is known.
+    /// The position of the next event, once it is known.
     Next(Rc<RefCell<Next>>),
-    /// A table of one row: the event before.
+    /// A table with one row: the previous event.
     Previous(EventTable<()>),
 }
 
@@ -29,19 +30,19 @@ struct Next {
     is_over: bool,
 }
 
-/// How far a search is.
+/// The state of a search.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It goes on.
+    /// The search continues.
     Searching,
     /// An event was found at this position.
     Found(TracesetPosition),
-    /// There is none.
+    /// There is no such event.
     Nothing,
 }
 
 impl Search {
-    /// Looks for the first event of a process after a position.
+    /// Starts a search for the first event of a process after a position.
     ///
     /// # Errors
     ///
@@ -54,7 +55,7 @@ impl Search {
     ) -> Result<Self, SubmitError> {
         let (owner, found) = (Owner::fresh(), Rc::new(RefCell::new(Next::default())));
         let [at_event, at_end] = [(); 2].map(|()| found.clone());
-        // The event at the position itself does not count.
+        // The event at the position itself is not a result.
         let here = from.clone();
         let request = EventsRequest::new(owner).urgency(Urgency::HIGH).from(from);
         let request = request
@@ -71,7 +72,7 @@ impl Search {
         Ok(Search { owner, found: Found::Next(found) })
     }
 
-    /// Looks for the last event of a process before a position.
+    /// Starts a search for the last event of a process before a position.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl Search {
         Ok(Search { owner, found: Found::Previous(table) })
     }
 
-    /// How far it is.
+    /// Returns the state of the search.
     pub fn outcome(&self) -> Outcome {
         let (is_over, position) = match &self.found {
             Found::Next(next) => (next.borrow().is_over, next.borrow().position.clone()),
@@ -105,13 +106,13 @@ impl Search {
         }
     }
 
-    /// Gives it up.
+    /// Cancels the search.
     pub fn cancel(&self, scheduler: &mut Scheduler<'static>) {
         scheduler.cancel_owner(self.owner);
     }
 }
 
-/// Whether an event was done by a process, or to it.
+/// Returns `true` if a process caused the event or is its target.
 fn is_of(call: &EventCall<'_, '_>, kernel: Handle<KernelState>, of: ProcessKey) -> bool {
     if call.trace.index() != of.trace {
         return false;

@@ -1,4 +1,4 @@
-//! Which processes ran at events that are looked at.
+//! The running processes at visible events.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,27 +8,27 @@ use lttv_context::{Handle, TracesetPosition};
 use lttv_requests::{EventsRequest, Owner, Scheduler, SubmitError};
 use lttv_state::kernel::{KernelState, Serial, Tid};
 
-/// A process that ran.
+/// A process that was running at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ran {
-    /// Its number in its trace.
+    /// Its serial number in its trace.
     pub serial: Serial,
-    /// Its id, if that is known.
+    /// Its thread id, if known.
     pub tid: Option<Tid>,
 }
 
-/// So many answers are kept.
+/// The greatest number of answers in memory.
 const MOST: usize = 10_000;
 
-/// Who ran at a position, if anybody can know. All answers are kept in order.
+/// The process at a position; `None` if it cannot be determined.
 type Answer = (TracesetPosition, Option<Ran>);
 
-/// Answers, as far as they have come.
+/// The answers so far, in order of position.
 #[derive(Debug)]
 pub struct WhoRan {
     owner: Owner,
     known: Rc<RefCell<Vec<Answer>>>,
-    /// What was asked last, in order.
+    /// The positions of the last request, in order.
     asked: Vec<TracesetPosition>,
 }
 
@@ -39,19 +39,20 @@ impl Default for WhoRan {
 }
 
 impl WhoRan {
-    /// Who ran at the event of a position; `None` if that is not known yet, and in it,
-    /// if nobody can know.
+    /// Returns the process that was running at the event of a position: `None` if it has not
+    /// been determined yet, `Some(None)` if it cannot be determined.
     pub fn at(&self, position: &TracesetPosition) -> Option<Option<Ran>> {
         let known = self.known.borrow();
         let at = known.partition_point(|(other, _)| other < position);
         known.get(at).filter(|(other, _)| other == position).map(|(_, ran)| *ran)
     }
 
-    /// Asks for events, in order, as far as it is not known.
+    /// Requests the processes at events, which must be in order. Known answers are not
+    /// requested again.
     ///
     /// # Errors
     ///
-    /// If they are of another traceset.
+    /// If the positions are of another traceset.
     pub fn ask(
         &mut self,
         scheduler: &mut Scheduler<'static>,

@@ -11,7 +11,7 @@ use crate::look::Look;
 use crate::model::picture::Picture;
 use crate::session::Session;
 
-/// What each process was doing.
+/// The states of each process over time.
 #[derive(Debug, Default)]
 pub struct ControlFlowView {
     picture: Picture<ProcessRows>,
@@ -19,10 +19,11 @@ pub struct ControlFlowView {
     scroll: Scroll,
     shows_inactive: bool,
     is_tree: bool,
+    /// The number of rows without activity that are hidden.
     hidden: usize,
 }
 
-/// Where a row is in the chart, and how deep in the tree of processes.
+/// A visible row: its index in the chart, and its depth in the tree of processes.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     at: usize,
@@ -31,14 +32,14 @@ struct Row {
 }
 
 impl ControlFlowView {
-    /// Sorts in LTTV's order. As a tree, children come below their parents.
+    /// Sorts rows in LTTV's order, or as a tree with children below their parents.
     fn sort(&mut self) {
         self.order.clear();
         self.hidden = 0;
         let Some(chart) = self.picture.chart() else { return };
         let (timeline, labels) = (chart.timeline(), chart.labels());
         let rows = timeline.rows();
-        // That a processor is idle, its own row among the resources tells.
+        // Idle processes are visible as idle CPUs among the resources.
         let is_shown =
             |at: &usize| self.shows_inactive || rows[*at].is_active() && labels[*at].tid != Some(0);
         let order = chart.order().into_iter().filter(is_shown);
@@ -48,7 +49,7 @@ impl ControlFlowView {
     }
 }
 
-/// The same rows, children below their parents.
+/// Returns the rows sorted as a tree, with children below their parents.
 fn tree(labels: &[ProcessLabel], order: &[Row]) -> Vec<Row> {
     let id = |row: &Row| (row.key.trace, labels[row.at].tid);
     let parent = |row: &Row| (row.key.trace, labels[row.at].parent);
@@ -58,7 +59,7 @@ fn tree(labels: &[ProcessLabel], order: &[Row]) -> Vec<Row> {
     let mut todo = Vec::new();
     for row in order {
         let of = parent(row);
-        // A thread is below the process that it is of.
+        // A thread is below its process.
         let pid = labels[row.at].pid.filter(|pid| Some(*pid) != labels[row.at].tid);
         let above = match pid.map(|pid| (row.key.trace, Some(pid))) {
             Some(process) if known.contains(&process) => Some(process),
@@ -83,13 +84,13 @@ fn tree(labels: &[ProcessLabel], order: &[Row]) -> Vec<Row> {
         let below = children.remove(&id(&row)).unwrap_or_default();
         todo.extend(below.into_iter().rev().map(|below| Row { depth: row.depth + 1, ..below }));
     }
-    // Whoever is his own ancestor, in a trace that says so.
+    // Damaged traces may contain cycles of parents.
     sorted.extend(order.iter().filter(|row| !seen[row.at]).copied());
     sorted
 }
 
-/// A column left of the chart: its heading, its width, and from which width of all
-/// of them on it is there.
+/// The columns left of the chart: heading, width, and the least width of the label area at
+/// which the column is visible.
 const COLUMNS: [(&str, u16, u16); 9] = [
     ("PROCESS", 16, 1),
     ("PID", 7, 24),

@@ -12,7 +12,7 @@ use crate::model::collected::Collected;
 use crate::model::disks::Disks;
 use crate::session::Session;
 
-/// What each block device read and wrote in the time window.
+/// The bytes and requests of each block device in the time window.
 #[derive(Debug, Default)]
 pub struct DisksView {
     found: Collected<Disks>,

@@ -16,18 +16,20 @@ use crate::model::event_list::{EventList, EventRow};
 use crate::model::who_ran::{Ran, WhoRan};
 use crate::session::Session;
 
-/// The events around the current time that pass both the tab's filter and its own.
+/// The events around the current time that pass the filters of the tab and of the list.
 #[derive(Debug, Default)]
 pub struct EventListView {
     list: Option<EventList>,
     who_ran: WhoRan,
     id: Option<ViewerId>,
+    /// The text and the compiled form of the list's filter.
     own: Option<(String, Rc<KernelFilters>)>,
-    /// The selection was moved by a key, and may not have come to its end.
+    /// `true` after a key until the selection has arrived.
     is_moving: bool,
 }
 
-/// A column: its heading, its width, and from which width of the list on it is there.
+/// The columns: heading, width, and the least width of the list at which the column is
+/// visible.
 const COLUMNS: [(&str, u16, u16); 8] = [
     ("TRACE", 8, 140),
     ("TRACEFILE", 12, 120),
@@ -40,6 +42,7 @@ const COLUMNS: [(&str, u16, u16); 8] = [
 ];
 
 impl EventListView {
+    /// Applies the filters again.
     fn refilter(&mut self, session: &mut Session) -> Result<(), SubmitError> {
         let Some(list) = &mut self.list else { return Ok(()) };
         let filters = session.filters.iter().chain(self.own.as_ref().map(|(_, own)| own));
@@ -51,22 +54,22 @@ impl EventListView {
         list.set_filters(&mut session.servers(), filters, place)
     }
 
-    /// What to say of filters that no event passes.
+    /// Returns a message if it is known that no event passes the filters.
     fn nothing_found(&self, session: &Session) -> Option<String> {
         let read = self.list.as_ref()?.found_nothing()?;
         let filter = match (&session.filters, &self.own) {
-            (Some(_), Some(_)) => "both this filter and that of the list",
+            (Some(_), Some(_)) => "this filter and the filter of the list",
             (None, Some(_)) => "the filter of the list",
             _ => "this filter",
         };
         Some(format!("no event matches {filter} (read {read} events)"))
     }
 
-    /// Tells other viewers which event is selected.
+    /// Sets the position of the tab to the selected event.
     fn report(&self, session: &mut Session) {
         let row = self.list.as_ref().and_then(EventList::selected);
         if let Some(position) = row.map(|row| row.position.clone()) {
-            // It is of this traceset: it is not refused.
+            // The position is of this traceset, so it is not refused.
             _ = session.tab.set_position(&position, self.id);
         }
     }
@@ -195,12 +198,13 @@ impl Viewer for EventListView {
         let own = session.compile(text)?;
         session.note(own.as_deref());
         self.own = own.map(|filters| (text.to_owned(), filters));
-        // The position at hand is of this traceset: it is not refused.
+        // The position is of this traceset, so it is not refused.
         _ = self.refilter(session);
         Ok(())
     }
 }
 
+/// Returns the texts of a row.
 fn cells(session: &Session, row: &EventRow, ran: Option<Option<Ran>>) -> [String; 8] {
     let (context, of) = (session.scheduler.context().contexts(), &row.content);
     let tracefile = context.tracefiles().get(of.tracefile);
@@ -222,8 +226,8 @@ fn cells(session: &Session, row: &EventRow, ran: Option<Option<Ran>>) -> [String
     ]
 }
 
-/// The fields of a line of a dump: those of the event, then what was recorded with it,
-/// which is much the same for all.
+/// Rearranges the fields of a line: first the payload, then the contexts, which vary less
+/// between events.
 fn fields(text: &str) -> String {
     let text = text.trim_start_matches([',', ' ']);
     let (context, payload) = text.split_at(payload(text).unwrap_or(text.len()));
@@ -237,7 +241,7 @@ fn fields(text: &str) -> String {
     }
 }
 
-/// Where the last pair of braces begins, if it ends with the text.
+/// Returns the start of the last pair of braces, if it ends at the end of the text.
 fn payload(text: &str) -> Option<usize> {
     let (mut depth, mut begin, mut end) = (0usize, None, 0);
     let (mut is_quoted, mut is_escaped) = (false, false);

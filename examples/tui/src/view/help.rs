@@ -1,4 +1,4 @@
-//! The page of help.
+//! The help page.
 
 use lttv_requests::views::Paint;
 use ratatui::buffer::Buffer;
@@ -8,14 +8,14 @@ use super::{canvas, put, status};
 use crate::keys;
 use crate::look::Look;
 
-/// The page, of which small screens show a part.
+/// The help page, which can be scrolled on small screens.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Help {
-    /// The first line that is shown, if there are so many.
+    /// The first visible line, before it is limited to the number of lines.
     top: usize,
 }
 
-/// A line of it.
+/// A line of the help page.
 #[derive(Debug, Clone, Copy)]
 enum Line {
     Key(&'static str, &'static str),
@@ -23,16 +23,16 @@ enum Line {
     Text(&'static str),
 }
 
-/// Where texts begin, behind keys.
+/// The column of texts, after the keys.
 const INDENT: u16 = 16;
 
 impl Help {
-    /// So many lines down, or up.
+    /// Scrolls by this many lines, down if positive.
     pub fn scroll(&mut self, lines: isize) {
         self.top = self.top.saturating_add_signed(lines);
     }
 
-    /// Draws it over everything.
+    /// Draws the page over the whole area.
     pub fn draw(&mut self, look: Look, area: Rect, buffer: &mut Buffer) {
         canvas(look, area, buffer);
         let inner =
@@ -72,7 +72,7 @@ impl Help {
     }
 }
 
-/// All lines, with legends no wider than this.
+/// Returns all lines, with legends of at most this width.
 fn lines_of(width: u16) -> Vec<Line> {
     let mut lines: Vec<Line> = keys::help().map(|(key, text)| Line::Key(key, text)).collect();
     for (title, paints) in
@@ -85,6 +85,6 @@ fn lines_of(width: u16) -> Vec<Line> {
             rest = more;
         }
     }
-    lines.push(Line::Text("Bars are as high as the part of their column in which there was work."));
+    lines.push(Line::Text("The height of a bar is the share of active time in its column."));
     lines
 }

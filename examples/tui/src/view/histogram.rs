@@ -1,4 +1,4 @@
-//! The histogram viewer: how many events there are in each column.
+//! The histogram viewer: the number of events in each column.
 
 use lttv_context::EventCall;
 use lttv_requests::views::Histogram;
@@ -13,7 +13,7 @@ use crate::model::axis::Axis;
 use crate::session::Session;
 use crate::time_text::length;
 
-/// How many events there are in each column, of those that pass the tab's filter.
+/// The number of events in each column that pass the tab's filter.
 #[derive(Debug)]
 pub struct HistogramView {
     owner: Owner,
@@ -28,7 +28,7 @@ impl Default for HistogramView {
 }
 
 impl HistogramView {
-    /// Makes it one over the columns of the session.
+    /// Starts counting again for the columns of the session, unless nothing has changed.
     fn recount(&mut self, session: &mut Session, is_filter_new: bool) -> Result<(), SubmitError> {
         let axis = session.axis();
         let histogram = match &mut self.counted {
@@ -95,7 +95,7 @@ impl Viewer for HistogramView {
         }
         let height = u64::from(chart.height);
         for (count, x) in counts.iter().zip(chart.left()..chart.right()) {
-            // Whatever is not nothing is seen.
+            // Any number greater than 0 is visible.
             let eighths =
                 (u128::from(*count) * u128::from(height * 8)).div_ceil(most.into()) as u64;
             for (y, below) in (chart.top()..chart.bottom()).rev().zip(0u64..) {

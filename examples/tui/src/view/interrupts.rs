@@ -14,12 +14,12 @@ use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
 use crate::session::Session;
 use crate::time_text::length;
 
-/// How often each interrupt came in the time window, and how long it took.
+/// The numbers and durations of interrupts in the time window.
 #[derive(Debug, Default)]
 pub struct InterruptsView {
     found: Collected<Interrupts>,
     table: Table,
-    /// Where the longest handler of each row began.
+    /// The start of the longest handler of each row.
     longest: Vec<Timestamp>,
 }
 
@@ -38,6 +38,7 @@ const COLUMNS: [Column; 12] = [
     ("DEV Hz", 8),
 ];
 
+/// Returns the texts of a row; `time` is the time span in ns.
 fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> Vec<String> {
     let kind = key.kind.label().to_uppercase();
     let ns = |ns: f64| length(ns.round() as u64);
@@ -97,7 +98,7 @@ impl Viewer for InterruptsView {
     }
 
     fn note(&self, _: &Session) -> String {
-        "those that ended in the window; Enter goes to the longest".to_owned()
+        "handlers that ended in the window; Enter goes to the longest".to_owned()
     }
 
     fn progress(&self) -> f64 {

@@ -1,4 +1,4 @@
-//! Drawing what models hold.
+//! Drawing of models.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,53 +27,54 @@ pub mod time_bar;
 
 /// A viewer of a tab.
 pub trait Viewer: std::fmt::Debug {
-    /// What it is called.
+    /// Returns the title.
     fn title(&self) -> &'static str;
 
-    /// How many lines it needs at least, its heading included; and how large its part
-    /// of what is left over is, in comparison to others.
+    /// Returns the least number of lines that it needs, heading included, and the weight of
+    /// its share of the remaining lines.
     fn height(&self) -> (u16, u16);
 
-    /// Told before each frame, with the area that it will be given below its heading:
-    /// looks what has changed, and asks for what it needs.
+    /// Updates the viewer for changes of the session and submits requests for missing data.
+    /// Called before each frame, with the area below the heading.
     ///
     /// # Errors
     ///
-    /// If what it asks for is refused.
+    /// If a request is refused.
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError>;
 
-    /// Draws it, below its heading.
+    /// Draws the viewer into the area below its heading.
     fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer);
 
-    /// An action, while it has the focus. Whether it was for it.
+    /// Performs an action while the viewer has the focus. Returns `true` if the action
+    /// applies to the viewer.
     ///
     /// # Errors
     ///
-    /// If what it asks for is refused.
+    /// If a request is refused.
     fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError>;
 
-    /// What its heading tells besides its title.
+    /// Returns the text in its heading after the title.
     fn note(&self, session: &Session) -> String;
 
-    /// Which part of what it shows is there, from 0 to 1.
+    /// Returns the part of its data that is available, from 0 to 1.
     fn progress(&self) -> f64;
 
-    /// The text of a filter of its own, if it can have one.
+    /// Returns the text of its own filter; `None` if it cannot have one.
     fn own_filter(&self) -> Option<&str> {
         None
     }
 
-    /// Gives it a filter of its own, if it can have one.
+    /// Sets its own filter, if it can have one.
     ///
     /// # Errors
     ///
-    /// If it is none; then the one before stays.
+    /// If the text is not a filter; the previous filter stays.
     fn set_own_filter(&mut self, _: &mut Session, _: &str) -> Result<(), FilterError> {
         Ok(())
     }
 }
 
-/// Writes a text into a line, as far as there is room. Tells where it ends.
+/// Draws a text, clipped to the area. Returns the column after it.
 pub fn put(buffer: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
     let area = area.intersection(buffer.area);
     if x >= area.right() || x < area.left() || y < area.top() || y >= area.bottom() {
@@ -83,18 +84,18 @@ pub fn put(buffer: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: S
     buffer.set_stringn(x, y, escape::name(text), room, style).0
 }
 
-/// The part of an area left of charts, and that of the charts.
+/// Splits an area into the parts for labels and for charts.
 pub fn split(session: &Session, area: Rect) -> (Rect, Rect) {
     let left = session.label_width.min(area.width);
     (Rect { width: left, ..area }, Rect { x: area.x + left, width: area.width - left, ..area })
 }
 
-/// Fills an area with what charts are drawn on.
+/// Fills an area with the background of charts.
 pub fn canvas(look: Look, area: Rect, buffer: &mut Buffer) {
     for y in area.top()..area.bottom() {
         for x in area.left()..area.right() {
             if let Some(cell) = buffer.cell_mut((x, y)) {
-                // Whatever was there before: its style, too.
+                // Also reset the previous style.
                 cell.reset();
                 cell.set_style(look.canvas());
             }
@@ -125,18 +126,18 @@ pub fn marker(session: &Session, look: Look, chart: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Which rows of a list are shown, so that the selected one is among them.
+/// The scroll position of a list: the selected row is always visible.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scroll {
-    /// The selected row.
+    /// The index of the selected row.
     pub selected: usize,
-    /// The first row that is shown.
+    /// The index of the first visible row.
     pub top: usize,
     height: usize,
 }
 
 impl Scroll {
-    /// There are so many rows, and room for so many.
+    /// Adjusts the position to a number of rows and the height of the list.
     pub fn fit(&mut self, rows: usize, height: u16) {
         self.height = usize::from(height).max(1);
         self.selected = self.selected.min(rows.saturating_sub(1));
@@ -145,7 +146,7 @@ impl Scroll {
         self.top = self.top.min(rows.saturating_sub(self.height));
     }
 
-    /// Moves the selection, if the action is to. Whether it is.
+    /// Moves the selection. Returns `false` if the action does not move it.
     pub fn action(&mut self, action: Action, rows: usize) -> bool {
         let to = |by: isize| self.selected.saturating_add_signed(by);
         let page = self.height.saturating_sub(1).max(1) as isize;

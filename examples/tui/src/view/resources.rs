@@ -1,4 +1,4 @@
-//! The resources viewer: a row for each processor, interrupt and block device.
+//! The resources viewer: a row for each CPU, interrupt and block device.
 
 use lttv_requests::SubmitError;
 use lttv_requests::views::{Paint, Resource, ResourceRows, ResourceState};
@@ -11,13 +11,14 @@ use crate::look::Look;
 use crate::model::picture::Picture;
 use crate::session::Session;
 
-/// What each resource was doing.
+/// The states of each resource over time.
 #[derive(Debug, Default)]
 pub struct ResourcesView {
     picture: Picture<ResourceRows>,
-    /// The rows that are shown, in order.
+    /// The visible rows, as indices in the chart.
     order: Vec<usize>,
     scroll: Scroll,
+    /// The number of rows without activity that are hidden.
     hidden: usize,
     shows_inactive: bool,
 }

@@ -1,4 +1,4 @@
-//! The statistics viewer: where the time of the whole traceset went.
+//! The statistics viewer: CPU times and numbers of events of the whole traceset.
 
 use lttv_requests::SubmitError;
 use lttv_state::stats::{Statistics, TraceStatistics};
@@ -12,17 +12,18 @@ use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::length;
 
-/// Where the time of CPUs and processes went, and how many events there were. They
-/// are counted in the background, over the whole traceset.
+/// The times of CPUs and processes, and the numbers of events, computed in the background
+/// over the whole traceset.
 #[derive(Debug, Default)]
 pub struct StatisticsView {
     table: Table,
-    /// Which statistics the rows are of.
+    /// The number of the statistics in the rows.
     seen: u64,
     part: Part,
     progress: f64,
 }
 
+/// A table of the viewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Part {
     #[default]
@@ -75,7 +76,7 @@ fn processes(trace: &TraceStatistics) -> impl Iterator<Item = Vec<String>> {
     sums.sort_by_key(|sum| std::cmp::Reverse(sum.cpu_time));
     sums.into_iter().filter_map(|sum| {
         let facts = trace.process_facts().get(sum.process.index())?;
-        // What idle processes take, nobody does: it is told of CPUs.
+        // The time of idle processes is in the table of CPUs.
         if facts.tid == Some(0) {
             return None;
         }
@@ -164,7 +165,7 @@ impl Viewer for StatisticsView {
             Part::Cpus => "CPUs",
             Part::Events => "events",
         };
-        format!("of all of the traceset: {part} (s: others)")
+        format!("of the whole traceset: {part} (s: other tables)")
     }
 
     fn progress(&self) -> f64 {

@@ -1,4 +1,4 @@
-//! The lines that tell where one is.
+//! The status line and legends.
 
 use lttv_requests::views::Paint;
 use ratatui::buffer::Buffer;
@@ -9,13 +9,13 @@ use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{length, seconds};
 
-/// The current time, the time window, the process that is selected, and the filter; on
-/// narrow screens, what of that matters most.
+/// Draws the current time, the time window, the selected process and the filter. On narrow
+/// screens the less important parts are omitted.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
     let progress = session.background_progress();
     let (process, filter) = (session.process.as_ref(), session.tab.filter());
-    // With what may be left out for the others: the greater, the sooner.
+    // Each with a rank: parts of the greatest rank are omitted first.
     let mut parts = vec![
         (3, "window", format!("{} – {}", seconds(window.begin()), seconds(window.end()))),
         (1, "width", length(window.width())),
@@ -41,7 +41,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// What colours mean, in one line at the top of an area.
+/// Draws a legend in the first line of an area.
 pub fn legend(paints: &[Paint], look: Look, area: Rect, buffer: &mut Buffer) {
     let mut x = area.x;
     for paint in &paints[..fitting(paints, area.width)] {
@@ -51,7 +51,7 @@ pub fn legend(paints: &[Paint], look: Look, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// How many entries of a legend there is room for in a line: whole ones.
+/// Returns the number of legend entries that fit into a line completely.
 pub fn fitting(paints: &[Paint], width: u16) -> usize {
     let mut end = 0;
     let fits = |paint: &&Paint| {

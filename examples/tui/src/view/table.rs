@@ -1,4 +1,4 @@
-//! A table of which a part is shown.
+//! A table with a selected row.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,8 +8,8 @@ use super::{Scroll, put};
 use crate::keys::Action;
 use crate::look::Look;
 
-/// A column: its heading and width. The first one is text, the others are numbers,
-/// which stand at the right.
+/// A column: heading and width. The first column contains text; the others contain numbers,
+/// aligned to the right.
 pub type Column = (&'static str, u16);
 
 /// Rows of texts, one of them selected.
@@ -20,34 +20,34 @@ pub struct Table {
 }
 
 impl Table {
-    /// Replaces its rows. The selection stays where it is.
+    /// Replaces the rows. The index of the selection stays the same.
     pub fn fill(&mut self, rows: impl Iterator<Item = Vec<String>>) {
         self.rows.clear();
         self.rows.extend(rows);
     }
 
-    /// Makes it one for an area, its headings included.
+    /// Adjusts the scroll position to an area, headings included.
     pub fn fit(&mut self, area: Rect) {
         self.scroll.fit(self.rows.len(), area.height.saturating_sub(1));
     }
 
-    /// Whether it has no rows.
+    /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Which row is selected.
+    /// Returns the index of the selected row.
     pub fn selected(&self) -> usize {
         self.scroll.selected
     }
 
-    /// Moves the selection, if the action is to. Whether it is.
+    /// Moves the selection. Returns `false` if the action does not move it.
     pub fn action(&mut self, action: Action) -> bool {
         self.scroll.action(action, self.rows.len())
     }
 
-    /// Draws headings, and the rows below them; the selected one is marked if the table
-    /// has the focus.
+    /// Draws the headings and the rows below them. The selected row is highlighted if the
+    /// table has the focus.
     pub fn draw(
         &self,
         columns: &[Column],

@@ -1,4 +1,4 @@
-//! The axis of time below charts.
+//! The time axis below charts.
 
 use ltt_read::Timestamp;
 use ratatui::buffer::Buffer;
@@ -9,13 +9,13 @@ use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{length, step};
 
-/// Columns that a mark and its label need.
+/// The number of columns for a mark and its label.
 const MARK: u64 = 14;
 
-/// Draws marks at round times, counted from the begin of the traceset.
+/// Draws marks at round times after the start of the traceset.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let (left, chart) = split(session, area);
-    let title = if left.width < 20 { "TIME" } else { "TIME from the begin" };
+    let title = if left.width < 20 { "TIME" } else { "TIME from the start" };
     put(buffer, left, left.x, left.y, title, look.faint());
     let (axis, window) = (session.axis(), session.tab.window());
     let step = step(window.width(), (u64::from(chart.width) / MARK).max(1));
@@ -31,7 +31,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     marker(session, look, chart, buffer);
 }
 
-/// A time from the begin, as exact as marks are apart.
+/// Formats a time after the start, with the precision of the marks' distance.
 fn label(at: u64, step: u64) -> String {
     if step >= 1_000_000_000 {
         return length(at);
