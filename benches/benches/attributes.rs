@@ -1,6 +1,6 @@
-//! Counting in attributes: by handle, by name in a tree, by path. The counters
-//! are those of a kernel trace: 200 event types on each CPU. Which one comes next
-//! is random, as with events; a plain table of as many numbers is the floor.
+//! Counting in attributes: by handle, by name in a tree, by path. The counters are those of a
+//! kernel trace: 200 event types on each CPU, in random order. A plain table of as many
+//! numbers is the lower bound.
 
 use std::hint::black_box;
 
@@ -11,14 +11,14 @@ use lttv_context::attributes::{
 };
 
 const TYPES: u64 = 200;
-/// Counts in one iteration: enough that loops cost nothing.
+/// The number of counts per iteration, so that the loop costs nothing.
 const COUNTS: usize = 10_000;
 
-/// Counters of some CPUs, and several ways to each.
+/// The counters of some CPUs, with several ways of access.
 struct Counters {
     tree: Attributes,
     keys: Vec<Key<u64>>,
-    /// The tree that each is in, and its name there.
+    /// The subtree and the name of each counter.
     names: Vec<(AttributeId, String)>,
     texts: Vec<String>,
     paths: Vec<Path>,

@@ -1,7 +1,7 @@
-//! What a context costs over bare iteration, what each hook costs, and what it
-//! takes to go elsewhere. Times of reading are per event; the trace is
-//! kernel-like, of 8 streams whose runs have three events in the mean. What a hook by id
-//! costs is told for a trace of routines, too, whose events are as frequent as in recordings.
+//! The cost of a context compared with a merge, of each hook, and of seeking. Times of reading
+//! are per event; the trace is kernel-like, with 8 streams whose runs have three events on
+//! average. The cost of a hook by id is also measured for a trace of routines, whose event
+//! types are as frequent as in recordings.
 
 use criterion::measurement::WallTime;
 use criterion::{
@@ -22,10 +22,10 @@ fn traceset_of(kind: Kind) -> Traceset {
     Traceset::open(dir.expect("a trace")).expect("a trace")
 }
 
-/// An event that is about a third of the trace.
+/// An event type with about a third of the events.
 const EVENT: &str = "sched_switch";
 
-/// A share of the events of a trace, an event type that has it, and fields of that.
+/// A share of the events of a trace, its event type, and two of its fields.
 type Share = (&'static str, &'static str, [&'static str; 2]);
 
 const SHARES: [Share; 3] = [
@@ -34,14 +34,14 @@ const SHARES: [Share; 3] = [
     ("a thirtieth", "syscall_entry_read", ["fd", "count"]),
 ];
 
-/// The same, of a trace of routines.
+/// The shares in a trace of routines.
 const SHARES_OF_ROUTINE: [Share; 3] = [
     ("a ninth", "sched_stat_runtime", ["tid", "runtime"]),
     ("a seventeenth", EVENT, ["prev_tid", "next_tid"]),
     ("a thirtieth", "syscall_entry_read", ["fd", "count"]),
 ];
 
-/// An event that never comes.
+/// An event type without events.
 const ABSENT: &str = "no such event";
 
 fn read(context: &mut TracesetContext<'_>) -> u64 {
@@ -49,7 +49,7 @@ fn read(context: &mut TracesetContext<'_>) -> u64 {
     context.middle(&Bounds::all()).map_or(0, |read| read.events)
 }
 
-/// What there is to compare with.
+/// The baseline.
 fn without_hooks(group: &mut BenchmarkGroup<'_, WallTime>, traceset: &Traceset) {
     group.bench_function("without a context", |b| {
         let mut merge = Merge::new(traceset.traces());
@@ -68,7 +68,7 @@ fn without_hooks(group: &mut BenchmarkGroup<'_, WallTime>, traceset: &Traceset) 
     });
 }
 
-/// Two fields of an event type, read in a hook or without a context.
+/// Reads two fields of an event type, in a hook or without a context.
 fn by_share(group: &mut BenchmarkGroup<'_, WallTime>, traceset: &Traceset, shares: [Share; 3]) {
     for (share, event, fields) in shares {
         group.bench_function(
@@ -156,8 +156,7 @@ fn parallel(c: &mut Criterion) {
     group.finish();
 }
 
-/// State that is about as large as that of a kernel: some for each of 500
-/// processes.
+/// A state of about the size of the kernel state: data for each of 500 processes.
 struct Processes(Vec<u64>);
 
 impl Extension for Processes {

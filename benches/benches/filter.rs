@@ -1,5 +1,5 @@
-//! What filters cost and save: reading with them beside reading without, in the
-//! order of time. Time per event that was read or passed over.
+//! The cost of filters: reading in time order with and without them. Times are per event read
+//! or skipped.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ fn compile(text: &str, traces: &[Arc<Trace>]) -> Filters {
     Filters::within(&expression, traces, &Environment::new(), &NoState).expect("known fields")
 }
 
-/// Events that pass, all of them looked at in order.
-fn looked_at(traces: &[Arc<Trace>], passes: impl Fn(&Event<'_>) -> bool) -> u64 {
+/// Counts the events that pass, by testing all of them in order.
+fn tested(traces: &[Arc<Trace>], passes: impl Fn(&Event<'_>) -> bool) -> u64 {
     let (mut merge, mut passed) = (Merge::new(traces), 0);
     while let Some(event) = merge.next() {
         passed += u64::from(passes(&event));
@@ -23,7 +23,7 @@ fn looked_at(traces: &[Arc<Trace>], passes: impl Fn(&Event<'_>) -> bool) -> u64 
     passed
 }
 
-/// Events that pass, the others left out before they are put in order.
+/// Counts the events that pass, with the others skipped before merging.
 fn read(filters: &Filters) -> u64 {
     let (mut events, mut passed) = (filters.read(), 0);
     while events.next().is_some() {
@@ -32,7 +32,7 @@ fn read(filters: &Filters) -> u64 {
     passed
 }
 
-/// Events that a hook is called for, in a context with the filter as its check.
+/// Counts the calls of a hook, in a context with the filter as its choice.
 fn delivered(traceset: &Traceset, filters: &Filters) -> u64 {
     let mut called = 0;
     let mut context = TracesetContext::new(traceset);
@@ -53,7 +53,7 @@ fn filter(c: &mut Criterion) {
     let mut group = c.benchmark_group("filter, merge of 8 streams, kernel-like");
     group.sample_size(20).throughput(Throughput::Elements(bench_events()));
 
-    group.bench_function("no filter", |b| b.iter(|| looked_at(&traces, |_| true)));
+    group.bench_function("no filter", |b| b.iter(|| tested(&traces, |_| true)));
     for (name, text) in [
         ("by name, all pass, known in advance", "event.name != nothing"),
         ("by name, all but one in a hundred", "event.name != syscall_entry_openat"),
@@ -71,7 +71,7 @@ fn filter(c: &mut Criterion) {
     ] {
         let filters = compile(text, &traces);
         group.bench_function(format!("{name}: each event asked"), |b| {
-            b.iter(|| looked_at(&traces, |event| filters.matches(event)))
+            b.iter(|| tested(&traces, |event| filters.matches(event)))
         });
         group.bench_function(format!("{name}: delivered in a context"), |b| {
             b.iter(|| delivered(&traceset, &filters))

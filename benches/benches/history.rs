@@ -1,6 +1,5 @@
-//! Building a history, and asking one that is in a file and warm. See
-//! `measure_history` for files, memory and first answers, and for whether the
-//! answers are right.
+//! Building a history, and querying a file in the page cache. See `measure_history` for files,
+//! memory, first answers, and the correctness of answers.
 
 use std::hint::black_box;
 
@@ -8,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use lttv_benches::k1::{Query, Questions, START, WORKLOADS, Workload};
 use lttv_state::history::{Builder, History, Settings};
 
-/// In a file that goes away with the directory.
+/// Builds a history in a temporary file.
 fn built(workload: &Workload) -> (tempfile::TempDir, History) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("history");
@@ -18,7 +17,7 @@ fn built(workload: &Workload) -> (tempfile::TempDir, History) {
     (dir, history)
 }
 
-/// Making the changes is part of it.
+/// Measures making and storing changes.
 fn build(c: &mut Criterion) {
     let mut group = c.benchmark_group("build a history in a file, per change");
     group.sample_size(10);
@@ -29,7 +28,7 @@ fn build(c: &mut Criterion) {
     group.finish();
 }
 
-/// Only making the changes, for comparison.
+/// Measures only making changes, for comparison.
 fn changes(c: &mut Criterion) {
     struct Nowhere;
     impl lttv_benches::k1::Sink for Nowhere {
@@ -53,7 +52,7 @@ fn changes(c: &mut Criterion) {
     group.finish();
 }
 
-/// All questions of a kind, per question.
+/// Measures all queries of a kind, per query.
 fn ask(c: &mut Criterion) {
     for workload in &WORKLOADS {
         let (_dir, history) = built(workload);

@@ -1,5 +1,5 @@
-//! Calling hooks: what a list costs, and what it costs to find the list of an id.
-//! Time per call of a list.
+//! Calling hooks: the cost of a list, and of finding the list of an id. Times are per call of a
+//! list.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -36,7 +36,7 @@ fn lists(c: &mut Criterion) {
     group.finish();
 }
 
-/// Ids as those of the event types of a kernel trace.
+/// The number of ids, as of the event types of a kernel trace.
 const IDS: usize = 1000;
 
 fn by_id(c: &mut Criterion) {

@@ -1,5 +1,5 @@
-//! Reading one stream after the other: nothing but headers, two fields, every
-//! field; and a decoder written by hand for comparison. Time per event.
+//! Reading one stream after the other: only headers, two fields, every field; and a decoder
+//! written by hand for comparison. Times are per event.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Reading all streams in the order of time. Time per event; runs of one
-//! stream have three events in the mean.
+//! Reading all streams in time order. Times are per event; runs of one stream have three events
+//! on average.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Merge, Trace};

@@ -1,5 +1,5 @@
-//! Parsing metadata. MB/s at 1000 and at 10 000 event types: alike if the time
-//! is linear in the size.
+//! Parsing metadata. The MB/s at 1000 and at 10 000 event types are similar if the time is
+//! linear in the size.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Opening a trace, and making its packet index (packets of 64 KiB).
+//! Opening a trace, and computing its packet index (packets of 64 KiB).
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Merge, Trace};

@@ -1,6 +1,6 @@
-//! What it costs to serve requests: one viewer, many viewers of the same interval,
-//! and intervals that overlap. Times are per event of the trace. Then many requests that
-//! wait, each for a few events in a place of its own: times are per request.
+//! The cost of serving requests: one viewer, many viewers of the same interval, and overlapping
+//! intervals, with times per event of the trace. Also many waiting requests, each for a few
+//! events at a different position, with times per request.
 
 use std::cell::Cell;
 
@@ -36,7 +36,7 @@ fn viewers(c: &mut Criterion) {
     }
 }
 
-/// Ten intervals, each half over the one before.
+/// Requests ten intervals, each half overlapping the previous one.
 fn staggered(c: &mut Criterion) {
     let traceset = traceset();
     let span = TracesetContext::new(&traceset).contexts().time_span().expect("some events");
@@ -71,8 +71,8 @@ fn staggered(c: &mut Criterion) {
     });
 }
 
-/// Requests for twenty events each, with places spread evenly over the trace. The time for
-/// each is to grow no faster than the logarithm of their number.
+/// Requests twenty events each, at positions spread evenly over the trace. The time per
+/// request should grow no faster than the logarithm of their number.
 fn waiting(c: &mut Criterion) {
     let traceset = traceset();
     let span = TracesetContext::new(&traceset).contexts().time_span().expect("some events");

@@ -1,14 +1,13 @@
-//! How long an application waits for one call of `service_chunk`, with fifty
-//! viewers of a large trace whose user is restless: the longest call, and the
-//! distribution of all. The same is done by LTTV's rule, chunks of 6000 events and
-//! replays of state that go on until they are through.
+//! The latency of `service_chunk` with fifty viewers of a large trace and a very active user:
+//! the longest call, and the distribution of all calls. For comparison, the same with LTTV's
+//! rule: chunks of 6000 events, and replays of state that are not interrupted.
 //!
-//! Then: how much reading it saves to keep a state for each place where requests
-//! wait, instead of a single one as LTTV meant to.
+//! Also the reading that is saved by keeping a state for each position of a waiting request,
+//! compared with a single state, as planned in LTTV.
 //!
-//! `LTTV_BENCH_EVENTS` (four million by default) and `LTTV_BENCH_CALLS` (twenty
-//! thousand) say how much. Processor time is that of the thread; on a machine that
-//! does other things too, it tells more than the time of the clock.
+//! `LTTV_BENCH_EVENTS` (four million by default) and `LTTV_BENCH_CALLS` (twenty thousand) set
+//! the amount. Processor time is that of the thread; on a busy machine it is more significant
+//! than elapsed time.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -20,11 +19,11 @@ use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources};
 use lttv_requests::{Budget, Chunk, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
 use lttv_state::kernel::KernelState;
 
-/// As LTTV saves them.
+/// The number of events between checkpoints, as in LTTV.
 const CHECKPOINTS: u64 = 50_000;
 const C_CHUNK: u64 = 6000;
 const PIXELS: u64 = 1000;
-/// How many of the slowest calls are told of.
+/// The number of slowest calls that are listed.
 const SLOWEST: usize = 8;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -56,8 +55,8 @@ fn main() {
     resume_states(&traceset, events);
 }
 
-/// A context with state, and checkpoints for the first events: so far has a pass in
-/// the background come.
+/// Creates a context with state, and with checkpoints for the first events, as after a part
+/// of a background read.
 fn context<'h>(traceset: &Traceset, first: u64) -> (TracesetContext<'h>, Handle<KernelState>) {
     let mut context = TracesetContext::new(traceset);
     let state = context.attach(KernelState::new());
@@ -67,7 +66,7 @@ fn context<'h>(traceset: &Traceset, first: u64) -> (TracesetContext<'h>, Handle<
     (context, state)
 }
 
-/// Fifty viewers of one tab.
+/// The fifty viewers of one tab.
 struct Viewers<'c> {
     owner: Owner,
     state: Handle<KernelState>,
@@ -95,7 +94,7 @@ impl<'c> Viewers<'c> {
         }
     }
 
-    /// All but the tables show another window.
+    /// Shows another window in all viewers but the tables.
     fn show(&self, scheduler: &mut Scheduler<'c>, window: TimeWindow) {
         scheduler.cancel_owner(self.owner);
         let mut requests = Vec::new();
@@ -123,12 +122,12 @@ impl<'c> Viewers<'c> {
     }
 }
 
-/// A time somewhere.
+/// Returns a random time.
 fn anywhere(random: &mut Random, all: TimeWindow) -> Timestamp {
     Timestamp::from_ns(all.begin().ns() + random.below(all.width()) as i64)
 }
 
-/// What the user does now, if anything.
+/// Performs a random action of the user, or none.
 fn act<'c>(
     random: &mut Random,
     viewers: &Viewers<'c>,
@@ -136,13 +135,13 @@ fn act<'c>(
     all: TimeWindow,
 ) {
     match random.below(200) {
-        // Zooms and scrolls: everybody draws anew.
+        // Zooming and scrolling: all viewers are drawn again.
         0..4 => {
             let around = anywhere(random, all);
             let width = 1.0 / (1 << random.below(8)) as f64;
             viewers.show(scheduler, all.zoomed(width, around));
         }
-        // Goes to a time, or scrolls from where a list is.
+        // Going to a time, or scrolling a table.
         4..10 => {
             let table = &viewers.tables[random.below(5) as usize];
             let request = table.show_time(anywhere(random, all));
@@ -196,7 +195,7 @@ fn measure(
     }
 }
 
-/// What a call did.
+/// Describes a call.
 fn what(chunk: &Chunk) -> String {
     let Chunk { read, replayed, seeks, started, finished, interrupted, .. } = chunk;
     let [started, finished, interrupted] = [started.len(), finished.len(), interrupted.len()];
@@ -215,9 +214,9 @@ fn line(title: &str, mut times: Vec<Duration>) -> String {
     format!("{title:42} {median:>8} {p99:>8} {p999:>8} {longest:>9} {:>8}", times.len())
 }
 
-/// A view of everything is interrupted again and again, at random, by requests of
-/// three levels, which interrupt each other too. There are checkpoints everywhere, so
-/// that it is the places of interruptions that count.
+/// Interrupts a view of everything repeatedly, at random, by requests of three levels, which
+/// also interrupt each other. There are checkpoints everywhere, so that only the positions of
+/// interruptions matter.
 fn resume_states(traceset: &Traceset, events: u64) {
     println!("\nevents read again, to bring state to where a request is:");
     for most in [16, 1, 0] {

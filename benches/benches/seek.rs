@@ -1,5 +1,5 @@
-//! Seeking by time in a merge of 8 streams. Behind the look-up in the packet
-//! index, on average half a packet of each stream is read.
+//! Seeking by time in a merge of 8 streams. After the look-up in the packet index, half a packet
+//! of each stream is read on average.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Merge, Timestamp, Trace};

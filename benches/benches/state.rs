@@ -1,11 +1,10 @@
-//! What it costs to follow the state of a machine, and to account for it, over
-//! reading alone: a table, in processor time of this thread. Each row is a trace, each
-//! figure the best of several passes, which take turns so that all have the same luck.
+//! The cost of following the state of a machine and of statistics, beyond reading: a table in
+//! processor time of this thread. Each row is a trace, each figure the least of several passes
+//! in turns.
 //!
-//! Measured are a generated kernel trace (`LTTV_BENCH_EVENTS`, half a million by
-//! default), real recordings where they are at hand, and traces named as arguments.
-//! `--once read|state|statistics TRACE` makes one pass and prints nothing, for
-//! profilers.
+//! Measures a generated kernel trace (`LTTV_BENCH_EVENTS`, half a million by default),
+//! recordings where available, and traces named as arguments.
+//! `--once read|state|statistics TRACE` makes one pass without output, for profilers.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -21,10 +20,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;
 
-/// How much is done for each event.
+/// The work per event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// A hook that counts gets it.
+    /// A hook that counts.
     Read,
     State,
     Statistics,
@@ -34,7 +33,7 @@ const WORKS: [(&str, Work); 3] =
     [("read", Work::Read), ("state", Work::State), ("statistics", Work::Statistics)];
 
 fn main() -> ExitCode {
-    // Cargo adds an option of its own.
+    // Cargo adds an option.
     let args: Vec<_> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     if let [once, work, path] = args.as_slice()
         && once == "--once"
@@ -53,7 +52,7 @@ fn main() -> ExitCode {
     for (name, path) in recorded() {
         match path {
             Some(path) => measure(name, &open(&path)),
-            None => println!("{name:44} is not there"),
+            None => println!("{name:44} not found"),
         }
     }
     args.iter().for_each(|path| measure(path, &open(Path::new(path))));
@@ -65,13 +64,13 @@ fn open(path: &Path) -> Traceset {
     Traceset::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Reads everything, and takes what came of it; gives the number of events.
+/// Reads everything, and uses the result. Returns the number of events.
 fn pass(traceset: &Traceset, work: Work) -> u64 {
-    let mut heard = 0u64;
+    let mut counted = 0u64;
     let mut context = TracesetContext::new(traceset);
     let mut statistics = None;
     match work {
-        Work::Read => _ = context.on_event("*", |_| heard += 1),
+        Work::Read => _ = context.on_event("*", |_| counted += 1),
         Work::State => _ = context.attach(KernelState::new()),
         Work::Statistics => {
             let kernel = context.attach(KernelState::new());
@@ -109,7 +108,7 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Real recordings: of format 2.3, and of LTTng 2.x, which has to be unpacked.
+/// Returns the recordings: of format 2.3, and of LTTng 2.x, which is unpacked first.
 fn recorded() -> [(&'static str, Option<PathBuf>); 2] {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
     let legacy = shared.join("legacy/trace-618339events-1293lost-1cpu");
@@ -130,8 +129,7 @@ fn unpack(archive: &Path, into: &Path) -> Option<()> {
     tar.is_ok_and(|status| status.success()).then_some(())
 }
 
-/// Going to a time with the state there: from the nearest checkpoint on, or from the
-/// begin.
+/// Measures seeking a time with state: from the nearest checkpoint, or from the start.
 fn seek(traceset: &Traceset) {
     let (begin, end) = time_range(&traceset.traces()[0]).expect("events");
     let span = end.ns().abs_diff(begin.ns()).max(1);
@@ -145,7 +143,7 @@ fn seek(traceset: &Traceset) {
         context.attach(KernelState::new());
         context.save_checkpoints(saving);
         let _ = context.replay(&Bounds::all());
-        // The same times for both.
+        // The same times for both ways.
         let mut random = Random::new(1);
         let mut times = [(); 100].map(|()| {
             let time = begin.ns().saturating_add_unsigned(random.below(span));

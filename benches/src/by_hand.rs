@@ -1,18 +1,18 @@
-//! Decoders for one schema, written by hand: the limit for a general one.
+//! Decoders written by hand for one schema: the limit for a general decoder.
 
 use crate::Sums;
 
-/// Adds up every field of a data stream file that [`ust_like`](crate::ust_like)
-/// wrote, as [`Sums::add`] does, knowing all of its layout beforehand; gives
-/// the number of events, too. `None` if the bytes are no such file.
+/// Computes the [`Sums`] of all fields of a data stream file that
+/// [`ust_like`](crate::ust_like) wrote, with its layout known at compile time. Returns the
+/// number of events and the sums; `None` for other files.
 ///
-/// It does what any sound reader must: it checks bounds, follows the clock,
-/// and sees that time does not go back.
+/// As any sound reader, it checks bounds, follows the clock, and checks that time does not
+/// go back.
 pub fn sum_ust_like(file: &[u8]) -> Option<(u64, Sums)> {
     sum(file, ust_body)
 }
 
-/// As [`sum_ust_like`], of a file that [`plain`](crate::plain) wrote.
+/// Computes the sums of a file that [`plain`](crate::plain) wrote, as [`sum_ust_like`] does.
 pub fn sum_plain(file: &[u8]) -> Option<(u64, Sums)> {
     sum(file, plain_body)
 }
@@ -46,7 +46,7 @@ fn sum(
     Some((events, sums))
 }
 
-/// The event's id and time.
+/// Reads the id and time of an event.
 #[inline(always)]
 fn header(bytes: &mut Bytes<'_>, clock: u64) -> Option<(u64, u64)> {
     let id = bytes.u16()?;
@@ -125,13 +125,13 @@ fn ust_body(id: u64, bytes: &mut Bytes<'_>, sums: &mut Sums) -> Option<()> {
     Some(())
 }
 
-/// Length of text that a null byte may end early.
+/// Returns the length of a text, which a null byte may end early.
 #[inline(always)]
 fn text(bytes: &[u8]) -> u64 {
     memchr::memchr(0, bytes).unwrap_or(bytes.len()) as u64
 }
 
-/// What has not been read yet.
+/// The unread bytes.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -169,13 +169,13 @@ impl<'a> Bytes<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Sign-extended to 64 bits.
+    /// Reads an integer, sign-extended to 64 bits.
     #[inline(always)]
     fn i32(&mut self) -> Option<u64> {
         self.array().map(|bytes| i64::from(i32::from_le_bytes(bytes)) as u64)
     }
 
-    /// Length of a null-terminated string.
+    /// Reads a null-terminated string, and returns its length.
     #[inline(always)]
     fn terminated(&mut self) -> Option<u64> {
         let length = memchr::memchr(0, self.0)?;

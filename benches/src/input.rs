@@ -1,4 +1,4 @@
-//! Traces that are made once and kept for later runs.
+//! Traces that are generated once and kept for later runs.
 
 use std::error::Error;
 use std::fs;
@@ -8,61 +8,61 @@ use clap::ValueEnum;
 
 use crate::{Options, kernel_like, legacy_like, plain, routine, ust_like};
 
-/// The kind of tracer that is imitated.
+/// The kind of trace to generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// See [`kernel_like`].
+    /// The trace of [`kernel_like`].
     Kernel,
-    /// See [`routine`].
+    /// The trace of [`routine`].
     Routine,
-    /// See [`ust_like`].
+    /// The trace of [`ust_like`].
     Ust,
-    /// See [`plain`].
+    /// The trace of [`plain`].
     Plain,
-    /// See [`legacy_like`].
+    /// The trace of [`legacy_like`].
     Legacy,
 }
 
-/// A trace to be made.
+/// The parameters of a generated trace.
 #[derive(Debug, Clone)]
 pub struct Input {
-    /// What kind of tracer to imitate.
+    /// The kind of trace.
     pub kind: Kind,
-    /// Number of CPUs, hence of data streams.
+    /// The number of CPUs and of data streams.
     pub cpus: u32,
-    /// Number of events.
+    /// The number of events.
     pub events: u64,
-    /// The rest.
+    /// The other parameters.
     pub options: Options,
 }
 
 impl Input {
-    /// A trace of 8 CPUs with the default options.
+    /// Creates the parameters of a trace of 8 CPUs with default options.
     pub fn new(kind: Kind, events: u64) -> Self {
         Input { kind, cpus: 8, events, options: Options::default() }
     }
 
-    /// With another number of CPUs.
+    /// Sets the number of CPUs.
     #[must_use]
     pub fn cpus(self, cpus: u32) -> Self {
         Input { cpus, ..self }
     }
 
-    /// With packets of another size.
+    /// Sets the size of packets in bytes.
     #[must_use]
     pub fn packet_bytes(mut self, bytes: u64) -> Self {
         self.options.packet_bytes = bytes;
         self
     }
 
-    /// Without index files.
+    /// Omits index files.
     #[must_use]
     pub fn without_index(mut self) -> Self {
         self.options.index = false;
         self
     }
 
-    /// Makes it in a directory.
+    /// Writes the trace to a directory.
     ///
     /// # Errors
     ///
@@ -78,8 +78,8 @@ impl Input {
         Ok(write(dir, self.cpus, self.events, &self.options)?)
     }
 
-    /// The directory that holds it below `target/bench-traces`, called
-    /// as its kind is; made if it is not there yet.
+    /// Returns the directory of the trace below `target/bench-traces`, named after its kind.
+    /// Writes the trace if it does not exist.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Input {
             Kind::Legacy => "legacy-like",
         };
         if !dir.exists() {
-            // Under its name only when complete.
+            // Renamed only when it is complete.
             let unfinished = all.join(format!("unfinished-{}", std::process::id()));
             self.write(&unfinished.join(trace))?;
             fs::rename(&unfinished, &dir)?;
@@ -103,7 +103,7 @@ impl Input {
         Ok(dir.join(trace))
     }
 
-    /// All that its contents depend on.
+    /// Returns a name that depends on all parameters.
     fn key(&self) -> String {
         let Input { kind, cpus, events, options } = self;
         let Options { format, seed, packet_bytes, mean_gap, index } = options;
@@ -124,7 +124,7 @@ fn cache() -> PathBuf {
     target.join("bench-traces")
 }
 
-/// A digest of the generators: what an older one made is of no use.
+/// Returns a digest of the generators, so that traces of older generators are not used.
 fn generators() -> u32 {
     let sources = [
         include_str!("kernel.rs"),

@@ -1,9 +1,9 @@
-//! A made-up system's states, for measuring histories: CPUs that schedule
-//! threads, which do system calls and are interrupted.
+//! States of a simulated system, for measuring histories: CPUs that schedule threads, which
+//! make system calls and are interrupted.
 //!
-//! The same pseudo-random states are known for other programs, so that figures
-//! compare; and digests of the states, and of the answers to pseudo-random
-//! questions, tell that all stored the same and answered the same.
+//! The same pseudo-random states have been measured with other programs, so that figures
+//! are comparable. Digests of the states and of the answers to pseudo-random queries verify
+//! that all programs stored and answered the same.
 
 use std::time::Duration;
 
@@ -19,46 +19,46 @@ pub use measure::{MeasureError, measure};
 pub use queries::{Asked, Query, Questions};
 pub use simulation::{K1, START, Sink};
 
-/// What digests of a workload must be.
+/// The expected digests of a workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected {
-    /// Changes that are made, of which some change nothing.
+    /// The number of changes, including those to an equal value.
     pub changes: u64,
-    /// Intervals, those included that go on up to the end.
+    /// The number of intervals, including those that last until the end.
     pub intervals: u64,
     /// The last time, in ns.
     pub end: i64,
-    /// Of all intervals, in the order in which they end.
+    /// The digest of all intervals, in order of their end times.
     pub sequence: u64,
-    /// Of the answers, by [`Query::ALL`].
+    /// The digests of the answers, in the order of [`Query::ALL`].
     pub answers: [u64; 8],
 }
 
-/// What a workload should cost at most. Where nothing is set, nothing is known.
+/// The greatest accepted costs of a workload; `None` for no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// CPU time to make the changes and store them.
+    /// The CPU time for making the changes and storing them.
     pub build: Option<Duration>,
-    /// Memory meanwhile, in MB (10⁶ bytes).
+    /// The memory of the process during this, in MB (10⁶ bytes).
     pub memory: Option<f64>,
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub file: Option<u64>,
-    /// CPU time up to the first answer.
+    /// The CPU time up to the first answer.
     pub open: Option<Duration>,
-    /// CPU time of an answer, by [`Query::ALL`].
+    /// The CPU time per answer, in the order of [`Query::ALL`].
     pub answers: [Option<Duration>; 8],
 }
 
-/// A workload with a name.
+/// A named workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
-    /// Its name.
+    /// The name of the workload.
     pub name: &'static str,
-    /// Its size.
+    /// The size of the simulated system.
     pub k1: K1,
-    /// What comes out.
+    /// The expected digests.
     pub expected: Expected,
-    /// What it should cost.
+    /// The greatest accepted costs.
     pub limits: Limits,
 }
 
@@ -94,7 +94,7 @@ const K1_WIDE_LIMITS: Limits = Limits {
     answers: [micros(3_000), micros(5), micros(5), None, None, None, None, None],
 };
 
-/// All workloads.
+/// All workloads, by size.
 pub const WORKLOADS: [Workload; 3] = [
     Workload {
         name: "K1-1M",
@@ -161,7 +161,7 @@ pub const WORKLOADS: [Workload; 3] = [
     },
 ];
 
-/// The workload with a name, in upper or lower case.
+/// Returns the workload with a name, in upper or lower case.
 pub fn workload(name: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|workload| workload.name.eq_ignore_ascii_case(name))
 }

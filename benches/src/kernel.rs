@@ -1,4 +1,4 @@
-//! A trace as of LTTng's kernel tracer: scheduling, interrupts, system calls.
+//! A generated trace of LTTng's kernel tracer: scheduling, interrupts, system calls.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use ltt_read::writer::presets::lttng_kernel;
 use crate::payload::*;
 use crate::{Cpus, Options, Random};
 
-/// Threads of the imaginary machine, idle ones aside.
+/// The number of threads, without idle ones.
 const THREADS: u64 = 200;
 /// An id too large for the compact header, as rare events have it.
 const RARE_ID: u64 = 40;
 
-/// Writes a kernel trace: compact event headers, about 40 bytes an event.
+/// Writes a kernel trace with compact event headers, about 40 bytes per event.
 ///
-/// Threads enter and leave system calls in proper pairs, CPUs interrupts. A thread runs
-/// on one CPU at a time, mostly on the same one; one that blocked does not run before
-/// it is woken up. What happens next is drawn anew for each event, which no machine is so
-/// erratic as to do: see [`routine`](crate::routine()).
+/// Threads enter and leave system calls in pairs, and CPUs do so with interrupts. A thread
+/// runs on one CPU at a time, mostly on the same one; a blocked thread does not run before
+/// it is woken up. Each event is drawn at random, which makes the sequence less predictable
+/// than that of a real machine; see [`routine`](crate::routine()).
 ///
 /// # Errors
 ///
@@ -136,20 +136,21 @@ impl Types {
     }
 }
 
-/// What a CPU does.
+/// The state of a CPU.
 struct Cpu {
     number: u32,
-    /// 0 while it is idle.
+    /// The running thread; 0 while the CPU is idle.
     tid: u32,
     interrupt: Option<Interrupt>,
 }
 
-/// The threads that do not run, and what each was doing.
+/// The threads that do not run.
 struct Threads {
-    /// By number: the system call that it is in.
+    /// The system call of each thread, by number.
     syscalls: Vec<Option<Syscall>>,
-    /// By CPU.
+    /// The threads that are ready, by CPU.
     ready: Vec<Vec<u32>>,
+    /// The threads that are blocked, by CPU.
     blocked: Vec<Vec<u32>>,
 }
 
@@ -174,7 +175,7 @@ impl Threads {
     }
 }
 
-/// Takes one of them.
+/// Removes a random element.
 fn take(random: &mut Random, from: &mut Vec<u32>) -> Option<u32> {
     let last = from.len().checked_sub(1)?;
     Some(from.swap_remove(random.below(last as u64 + 1) as usize))
@@ -199,7 +200,7 @@ impl Cpu {
         Cpu { number, tid: 0, interrupt: None }
     }
 
-    /// Encodes the next event's payload.
+    /// Encodes the payload of the next event.
     fn step(
         &mut self,
         threads: &mut Threads,
@@ -293,7 +294,7 @@ impl Cpu {
     }
 }
 
-/// A thread enters a system call, or leaves the one that it is in.
+/// A thread enters a system call, or leaves its current one.
 fn syscall(
     of: &mut Option<Syscall>,
     types: &Types,

@@ -1,4 +1,4 @@
-//! A trace as of LTTng 0.x, format 2.6: channels of a kernel of 2010.
+//! A generated trace of LTTng 0.x, format 2.6: channels of a kernel of 2010.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use ltt_read::writer::{LegacyMarker, LegacyWriter, Value, WriteError};
 
 use crate::{Options, Random};
 
-/// Writes a legacy trace: about 13 bytes an event, most of them in the channel
-/// `kernel` of each CPU, whose more frequent markers have short headers.
+/// Writes a legacy trace with about 13 bytes per event, most of them in the channel `kernel`
+/// of each CPU, whose frequent markers have short headers.
 ///
 /// # Errors
 ///
@@ -19,7 +19,7 @@ pub fn legacy_like(
     options: &Options,
 ) -> Result<(), WriteError> {
     let block = usize::try_from(options.packet_bytes).unwrap_or(usize::MAX);
-    // The frequency of a real recording; its ticks are the unit of gaps.
+    // The frequency of a real recording; gaps are in its ticks.
     let mut writer = LegacyWriter::new().block_size(block).clock(1_985_412_000, 1 << 40);
     let markers = Markers::declare(&mut writer)?;
     let mut random = Random::new(options.seed);
@@ -38,7 +38,7 @@ pub fn legacy_like(
 }
 
 struct Markers {
-    /// Markers of ids without a short header.
+    /// The markers with ids too large for a short header.
     rare: Vec<LegacyMarker>,
     schedule: LegacyMarker,
     syscall_entry: LegacyMarker,

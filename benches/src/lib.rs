@@ -1,9 +1,9 @@
-//! Inputs for the benchmarks: traces of any size, made on demand and the same
-//! every time.
+//! Inputs for the benchmarks: traces of any size, generated on demand and the same every
+//! time.
 //!
-//! [`kernel_like`], [`routine`] and [`ust_like`] write what LTTng would have recorded of an
-//! imaginary machine. Events come in short runs per CPU, as in real traces, so
-//! that merging costs what it costs there. [`Input`] keeps them between runs.
+//! [`kernel_like`], [`routine`] and [`ust_like`] write traces as LTTng records them, of an
+//! imaginary machine. As in real traces, events come in short runs per CPU, so that merging
+//! costs as much as for these. [`Input`] keeps the traces between runs.
 
 mod by_hand;
 mod input;
@@ -40,18 +40,18 @@ pub use serving::{counting, drain};
 pub use sums::Sums;
 pub use ust::ust_like;
 
-/// How to make a trace.
+/// The options of generated traces.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The trace format.
     pub format: Format,
-    /// Traces of different seeds differ in everything but their statistics.
+    /// The seed: traces of different seeds differ in everything but their statistics.
     pub seed: u64,
-    /// Size of all packets.
+    /// The size of packets in bytes.
     pub packet_bytes: u64,
-    /// Whether to write LTTng's index files.
+    /// Writes LTTng's index files.
     pub index: bool,
-    /// Mean distance between events of the whole trace, in nanoseconds.
+    /// The mean time between events of the whole trace, in ns.
     pub mean_gap: u64,
 }
 
@@ -61,11 +61,11 @@ impl Default for Options {
     }
 }
 
-/// One file a CPU, filled in the order of time.
+/// One stream per CPU, filled in time order.
 struct Cpus {
     streams: Vec<StreamWriter<std::fs::File>>,
     current: usize,
-    /// Events until another CPU takes over.
+    /// The number of events until another CPU continues.
     run: u64,
     now: u64,
     mean_gap: u64,
@@ -100,8 +100,8 @@ impl Cpus {
         })
     }
 
-    /// The CPU and the time of the next event: runs have three events in the
-    /// mean.
+    /// Returns the CPU and the time of the next event. The mean length of runs is three
+    /// events.
     fn advance(&mut self, random: &mut Random) -> (usize, u64) {
         if self.run == 0 {
             self.run = 1 + random.below(5);

@@ -5,12 +5,12 @@ use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::presets::{lttng_ust, sequence, text_array};
 use ltt_read::writer::{WriteError, metadata_text};
 
-/// The metadata text of a user-space trace with so many event types of eleven
+/// Returns the metadata of a user-space trace with this number of event types of eleven
 /// fields each.
 ///
 /// # Errors
 ///
-/// None is expected; the writer's interface has them.
+/// Never: they come from the interface of the writer.
 pub fn many_types(format: Format, event_types: usize) -> Result<String, WriteError> {
     let mut schema = lttng_ust(format);
     for number in 0..event_types {

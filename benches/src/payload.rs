@@ -1,5 +1,4 @@
-//! What events of the kernel carry: their fields, and the bytes of these, one behind the
-//! other.
+//! The fields and payloads of kernel events.
 
 use ltt_read::schema::ByteOrder::Little;
 use ltt_read::schema::FieldClass;
@@ -30,7 +29,7 @@ pub(crate) fn name() -> FieldClass {
     text_array(16)
 }
 
-/// Of `sched_switch`.
+/// Returns the fields of `sched_switch`.
 pub(crate) fn switch_fields() -> Fields {
     vec![
         ("prev_comm", name()),
@@ -51,7 +50,7 @@ pub(crate) fn switch(body: &mut Vec<u8>, previous: u32, state: u64, next: u32) {
     words(body, [next, 20]);
 }
 
-/// Of `sched_wakeup` and its like.
+/// Returns the fields of `sched_wakeup` and similar events.
 pub(crate) fn woken_fields() -> Fields {
     vec![("comm", name()), ("tid", int()), ("prio", int()), ("target_cpu", int())]
 }
@@ -61,7 +60,7 @@ pub(crate) fn woken(body: &mut Vec<u8>, tid: u32, cpu: u32) {
     words(body, [tid, 20, cpu]);
 }
 
-/// Of `timer_hrtimer_start`.
+/// Returns the fields of `timer_hrtimer_start`.
 pub(crate) fn timer_fields() -> Fields {
     vec![
         ("hrtimer", address()),
@@ -77,15 +76,15 @@ pub(crate) fn timer(body: &mut Vec<u8>, random: &mut Random, expires: u64) {
     words(body, [0]);
 }
 
-/// Of `irq_softirq_raise`, `_entry` and `_exit`.
+/// Returns the fields of `irq_softirq_raise`, `_entry` and `_exit`.
 pub(crate) fn softirq_fields() -> Fields {
     vec![("vec", word())]
 }
 
-/// Threads have tids from here on.
+/// The first thread id.
 pub(crate) const FIRST_TID: u32 = 1000;
 
-/// An address in the kernel.
+/// Returns a random address in the kernel.
 pub(crate) fn pointer(random: &mut Random) -> u64 {
     0xffff_8880_0000_0000 | random.below(1 << 32)
 }
@@ -98,7 +97,7 @@ pub(crate) fn longs<const N: usize>(body: &mut Vec<u8>, values: [u64; N]) {
     values.iter().for_each(|v| body.extend_from_slice(&v.to_le_bytes()));
 }
 
-/// The name of a thread, padded to 16 bytes.
+/// Appends the name of a thread, padded to 16 bytes.
 pub(crate) fn comm(body: &mut Vec<u8>, tid: u32) {
     let mut name = *b"swapper/0\0\0\0\0\0\0\0";
     if tid != 0 {

@@ -1,5 +1,5 @@
-//! A trace of one event type, numbers only: nothing to choose, nothing to
-//! search, so that what is left is what a reader costs by itself.
+//! A generated trace with one event type and only integers, which shows the minimum cost of
+//! a reader.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use ltt_read::writer::presets::lttng_ust;
 
 use crate::{Cpus, Options, Random};
 
-/// Writes a trace whose events all are of one type and of 40 bytes: large
-/// event headers, contexts `vpid` and `vtid`, five integers.
+/// Writes a trace with events of one type and 40 bytes each: large event headers, contexts
+/// `vpid` and `vtid`, five integers.
 ///
 /// # Errors
 ///

@@ -1,17 +1,17 @@
-//! Pseudo-random numbers that never change between runs and machines.
+//! Pseudo-random numbers that are the same in all runs and on all machines.
 
-/// SplitMix64: one addition and a mix a number, enough for test data.
+/// A SplitMix64 generator (Steele et al., 2014): sufficient for test data.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence that depends on the seed only.
+    /// Creates a generator whose sequence depends only on the seed.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
 
-    /// 64 random bits.
-    #[allow(clippy::should_implement_trait)] // an iterator would never end
+    /// Returns 64 random bits.
+    #[allow(clippy::should_implement_trait)] // An iterator would not end.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -20,13 +20,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is at least 1. The bias is below 2⁻³²
-    /// for the small bounds that are used here.
+    /// Returns a number below `bound`, which must be at least 1. The bias is below 2⁻³² for
+    /// the small bounds in use.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// One of these.
+    /// Returns a random element.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
     }

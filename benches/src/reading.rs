@@ -1,4 +1,4 @@
-//! What all benchmarks of reading have in common.
+//! Functions that benchmarks of reading share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use ltt_read::{Error, Event, Field, Timestamp, Trace};
 use lttv_context::Traceset;
 use rustix::time::{ClockId, clock_gettime};
 
-/// How many events a generated trace shall have: `LTTV_BENCH_EVENTS`, half a
-/// million by default.
+/// Returns the number of events of generated traces: `LTTV_BENCH_EVENTS`, half a million by
+/// default.
 pub fn bench_events() -> u64 {
     let events = std::env::var("LTTV_BENCH_EVENTS").ok().and_then(|text| text.parse().ok());
     events.unwrap_or(500_000)
 }
 
-/// The processor time that this thread has used so far.
+/// Returns the processor time of this thread.
 pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Reads one tracefile after the other.
+/// Calls `each` for all events, one tracefile after the other.
 ///
 /// # Errors
 ///
@@ -37,8 +37,8 @@ pub fn each_event(trace: &Arc<Trace>, mut each: impl FnMut(&Event<'_>)) -> Resul
     Ok(())
 }
 
-/// For each event type, the handles of the first two integers of its payload
-/// (of fewer, if it has not so many).
+/// Returns, for each event type, the handles of the first two integers of its payload, or
+/// of fewer if there are fewer.
 pub fn first_two_integers(trace: &Trace) -> Vec<Vec<Field>> {
     let handles = |id: EventTypeId| {
         let FieldKind::Struct(payload) = &trace.event_type(id).payload.as_ref()?.kind else {
@@ -52,7 +52,7 @@ pub fn first_two_integers(trace: &Trace) -> Vec<Vec<Field>> {
     ids.map(|id| handles(id).unwrap_or_default()).collect()
 }
 
-/// The times of the first and of the last event.
+/// Returns the times of the first and the last event.
 ///
 /// # Errors
 ///
@@ -67,8 +67,8 @@ pub fn time_range(trace: &Arc<Trace>) -> Result<(Timestamp, Timestamp), Error> {
     Ok((first, last))
 }
 
-/// For each trace and each of its event types, the handles of some fields of
-/// those of a name; none for others.
+/// Returns the handles of fields, by trace and event type: those of the named event type,
+/// and none for other types.
 pub fn handles(traceset: &Traceset, event: &str, fields: &[String]) -> Vec<Vec<Vec<Field>>> {
     let of_trace = |trace: &Arc<Trace>| {
         let types = (0..).map(EventTypeId).zip(&trace.schema().event_types);

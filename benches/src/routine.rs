@@ -1,4 +1,4 @@
-//! A trace as of LTTng's kernel tracer in which things take their usual course.
+//! A generated trace of LTTng's kernel tracer in which events follow realistic sequences.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -10,17 +10,18 @@ use ltt_read::writer::presets::lttng_kernel;
 use crate::payload::*;
 use crate::{Cpus, Options, Random};
 
-/// Threads of each CPU, which they never leave.
+/// The number of threads of each CPU. They do not migrate.
 const THREADS: u32 = 25;
 
-/// Writes a kernel trace of routines: compact event headers, about 26 bytes an event.
+/// Writes a kernel trace of typical sequences: compact event headers, about 26 bytes per
+/// event.
 ///
-/// What the kernel does, it does step by step: a switch comes with two events of RCU and the
-/// run time before it, a tick of the timer with its interrupts, a thread that waits in a
-/// system call comes back to it when it is switched in. So after most events it is known
-/// what comes next, and the events have about the shares that they have in a recording of a
-/// busy machine: 6 in 100 are switches. In [`kernel_like`](crate::kernel_like) each event is
-/// drawn by itself, and a third are switches.
+/// The simulated kernel works in steps: a switch follows two events of RCU and one of run
+/// time, a timer tick contains its interrupts, and a thread that blocks in a system call
+/// returns to it when it is switched in. So most events are predictable from the previous
+/// ones, and the shares of event types are about those in a recording of a busy machine: 6
+/// in 100 events are switches. In [`kernel_like`](crate::kernel_like) each event is drawn at
+/// random, and a third are switches.
 ///
 /// # Errors
 ///
@@ -37,7 +38,7 @@ pub fn routine(dir: &Path, cpus: u32, events: u64, options: &Options) -> Result<
         let (event, body) = loop {
             match cpu.queue.pop_front() {
                 Some(next) => break next,
-                None => cpu.go_on(&types, &mut random, now),
+                None => cpu.queue_next(&types, &mut random, now),
             }
         };
         streams.streams[number].encoded_event(event, now, 8, &body)?;
@@ -45,14 +46,14 @@ pub fn routine(dir: &Path, cpus: u32, events: u64, options: &Options) -> Result<
     streams.finish()
 }
 
-/// A system call, as it is entered and left.
+/// The event types of a system call.
 #[derive(Clone, Copy)]
 struct Syscall {
     entry: EventTypeId,
     exit: EventTypeId,
-    /// How many integers of 64 bits each has.
+    /// The numbers of 64-bit integers in the payloads of entry and exit.
     fields: [usize; 2],
-    /// Of 100 calls, how many wait.
+    /// The percentage of calls that block.
     waits: u64,
 }
 
@@ -121,14 +122,14 @@ impl Types {
     }
 }
 
-/// What a CPU does, and will do next.
+/// The state of a CPU, and its pending events.
 struct Cpu {
     number: u32,
-    /// 0 while it is idle.
+    /// The running thread; 0 while the CPU is idle.
     tid: u32,
     ready: Vec<u32>,
     blocked: Vec<u32>,
-    /// Of its threads, the system calls that they wait in.
+    /// The system call that each thread is blocked in.
     waiting: Vec<Option<Syscall>>,
     queue: VecDeque<(EventTypeId, Vec<u8>)>,
 }
@@ -146,7 +147,7 @@ impl Cpu {
         }
     }
 
-    /// The system call that a thread waits in.
+    /// Returns the system call that a thread is blocked in.
     fn waiting(&mut self, tid: u32) -> &mut Option<Syscall> {
         &mut self.waiting[(tid - FIRST_TID - self.number * THREADS) as usize]
     }
@@ -157,8 +158,8 @@ impl Cpu {
         self.queue.push_back((event, body));
     }
 
-    /// Queues the events of what it does next.
-    fn go_on(&mut self, types: &Types, random: &mut Random, now: u64) {
+    /// Queues the events of the next activity.
+    fn queue_next(&mut self, types: &Types, random: &mut Random, now: u64) {
         match random.below(100) {
             0..6 => self.tick(types, random, now),
             6..20 => self.wake(types, random),
@@ -166,7 +167,7 @@ impl Cpu {
                 let expires = now + random.below(1 << 22);
                 self.start_timer(types, random, expires);
             }
-            // Those that are ready do not wait for long if it is idle.
+            // An idle CPU switches to a ready thread soon.
             24..60 if self.tid == 0 => self.switch(types, random, true),
             24..30 => self.switch(types, random, true),
             _ if self.tid != 0 => self.syscall(types, random),
@@ -200,7 +201,7 @@ impl Cpu {
         self.push(types.timer_start, |body| timer(body, random, expires));
     }
 
-    /// RCU does one thing: it begins and ends.
+    /// Queues the start and the end of an RCU activity.
     fn rcu(&mut self, types: &Types, what: &str) {
         for part in ["Start", "End"] {
             self.push(types.rcu, |body| body.extend(format!("{part} {what}\0").bytes()));
@@ -231,8 +232,8 @@ impl Cpu {
         }
     }
 
-    /// To another thread, or to none; `is_ready` tells of the one that ran whether it could
-    /// have gone on.
+    /// Queues a switch to another thread or to idle. `is_ready` is `true` if the previous
+    /// thread could continue.
     fn switch(&mut self, types: &Types, random: &mut Random, is_ready: bool) {
         let next = match self.ready.len() {
             0 if self.tid == 0 || is_ready => return,

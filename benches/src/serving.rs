@@ -1,10 +1,10 @@
-//! Serving requests to their end.
+//! Serving of requests to their end.
 
 use std::cell::Cell;
 
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler};
 
-/// Serves until nothing pends; tells how many events were read and delivered.
+/// Serves requests until none is pending. Returns the numbers of events read and delivered.
 pub fn drain(scheduler: &mut Scheduler<'_>) -> (u64, u64) {
     let (mut read, mut delivered) = (0, 0);
     loop {
@@ -17,7 +17,7 @@ pub fn drain(scheduler: &mut Scheduler<'_>) -> (u64, u64) {
     }
 }
 
-/// A viewer of everything, which counts what it gets.
+/// Returns a request for all events, which counts them.
 pub fn counting(count: &Cell<u64>) -> EventsRequest<'_> {
     EventsRequest::new(Owner::fresh()).on_every_event(|_, _| count.set(count.get() + 1))
 }

@@ -1,21 +1,21 @@
-//! Something to do with every field, cheap but impossible to skip.
+//! Sums of fields: work that is cheap but cannot be skipped.
 
 use ltt_read::FieldInfo;
 use ltt_read::{Event, StrValue, Visitor};
 
-/// What all fields of some events add up to.
+/// The sums of all fields of some events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sums {
-    /// Sum of all integers and booleans, modulo 2⁶⁴.
+    /// The sum of all integers and booleans, modulo 2⁶⁴.
     pub integers: u64,
-    /// Exclusive or of the bits of all floating-point numbers.
+    /// The exclusive or of the bits of all floating-point numbers.
     pub floats: u64,
-    /// Length of all strings and blobs.
+    /// The total length of all strings and blobs in bytes.
     pub bytes: u64,
 }
 
 impl Sums {
-    /// Adds every field of an event's contexts and payload.
+    /// Adds all fields of an event's contexts and payload.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>) {
         event.visit_body(self);

@@ -1,5 +1,5 @@
-//! A trace as of LTTng's user-space tracer: contexts, text, sequences, numbers
-//! of all kinds.
+//! A generated trace of LTTng's user-space tracer: contexts, text, sequences, numbers of all
+//! kinds.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ const MESSAGES: [&[u8]; 4] = [
     b"ok\0",
 ];
 
-/// Writes a user-space trace: large event headers, contexts `vpid` and `vtid`,
-/// about 36 bytes an event.
+/// Writes a user-space trace with large event headers and contexts `vpid` and `vtid`, about
+/// 36 bytes per event.
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ impl Types {
         }
     }
 
-    /// Encodes the next event's payload.
+    /// Encodes the payload of the next event.
     fn step(&self, random: &mut Random, count: u64, body: &mut Vec<u8>) -> EventTypeId {
         match random.below(100) {
             0..15 => {

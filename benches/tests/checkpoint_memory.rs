@@ -1,6 +1,6 @@
-//! What checkpoints say of their memory is what they take from the heap.
+//! Checkpoints report the memory that they take from the heap.
 //!
-//! One test only: the heap is measured for the whole process.
+//! A single test, since the heap is that of the whole process.
 
 use lttv_benches::{Input, Kind};
 use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
@@ -9,7 +9,7 @@ use lttv_state::kernel::KernelState;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Bytes that checkpoints take as counted by themselves, and by the allocator.
+/// Returns the bytes of checkpoints as they report them, and as the allocator counts them.
 fn measured(traceset: &Traceset) -> (usize, usize) {
     let mut context = TracesetContext::new(traceset);
     context.attach(KernelState::new());
@@ -17,7 +17,7 @@ fn measured(traceset: &Traceset) -> (usize, usize) {
     context.replay(&Bounds::all()).expect("no position");
     let checkpoints = context.checkpoints().clone();
     assert!(checkpoints.len() >= 3);
-    // The state shares what has not changed since.
+    // The state shares unchanged parts with checkpoints.
     drop(context);
     let with_them = dhat::HeapStats::get().curr_bytes;
     let counted = checkpoints.bytes();

@@ -1,11 +1,11 @@
-//! The bundled trace of LTTng 0.x is what its generator writes.
+//! The bundled trace of LTTng 0.x equals the output of its generator.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The content of each file in a directory.
+/// Returns the contents of each file in a directory.
 fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.unwrap());
     let file = |entry: fs::DirEntry| {
@@ -23,5 +23,5 @@ fn the_bundled_trace_is_as_generated() {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/legacy");
     let (made, bundled) = (files(made.path()), files(&bundled));
     assert!(made.contains_key("kernel_1"));
-    assert!(made == bundled, "write it again, as docs/traces.md says");
+    assert!(made == bundled, "write it again, as described in docs/traces.md");
 }

@@ -1,6 +1,6 @@
-//! The heap that reading takes does not depend on the length of the trace.
+//! The heap used for reading does not depend on the length of the trace.
 //!
-//! One test only: the heap is measured for the whole process.
+//! A single test, since the heap is that of the whole process.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use lttv_benches::{Input, Kind, Sums};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// The most heap in use at any time, from opening the trace to its last event.
+/// Returns the peak heap, from opening the trace to its last event.
 fn peak_heap(trace: &Path, expected: u64) -> usize {
     let _profiler = dhat::Profiler::builder().testing().build();
     let traces = open_all(trace).unwrap();

@@ -1,12 +1,12 @@
-//! What it costs that many viewers ask for the same interval, beside the read of one:
+//! The cost of many viewers that request the same interval, compared with one:
 //!
 //! ```text
 //! target/release/deliveries [TRACE...]
 //! ```
 //!
-//! All in processor time, the least of several runs by turns, since other programs
-//! disturb them. The bound is what a delivery may cost that comes on top of one and a
-//! half times the read of one.
+//! Times are processor times, the least of several runs in turns, since other programs
+//! disturb them. The bound is the cost per delivery beyond one and a half times the read for
+//! one viewer.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -21,7 +21,7 @@ use lttv_requests::Scheduler;
 #[derive(Parser)]
 #[command(about)]
 struct Cli {
-    /// Traces; one that is made like a kernel's, by default.
+    /// Directories of traces [default: a generated kernel trace]
     traces: Vec<PathBuf>,
     #[arg(long, default_value_t = 100)]
     viewers: u64,
@@ -29,7 +29,7 @@ struct Cli {
     runs: u32,
 }
 
-/// Of the read of one, and in ns of each delivery.
+/// The bound: a multiple of the read for one viewer, and ns per delivery.
 const BOUND: (f64, f64) = (1.5, 3.0);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -61,8 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Serves viewers of everything; tells the time that it took, and how many events
-/// were read.
+/// Serves viewers of everything. Returns the time and the number of events read.
 fn serve(traceset: &Traceset, viewers: u64) -> (Duration, u64) {
     let begin = processor_time();
     let count = Cell::new(0);

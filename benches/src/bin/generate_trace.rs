@@ -1,4 +1,4 @@
-//! Makes a trace for benchmarks.
+//! Generates a trace for benchmarks.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,35 +7,35 @@ use clap::Parser;
 use ltt_read::schema::Format;
 use lttv_benches::{Input, Kind, Options};
 
-/// Makes a trace for benchmarks: the same one for the same arguments.
+/// Generate a trace for benchmarks; equal arguments generate equal traces
 #[derive(Parser)]
 struct Arguments {
-    /// What kind of tracer to imitate.
+    /// Kind of tracer to imitate
     #[arg(long, value_enum, default_value_t = Kind::Kernel)]
     kind: Kind,
-    /// Number of events.
+    /// Number of events
     #[arg(long, default_value_t = 5_000_000)]
     events: u64,
-    /// Number of CPUs, hence of data streams.
+    /// Number of CPUs and of data streams
     #[arg(long, default_value_t = 8)]
     cpus: u32,
-    /// Version of the Common Trace Format: 1 for 1.8, or 2.
+    /// Version of the Common Trace Format: 1 for 1.8, or 2
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     ctf: u8,
-    /// Seed of the pseudo-random choices.
+    /// Seed of the pseudo-random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Packet size in bytes.
+    /// Packet size in bytes
     #[arg(long, default_value_t = 1 << 20)]
     packet_bytes: u64,
-    /// Mean distance between events of the whole trace, in nanoseconds.
+    /// Mean time between events of the whole trace, in nanoseconds
     #[arg(long, default_value_t = 250)]
     mean_gap: u64,
-    /// Write no index files.
+    /// Write no index files
     #[arg(long)]
     no_index: bool,
-    /// Directory to write to. Without it, the trace is kept below
-    /// target/bench-traces for later runs, and its directory is printed.
+    /// Directory to write to. Without it, the trace is kept below target/bench-traces for
+    /// later runs, and its directory is printed
     #[arg(short, long)]
     output: Option<PathBuf>,
 }

@@ -1,13 +1,13 @@
-//! Makes the bundled trace of LTTng 0.x, format 2.6: what it would have recorded of
-//! a small machine on which a shell starts programs.
+//! Generates the bundled trace of LTTng 0.x, format 2.6, of a small imaginary machine on
+//! which a shell starts programs.
 //!
 //! ```sh
 //! cargo run --release -p lttv-benches --bin legacy_sample -- examples/traces/legacy
 //! ```
 //!
-//! Unlike the traces for measuring, its events go together: system calls end on the
-//! CPU and in the process that began them, who sleeps is woken up before running, and
-//! what is forked executes a program, exits and is freed.
+//! Unlike in the traces for measurements, its events are consistent: a system call ends on
+//! the CPU and in the process of its start, a sleeping process is woken up before it runs, and
+//! a forked process executes a program, exits and is freed.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -20,7 +20,7 @@ const CPUS: usize = 2;
 const SHELL: i32 = 1840;
 const PROGRAMS: [&str; 4] = ["/bin/ls", "/usr/bin/make", "/usr/bin/cc1", "/bin/grep"];
 const FILES: [&str; 4] = ["/etc/ld.so.cache", "/lib/libc.so.6", "Makefile", "/proc/meminfo"];
-/// Number and name of system calls (of 32-bit x86).
+/// The numbers and names of system calls (of 32-bit x86).
 const READ: (u32, &str) = (3, "sys_read");
 const CALLS: [(u32, &str); 8] = [
     READ,
@@ -50,13 +50,13 @@ struct Machine {
     writer: LegacyWriter,
     markers: Markers,
     random: Random,
-    /// In ticks.
+    /// The current time in ticks.
     now: u64,
     events: u64,
-    /// Who runs on each CPU, `None` if nobody does.
+    /// The running process of each CPU; `None` if it is idle.
     cpus: [Option<Process>; CPUS],
     ready: VecDeque<Process>,
-    /// They wait for the disk.
+    /// The processes that wait for the disk.
     asleep: VecDeque<Process>,
     next_pid: i32,
 }
@@ -64,15 +64,15 @@ struct Machine {
 #[derive(Clone, Copy)]
 struct Process {
     pid: i32,
-    /// Whether it is within a system call.
+    /// `true` within a system call.
     calls: bool,
-    /// What it does yet before it exits; the shell never does.
+    /// The number of steps before it exits; `None` for the shell, which does not.
     steps: Option<u32>,
-    /// It has been forked, and has not executed its program.
+    /// `true` after the fork, until it executes its program.
     is_new: bool,
 }
 
-/// Declares a struct of markers, and how: channel, name, format of each.
+/// Defines a struct of markers and declares them: channel, name, format of each.
 macro_rules! markers {
     ($($field:ident: $channel:literal $name:literal $format:literal,)*) => {
         struct Markers { $($field: LegacyMarker,)* }
@@ -144,7 +144,7 @@ impl Machine {
         self.writer.event(cpu as u32, marker(&self.markers), self.now, values)
     }
 
-    /// What there is when recording begins.
+    /// Writes the state at the start of the recording.
     fn dump_state(&mut self) -> Result<(), WriteError> {
         let processes = [(1, 0, "init", 0), (2, 0, "kthreadd", 1), (SHELL, 1, "bash", 0)];
         for (pid, parent, name, kind) in processes {
@@ -172,7 +172,7 @@ impl Machine {
         self.event(0, |m| m.dump_end, &[])
     }
 
-    /// Something happens on some CPU.
+    /// Simulates the next step on a random CPU.
     fn step(&mut self) -> Result<(), WriteError> {
         let cpu = self.random.below(CPUS as u64) as usize;
         let Some(process) = self.cpus[cpu] else { return self.idle(cpu) };
@@ -180,7 +180,7 @@ impl Machine {
             return self.execute(cpu, process);
         }
         if process.calls {
-            // It was switched out in there, and is back.
+            // It was switched out in the call, and now runs again.
             return self.end_call(cpu, 4096);
         }
         match (process.steps, self.random.below(100)) {
@@ -201,8 +201,8 @@ impl Machine {
         if self.ready.is_empty() { Ok(()) } else { self.switch(cpu, 0) }
     }
 
-    /// An interrupt, and the soft interrupt that it raises; that of the disk wakes
-    /// somebody up.
+    /// Writes an interrupt and the soft interrupt that it raises. The disk's interrupt wakes a
+    /// process up.
     fn interrupt(&mut self, cpu: usize, number: u32) -> Result<(), WriteError> {
         let in_kernel = u32::from(self.cpus[cpu].is_none());
         let soft = [if number == DISK { 4u32 } else { 1 }.into()];
@@ -221,7 +221,7 @@ impl Machine {
         self.event(cpu, |m| m.softirq_exit, &soft)
     }
 
-    /// Goes over to who is next; `state` is that of who runs.
+    /// Switches to the next process; `state` is that of the previous one.
     fn switch(&mut self, cpu: usize, state: i32) -> Result<(), WriteError> {
         let next = self.ready.pop_front();
         let pid = |process: Option<Process>| process.map_or(0, |process| process.pid);
@@ -256,7 +256,7 @@ impl Machine {
         self.event(cpu, |m| m.syscall_exit, &[result.into()])
     }
 
-    /// Opens a file, reads or writes, and closes it. Some reading takes the disk.
+    /// Opens a file, reads or writes, and closes it. Some reads wait for the disk.
     fn use_file(&mut self, cpu: usize) -> Result<(), WriteError> {
         let count = [(512 << self.random.below(4)).into(), 3u32.into()];
         match self.random.below(8) {
@@ -308,7 +308,7 @@ impl Machine {
 
     fn execute(&mut self, cpu: usize, process: Process) -> Result<(), WriteError> {
         let name = self.random.pick(&PROGRAMS);
-        // It comes back from the fork first.
+        // First, the fork returns in the child.
         self.end_call(cpu, 0)?;
         self.cpus[cpu] = Some(Process { calls: false, is_new: false, ..process });
         self.begin_call(cpu, 11)?;

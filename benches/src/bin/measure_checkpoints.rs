@@ -1,5 +1,5 @@
-//! Saves checkpoints of the kernel state over a whole trace, and prints what memory
-//! they take, how large their file is, and what seeking by them saves.
+//! Saves checkpoints of the kernel state over a whole trace, and prints their memory, the size
+//! of their file, and the times of seeks with them.
 
 use std::fs;
 use std::hint::black_box;
@@ -16,18 +16,18 @@ use lttv_state::kernel::KernelState;
 /// Measure checkpoints of the kernel state
 #[derive(Debug, Parser)]
 struct Options {
-    /// Directory of a kernel trace; without it, one is generated
+    /// Directory of a kernel trace [default: a generated one]
     trace: Option<PathBuf>,
-    /// Events of the generated trace
+    /// Number of events of the generated trace
     #[arg(long, default_value_t = 20_000_000)]
     events: u64,
-    /// Events between checkpoints
+    /// Number of events between checkpoints
     #[arg(long, default_value_t = 50_000)]
     every: u64,
-    /// The most memory that they may take, in MiB
+    /// Greatest memory of the checkpoints, in MiB
     #[arg(long, default_value_t = 128)]
     memory: usize,
-    /// Seek so many times
+    /// Number of seeks
     #[arg(long, default_value_t = 200)]
     seeks: usize,
 }
@@ -103,8 +103,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (work(), begin.elapsed())
 }
 
-/// What the process has in memory of its own, in kB: not what it maps of files. 0 if
-/// the system does not tell.
+/// Returns the anonymous memory of this process in kB, without mapped files; 0 if it is
+/// unknown.
 fn heap() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

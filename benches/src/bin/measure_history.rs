@@ -1,5 +1,5 @@
-//! Builds a workload's history and asks it, and prints what that costs, with
-//! digests that tell whether all was right.
+//! Builds and queries the history of a workload, and prints the costs, and digests that verify
+//! the results.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,10 +10,10 @@ use lttv_benches::k1::{MeasureError, WORKLOADS, measure, workload};
 #[derive(Debug, Parser)]
 #[command(about)]
 struct Options {
-    /// K1-1M, K1-10M or K1-wide
+    /// Workload: K1-1M, K1-10M or K1-wide
     #[arg(long, default_value = "K1-1M")]
     workload: String,
-    /// Where to put the history file; by default a directory that goes away
+    /// Directory of the history file [default: a temporary directory]
     #[arg(long)]
     dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Draws a bar chart of what `compare.sh -t FILE` wrote.
+//! Draws a bar chart of the output of `compare.sh -t FILE`.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ struct Row<'a> {
     events: f64,
     work: &'a str,
     ours_ms: f64,
-    /// `None` where babeltrace2 was not there.
+    /// The time of babeltrace2 in ms; `None` if it was not measured.
     peer_ms: Option<f64>,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Row<'a> {
         Some(Row { trace, events, work, ours_ms, peer_ms: peer.parse().ok() })
     }
 
-    /// Nanoseconds of CPU time for each event of the trace.
+    /// Returns the CPU time per event of the trace, in ns.
     fn ns(&self, ms: f64) -> f64 {
         ms * 1e6 / self.events
     }
@@ -82,7 +82,7 @@ fn chart(rows: &[Row<'_>]) -> String {
     svg + &body + "</svg>\n"
 }
 
-/// Both bars of a row, with its label and the ratio.
+/// Draws both bars of a row, with its label and the ratio.
 fn draw(svg: &mut String, row: &Row<'_>, y: f64, scale: f64) {
     text(svg, 16.0, y + 20.0, "normal", row.work);
     let ratio = row.peer_ms.map(|peer| format!("  ({:.1} times faster)", peer / row.ours_ms));

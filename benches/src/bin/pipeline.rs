@@ -1,4 +1,4 @@
-//! Reads a trace in one of several ways, to be compared by instruction counts:
+//! Reads a trace in one of several ways, to compare their instruction counts:
 //!
 //! ```text
 //! perf stat -e instructions:u target/release/pipeline WAY TRACE
@@ -17,41 +17,41 @@ use lttv_filter::{Expression, FilterError, Filters};
 struct Cli {
     way: Way,
     trace: PathBuf,
-    /// The event that hooks are for.
+    /// Event type of the hooks
     #[arg(long, default_value = "sched_switch")]
     event: String,
-    /// Fields that the first hook reads.
+    /// Fields that the first hook reads
     #[arg(long, value_delimiter = ',', default_value = "prev_tid,next_tid")]
     fields: Vec<String>,
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Hooks of every event.
+    /// Number of hooks for every event
     #[arg(long, default_value_t = 1)]
     hooks: u32,
-    /// What filters choose.
+    /// Filter expression
     #[arg(long, default_value = "")]
     filter: String,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Way {
-    /// Ordered iteration without a context.
+    /// Merge without a context
     Bare,
-    /// The same, reading two fields of one type of event.
+    /// Merge without a context, reading two fields of one event type
     BareFields,
-    /// A context without hooks.
+    /// A context without hooks
     Context,
-    /// A context with one hook by id that reads two fields.
+    /// A context with one hook by id that reads two fields
     ById,
-    /// A context with hooks of every event.
+    /// A context with hooks for every event
     Every,
-    /// Counting the events of one type on several threads.
+    /// Counting the events of one type on several threads
     Parallel,
-    /// Ordered iteration, a filter asked of each event.
+    /// Merge, with a filter tested on each event
     Asked,
-    /// Ordered iteration of what a filter chooses.
+    /// Merge of the events that pass a filter
     Chosen,
-    /// A context with one hook for what a filter chooses.
+    /// A context with one hook, and a filter as its choice
     ChosenInContext,
 }
 

@@ -1,4 +1,4 @@
-//! Reads traces in time order, visiting every field.
+//! Reads traces in time order, and visits every field.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Answers from a file of which nothing is in memory.
+//! Queries of a file that is not in the page cache.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,39 +10,38 @@ use lttv_state::history::History;
 use super::measure::MeasureError;
 use super::{Query, Questions, Workload};
 
-/// How often this process had to wait for a page to come from a disk.
+/// Returns the number of page faults of this process that waited for a disk.
 fn pages_waited_for() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name may have blanks; behind it, the number is the tenth.
+    // The name may contain blanks; the tenth number after it is the count.
     text.rsplit_once(')')?.1.split_ascii_whitespace().nth(9)?.parse().ok()
 }
 
-/// Asks the system to drop what it has of a file. It may do otherwise.
+/// Asks the system to drop the cached pages of a file, which it may ignore.
 #[cfg(target_os = "linux")]
-fn forget(file: &File) -> std::io::Result<()> {
+fn drop_cache(file: &File) -> std::io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?)
 }
 
-/// Not known here.
+/// Does nothing on other systems.
 #[cfg(not(target_os = "linux"))]
-fn forget(_: &File) -> std::io::Result<()> {
+fn drop_cache(_: &File) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Opens the file and asks the first question of each kind, when the system has
-/// forgotten the file.
+/// Opens the file and measures the first query of each kind with an empty page cache.
 pub(super) fn cold(
     workload: &Workload,
     path: &Path,
     out: &mut impl Write,
 ) -> Result<(), MeasureError> {
     writeln!(out, "  cold: wall time to open and answer one question of each kind, after the")?;
-    writeln!(out, "  system was told to forget the file; waits for pages from the disk")?;
+    writeln!(out, "  the system was told to drop the cached file; waits for pages from the disk")?;
     let mut waits = 0;
     for query in Query::ALL {
         let file = File::open(path)?;
         file.sync_all()?;
-        forget(&file)?;
+        drop_cache(&file)?;
         let before = pages_waited_for();
         let timer = Instant::now();
         let history = History::open(path)?;
@@ -58,7 +57,7 @@ pub(super) fn cold(
         writeln!(out, "  {:<3} {wall:>9.2?}, {waited} waits", query.name())?;
     }
     if waits == 0 {
-        writeln!(out, "  It did not forget the file, so these are warm.")?;
+        writeln!(out, "  The system kept the file in its cache, so these are warm.")?;
     }
     Ok(())
 }

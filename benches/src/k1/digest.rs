@@ -6,14 +6,14 @@ use lttv_state::value::Value;
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// A digest of intervals.
+/// A digest of intervals, by FNV-1a.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Digest {
-    /// Of the intervals in whatever order.
+    /// The digest of the intervals in any order.
     pub sum: u64,
-    /// Of the intervals in their order.
+    /// The digest of the intervals in their order.
     pub sequence: u64,
-    /// How many there were.
+    /// The number of intervals.
     pub count: u64,
 }
 

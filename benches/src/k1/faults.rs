@@ -1,4 +1,4 @@
-//! What comes of crashes, of odd or wrong input, and of files of something else.
+//! Behaviour after crashes, with unusual or invalid input, and with other files.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use lttv_state::value::Value;
 use super::measure::{MeasureError, Timer};
 use super::{Digest, START, Sink, Workload};
 
-/// Tells a row of the table, and notes if it is not as it should be.
+/// Writes a row of the table, and records the first wrong one.
 fn row(
     out: &mut impl Write,
     what: &'static str,
@@ -26,14 +26,14 @@ fn row(
     Ok(())
 }
 
-/// Makes changes from a time on, up to the one where it is to stop.
+/// A sink that makes changes from a time on, up to a number of them.
 struct Part<'b> {
     builder: &'b mut Builder,
     from: i64,
     left: u64,
 }
 
-/// Why a [`Part`] makes no more changes.
+/// The reason why a [`Part`] makes no more changes.
 enum Stop {
     Enough,
     Error(Error),
@@ -50,8 +50,8 @@ impl Sink for Part<'_> {
     }
 }
 
-/// A history up to a change of a number.
-fn begun(
+/// Builds the first changes of a history, without finishing it.
+fn started(
     workload: &Workload,
     path: &Path,
     settings: Settings,
@@ -66,8 +66,8 @@ fn begun(
     }
 }
 
-/// A history whose changes are made that it does not have yet.
-fn gone_on_with(workload: &Workload, mut builder: Builder) -> Result<History, MeasureError> {
+/// Makes the remaining changes of a history and finishes it.
+fn continued(workload: &Workload, mut builder: Builder) -> Result<History, MeasureError> {
     let from = builder.earliest();
     let mut part = Part { builder: &mut builder, from, left: u64::MAX };
     match workload.k1.run(&mut part) {
@@ -77,7 +77,7 @@ fn gone_on_with(workload: &Workload, mut builder: Builder) -> Result<History, Me
     }
 }
 
-/// Ends a build in the middle, reads what is there, and goes on.
+/// Interrupts a build, reads the unfinished file, and continues.
 pub(super) fn crash(
     workload: &Workload,
     whole: &History,
@@ -86,14 +86,14 @@ pub(super) fn crash(
     wrong: &mut Option<&'static str>,
 ) -> Result<(), MeasureError> {
     let path = path.with_extension("crashed");
-    drop(begun(workload, &path, Settings::default(), workload.expected.changes / 2)?);
+    drop(started(workload, &path, Settings::default(), workload.expected.changes / 2)?);
 
     let recovered = History::recover(&path)?;
     let mut same = true;
     for t in [recovered.start(), recovered.start().midpoint(recovered.end()), recovered.end()] {
         let (found, expected) = (recovered.state_at(t)?, whole.state_at(t)?);
         same &= found.len() == expected.len();
-        // What goes on at the end was not over yet.
+        // The last intervals were still open.
         let ends = |end: i64| end.min(recovered.end());
         same &= found.iter().zip(&expected).all(|(found, expected)| {
             (found.start, found.value) == (expected.start, expected.value)
@@ -108,14 +108,14 @@ pub(super) fn crash(
     row(out, "crash", same, &told, wrong)?;
     drop(recovered);
 
-    let resumed = gone_on_with(workload, Builder::resume(&path, Settings::default())?)?;
+    let resumed = continued(workload, Builder::resume(&path, Settings::default())?)?;
     let same = digest(&resumed)? == digest(whole)?;
     row(out, "resumed", same, "gone on from there, it is the same as the whole", wrong)?;
     std::fs::remove_file(&path)?;
     Ok(())
 }
 
-/// Finishes a history early, and goes on with it when there is more.
+/// Finishes a history early, and extends it with further changes.
 pub(super) fn grown(
     workload: &Workload,
     whole: &History,
@@ -128,8 +128,8 @@ pub(super) fn grown(
     let mut settings = Settings::default();
     settings.identity = identity(b"earlier");
     let changes = workload.expected.changes / 10 * 9;
-    let builder = begun(workload, &path, settings.clone(), changes)?;
-    // What happens at this very time may not be all known.
+    let builder = started(workload, &path, settings.clone(), changes)?;
+    // Further changes at this time are possible.
     let settled = builder.now();
     drop(builder.close(settled)?);
 
@@ -138,7 +138,7 @@ pub(super) fn grown(
     let timer = Timer::start();
     let builder = Builder::extend(&path, settings, settled)?;
     let (copying, _) = timer.stop();
-    let same = refused && digest(&gone_on_with(workload, builder)?)? == digest(whole)?;
+    let same = refused && digest(&continued(workload, builder)?)? == digest(whole)?;
     let told = format!(
         "one of nine tenths is stale, and gone on with it is the same as the whole; \
          {copying:.2?} to begin"
@@ -158,7 +158,7 @@ fn digest(history: &History) -> Result<Digest, Error> {
     Ok(digest)
 }
 
-/// Names and values that are odd, and changes that cannot be.
+/// Tests unusual names and values, and invalid changes.
 pub(super) fn edges(
     path: &Path,
     out: &mut impl Write,

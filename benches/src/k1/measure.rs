@@ -1,4 +1,4 @@
-//! What building and asking costs, in time and memory, as a table.
+//! The costs of building and querying, in time and memory, as a table.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -12,16 +12,16 @@ use rustix::time::{ClockId, clock_gettime};
 use super::cold::cold;
 use super::{Digest, Limits, Query, Questions, START, Workload, faults};
 
-/// Why a workload cannot be measured.
+/// An error from measuring a workload.
 #[derive(Debug)]
 pub enum MeasureError {
-    /// The history is at fault.
+    /// An error of the history.
     History(Error),
-    /// Something else is.
+    /// Another input or output error.
     Io(io::Error),
-    /// It was measured, but what was built or answered is wrong.
+    /// The measurement is complete, but what was built or answered is wrong.
     Wrong {
-        /// What has a wrong digest.
+        /// The name of the wrong digest.
         what: &'static str,
     },
 }
@@ -50,13 +50,13 @@ impl From<io::Error> for MeasureError {
     }
 }
 
-/// CPU time of this thread.
+/// Returns the CPU time of this thread.
 fn cpu_now() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
-/// The most memory that this process ever had resident, in MB.
+/// Returns the peak resident memory of this process, in MB.
 fn peak_memory() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -70,14 +70,14 @@ impl Timer {
         Timer(Instant::now(), cpu_now())
     }
 
-    /// CPU and wall time.
+    /// Returns the CPU time and the elapsed time.
     pub(super) fn stop(self) -> (Duration, Duration) {
         let wall = self.0.elapsed();
         (cpu_now().saturating_sub(self.1), wall)
     }
 }
 
-/// What is wanted, and whether it is so.
+/// Returns the limit and whether it is met.
 fn wanted<T: PartialOrd + fmt::Debug>(found: T, most: Option<T>) -> String {
     match most {
         None => String::new(),
@@ -86,20 +86,19 @@ fn wanted<T: PartialOrd + fmt::Debug>(found: T, most: Option<T>) -> String {
     }
 }
 
-/// Processes that want to run now: what wall times suffer from.
+/// Returns the load average, which affects elapsed times.
 fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_ascii_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
-/// Builds a workload in `dir`, asks all questions, and writes what it cost, and
-/// whether that is what it should at most.
+/// Builds a workload in `dir`, runs all queries, and writes their costs and limits.
 ///
-/// Memory is that of the whole process: measure one workload a process.
+/// Memory is that of the whole process: measure one workload per process.
 ///
 /// # Errors
 ///
-/// If that fails, or a digest is not what it must be. All is written anyway.
+/// If a step fails or a digest is wrong. The table is written in any case.
 pub fn measure(workload: &Workload, dir: &Path, out: &mut impl Write) -> Result<(), MeasureError> {
     let path = dir.join(format!("{}.history", workload.name));
     let mut wrong = None;
@@ -163,7 +162,7 @@ fn build(
         wrong.get_or_insert("number of changes or intervals, or the end");
     }
 
-    // Again, to see every interval at the moment when it ends.
+    // Build again, to observe every interval when it ends.
     let seen = Arc::new(Mutex::new(Digest::default()));
     let mut builder = Builder::in_memory(START);
     let observer = seen.clone();
@@ -177,7 +176,7 @@ fn build(
     let seen = seen.lock().map(|seen| *seen).unwrap_or_default();
     verdict(out, "seqH", seen.sequence, expected.sequence, wrong)?;
 
-    // And what is in the file, whatever the order.
+    // Compare with the contents of the file, in any order.
     let mut stored = Digest::default();
     for quark in history.tree().quarks() {
         for interval in history.intervals(quark, history.start()..=history.end())? {
@@ -201,10 +200,10 @@ fn open(path: &Path, limits: &Limits, out: &mut impl Write) -> Result<(), Measur
     Ok(())
 }
 
-/// Bits that are flipped, one at a time.
+/// The number of bits that are flipped, one at a time.
 const FLIPS: usize = 1000;
 
-/// Flips bits here and there: each has to be noticed by who reads all.
+/// Flips random bits: reading everything must report each of them.
 fn flips(
     path: &Path,
     out: &mut impl Write,
@@ -212,7 +211,7 @@ fn flips(
 ) -> Result<(), MeasureError> {
     let whole = std::fs::read(path)?;
     let mut seed = 0x5eed_0005_u64;
-    // Great files take long to check.
+    // Large files take long to check.
     let flips = if whole.len() > 1 << 23 { FLIPS / 20 } else { FLIPS };
     let (mut refused, mut found) = (0, 0);
     for _ in 0..flips {
@@ -236,8 +235,8 @@ fn flips(
     Ok(())
 }
 
-/// How often all questions of a kind are asked warm, all kinds by turns. What else runs on
-/// the same core, even in another virtual machine, makes passes slower by half for seconds.
+/// The number of passes over all queries of a kind, with the kinds in turns. Other work on
+/// the same core can slow a pass down by half for seconds.
 const PASSES: usize = 9;
 
 fn ask(
@@ -266,15 +265,15 @@ fn ask(
     Ok(())
 }
 
-/// All questions of a kind, and what it took to answer them so far.
+/// The queries of a kind, and their times so far.
 struct Asked {
     query: Query,
     history: History,
     questions: Questions,
-    /// An answer in the mean, when the history was new.
+    /// The mean time per query in the first pass.
     first: Duration,
     found: u64,
-    /// The same, in each pass since.
+    /// The mean time per query in each later pass.
     passes: Vec<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Pseudo-random questions about a workload's states.
+//! Pseudo-random queries of a workload's states.
 
 use std::ops::ControlFlow;
 
@@ -7,29 +7,29 @@ use lttv_state::tree::Quark;
 
 use super::{Digest, K1};
 
-/// A kind of question.
+/// A kind of query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Query {
-    /// All attributes at a time.
+    /// The values of all attributes at a time.
     Full,
-    /// Any attribute at a time.
+    /// The value of a random attribute at a time.
     Single,
-    /// A thread's status at a time.
+    /// The status of a thread at a time.
     Status,
-    /// The status of 200 threads at 1000 times over all.
+    /// The status of 200 threads at 1000 times over the whole history.
     Wide,
-    /// The status of all threads at 1000 times over a hundredth of the time.
+    /// The status of all threads at 1000 times within a hundredth of the history.
     Window,
-    /// The status of all threads over a thousandth of the time, every interval.
+    /// All intervals of the status of all threads within a thousandth of the history.
     Range,
-    /// A CPU's status over a hundredth of the time, by time.
+    /// The intervals of a CPU's status within a hundredth of the history, in time order.
     Row,
-    /// The same for more windows, in whatever order.
+    /// The intervals of a CPU's status in several windows, in any order.
     Rows,
 }
 
 impl Query {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Query; 8] = [
         Query::Full,
         Query::Single,
@@ -41,7 +41,7 @@ impl Query {
         Query::Rows,
     ];
 
-    /// A short name.
+    /// Returns a short name.
     pub fn name(self) -> &'static str {
         match self {
             Query::Full => "F",
@@ -56,25 +56,25 @@ impl Query {
     }
 }
 
-/// What a question is about.
+/// The parameters of a query.
 #[derive(Debug, Clone)]
 pub enum Asked {
-    /// [`Query::Full`] at a time.
+    /// All attributes at a time, in ns.
     State(i64),
-    /// One attribute at a time.
+    /// One attribute at a time, in ns.
     One(Quark, i64),
-    /// Some attributes (an index into [`Questions::rows`]) at some times.
+    /// Some attributes (an index into [`Questions::rows`]) at some times, in ns.
     Times(usize, Vec<i64>),
-    /// Some attributes from a time to another.
+    /// Some attributes (an index into [`Questions::rows`]) from a time to another, in ns.
     Range(usize, i64, i64),
 }
 
-/// Questions of one kind.
+/// A list of queries of one kind.
 #[derive(Debug)]
 pub struct Questions {
-    /// The lists of attributes that questions refer to.
+    /// The lists of attributes that the queries refer to.
     pub rows: Vec<Vec<Quark>>,
-    /// The questions.
+    /// The queries.
     pub asked: Vec<Asked>,
 }
 
@@ -89,8 +89,7 @@ impl Random {
 }
 
 impl Questions {
-    /// The questions of a kind about a workload that goes from `start` to `end`,
-    /// in ns.
+    /// Creates the queries of a kind for a workload from `start` to `end`, in ns.
     pub fn of(query: Query, k1: &K1, start: i64, end: i64) -> Questions {
         let span = (end - start + 1) as u64;
         let window = span / 100;
@@ -145,7 +144,7 @@ impl Questions {
         Questions { rows: vec![row], asked }
     }
 
-    /// Asks one of them; `found` gets the intervals.
+    /// Runs a query, and calls `found` for each interval of the answer.
     pub fn ask<'h>(
         &self,
         history: &'h History,
@@ -173,7 +172,7 @@ impl Questions {
         Ok(())
     }
 
-    /// Asks all of them.
+    /// Runs all queries, and returns the digest of their answers.
     pub fn digest(&self, history: &History) -> Result<Digest, Error> {
         let mut digest = Digest::default();
         for asked in &self.asked {

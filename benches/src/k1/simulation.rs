@@ -1,4 +1,4 @@
-//! The system: what its CPUs and threads do.
+//! The simulated system of CPUs and threads.
 
 use lttv_state::history::{Builder, Error};
 use lttv_state::tree::Quark;
@@ -7,22 +7,22 @@ use lttv_state::value::Value;
 /// The first time, in ns.
 pub const START: i64 = 1_000_000_000;
 
-/// How big the system is, and how long it runs.
+/// The size of the system, and the length of the simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct K1 {
-    /// CPUs.
+    /// The number of CPUs.
     pub cpus: u32,
-    /// Threads.
+    /// The number of threads.
     pub threads: u32,
-    /// Events, each of which makes some changes.
+    /// The number of events, each of which makes some changes.
     pub events: u32,
 }
 
-/// What takes the changes.
+/// A receiver of changes.
 pub trait Sink {
-    /// Why it cannot.
+    /// The error of the receiver.
     type Error;
-    /// An attribute changes at a time, in ns.
+    /// Changes the value of an attribute at a time, in ns.
     fn change(&mut self, quark: u32, t: i64, value: Value<'_>) -> Result<(), Self::Error>;
 }
 
@@ -33,7 +33,7 @@ impl Sink for Builder {
     }
 }
 
-/// Where attributes are.
+/// The numbers of attributes.
 mod quarks {
     use super::K1;
 
@@ -48,17 +48,17 @@ mod quarks {
     pub(super) const CPU_RQ: u32 = 5;
 
     impl K1 {
-        /// The status of a CPU.
+        /// Returns the attribute with the status of a CPU.
         pub fn cpu(&self, cpu: u32) -> u32 {
             1 + 5 * cpu
         }
 
-        /// The status of a thread.
+        /// Returns the attribute with the status of a thread.
         pub fn thread(&self, thread: u32) -> u32 {
             2 + 5 * self.cpus + 6 * thread
         }
 
-        /// How many attributes there are.
+        /// Returns the number of attributes.
         pub fn attributes(&self) -> u32 {
             2 + 5 * self.cpus + 6 * self.threads
         }
@@ -121,7 +121,7 @@ impl K1 {
         Ok(())
     }
 
-    /// Makes all changes; returns how many, and the last time, in ns.
+    /// Makes all changes. Returns their number and the last time, in ns.
     pub fn run<S: Sink>(&self, sink: &mut S) -> Result<(u64, i64), S::Error> {
         let mut simulation = Simulation {
             k1: *self,
@@ -140,8 +140,7 @@ impl K1 {
         Ok((simulation.changes, simulation.t))
     }
 
-    /// Builds a history; returns how many changes were made, and the last time,
-    /// in ns.
+    /// Builds a history. Returns the number of changes and the last time, in ns.
     pub fn build(&self, builder: &mut Builder) -> Result<(u64, i64), Error> {
         self.add_attributes(builder)?;
         self.run(builder)
