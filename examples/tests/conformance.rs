@@ -1,6 +1,6 @@
-//! `text_dump --format babeltrace` against recorded output of babeltrace2, for
-//! every trace in the shared folder, and against verdicts for metadata. What
-//! `docs/conformance.md` holds wrong must differ.
+//! Compares `text_dump --format babeltrace` with recorded output of babeltrace2 for every
+//! trace in the shared folder, and checks verdicts on metadata. The references listed in
+//! `docs/conformance.md` as wrong must differ.
 
 mod support;
 
@@ -17,12 +17,12 @@ use support::Run;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What the manifest says of a trace.
+/// The expectation of the manifest for a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
-    /// Readable, same text.
+    /// The trace is readable, with the same text.
     Same,
-    /// To be refused or broken off, with a message.
+    /// The trace is refused, or reading ends with an error.
     Error,
     /// Readers disagree: anything but a crash.
     Either,
@@ -33,7 +33,7 @@ struct Case {
     name: String,
     expect: Expect,
     events: Option<u64>,
-    /// Whether its reference is held wrong.
+    /// `true` if `docs/conformance.md` lists the reference as wrong.
     disputed: bool,
 }
 
@@ -53,10 +53,10 @@ fn same_verdict_on_metadata() {
     compare_all("ctf-metadata", "", &[]);
 }
 
-/// Runs all cases of a folder on as many threads as there are processors.
+/// Runs all cases of a folder, on as many threads as there are processors.
 fn compare_all(folder: &str, suffix: &str, args: &[&str]) {
     let Some(shared) = support::shared() else {
-        support::tell(&format!("{folder}{suffix}: all skipped, there is no ../shared/traces/ctf"));
+        support::print_note(&format!("{folder}{suffix}: all skipped, there is no ../shared/traces/ctf"));
         return;
     };
     let expected = shared.join("expected").join(folder);
@@ -84,14 +84,14 @@ fn compare_all(folder: &str, suffix: &str, args: &[&str]) {
         match verdict {
             Verdict::Pass => {}
             Verdict::Skip(why) => {
-                support::tell(&format!("{folder}{suffix}: {name} skipped: {why}"));
+                support::print_note(&format!("{folder}{suffix}: {name} skipped: {why}"));
             }
             Verdict::Fail(why) => failures.push(format!("{name}: {why}")),
         }
     }
     let passed = count(|v| matches!(v, Verdict::Pass));
     let failed = failures.len();
-    support::tell(&format!(
+    support::print_note(&format!(
         "{folder}{suffix}: {passed} passed, {failed} failed, {skipped} skipped"
     ));
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -114,7 +114,7 @@ fn manifest(path: &Path) -> Vec<Case> {
     list.iter().map(case).collect()
 }
 
-/// The cases in the tables of the section on references.
+/// Returns the cases in the tables of the section on references.
 fn disputed() -> Vec<&'static str> {
     let text = include_str!("../../docs/conformance.md");
     let (_, section) = text.split_once("## Where recorded references").expect("this section");
@@ -160,7 +160,7 @@ fn reference(path: PathBuf) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// As many events, but not the same text.
+/// Checks for the same number of events, but another text.
 fn other_text(reference: &[u8], run: &Run) -> Verdict {
     let (wanted, got) = (lines(reference).len(), lines(&run.stdout).len());
     match same_text(reference, run) {
@@ -170,7 +170,7 @@ fn other_text(reference: &[u8], run: &Run) -> Verdict {
     }
 }
 
-/// Lines of one timestamp may come in any order.
+/// Checks for the same text. Lines of one timestamp may be in any order.
 fn same_text(reference: &[u8], run: &Run) -> Verdict {
     if reference == run.stdout {
         return Verdict::Pass;
@@ -202,7 +202,7 @@ fn sort_within_timestamps(lines: &mut [&[u8]]) {
     groups.for_each(<[_]>::sort_unstable);
 }
 
-/// `[…]` or `timestamp = …,` at the start of a line.
+/// Returns `[…]` or `timestamp = …,` at the start of a line.
 fn timestamp(line: &[u8]) -> Option<&[u8]> {
     let (start, end) = match line {
         [b'[', ..] => (1, b']'),

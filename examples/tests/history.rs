@@ -1,5 +1,5 @@
-//! `history` on the bundled kernel trace, against what the library answers; and on one
-//! that grows.
+//! Compares `history` on the bundled kernel trace with the answers of the library, and tests
+//! it on a growing trace.
 
 mod support;
 
@@ -17,19 +17,19 @@ fn trace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel")
 }
 
-/// What the program prints; it must succeed.
+/// Returns the output of the program, which must succeed.
 fn history(args: &[&str]) -> String {
     let run = support::run(&support::example("history"), args, None, LIMIT);
     assert_eq!(run.status, Some(0), "{args:?}: {}", run.stderr);
     String::from_utf8(run.stdout).expect("UTF-8")
 }
 
-/// The words of each line.
+/// Returns the words of each line.
 fn words(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split_ascii_whitespace().collect()).collect()
 }
 
-/// How an interval is printed.
+/// Returns the words of an interval's line.
 fn printed(history: &History, interval: &Interval<'_>) -> Vec<String> {
     let path = history.tree().path(interval.quark);
     let line = format!("{} {} {path} {}", interval.start, interval.end, interval.value);
@@ -37,7 +37,7 @@ fn printed(history: &History, interval: &Interval<'_>) -> Vec<String> {
 }
 
 #[test]
-fn what_is_built_is_shown() {
+fn queries_show_the_built_history() {
     let dir = tempfile::tempdir().expect("a directory");
     let (trace, file) = (trace(), dir.path().join("kernel.history"));
     let (trace, file) = (trace.to_str().unwrap(), file.to_str().unwrap());
@@ -53,7 +53,7 @@ fn what_is_built_is_shown() {
     assert_eq!(count("attributes"), expected.tree().len().to_string());
     assert_eq!(count("intervals"), expected.intervals_count().to_string());
     assert_eq!(count("file"), std::fs::metadata(file).unwrap().len().to_string());
-    // The same once more is not needed, unless it is wanted.
+    // Another build is not necessary, but can be forced.
     assert!(history(&["build", trace, file]).contains("is up to date"));
     assert_eq!(history(&["build", "--force", trace, file]).lines().next(), built.lines().next());
 
@@ -70,13 +70,13 @@ fn what_is_built_is_shown() {
     let state: Vec<_> = expected.state_at(middle).unwrap();
     let state: Vec<_> = state.iter().map(|interval| printed(&expected, interval)).collect();
     assert_eq!(words(&history(&["at", file, &middle.to_string()])), state);
-    // A trace will do as well as a file.
+    // Queries also accept a trace.
     assert_eq!(words(&history(&["at", trace, &middle.to_string()])), state);
 }
 
-/// The first packets of a trace, and later all of them: what is new is added.
+/// A history of the first packets of a trace is extended with the later ones.
 #[test]
-fn a_trace_that_grew_is_gone_on_with() {
+fn a_history_is_extended_when_its_trace_has_grown() {
     const PACKET: u64 = 4096;
     let dir = tempfile::tempdir().expect("a directory");
     let (trace, file) = (dir.path().join("trace"), dir.path().join("kernel.history"));
@@ -139,7 +139,7 @@ fn changes_and_ranges_tile_the_time() {
     back.reverse();
     assert_eq!(back, changes);
 
-    // A part of it; and no more than one in a while.
+    // A part of the time; and at most one value per period.
     let (from, to) = (times[3].0.to_string(), times[6].1.to_string());
     let range = history(&["range", file, &path, "--from", &from, "--to", &to]);
     assert_eq!(words(&range), changes[3..=6]);
@@ -150,7 +150,7 @@ fn changes_and_ranges_tile_the_time() {
 }
 
 #[test]
-fn what_is_no_history_is_told() {
+fn other_files_are_reported() {
     let run = |args: &[&str]| support::run(&support::example("history"), args, None, LIMIT);
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("other");

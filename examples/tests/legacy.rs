@@ -1,8 +1,7 @@
-//! `text_dump --format lttv` against what LTTV's own programs printed of legacy
-//! traces, for every trace in the shared folder: events in the order of each
-//! tracefile, names, times to the nanosecond, the process that runs and its mode,
-//! fields. (The order between
-//! tracefiles of one time followed from directories then.)
+//! Compares `text_dump --format lttv` with the output of LTTV's own programs for every legacy
+//! trace in the shared folder: events in the order of each tracefile, names, times to the
+//! nanosecond, the running process and its mode, fields. (LTTV's order between tracefiles at
+//! one time depended on directories.)
 
 mod support;
 
@@ -35,7 +34,7 @@ fn same_events_as_the_original() {
         compare(&name, &expected, &got, before_2_3(&name));
         checked += expected.values().map(Vec::len).sum::<usize>();
     }
-    support::tell(&format!("legacy: {checked} events compared"));
+    support::print_note(&format!("legacy: {checked} events compared"));
 }
 
 #[test]
@@ -88,7 +87,7 @@ fn same_events_in_the_format_of_2003() {
     }
 }
 
-/// The values of an event, as the dump of 2003 has them.
+/// The values of an event in the format of the dump of 2003.
 struct Line(String);
 
 impl Visitor for Line {
@@ -101,11 +100,11 @@ impl Visitor for Line {
     }
 }
 
-/// Name, trace and expected dump of each trace at hand.
+/// Returns the name, trace and expected dump of each available trace.
 fn cases() -> Vec<(String, PathBuf, PathBuf)> {
     let traces = support::shared().map(|shared| (shared.join("traces/legacy"), shared));
     let Some((traces, shared)) = traces.filter(|(traces, _)| traces.is_dir()) else {
-        support::tell("legacy: all skipped, there is no ../shared/traces/legacy");
+        support::print_note("legacy: all skipped, there is no ../shared/traces/legacy");
         return Vec::new();
     };
     let mut cases = Vec::new();
@@ -114,15 +113,15 @@ fn cases() -> Vec<(String, PathBuf, PathBuf)> {
         let expected = shared.join(format!("expected/legacy/{name}.dump.txt.gz"));
         match expected.is_file() {
             true => cases.push((name, entry.path(), expected)),
-            false => support::tell(&format!("legacy: {name} skipped: no reference text")),
+            false => support::print_note(&format!("legacy: {name} skipped: no reference text")),
         }
     }
     cases.sort();
     cases
 }
 
-/// Whether the reference text comes from readers with a known fault: an event
-/// whose id is 29 keeps the time of the one before (docs/conformance.md).
+/// Returns `true` if the reference text comes from readers with a known fault: an event with
+/// the id 29 has the time of the previous one (docs/conformance.md).
 fn before_2_3(name: &str) -> bool {
     ["synth-v2.0", "synth-v2.1", "synth-v2.2"].iter().any(|version| name.starts_with(version))
 }
@@ -153,24 +152,24 @@ fn compare(name: &str, expected: &Records, got: &Records, faulty: bool) {
         }
         assert!(faults * 20 < wanted.len().max(20), "{name}/{tracefile}: {faults} faults");
     }
-    // In real traces modes that differ come early, before much is known.
+    // In real traces, modes differ only early, before the state is known.
     let events: usize = expected.values().map(Vec::len).sum();
     assert!(name.starts_with("synth") || unlike * 40 < events, "{name}: {unlike} of {events}");
 }
 
-/// What the line of an event says but for the state.
+/// Returns the parts of an event's line without the state.
 fn wanted_of(record: &(String, String, String)) -> (&str, &str) {
     (&record.0, &record.1)
 }
 
-/// Whether the state is that of the original, or differs from it for a known reason
-/// (docs/kernel-state.md): then in the mode only.
+/// Returns `true` if the state is the same, or if only the mode differs for a known reason
+/// (docs/kernel-state.md).
 fn same_state(name: &str, original: &str, ours: &str) -> bool {
     if original == ours {
         return true;
     }
     if name.starts_with("synth-f") {
-        // Its readers of those formats did not follow states.
+        // LTTV's readers of those formats did not follow states.
         return original == "0, 0, UNNAMED, UNBRANDED, 0, 0x0, MODE_UNKNOWN";
     }
     let (Some((original, mode)), Some((ours, our_mode))) =
@@ -179,10 +178,10 @@ fn same_state(name: &str, original: &str, ours: &str) -> bool {
         return false;
     };
     let is_known = match (mode, our_mode) {
-        // The end of a system call tells that user code goes on, and what the idle
-        // process does is known without being told.
+        // After a system call user code continues, and the state of the idle process is known
+        // in advance.
         ("MODE_UNKNOWN", "USER_MODE" | "SYSCALL") => true,
-        // At the end of the dump it puts processes into system calls, even if they run.
+        // At the end of the dump LTTV puts processes into system calls, even running ones.
         ("SYSCALL", "USER_MODE" | "MODE_UNKNOWN") => true,
         _ => false,
     };
@@ -196,12 +195,12 @@ fn text(path: &Path) -> Vec<u8> {
     text
 }
 
-/// Bytes as characters: recorded texts are in no known encoding.
+/// Converts bytes to characters: the encoding of recorded texts is unknown.
 fn latin1(bytes: &[u8]) -> String {
     bytes.iter().map(|b| char::from(*b)).collect()
 }
 
-/// The events of a dump. Texts in it may contain line breaks.
+/// Parses the events of a dump. Its texts may contain line breaks.
 fn records(dump: &[u8]) -> Records {
     let dump = latin1(dump);
     let dump = dump.rsplit_once("\nEnd trace set").map_or(&*dump, |(events, _)| events);
@@ -229,8 +228,7 @@ fn records(dump: &[u8]) -> Records {
     records
 }
 
-/// Tracefile, name and time, fields, and columns of the state of an event that
-/// begins with a line.
+/// Parses the first line of an event: tracefile, name and time, fields, columns of the state.
 fn record(line: &str) -> Option<(&str, String, &str, &str)> {
     let (name, rest) = line.split_once(": ")?;
     let (time, rest) = rest.split_once(" (")?;
@@ -240,7 +238,7 @@ fn record(line: &str) -> Option<(&str, String, &str, &str)> {
         return None;
     }
     let (path, rest) = rest.split_once("), ")?;
-    // Channels before 2.3 may be in a directory of the trace.
+    // Before 2.3, channels may be in a subdirectory of the trace.
     let at = path.rfind("/control/").or_else(|| path.rfind('/'))?;
     let (state, fields) = rest.split_at(rest.find(" { ").unwrap_or(rest.len()));
     Some((&path[at + 1..], format!("{name} {time}"), fields, state))

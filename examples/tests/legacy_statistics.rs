@@ -1,5 +1,5 @@
-//! Statistics of legacy traces, process by process, against those that LTTV itself
-//! printed of them. What cannot be the same is explained in docs/kernel-state.md.
+//! Compares statistics of legacy traces with LTTV's own output, process by process.
+//! docs/kernel-state.md explains the differences.
 
 mod support;
 
@@ -15,18 +15,18 @@ use lttv_context::Traceset;
 use lttv_state::kernel::ExecutionMode;
 use lttv_state::stats::{TraceStatistics, statistics};
 
-/// What a process id did.
+/// The sums of a process id.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Sum {
-    /// By name.
+    /// The number of events by name.
     events: BTreeMap<String, u64>,
-    /// On a CPU, in a known mode; in ns.
+    /// The time on a CPU in a known mode, in ns.
     cpu_time: u64,
-    /// Whether its mode was ever unknown.
+    /// `true` if its mode was ever unknown.
     was_unknown: bool,
 }
 
-/// The processes of LTTV's tree, by id; `None` is its unknown process.
+/// Parses the processes of LTTV's tree, by id; `None` is its unknown process.
 fn original(text: &str) -> BTreeMap<Option<i32>, Sum> {
     let mut processes: BTreeMap<Option<i32>, Sum> = BTreeMap::new();
     let lines = text.lines().skip_while(|line| !line.starts_with("  processes")).skip(1);
@@ -36,7 +36,7 @@ fn original(text: &str) -> BTreeMap<Option<i32>, Sum> {
         let Some((name, value)) = line.trim().rsplit_once(':') else { continue };
         let value = value.trim();
         match depth {
-            // One is called by its id and its birth.
+            // A process is named by its id and its creation time.
             4 => process = name.split_once('-').and_then(|(tid, _)| tid.parse().ok()),
             6 => in_types = name == "event_types",
             _ => {}
@@ -68,7 +68,7 @@ fn ours(statistics: &TraceStatistics) -> BTreeMap<Option<i32>, Sum> {
     processes
 }
 
-/// Whether all events of a name are in the channel that tells who runs.
+/// Returns `true` if all events of a name are in the channel with the switches.
 fn is_in_kernel_channel(trace: &Trace, name: &str) -> bool {
     let schema = trace.schema();
     let mut types = (0..).map(EventTypeId).zip(&schema.event_types);
@@ -79,7 +79,7 @@ fn is_in_kernel_channel(trace: &Trace, name: &str) -> bool {
     })
 }
 
-/// Events and times of processes that were compared, and that were the same.
+/// The events and times that were compared, and those that were equal.
 #[derive(Debug, Default, PartialEq)]
 struct Compared {
     processes: usize,
@@ -95,7 +95,7 @@ fn compare(name: &str, path: &Path, text: &str) -> Compared {
         of.values().flat_map(|sum| sum.events.values()).sum()
     };
     assert_eq!(all(&original), all(&ours), "{name}");
-    // Its own programs ran while LTTV did not know it, and took the snapshot.
+    // LTTV's own programs ran before their state was known, and took the snapshot.
     let at_begin = statistics.traces()[0].leaves().next().map(|(key, _)| key.process);
     let at_begin = at_begin.map(|of| statistics.traces()[0].process_facts()[of.index()].tid);
     let mut compared = Compared::default();
@@ -115,8 +115,8 @@ fn compare(name: &str, path: &Path, text: &str) -> Compared {
             compared.same_time += 1;
             continue;
         }
-        // LTTV loses the time before a page fault and that of processes that exit, and
-        // does not know for long in which mode one is.
+        // LTTV loses the time before a page fault and the time of exiting processes, and
+        // does not know some modes for long.
         assert!(ours.cpu_time > theirs.cpu_time, "{at}: {ours:?} {theirs:?}");
         let mut names = ours.events.keys();
         let loses = names.any(|name| name.starts_with("page_fault") || name == "process_exit");
@@ -126,9 +126,9 @@ fn compare(name: &str, path: &Path, text: &str) -> Compared {
 }
 
 #[test]
-fn processes_did_what_lttv_says() {
+fn processes_have_the_sums_of_lttv() {
     let Some(shared) = support::shared().filter(|it| it.join("expected/legacy").is_dir()) else {
-        return support::tell("SKIPPED: there is no ../shared/expected/legacy");
+        return support::print_note("SKIPPED: there is no ../shared/expected/legacy");
     };
     for name in [
         "trace-1021events-nolost-1cpu",
@@ -141,7 +141,7 @@ fn processes_did_what_lttv_says() {
         GzDecoder::new(File::open(file).expect("a text")).read_to_end(&mut text).expect("sound");
         let path = shared.join("traces/legacy").join(name);
         let compared = compare(name, &path, &String::from_utf8_lossy(&text));
-        support::tell(&format!("legacy statistics: {name}: {compared:?}"));
+        support::print_note(&format!("legacy statistics: {name}: {compared:?}"));
         assert!(compared.processes > 10 && compared.same_time > 0, "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! The program `lttv` as its user meets it: loading modules, options, printing events.
+//! Tests the command line of the program `lttv`: loading modules, options, printing events.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn text(run: Run) -> String {
     String::from_utf8(run.stdout).unwrap()
 }
 
-/// The lines of events that `text_dump` prints.
+/// Returns the event lines of `text_dump`.
 fn dumped(args: &[&str]) -> Vec<String> {
     let args = [args, &["--format=lttv"]].concat();
     let program = support::example("text_dump");
@@ -27,7 +27,7 @@ fn dumped(args: &[&str]) -> Vec<String> {
     text(run).lines().map(str::to_owned).collect()
 }
 
-/// What `textDump` printed between its header and its footer.
+/// Returns the lines of `textDump` between its header and its footer.
 fn events(text: &str) -> Vec<&str> {
     let lines: Vec<_> = text.lines().collect();
     let ([head, empty, events @ ..], Some(end)) =
@@ -62,9 +62,9 @@ fn filters_choose_events() {
     let file = file.to_str().unwrap();
     let printed = run(&["-e", "event.name == sched_switch", "-f", file]);
     assert_eq!(events(&printed), expected);
-    // With state followed, every event has to be read; fewer are printed.
+    // Statistics need all events, but only those that pass are printed.
     assert_eq!(events(&run(&["-e", filter, "-m", "statistics"])), expected);
-    // Counters go by the filter, too.
+    // Counters use the filter, too.
     let counts = run(&["-n", "-a", "-m", "eventCounts", "-e", filter]);
     assert!(counts.contains(&format!("\n/traces/[0]/events: {}\n", expected.len())), "{counts}");
 }
@@ -77,7 +77,7 @@ fn a_filter_that_matches_nothing_is_noted() {
 }
 
 #[test]
-fn a_stretch_of_time() {
+fn a_time_window() {
     let all = dumped(&[]);
     let time = |line: &str| line.split(' ').nth(1).unwrap().to_owned();
     let (begin, end) = (time(&all[1000]), time(&all[2000]));

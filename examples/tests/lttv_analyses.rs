@@ -1,5 +1,5 @@
-//! What the analyses of the program `lttv` find in the bundled trace, against plain
-//! models that read the lines of `text_dump`.
+//! Compares the analyses of the program `lttv` on the bundled trace with plain models that
+//! read the lines of `text_dump`.
 
 mod support;
 
@@ -31,7 +31,7 @@ fn text(args: &[&str]) -> String {
     String::from_utf8(lttv(args).stdout).unwrap()
 }
 
-/// A value, as it is printed.
+/// Returns a value as it is printed.
 fn value(found: &Attributes, path: &str) -> String {
     let id = found.at(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
     found.value(id).unwrap().to_string()
@@ -47,7 +47,7 @@ fn number(found: &Attributes, path: &str) -> f64 {
     }
 }
 
-/// An event, as `text_dump` prints it.
+/// An event line of `text_dump`.
 struct Line {
     name: String,
     time: i64,
@@ -84,7 +84,7 @@ fn lines() -> Vec<Line> {
     String::from_utf8(run.stdout).unwrap().lines().map(parse).collect()
 }
 
-/// A time, as it is printed in attributes and tables.
+/// Formats a time as in attributes and tables.
 fn time(ns: i64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
@@ -92,7 +92,7 @@ fn time(ns: i64) -> String {
 #[test]
 fn interrupts() {
     let lines = lines();
-    // Handlers that run on each CPU, and the runs of each interrupt.
+    // The running handlers of each CPU, and the durations of each interrupt.
     let mut open: BTreeMap<(&str, u32), Vec<(i64, i64)>> = BTreeMap::new();
     let mut runs: BTreeMap<(&str, i64), Vec<(i64, i64)>> = BTreeMap::new();
     for line in &lines {
@@ -133,7 +133,7 @@ fn interrupts() {
         let deviation = (squares / count).sqrt();
         assert!((number(&found, &at("deviation_ns")) - deviation).abs() < 1e-3, "{}", at(""));
         let shortest = runs.iter().min_by_key(|(begin, end)| end - begin).unwrap();
-        // The first of several, but max_by_key gives the last.
+        // The first of several equal ones; max_by_key returns the last.
         let longest = runs.iter().rev().max_by_key(|(begin, end)| end - begin).unwrap();
         for (name, (begin, end)) in [("min", shortest), ("max", longest)] {
             near(&format!("{name}/duration"), (end - begin) as f64);
@@ -187,7 +187,7 @@ fn disks() {
 #[test]
 fn dependencies() {
     let lines = lines();
-    // How long each process was blocked, from when a switch put it to sleep.
+    // The blocked time of each process, from the switch that put it to sleep.
     let (mut asleep, mut blocked) = (BTreeMap::new(), BTreeMap::<i64, i64>::new());
     let mut names: BTreeMap<i64, String> = BTreeMap::new();
     for line in &lines {
@@ -195,7 +195,7 @@ fn dependencies() {
         match &*line.name {
             "sched_switch" => {
                 let previous = line.number("prev_tid");
-                // Not those that are done with.
+                // Without processes that are ending.
                 let state = line.number("prev_state") & 0xff;
                 if state != 0 && state & (16 | 32) == 0 && previous != 0 {
                     asleep.insert(previous, line.time);
@@ -224,10 +224,10 @@ fn dependencies() {
             "traces/[0]/dependencies/processes/{} ({tid})/blocked",
             name.replace('/', "\\/")
         );
-        // Some were renamed.
+        // Some processes were renamed.
         let Some(id) = found.at(&at).unwrap() else { continue };
         let Value::Duration(ours) = found.value(id).unwrap() else { panic!("{at}") };
-        // What happens behind the last event that changes states does not show.
+        // The time after the last event that changes states is missing.
         let difference = *blocked as i128 - ours.as_nanos() as i128;
         assert!((0..2_000_000).contains(&difference), "{at}: {difference} ns apart");
         compared += 1;
@@ -250,10 +250,10 @@ fn critical_paths() {
         })
         .collect();
     assert!(steps.len() > 100);
-    // Times have as many digits: as texts they are in order, too.
+    // Times have equal numbers of digits, so that their texts compare in time order.
     assert!(steps.iter().all(|(begin, end)| begin < end));
     assert!(steps.windows(2).all(|pair| pair[0].1 <= pair[1].0));
-    // Whatever the process did, the path has something for it.
+    // The path covers the whole time of the process.
     let ns = |time: &str| time.replace('.', "").parse::<i64>().unwrap();
     let path: i64 = steps.iter().map(|(begin, end)| ns(end) - ns(begin)).sum();
     let totals: Pattern = format!("{asked}/doings/*/total").parse().unwrap();
@@ -274,7 +274,7 @@ fn statistics() {
     let lines = lines();
     let mut events: BTreeMap<&str, u64> = BTreeMap::new();
     lines.iter().for_each(|line| *events.entry(&line.name).or_default() += 1);
-    // Filters are for what is printed: times need all events.
+    // Filters select what is printed: times need all events.
     let found = json(&["-m", "batchAnalysis", "-s", "-e", "event.name == sched_switch"]);
     for (name, count) in &events {
         assert_eq!(number(&found, &format!("statistics/event_types/{name}")), *count as f64);
@@ -282,7 +282,7 @@ fn statistics() {
     let tree = text(&["-m", "textDump", "-n", "-s"]);
     assert!(tree.contains("End trace set\n\nTraceset statistics:\n\n"), "{tree}");
     assert!(tree.contains("\nevents count: 6087\n"), "{tree}");
-    // From the middle on, time begins there.
+    // With a start in the middle, time starts there.
     let (begin, end) = (lines[3000].time, lines[lines.len() - 1].time);
     let found = json(&["-m", "statistics", "-m", "batchAnalysis", "--begin", &time(begin)]);
     let mut cpus = 0;
@@ -299,7 +299,7 @@ fn statistics() {
 fn histories() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kernel.history");
-    // Another module beside it does not matter.
+    // Another module has no influence.
     let checkpoints = folder.path().join("kernel.checkpoints");
     let files = ["--history", path.to_str().unwrap(), "--checkpoints"];
     let files = [&files[..], &[checkpoints.to_str().unwrap()]].concat();
@@ -322,5 +322,5 @@ fn histories() {
     assert_eq!(values(&stored), values(&expected));
     let args = ["-m", "precompute", "--begin=0", "--history", "/nowhere"];
     let run = support::run(&support::example("lttv"), &args, None, LIMIT);
-    assert!(run.stderr.contains("one of whole traces"), "{run:?}");
+    assert!(run.stderr.contains("a history covers whole traces"), "{run:?}");
 }

@@ -1,4 +1,4 @@
-//! What the modules `eventCounts` and `rates` of the program `lttv` find.
+//! Tests the results of the modules `eventCounts` and `rates` of the program `lttv`.
 
 mod support;
 
@@ -18,7 +18,7 @@ fn analyse(args: &[&str], trace: Option<&Path>) -> Run {
     support::run(&support::example("lttv"), &args, trace, Duration::from_secs(120))
 }
 
-/// The values that it printed.
+/// Returns the results that the program printed.
 fn results(args: &[&str], trace: Option<&Path>) -> Attributes {
     let run = analyse(&[&["-m", "rates", "--json"], args].concat(), trace);
     assert_eq!(run.status, Some(0), "{run:?}");
@@ -35,7 +35,7 @@ fn number(attributes: &Attributes, path: &str) -> f64 {
     }
 }
 
-/// Events by trace, CPU and name, counted by reading them.
+/// Returns the number of events by trace, CPU and name, counted by reading them.
 fn counted(path: &Path) -> BTreeMap<(usize, Option<u32>, String), u64> {
     let traces = open_all(path).unwrap();
     let mut counts = BTreeMap::new();
@@ -51,7 +51,7 @@ fn counted(path: &Path) -> BTreeMap<(usize, Option<u32>, String), u64> {
     counts
 }
 
-/// Every count is there with its sum, and nothing else is.
+/// Checks that every count and its sum exist, and no others.
 fn check_counts(path: &Path) {
     let found = results(&[], Some(path));
     let expected = counted(path);
@@ -80,14 +80,14 @@ fn check_counts(path: &Path) {
 fn counts_are_those_of_a_plain_reader() {
     check_counts(Path::new(BUNDLED));
     check_counts(&Path::new(BUNDLED).with_file_name("ust"));
-    // Both together.
+    // Both traces together.
     check_counts(Path::new(BUNDLED).parent().unwrap());
 }
 
 #[test]
 fn recorded_traces() {
     let Some(shared) = support::shared() else {
-        support::tell("SKIPPED: there are no recorded traces in ../shared");
+        support::print_note("SKIPPED: there are no recorded traces in ../shared");
         return;
     };
     let mut checked = 0;
@@ -98,7 +98,7 @@ fn recorded_traces() {
             checked += 1;
         }
     }
-    support::tell(&format!("lttv: {checked} recorded traces compared"));
+    support::print_note(&format!("lttv: {checked} recorded traces compared"));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn rates_are_counts_by_time() {
 }
 
 #[test]
-fn a_stretch_of_time() {
+fn a_time_window() {
     let path = Path::new(BUNDLED);
     let mut merge = Merge::new(&open_all(path).unwrap());
     let mut times = Vec::new();

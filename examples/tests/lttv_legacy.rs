@@ -1,6 +1,6 @@
-//! The program `lttv` on traces of LTTng 0.x, against what LTTV itself printed of them
-//! (where that is at hand). Event lines in full are compared in the test `legacy`: here
-//! it is that `lttv` prints the same as `text_dump`, between LTTV's header and footer.
+//! Compares the program `lttv` on traces of LTTng 0.x with the output of LTTV itself, where
+//! available. The test `legacy` compares whole event lines; here `lttv` must print the same
+//! as `text_dump`, between LTTV's header and footer.
 
 mod support;
 
@@ -14,10 +14,10 @@ use flate2::read::GzDecoder;
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Traces, each with what LTTV printed of it that ends in `suffix`.
+/// Returns the traces, each with the output of LTTV in the file that ends in `suffix`.
 fn cases(suffix: &str) -> Vec<(String, PathBuf, String)> {
     let Some(shared) = support::shared().filter(|it| it.join("expected/legacy").is_dir()) else {
-        support::tell("SKIPPED: there is no ../shared/expected/legacy");
+        support::print_note("SKIPPED: there is no ../shared/expected/legacy");
         return Vec::new();
     };
     let mut cases = Vec::new();
@@ -25,7 +25,7 @@ fn cases(suffix: &str) -> Vec<(String, PathBuf, String)> {
         let file = entry.file_name().to_string_lossy().into_owned();
         let Some(name) = file.strip_suffix(suffix) else { continue };
         let trace = shared.join("traces/legacy").join(name);
-        // What is kept of the oldest trace is not LTTV's own text.
+        // The reference of the oldest trace is not LTTV's own output.
         if trace.is_dir() && name != "smp-2003" {
             let mut bytes = Vec::new();
             GzDecoder::new(File::open(entry.path()).unwrap()).read_to_end(&mut bytes).unwrap();
@@ -47,7 +47,7 @@ fn event_lines() {
     for (name, trace, original) in cases(".dump.txt.gz") {
         let printed = run("lttv", &["-m", "textDump", "-t"], &trace);
         let (head, foot) = ("Trace set contains 1 traces\n\n", "End trace set\n");
-        // Statistics may follow; of some, only the lines of events are kept.
+        // Statistics may follow; some references contain only event lines.
         if original.starts_with("Trace set") {
             assert!(original.starts_with(head), "{name}");
             assert!(original.contains(&format!("\n{foot}")), "{name}");
@@ -59,16 +59,16 @@ fn event_lines() {
         lines += events.lines().count();
     }
     assert!(framed > 0 || lines == 0);
-    support::tell(&format!("lttv: {lines} lines of legacy traces compared"));
+    support::print_note(&format!("lttv: {lines} lines of legacy traces compared"));
 }
 
-/// The sums of all traces in LTTV's tree: numbers of events, altogether and by type.
-/// They come first, and the types at no indentation.
+/// Returns the sums of all traces in LTTV's tree: numbers of events in total and by type.
+/// They come first, with the types not indented.
 fn sums(text: &str) -> BTreeMap<String, u64> {
     let (_, tree) = text.split_once("Traceset statistics:\n").expect("statistics");
     let mut sums = BTreeMap::new();
     let mut in_types = false;
-    // The sums end where the first trace's own tree begins.
+    // The sums end at the tree of the first trace.
     for line in tree.lines().take_while(|line| !line.starts_with("  processes")) {
         match line.split_once(':') {
             Some(("event_types", _)) => in_types = true,
@@ -110,12 +110,12 @@ fn parts_of_lines() {
     const STATUS: [&str; 8] =
         ["", "WAIT_FORK", "WAIT_CPU", "EXIT", "ZOMBIE", "WAIT", "RUN", "DEAD"];
     let mut seen = std::collections::BTreeSet::new();
-    // Fields had names since there were markers.
+    // Fields have names since markers exist.
     let mut cases = cases(".dump.txt.gz");
     cases.retain(|(name, ..)| name.starts_with("synth-v2"));
     for (name, trace, _) in cases.into_iter().take(2) {
         let plain = run("lttv", &["-m", "textDump", "-t"], &trace);
-        // LTTV spelt it with an underscore.
+        // LTTV's option has an underscore.
         for option in ["-r", "--process-state", "--process_state"] {
             let printed = run("lttv", &["-m", "textDump", option, "-t"], &trace);
             assert_eq!(plain.lines().count(), printed.lines().count(), "{name}");
@@ -140,5 +140,5 @@ fn parts_of_lines() {
         assert_eq!(plain.lines().count(), nameless.lines().count(), "{name}");
         assert!(plain.contains(" = ") && !nameless.contains(" = "), "{name}");
     }
-    support::tell(&format!("lines with and without status and names: {seen:?}"));
+    support::print_note(&format!("lines with and without status and names: {seen:?}"));
 }

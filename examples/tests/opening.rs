@@ -1,5 +1,5 @@
-//! What the programs do about traces that cannot be opened, and about those that are
-//! named twice: the rest is read, the user is told, the exit status says so.
+//! Tests the programs on traces that cannot be opened, and on traces named twice: they read
+//! the rest, report the failure, and set the exit status.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn copy_to(dir: &Path) -> PathBuf {
     dir.to_owned()
 }
 
-/// The bundled trace as `a`, and beside it `b`, whose metadata is no metadata.
+/// Creates a copy of the bundled trace as `a`, and `b` with invalid metadata beside it.
 fn one_bad_of_two() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     copy_to(&dir.path().join("a"));
@@ -57,16 +57,16 @@ fn programs_read_the_traces_beside_a_bad_one_and_fail() {
         let (of_all, of_good) = (run(program, args, &[dir.path()]), run(program, args, &[&good]));
         assert_eq!(of_good.status, Some(0), "{program}: {}", of_good.stderr);
         assert!(!of_good.stdout.is_empty(), "{program}");
-        // Only names that depend on the path given may differ.
+        // Only names that depend on the given path may differ.
         assert_eq!(of_all.stdout.len(), of_good.stdout.len(), "{program} {args:?}");
         assert_eq!(of_all.status, Some(1), "{program}: {}", of_all.stderr);
-        let told = of_all.stderr.matches("b/metadata:1:1: ").count();
-        assert_eq!(told, 1, "{program}: {}", of_all.stderr);
+        let reports = of_all.stderr.matches("b/metadata:1:1: ").count();
+        assert_eq!(reports, 1, "{program}: {}", of_all.stderr);
     }
 }
 
 #[test]
-fn the_history_beside_a_bad_trace_is_built_and_the_status_says_so() {
+fn a_bad_trace_sets_the_status_of_a_history_build() {
     let dir = one_bad_of_two();
     let file = dir.path().join("out.history");
     let args = ["build", "--force"];
@@ -77,7 +77,7 @@ fn the_history_beside_a_bad_trace_is_built_and_the_status_says_so() {
 }
 
 #[test]
-fn modules_read_the_traces_beside_a_bad_one_and_the_status_says_so() {
+fn a_bad_trace_sets_the_status_of_modules() {
     let dir = one_bad_of_two();
     let of = |path: &Path| run("lttv", &["-m", "textDump", "-t"], &[path]);
     let (of_all, of_good) = (of(dir.path()), of(&dir.path().join("a")));
@@ -89,7 +89,7 @@ fn modules_read_the_traces_beside_a_bad_one_and_the_status_says_so() {
 }
 
 #[test]
-fn without_any_trace_each_reason_is_told_once() {
+fn without_any_trace_each_failure_is_reported_once() {
     let dir = one_bad_of_two();
     let (bad, missing) = (dir.path().join("b"), dir.path().join("missing"));
     let run = run("text_dump", &["--count"], &[&bad, &missing]);
@@ -110,10 +110,10 @@ fn a_trace_named_twice_is_read_once_and_noted() {
     }
 }
 
-/// As a user who may not read all, if this one may.
+/// Runs as a user without permission to read everything, if this user has it.
 #[cfg(unix)]
 #[test]
-fn a_directory_without_permission_is_told_and_the_rest_is_read() {
+fn a_directory_without_permission_is_reported_and_the_rest_is_read() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
@@ -134,7 +134,7 @@ fn a_directory_without_permission_is_told_and_the_rest_is_read() {
     let output = command.output();
     mode(&bad, 0o700);
     let Ok(output) = output else {
-        support::tell("skipped: the program cannot be run as another user");
+        support::print_note("skipped: the program cannot be run as another user");
         return;
     };
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -146,7 +146,7 @@ fn a_directory_without_permission_is_told_and_the_rest_is_read() {
 #[test]
 fn overlapping_snapshots_are_read_as_babeltrace_reads_them() {
     let Some(shared) = support::shared() else {
-        support::tell("skipped: there are no shared traces");
+        support::print_note("skipped: there are no shared traces");
         return;
     };
     let snapshots = shared.join("traces/snapshots-overlap");

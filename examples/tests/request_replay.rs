@@ -1,5 +1,5 @@
-//! The program `request_replay`: random scripts, compared with what each request
-//! would get if it were alone, by the events as cursors give them.
+//! Tests the program `request_replay` with random scripts: each request must receive the
+//! events that it would receive alone, as read by cursors.
 
 mod support;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
-/// An event, as far as requests can tell it from others.
+/// The properties of an event that requests depend on.
 #[derive(Debug, Clone)]
 struct Known {
     time: i64,
@@ -52,20 +52,20 @@ fn bundled(names: &[&str]) -> Sample {
             }
         }
     }
-    // Stable: what is in one tracefile stays in order.
+    // A stable sort: events of one tracefile stay in order.
     events.sort_by_key(|(time, trace, tracefile, _)| (*time, *trace, *tracefile));
     let events = events.into_iter().map(|(_, _, _, known)| known).collect();
     Sample { paths, traces, events }
 }
 
 fn samples() -> Vec<Sample> {
-    // The same twice: all times are there twice, too.
+    // The same trace twice, so that all times occur twice.
     vec![bundled(&["kernel", "kernel"]), bundled(&["kernel", "ust"]), bundled(&["ust-ctf2", "ust"])]
 }
 
 type Predicate = fn(&Known) -> bool;
 
-/// Filters, and what they say.
+/// Filters, and equivalent predicates.
 const FILTERS: [(&str, Predicate); 5] = [
     ("event.name == sched_switch", |event| event.name == "sched_switch"),
     ("event.name != sched_switch", |event| event.name != "sched_switch"),
@@ -73,7 +73,7 @@ const FILTERS: [(&str, Predicate); 5] = [
     ("tracefile.cpu == 1 || tracefile.cpu == 0", |event| matches!(event.cpu, Some(0 | 1))),
     ("event.name == \"no such event\"", |_| false),
 ];
-/// That of a field that only kernel traces have.
+/// A filter of a field that only kernel traces have.
 const KERNEL: (&str, Predicate) = ("next_tid > 1000", |event| event.next_tid > Some(1000));
 
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ struct Asked {
     cancel_at: Option<u64>,
 }
 
-/// What a request gets: numbers of events, and why it ends.
+/// The expected events of a request, by number, and the reason of its end.
 #[derive(Debug)]
 struct Share {
     first: usize,
@@ -200,7 +200,7 @@ impl Asked {
     }
 }
 
-/// The lines for each request, and the last one.
+/// Parses the lines of each request, and the last line.
 fn parse(out: &str) -> (BTreeMap<&str, Vec<&str>>, &str) {
     let (lines, last) = out.trim_end().rsplit_once('\n').unwrap_or(("", out.trim_end()));
     let mut requests: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -276,7 +276,7 @@ fn run(sample: &Sample, script: &[Asked], chunk: u64) -> Result<(), TestCaseErro
     let last: Vec<&str> = last.split(' ').collect();
     prop_assert_eq!((last[0], last[2], last[4]), ("read", "delivered", "seeks"));
     prop_assert_eq!(last[3].parse(), Ok(delivered));
-    // One level, all there from the begin: each event is read once.
+    // With one level and all requests pending from the start, each event is read once.
     let one_level = |high| stretches.iter().all(|(level, _)| *level == high);
     let all_there = |asked: &Asked| asked.submit_at.unwrap_or(0) == 0 && asked.cancel_at.is_none();
     let read: u64 = last[1].parse().expect("a number");
@@ -292,7 +292,7 @@ fn run(sample: &Sample, script: &[Asked], chunk: u64) -> Result<(), TestCaseErro
 }
 
 #[test]
-fn random_scripts_give_what_each_request_gets_alone() {
+fn requests_of_random_scripts_get_what_they_get_alone() {
     let samples = samples();
     let script = prop::collection::vec(asked(), 0..7);
     let simple = prop::bool::weighted(0.3);
@@ -309,7 +309,7 @@ fn random_scripts_give_what_each_request_gets_alone() {
     });
 }
 
-/// The program itself, with a script in a file.
+/// Runs the program itself, with a script in a file.
 fn program(script: &Value) -> support::Run {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("script.json");

@@ -1,4 +1,4 @@
-//! `state_at`: three ways to the same state, and files of checkpoints.
+//! Tests the three methods of `state_at`, and its files of checkpoints.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::Run;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 const LIMIT: Duration = Duration::from_secs(120);
-/// Between the first event of the bundled trace and the last.
+/// A time between the first and the last event of the bundled trace.
 const TIME: &str = "1795233416400000000";
 
 fn state_at(trace: &str, time: &str, args: &[&str]) -> Run {
@@ -40,7 +40,7 @@ fn every_method_gives_the_same_fields_and_values() {
         assert!(processes.len() > 8 && processes.iter().all(|process| has(process, &keys)));
         for method in ["checkpoint", "history"] {
             let other = json(&state_at(BUNDLED, time, &["--method", method]));
-            // A history begins just before the trace does, and ends with it.
+            // A history starts just before the trace, and ends with it.
             if time == TIME || method == "checkpoint" {
                 assert_eq!(other, replay, "{method} at {time}");
             }
@@ -66,17 +66,17 @@ fn a_file_of_checkpoints_is_made_once() {
     assert_eq!(json(&run), expected);
     assert!(run.stderr.contains("truncated"), "{}", run.stderr);
     assert_eq!(fs::read(&path).unwrap(), made);
-    // So is one of another trace.
+    // So is a file of another trace.
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/ust");
     let run = state_at(other, TIME, &with_file);
     assert!(run.stderr.contains("other traces") && run.status == Some(0), "{run:?}");
     assert_ne!(fs::read(&path).unwrap(), made);
-    // What is something else stays.
+    // Other files are not overwritten.
     fs::write(&path, "Dear diary").unwrap();
     let run = state_at(BUNDLED, TIME, &with_file);
     assert!(run.is_orderly() && run.status != Some(0), "{run:?}");
     assert_eq!(fs::read(&path).unwrap(), b"Dear diary");
-    // Without that method it would not be used.
+    // The option requires that method.
     let run = state_at(BUNDLED, TIME, &["--checkpoints", file]);
     assert!(run.is_orderly() && run.status != Some(0), "{run:?}");
 }

@@ -1,6 +1,5 @@
-//! `statistics` against others' figures: those of a plain model over the text that
-//! babeltrace2 prints, for small real traces; and those of lttng-analyses, for a
-//! large one.
+//! Compares `statistics` with other programs: with a plain model of the text of babeltrace2, for
+//! small recorded traces; and with lttng-analyses, for a large one.
 
 mod support;
 
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Recorded by LTTng 2.x from kernels 3.13 to 6.1, in CTF 1.8 and in CTF 2.
+/// Traces recorded by LTTng 2.x on kernels 3.13 to 6.1, in CTF 1.8 and in CTF 2.
 const RECORDED: &[&str] = &[
     "k1-multi",
     "k1-8cpu",
@@ -29,7 +28,7 @@ const RECORDED: &[&str] = &[
     "tc-uneven-streams",
 ];
 
-/// What there is for each process that adds up.
+/// The values of each process that add up.
 const SUMS: &[&str] = &[
     "cpu_ns",
     "times_scheduled",
@@ -43,7 +42,7 @@ const SUMS: &[&str] = &[
 #[test]
 fn figures_are_those_of_a_plain_model() {
     let Some(shared) = support::shared() else {
-        return support::tell("statistics: skipped, there is no ../shared");
+        return support::print_note("statistics: skipped, there is no ../shared");
     };
     let mut compared = 0;
     for name in RECORDED {
@@ -52,16 +51,16 @@ fn figures_are_those_of_a_plain_model() {
         compare(name, &model, &statistics(&shared.join("traces/ctf").join(name)));
         compared += 1;
     }
-    support::tell(&format!("statistics: {compared} traces compared with a model"));
+    support::print_note(&format!("statistics: {compared} traces compared with a model"));
 }
 
-/// What the model makes of a text; `None` if there is no Python here.
+/// Returns the result of the model for a text; `None` if there is no Python.
 fn model(text: &Path) -> Option<Value> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/kernel_model.py");
     let mut python = Command::new("python3");
     python.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut python) = python.spawn() else {
-        support::tell("statistics: skipped, there is no python3");
+        support::print_note("statistics: skipped, there is no python3");
         return None;
     };
     let mut text = GzDecoder::new(File::open(text).expect("a reference text"));
@@ -80,7 +79,7 @@ fn statistics(trace: &Path) -> Value {
     serde_json::from_slice(&run.stdout).expect("JSON")
 }
 
-/// The processes by thread id, those that had the same one added up.
+/// Returns the processes by thread id; those of one id are added up.
 fn by_tid(statistics: &Value) -> BTreeMap<String, Value> {
     let mut threads: BTreeMap<String, Value> = BTreeMap::new();
     for process in statistics["processes"].as_array().expect("a list") {
@@ -106,7 +105,7 @@ fn whole(number: &Value) -> u64 {
     number.as_u64().unwrap_or_else(|| panic!("{number} is no whole number"))
 }
 
-/// The durations of both.
+/// Merges two summaries of durations.
 fn together(a: &Value, b: &Value) -> Value {
     let of = |name: &str| [a, b].map(|durations| durations[name].as_u64()).into_iter().flatten();
     json!({
@@ -153,30 +152,29 @@ fn compare(name: &str, model: &Value, statistics: &Value) {
             assert_eq!(ours["wakeup_latency"], thread["wakeup_latency"], "{name}: thread {tid}");
         }
         let mut calls = ours["syscalls"].clone();
-        // The rest of a call that had begun before the trace or the process did.
+        // The rest of a call that started before the trace or the process.
         calls.as_object_mut().expect("an object").remove("NONE");
         assert_eq!(calls, thread["syscalls"], "{name}: thread {tid}");
     }
 }
 
-/// The large recording, unpacked; `None` if it or a program to unpack it is not
-/// there.
+/// Unpacks the large recording; `None` if it or a program to unpack it is missing.
 fn large(shared: &Path, into: &Path) -> Option<PathBuf> {
     let archive = shared.join("traces/perf/kbig-ctf1.8.tar.zst");
     if !archive.is_file() {
-        support::tell("statistics: skipped, there is no large recording");
+        support::print_note("statistics: skipped, there is no large recording");
         return None;
     }
     let mut tar = Command::new("tar");
     let tar = tar.args(["--zstd", "-C"]).arg(into).arg("-xf").arg(&archive).output();
     if !tar.is_ok_and(|tar| tar.status.success()) {
-        support::tell("statistics: skipped, cannot unpack with `tar --zstd`");
+        support::print_note("statistics: skipped, cannot unpack with `tar --zstd`");
         return None;
     }
     Some(into.join("kbig-ctf1.8"))
 }
 
-/// The rows of a table in a report of lttng-analyses.
+/// Returns the rows of a table in a report of lttng-analyses.
 fn rows(report: &Value) -> &[Value] {
     report["data"].as_array().expect("rows")
 }
@@ -184,7 +182,7 @@ fn rows(report: &Value) -> &[Value] {
 #[test]
 fn figures_are_those_of_lttng_analyses() {
     let Some(shared) = support::shared() else {
-        return support::tell("statistics: skipped, there is no ../shared");
+        return support::print_note("statistics: skipped, there is no ../shared");
     };
     let folder = tempfile::tempdir().expect("a folder");
     let Some(trace) = large(&shared, folder.path()) else { return };
@@ -204,7 +202,7 @@ fn figures_are_those_of_lttng_analyses() {
         assert!((cpu - theirs).abs() < 1.0, "{row}: {cpu} ns");
         assert_eq!(thread(row)["migrations"], row[1]["value"], "{row}");
     }
-    // Theirs counts idle time before the first switch of a CPU as busy.
+    // lttng-analyses counts idle time before the first switch of a CPU as busy.
     let idle_before = [20_001_833.0, 4_678_188.0, 7_993_502.0, 0.0];
     for (row, before) in rows(&cputop["results"][1]).iter().zip(idle_before) {
         let cpu = row[0]["id"].as_u64().expect("a number") as usize;
@@ -251,7 +249,7 @@ fn figures_are_those_of_lttng_analyses() {
     assert_eq!((of("bytes_read") + of("bytes_written")) / 512, whole(sectors));
     let requests = &usage["results"][7]["data"][0][1]["value"];
     assert_eq!(of("reads") + of("writes"), whole(requests));
-    support::tell("statistics: compared with lttng-analyses");
+    support::print_note("statistics: compared with lttng-analyses");
 }
 
 fn durations(ours: &Value, count: &Value, min: &Value, mean: &Value, max: &Value, at: &Value) {

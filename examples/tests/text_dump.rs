@@ -1,4 +1,4 @@
-//! The program `text_dump` as its user meets it.
+//! Tests the command line of the program `text_dump`.
 
 mod support;
 
@@ -47,7 +47,7 @@ fn without_arguments_the_bundled_trace() {
     }
 }
 
-/// A filter that can never match, or always does, is used, and noted on standard error.
+/// A filter that never or always matches is used, and noted on standard error.
 #[test]
 fn a_filter_that_decides_nothing_is_noted() {
     let filter = |text| dump(&["--count", "--filter", text], None);
@@ -65,7 +65,7 @@ fn a_filter_that_decides_nothing_is_noted() {
     assert_eq!((some.status, &*some.stderr), (Some(0), ""));
 }
 
-/// Whether or not the field of some type of events can hold the number.
+/// Some fields cannot contain the number, others can.
 #[test]
 fn numbers_beyond_the_limits_of_a_field_are_compared() {
     let count = |text| {
@@ -102,7 +102,7 @@ fn a_folder_without_traces_is_an_error() {
     }
 }
 
-/// A trace of two CPUs; the clock of one goes back.
+/// Writes a trace of two CPUs; the clock of one goes back.
 fn trace_with_a_step_back(path: &Path) {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let channel = StreamClassId(0);
@@ -120,9 +120,9 @@ fn trace_with_a_step_back(path: &Path) {
     }
 }
 
-/// By another way than printing takes, in windows too.
+/// Counting reads in another way than printing, in windows too.
 #[test]
-fn a_count_is_of_the_events_that_would_be_printed() {
+fn counting_agrees_with_printing() {
     let folder = tempfile::tempdir().unwrap();
     let step_back = folder.path().join("trace");
     trace_with_a_step_back(&step_back);
@@ -140,7 +140,7 @@ fn a_count_is_of_the_events_that_would_be_printed() {
         for (begin, end) in [(0, 8), (1, 3), (2, 7), (4, 4), (5, 8)] {
             let (begin, end) = (format!("--begin={}", at(begin)), format!("--end={}", at(end)));
             windows.extend([vec![begin.clone()], vec![end.clone()]]);
-            // Where the clock goes back, an end may be before a start: that is refused.
+            // Where the clock goes back, an end may be before a start, which is refused.
             if begin["--begin=".len()..] <= end["--end=".len()..] {
                 windows.push(vec![begin, end]);
             }

@@ -1,4 +1,4 @@
-//! Damage beyond what the libraries keep errors of.
+//! Damage with more errors than the libraries keep.
 
 use super::{PROGRAMS, reading, run, text, traces};
 

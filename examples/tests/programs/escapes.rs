@@ -1,4 +1,4 @@
-//! Control characters of traces never come through.
+//! Control characters of traces are never printed unescaped.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use lttv_examples::escape::is_control;
 use super::traces::{self, HOSTILE, hostile};
 use super::{PROGRAMS, reading, run, text};
 
-/// Refuses control characters but line breaks and tabs, and bytes that are not UTF-8.
+/// Checks that there are no control characters, except line breaks and tabs, and only UTF-8.
 fn assert_clean(what: &str, bytes: &[u8]) {
     let text = std::str::from_utf8(bytes);
     let text = text.unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -79,7 +79,7 @@ fn no_program_prints_control_characters_of_a_trace() {
     assert!(text(&replayed.stdout).contains("request\\x1b[31m"), "{}", text(&replayed.stdout));
     assert_clean("request_replay", &replayed.stdout);
     assert_clean("request_replay", &replayed.stderr);
-    // An argument of the command line may be as hostile.
+    // An argument of the command line may contain them, too.
     for program in PROGRAMS.map(|of| of.0) {
         let done = run(program, &[format!("--{}", hostile("option"))]);
         assert_eq!(done.status.code(), Some(2), "{program}");
@@ -90,8 +90,7 @@ fn no_program_prints_control_characters_of_a_trace() {
     assert_clean("text_dump -e", &done.stderr);
 }
 
-/// To a file or a pipe the text is babeltrace2's, byte for byte; to a terminal it is
-/// not.
+/// To a file or a pipe the text equals that of babeltrace2; to a terminal it is escaped.
 #[test]
 fn babeltrace_text_is_escaped_on_terminals_only() {
     let folder = tempfile::tempdir().unwrap();
@@ -102,10 +101,10 @@ fn babeltrace_text_is_escaped_on_terminals_only() {
     let name = hostile("event");
     assert!(piped.stdout.windows(name.len()).any(|part| part == name.as_bytes()));
     let Some(shown) = in_terminal(&reading(&args, &trace)) else {
-        super::support::tell("SKIPPED: there is no `script` here");
+        super::support::print_note("SKIPPED: there is no `script` here");
         return;
     };
-    // The terminal itself adds carriage returns.
+    // The terminal adds carriage returns.
     let shown = text(&shown).replace("\r\n", "\n");
     assert!(
         shown.contains("event\\x1b[31m\\r\\x07\\x7f\\u{9b}1m\\u{202e}\\u{2066}\\u{61c}é"),
@@ -114,7 +113,7 @@ fn babeltrace_text_is_escaped_on_terminals_only() {
     assert_clean("text_dump in a terminal", shown.as_bytes());
 }
 
-/// What a terminal gets of `text_dump`.
+/// Returns the output of `text_dump` to a terminal.
 fn in_terminal(args: &[&OsStr]) -> Option<Vec<u8>> {
     let quoted = |word: &OsStr| format!("'{}'", Path::new(word).display());
     let program = super::support::example("text_dump");

@@ -1,4 +1,4 @@
-//! The status of wrong command lines, and of what cannot be read or written.
+//! The exit status for wrong command lines, and for failures to read or write.
 
 use std::fs;
 use std::path::Path;

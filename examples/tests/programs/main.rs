@@ -1,5 +1,5 @@
-//! What all programs have in common: status, standard streams, files that they must not
-//! replace, and what may come of a hostile trace.
+//! Common properties of all programs: exit status, standard streams, protection of input files,
+//! and hostile traces.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -15,11 +15,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The trace that comes with the programs.
+/// The bundled kernel trace.
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
-/// All programs that print something of a trace, with arguments before the trace that
-/// make them do so.
+/// All programs that print a trace, with the arguments before the trace.
 const PROGRAMS: [(&str, &[&str]); 10] = [
     ("text_dump", &[]),
     ("lttv", &["-m", "textDump", "-t"]),
@@ -33,7 +32,7 @@ const PROGRAMS: [(&str, &[&str]); 10] = [
     ("embed_async", &[]),
 ];
 
-/// A command of a shell that runs a program: what is in `redirect` follows it.
+/// Runs a program in a shell, with `redirect` after its arguments.
 fn shell(program: &str, args: &[impl AsRef<OsStr>], redirect: &str) -> Output {
     let script = format!("\"$@\" {redirect}");
     let mut command = Command::new("sh");
@@ -45,7 +44,7 @@ fn run(program: &str, args: &[impl AsRef<OsStr>]) -> Output {
     shell(program, args, "")
 }
 
-/// The arguments that make a program print something of a trace.
+/// Returns the arguments with which a program prints a trace.
 fn reading<'a>(args: &'a [&'a str], trace: &'a Path) -> Vec<&'a OsStr> {
     args.iter().map(OsStr::new).chain([trace.as_os_str()]).collect()
 }

@@ -1,4 +1,4 @@
-//! Outputs that would replace what is read.
+//! Outputs that would replace an input.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,7 @@ use ltt_read::writer::{TraceWriter, Value, presets};
 
 use super::{run, text};
 
-/// A kernel trace with an index file.
+/// Writes a kernel trace with an index file.
 fn trace(path: &Path) {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let payload = FieldClass::structure([("value", FieldClass::uint(8, ByteOrder::Little))]);
@@ -24,7 +24,7 @@ fn trace(path: &Path) {
     fs::write(path.join("channel_1"), "").unwrap();
 }
 
-/// All files below a folder, with what is in them.
+/// Returns all files below a folder, with their contents.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -88,7 +88,7 @@ fn an_output_elsewhere_is_replaced() {
     let done = run("text_dump", &["--count".as_ref(), a.as_os_str(), "-o".as_ref(), out.as_ref()]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "1\n");
-    // A filter's file is read, too.
+    // The file of a filter is an input, too.
     let args = ["-m", "textDump", "-t"].map(OsString::from).into_iter();
     let args = args.chain([a.into(), "-f".into(), out.clone().into(), "-o".into(), out.into()]);
     let done = run("lttv", &args.collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Standard streams that are full or closed.
+//! Full or closed standard streams.
 
 use super::{KERNEL, PROGRAMS, reading, shell, text, traces};
 
@@ -14,7 +14,7 @@ fn a_full_or_closed_standard_error_costs_nothing_but_messages() {
         for redirect in ["2>/dev/full", "2>&-"] {
             let output = shell(program, &args, redirect);
             assert_eq!(output.status, expected.status, "{program} {redirect}");
-            // Frames depend on time.
+            // The number of frames depends on time.
             if !program.starts_with("embed_") {
                 assert_eq!(output.stdout, expected.stdout, "{program} {redirect}");
             }
@@ -49,7 +49,7 @@ fn a_closed_pipe_ends_a_program_quietly() {
         let args = reading(args, KERNEL.as_ref());
         let output = shell(program, &args, "| head -c 1 >/dev/null");
         assert_eq!(text(&output.stderr), "", "{program}");
-        // What reads is gone before the first write.
+        // The reader has ended before the first write.
         let script = "; echo $? >&3; } 3>&2 | true";
         let script = format!("{{ sleep 0.1; \"$@\" {script}");
         let output = std::process::Command::new("sh")

@@ -1,4 +1,4 @@
-//! Traces that the tests make.
+//! Traces that the tests generate.
 
 use std::fs;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::path::Path;
 use ltt_read::schema::{ByteOrder, EnvValue, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{TraceWriter, Value, presets};
 
-/// Control characters of each sort.
+/// Control characters of each kind.
 pub(crate) const HOSTILE: &str = "\x1b[31m\r\x07\u{7f}\u{9b}1m\u{202e}\u{2066}\u{61c}é";
 
-/// A name with them.
+/// Returns a name with control characters.
 pub(crate) fn hostile(name: &str) -> String {
     format!("{name}{HOSTILE}")
 }
 
-/// A kernel trace in which every name and text has control characters, the names of
-/// the trace and of a tracefile, too. A packet of it is damaged, and events were lost.
+/// Writes a kernel trace with control characters in every name and text, including the names of
+/// the trace and of a tracefile. One of its packets is damaged, and events were lost.
 pub(crate) fn hostile_kernel(path: &Path) {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
     let text = |text: String| EnvValue::Str(text);
@@ -67,14 +67,14 @@ pub(crate) fn hostile_kernel(path: &Path) {
         stream.end_packet(packet * 1_000_000 + 100_000).unwrap();
     }
     stream.finish().unwrap();
-    // Cut the last packet.
+    // Cut the last packet off.
     let file = path.join(&name);
     let mut bytes = fs::read(&file).unwrap();
     bytes.truncate(bytes.len() - 20);
     fs::write(&file, bytes).unwrap();
 }
 
-/// A trace whose metadata is wrong, which its error quotes.
+/// Writes a trace with invalid metadata, which its error quotes.
 pub(crate) fn hostile_metadata(path: &Path) {
     fs::create_dir_all(path).unwrap();
     let metadata = format!("/* CTF 1.8 */\ntrace {{ major = 1; \"{}\" = 5; }};\n", hostile("q"));
@@ -94,7 +94,7 @@ stream {
 event { name = only; id = 0; fields := struct { uint8_t value; }; };
 ";
 
-/// A trace of packets that are damaged, but for the first one.
+/// Writes a trace in which all packets but the first one are damaged.
 pub(crate) fn damaged_packets(path: &Path, count: u32) {
     fs::create_dir_all(path).unwrap();
     fs::write(path.join("metadata"), TINY).unwrap();

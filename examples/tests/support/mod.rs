@@ -1,5 +1,5 @@
-//! What the tests of the example programs share.
-#![allow(dead_code)] // each test uses its part
+//! Functions that the tests of the example programs share.
+#![allow(dead_code)] // Each test uses a part of it.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -8,20 +8,20 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The folder of recorded traces next to the repository, if it is there.
+/// Returns the folder of recorded traces next to the repository, if it exists.
 pub(crate) fn shared() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     path.join("traces/ctf").is_dir().then_some(path)
 }
 
-/// Tells something even if the test passes: what `println!` writes is shown of
-/// failed tests only.
-pub(crate) fn tell(line: &str) {
+/// Prints a line even if the test passes: the output of `println!` is shown only for failed
+/// tests.
+pub(crate) fn print_note(line: &str) {
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// An example program, built if it is not: `cargo test --test NAME` alone does
-/// not.
+/// Returns the path of an example program. Builds it if necessary, since
+/// `cargo test --test NAME` alone does not.
 pub(crate) fn example(name: &str) -> PathBuf {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let test = std::env::current_exe().expect("a test knows its own path");
@@ -41,17 +41,17 @@ pub(crate) fn example(name: &str) -> PathBuf {
     profile.join("examples").join(name)
 }
 
-/// What a program did.
+/// The result of running a program.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
-    /// `None` if it was killed by a signal or had to be.
+    /// The exit status; `None` if it was killed by a signal or by the time limit.
     pub(crate) status: Option<i32>,
 }
 
 impl Run {
-    /// Whether it ended by itself and without a panic.
+    /// Returns `true` if it ended by itself without a panic.
     pub(crate) fn is_orderly(&self) -> bool {
         self.status.is_some_and(|status| status != 101)
     }

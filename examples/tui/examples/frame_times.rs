@@ -1,12 +1,12 @@
-//! Measures how long frames take while all seven viewers of a trace fill.
+//! Measures the times of frames while all seven viewers of a trace fill.
 //!
 //! ```text
 //! cargo run --release -p lttv-tui --example frame_times -- [TRACE]
 //! ```
 //!
-//! A frame is what the program does from one drawing to the next: it draws, and
-//! serves requests in pieces, between which it looks for input. Times are told as the
-//! clock on the wall has them, and as the processor has, which others do not disturb.
+//! A frame is the time from one drawing to the next: it draws, and serves requests in parts,
+//! between which it checks for input. Both the elapsed time and the processor time are
+//! printed; the latter does not depend on other programs.
 
 use std::time::{Duration, Instant};
 
@@ -81,13 +81,13 @@ fn measure(
     Ok(())
 }
 
-/// How long this thread has had a processor.
+/// Returns the processor time of this thread.
 fn processor() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The median, the 99th percentile and the greatest.
+/// Returns the median, the 99th percentile and the maximum.
 fn percentiles(mut times: Vec<Duration>) -> [Duration; 3] {
     times.sort_unstable();
     let at = |part: usize| times.get((times.len() * part / 100).min(times.len() - 1)).copied();

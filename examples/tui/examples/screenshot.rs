@@ -1,6 +1,5 @@
-//! Draws a screen of the bundled kernel trace as SVG, after some keys: docs/tui.svg.
-//! What a terminal is like that has no colours, or is white, is seen with the last
-//! argument.
+//! Draws a screen of the bundled kernel trace as SVG, after some keys: docs/tui.svg. The last
+//! argument selects the colours of the terminal: dark, light or none.
 //!
 //! ```text
 //! cargo run -p lttv-tui --example screenshot -- [KEYS [COLUMNS LINES [dark|light|mono]]] > docs/tui.svg
@@ -21,7 +20,7 @@ const WIDTH: f32 = 8.4;
 const HEIGHT: f32 = 18.0;
 const BARS: &str = "▁▂▃▄▅▆▇█";
 
-/// A terminal's own colours: ground, text and faint text.
+/// The default colours of a terminal: background, text and faint text.
 type Theme = (&'static str, &'static str, &'static str);
 
 const DARK: Theme = ("#1c1f24", "#d0d0d0", "#8a9099");
@@ -64,7 +63,7 @@ fn settle(
     }
 }
 
-/// A picture of a screen: bars as rectangles, so that no font spoils them.
+/// Draws a screen, with bars as rectangles, so that they do not depend on the font.
 fn svg(buffer: &Buffer, theme: Theme) -> String {
     let area = buffer.area;
     let (width, height) = (f32::from(area.width) * WIDTH, f32::from(area.height) * HEIGHT);
@@ -120,7 +119,7 @@ fn words(text: &str, x: f32, y: f32, fill: &str, cell: &Cell) -> String {
         return String::new();
     }
     let x = x + begin as f32 * WIDTH;
-    // The length keeps columns in line whatever font is at hand.
+    // The explicit length keeps columns aligned with any font.
     let length = text.chars().count() as f32 * WIDTH;
     let bold = if cell.modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -129,12 +128,12 @@ fn words(text: &str, x: f32, y: f32, fill: &str, cell: &Cell) -> String {
     )
 }
 
-/// The height of a bar, if the cell is one.
+/// Returns the height of a bar in eighths, if the cell contains one.
 fn bar(cell: &Cell) -> Option<usize> {
     BARS.chars().position(|bar| cell.symbol() == bar.to_string()).map(|at| at + 1)
 }
 
-/// What is drawn, and on what if not on the ground.
+/// Returns the colours of text and background; `None` for the default background.
 fn colors(cell: &Cell, (ground, text, faint): Theme) -> (String, Option<String>) {
     let fg = color(cell.fg).unwrap_or_else(|| text.to_owned());
     let bg = color(cell.bg);

@@ -1,4 +1,4 @@
-//! Screens of traces that are damaged, or hold control characters.
+//! Screens of traces that are damaged or contain control characters.
 
 mod support;
 
@@ -23,7 +23,7 @@ stream {
 event { name = \"EVENT\"; id = 0; fields := struct { uint8_t value; }; };
 ";
 
-/// A trace with two events of a name, and damaged packets after them.
+/// Writes a trace with two events of a name, followed by damaged packets.
 fn trace(name: &str, event: &str, damaged: usize) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&path).expect("a folder for tests");
@@ -41,7 +41,7 @@ fn trace(name: &str, event: &str, damaged: usize) -> PathBuf {
 }
 
 #[test]
-fn control_characters_of_names_are_seen_and_have_no_effect() {
+fn control_characters_in_names_are_visible_and_harmless() {
     let path = trace("control-characters", "switch\u{1b}[2J\u{9b}\u{202e}x", 0);
     let mut screen = Screen::of(Session::open(&[path]).expect("a trace"), 140, 44, Look::Mono);
     screen.settle();
@@ -51,7 +51,7 @@ fn control_characters_of_names_are_seen_and_have_no_effect() {
 }
 
 #[test]
-fn damage_is_told_in_the_last_line() {
+fn damage_is_reported_in_the_last_line() {
     for (damaged, expected) in
         [(1, "cannot be read: "), (5000, "more than 4096 errors, the first: ")]
     {

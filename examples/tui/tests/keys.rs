@@ -1,4 +1,4 @@
-//! What keys do, as the screen shows it: what one viewer changes, others follow.
+//! The effects of keys on the screen, and the propagation of changes between viewers.
 
 mod support;
 
@@ -12,7 +12,7 @@ fn screen() -> Screen {
     Screen::open(160, 50, Look::True)
 }
 
-/// The event list's lines below its headings.
+/// Returns the lines of the event list below its headings.
 fn list(screen: &Screen) -> Vec<String> {
     let lines = screen.lines();
     let heading = lines.iter().position(|line| line.contains("TRACEFILE")).expect("a list");
@@ -20,7 +20,7 @@ fn list(screen: &Screen) -> Vec<String> {
     rest.take_while(|line| !line.starts_with(" 2 ")).collect()
 }
 
-/// The column in which the current time is marked in charts.
+/// Returns the column in which charts mark the current time.
 fn marked(screen: &Screen) -> Option<u16> {
     let buffer = screen.buffer();
     let y = screen.lines().iter().position(|line| line.starts_with("CPU 0"))? as u16;
@@ -87,7 +87,7 @@ fn a_filter_is_for_list_and_histogram() {
     assert!(screen.line_with("497 in all").is_some(), "{}", screen.text());
     let rows = list(&screen);
     assert!(rows.iter().all(|row| row.contains(" sched_switch ")), "{rows:#?}");
-    // None again.
+    // Remove the filter.
     screen.press(KeyCode::Char('/'));
     screen.control('u');
     screen.press(KeyCode::Enter);
@@ -95,11 +95,11 @@ fn a_filter_is_for_list_and_histogram() {
 }
 
 #[test]
-fn a_filter_that_is_none_says_why_and_where() {
+fn an_invalid_filter_shows_its_error_and_place() {
     let mut screen = screen();
     screen.type_text("/cpu < < 2");
     screen.press(KeyCode::Enter);
-    let line = screen.line_with("filter: cpu < < 2").expect("it can be mended");
+    let line = screen.line_with("filter: cpu < < 2").expect("it can be edited");
     assert!(line.contains("expected a value"), "{line}");
     screen.press(KeyCode::Esc);
     assert_eq!(screen.status("filter"), "-");
@@ -113,22 +113,22 @@ fn a_filter_that_matches_nothing_is_noted() {
     let line = screen.line_with("nothing passes this filter").expect("it is used");
     assert!(line.starts_with("filter: "), "{line}");
     assert_eq!(screen.status("filter"), "next_tid == 3000000000");
-    // Until the next key.
+    // The message stays until the next key.
     screen.press(KeyCode::BackTab);
     assert!(screen.line_with("nothing passes").is_none());
 }
 
 #[test]
-fn a_filter_that_matches_nothing_says_so_once_all_is_read() {
+fn a_filter_that_matches_nothing_is_reported_when_all_is_read() {
     let nothing = "no event matches this filter (read 6087 events)";
     let mut screen = screen();
     assert!(screen.line_with("no event matches").is_none());
     screen.type_text("/event.name == \"sched_swicth\"");
     screen.press(KeyCode::Enter);
-    // The note on the filter comes first, until the next key.
+    // The note on the filter has precedence until the next key.
     screen.press(KeyCode::BackTab);
     assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
-    // It stays, whatever the place, and goes with the filter.
+    // The message stays at any place until the filter changes.
     screen.type_text("}}");
     assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
     screen.press(KeyCode::BackTab);
@@ -138,7 +138,7 @@ fn a_filter_that_matches_nothing_says_so_once_all_is_read() {
     screen.control('u');
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("no event matches").is_none(), "{}", screen.text());
-    // That of the list alone, and one that asks for state.
+    // A filter of the list only, and one that uses the state.
     screen.type_text("\\state.pid == 99999");
     screen.press(KeyCode::Enter);
     let own = "no event matches the filter of the list (read 6087 events)";
@@ -161,7 +161,7 @@ fn the_list_has_a_filter_of_its_own() {
 }
 
 #[test]
-fn filters_may_ask_what_the_kernel_did() {
+fn filters_may_use_the_kernel_state() {
     let mut screen = screen();
     screen.type_text("/state.pid == 146 && state.execution_mode == SYSCALL");
     screen.press(KeyCode::Enter);
@@ -170,7 +170,7 @@ fn filters_may_ask_what_the_kernel_did() {
     assert!((1..6087).contains(&counted), "{counted}");
     screen.press(KeyCode::BackTab); // to the list
     screen.press(KeyCode::End);
-    // As far as the list goes back, and all of it is there.
+    // Scroll back as far as possible: the list contains all of them.
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..counted {
         let rows = list(&screen);
@@ -179,7 +179,7 @@ fn filters_may_ask_what_the_kernel_did() {
         screen.press(KeyCode::PageUp);
     }
     assert_eq!(seen.len() as u64, counted);
-    // The same for the list alone.
+    // The same filter for the list only.
     screen.type_text("/");
     screen.control('u');
     screen.press(KeyCode::Enter);
@@ -192,7 +192,7 @@ fn filters_may_ask_what_the_kernel_did() {
     screen.control('u');
     screen.type_text("state.nonsense == 7");
     screen.press(KeyCode::Enter);
-    let line = screen.line_with("state.nonsense").expect("it can be mended");
+    let line = screen.line_with("state.nonsense").expect("it can be edited");
     assert!(line.contains("there is no `nonsense`"), "{line}");
 }
 

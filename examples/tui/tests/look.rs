@@ -1,4 +1,4 @@
-//! What screens look like.
+//! Snapshots of screens.
 
 mod support;
 

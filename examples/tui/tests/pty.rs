@@ -1,4 +1,4 @@
-//! The program in a terminal that answers nothing, is given signals, and goes away.
+//! The program in a terminal that does not answer, with signals, and with a lost terminal.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;
@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-/// Longer than any machine needs.
+/// A time limit that is longer than any machine needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const ENTER: &str = "\x1b[?1049h";
@@ -28,19 +28,19 @@ const ASK_CURSOR: &str = "\x1b[6n";
 struct Terminal {
     master: File,
     program: Child,
-    /// What the program wrote, and how much of that was waited for.
+    /// The output of the program, and its length at the last wait.
     output: Vec<u8>,
     seen: usize,
 }
 
 impl Terminal {
-    /// Starts the program, and waits until it has drawn a frame.
+    /// Starts the program, and waits for its first frame.
     fn open() -> Self {
         Terminal::open_with(Command::new(env!("CARGO_BIN_EXE_lttv-tui")))
     }
 
-    /// Starts the program by a command that gets its argument, and waits until it has drawn
-    /// a frame.
+    /// Starts the program by a command, to which its argument is added, and waits for its first
+    /// frame.
     fn open_with(mut command: Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a terminal");
@@ -69,7 +69,7 @@ impl Terminal {
         terminal
     }
 
-    /// Takes in what the program writes, for a while at most.
+    /// Reads the output of the program, for at most this time.
     fn read(&mut self, most: Duration) {
         let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
         let most = Timespec::try_from(most).expect("a short time");
@@ -79,7 +79,7 @@ impl Terminal {
         let mut buffer = [0; 1 << 16];
         match self.master.read(&mut buffer) {
             Ok(read) => self.output.extend(&buffer[..read]),
-            // The last one that had it open is gone.
+            // No process has the terminal open any more.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
                 sleep(Duration::from_millis(10));
             }
@@ -87,7 +87,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the program writes a text, after those that were waited for before.
+    /// Waits until the program has written a text, after the previous waits.
     fn wait_for(&mut self, text: &str) {
         let begin = Instant::now();
         loop {
@@ -132,7 +132,7 @@ impl Terminal {
         !modes.intersects(LocalModes::ICANON | LocalModes::ECHO)
     }
 
-    /// Whether the program is in a state that the kernel has a letter for.
+    /// Returns `true` if the program is in the process state of this letter.
     fn is_in_state(&self, letter: char) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.program.id()));
         let stat = stat.expect("the program runs");
@@ -153,10 +153,10 @@ fn resize(master: impl AsFd, width: u16, height: u16) {
 }
 
 #[test]
-fn drawing_anew_asks_nothing_of_the_terminal() {
+fn redrawing_does_not_query_the_terminal() {
     let _alone = alone();
     let mut terminal = Terminal::open();
-    // What is typed ahead does not matter, be it Esc or the begin of a character.
+    // Pending input has no influence, such as Esc or the start of a character.
     for keys in [&b"\x0c"[..], b"\x0c\x1b", b"\x0cjjjj", b"\x0c\xe2\x82\xac"] {
         terminal.press(keys);
         terminal.wait_for(CLEAR);
@@ -172,7 +172,7 @@ fn drawing_anew_asks_nothing_of_the_terminal() {
 }
 
 #[test]
-fn a_signal_that_ends_the_program_leaves_the_terminal_as_it_was() {
+fn a_signal_that_ends_the_program_restores_the_terminal() {
     let _alone = alone();
     for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
         let mut terminal = Terminal::open();
@@ -185,7 +185,7 @@ fn a_signal_that_ends_the_program_leaves_the_terminal_as_it_was() {
     }
 }
 
-/// Half a character is typed: what reads keys waits for the rest.
+/// With half a character typed, the reader of keys waits for the rest.
 #[test]
 fn a_signal_ends_a_program_that_waits_for_half_a_key() {
     let _alone = alone();
@@ -198,12 +198,12 @@ fn a_signal_ends_a_program_that_waits_for_half_a_key() {
     assert!(!terminal.is_raw());
 }
 
-/// The terminal does not control the program here: there is no signal.
+/// The terminal does not control the program here, so that there is no signal.
 #[test]
 fn the_program_ends_when_its_terminal_has_gone() {
     let _alone = alone();
     let mut terminal = Terminal::open();
-    // Nothing has the other end open any more.
+    // The other end is closed now.
     terminal.master = File::open("/dev/null").expect("a file");
     let begin = Instant::now();
     let status = loop {
@@ -217,7 +217,7 @@ fn the_program_ends_when_its_terminal_has_gone() {
 }
 
 #[test]
-fn a_program_that_is_stopped_gives_the_terminal_back_meanwhile() {
+fn a_suspended_program_restores_the_terminal_meanwhile() {
     let _alone = alone();
     let mut terminal = Terminal::open();
     terminal.signal(Signal::TSTP);
@@ -232,27 +232,27 @@ fn a_program_that_is_stopped_gives_the_terminal_back_meanwhile() {
     terminal.wait_for(ENTER);
     terminal.wait_for("quit");
     assert!(terminal.is_raw());
-    // No shell is there that could continue it: the key does nothing but say so.
+    // Without a shell to continue the program, the key only shows a message.
     terminal.press(b"\x1a");
-    terminal.wait_for("no shell here");
+    terminal.wait_for("no shell would continue");
     terminal.press(b"q");
     assert_eq!(terminal.status().code(), Some(0));
 }
 
-/// In a container, sessions and process groups may be those of a process outside of it. Their
+/// In a container, sessions and process groups may belong to a process outside of it. Their
 /// number is 0 then.
 #[test]
-fn the_key_to_stop_works_where_the_process_group_has_no_number() {
+fn the_suspend_key_works_where_the_process_group_has_no_number() {
     let _alone = alone();
     let namespace = || {
         let mut command = Command::new("unshare");
-        // A shell stays the parent, as the process of number 1.
+        // A shell is the parent, as process 1.
         let script = "\"$0\" \"$@\"; exit $?";
         command.args(["--user", "--map-root-user", "--pid", "--fork", "sh", "-c", script]);
         command
     };
     if !namespace().arg("true").status().is_ok_and(|status| status.success()) {
-        // Written past the test harness, which hides what a test that passes prints.
+        // Not through the test harness, which hides the output of passing tests.
         _ = writeln!(std::io::stderr(), "skipped: a namespace of processes cannot be made here");
         return;
     }
@@ -260,12 +260,12 @@ fn the_key_to_stop_works_where_the_process_group_has_no_number() {
     command.arg(env!("CARGO_BIN_EXE_lttv-tui"));
     let mut terminal = Terminal::open_with(command);
     terminal.press(b"\x1a");
-    terminal.wait_for("no shell here");
+    terminal.wait_for("no shell would continue");
     terminal.press(b"q");
     assert_eq!(terminal.status().code(), Some(0));
 }
 
-/// Keeps tests apart: a program that another one starts would inherit the terminal.
+/// Keeps tests apart: a program started by another one would inherit the terminal.
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -1,4 +1,4 @@
-//! The program in a real terminal: that of tmux.
+//! The program in a real terminal, tmux.
 
 use std::process::{Command, Output};
 use std::thread::sleep;
@@ -24,7 +24,7 @@ impl Tmux {
         self.wait_until(text, |screen| screen.contains(text))
     }
 
-    /// Waits until something is true of the screen.
+    /// Waits until a condition of the screen is true.
     fn wait_until(&self, what: &str, is_true: impl Fn(&str) -> bool) -> String {
         let begin = Instant::now();
         loop {
@@ -50,7 +50,7 @@ impl Drop for Tmux {
     }
 }
 
-/// The first current time, as the list has it.
+/// The first current time, as in the list.
 const BEGIN: &str = "1795233416 237946824";
 
 #[test]
@@ -67,7 +67,7 @@ fn keys_in_a_terminal() {
     assert!(begun.expect("tmux runs").status.success());
 
     tmux.wait_for("6087 in all");
-    // Zoom, and move: marks of the axis go along.
+    // Zoom and move: the marks of the axis follow.
     tmux.keys(&["+"]);
     let before = tmux.wait_for("width 482.43 ms");
     tmux.keys(&["l", "l", "l"]);
@@ -82,14 +82,14 @@ fn keys_in_a_terminal() {
     let screen = tmux.wait_for("497 in all");
     let rows = || screen.lines().skip_while(|line| !line.contains("TRACEFILE")).skip(1);
     assert!(rows().take(5).all(|row| row.contains(" sched_switch ")), "{screen}");
-    // A filter that is none is told of where it is typed.
+    // The error of an invalid filter is shown next to it.
     tmux.keys(&["-l", "/ && state.pid < "]);
     tmux.keys(&["Enter"]);
     tmux.wait_for("expected a value");
     tmux.keys(&["Escape"]);
     tmux.keys(&["/", "C-u", "Enter"]);
     tmux.wait_for("6087 in all");
-    // Select a process, and its next event: the list goes there, and the marker.
+    // Select a process and search for its next event: list and marker follow.
     tmux.keys(&["Home", "Down", "n"]);
     tmux.wait_for("process kworker/0:0 (7)");
     let screen = tmux.wait_until("the list follows", |screen| {
@@ -97,7 +97,7 @@ fn keys_in_a_terminal() {
         let current = current.unwrap_or_default().replace('.', " ");
         current != BEGIN && screen.lines().any(|line| line.contains(&current))
     });
-    // Select in the list: the time goes along.
+    // Select in the list: the time follows.
     tmux.keys(&["BTab", "PPage"]);
     let current = |screen: &str| screen.split("current ").nth(1).map(|rest| rest[..20].to_owned());
     tmux.wait_until("the time follows", |now| current(now) != current(&screen));

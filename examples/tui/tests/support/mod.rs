@@ -1,4 +1,4 @@
-//! A terminal without a screen, and keys pressed there.
+//! A terminal in memory, and simulated keys.
 #![allow(dead_code, unreachable_pub, reason = "each test is a crate, and needs a part of it")]
 
 use std::time::Duration;
@@ -11,20 +11,20 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// The program, on a terminal of its own.
+/// The application with a terminal in memory.
 pub struct Screen {
     pub app: App,
     terminal: Terminal<TestBackend>,
 }
 
 impl Screen {
-    /// Shows the bundled kernel trace.
+    /// Opens the bundled kernel trace.
     pub fn open(width: u16, height: u16, look: Look) -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
         Screen::of(Session::open(&[path]).expect("a trace"), width, height, look)
     }
 
-    /// Shows a session.
+    /// Opens a session.
     pub fn of(session: Session, width: u16, height: u16, look: Look) -> Self {
         let app = App::new(session, look);
         let terminal = Terminal::new(TestBackend::new(width, height)).expect("no real terminal");
@@ -39,7 +39,7 @@ impl Screen {
         drawn.expect("no real terminal");
     }
 
-    /// Draws and serves until there is no more to do.
+    /// Draws and serves requests until there is nothing more to do.
     pub fn settle(&mut self) {
         for _ in 0..10_000 {
             self.draw();
@@ -48,10 +48,10 @@ impl Screen {
                 return;
             }
         }
-        panic!("there is no end to it");
+        panic!("the application does not settle");
     }
 
-    /// Presses a key, and waits for what comes of it.
+    /// Presses a key, and waits for its effects.
     pub fn press(&mut self, code: KeyCode) {
         self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
         if !self.app.is_over() {
@@ -59,7 +59,7 @@ impl Screen {
         }
     }
 
-    /// Presses a key with Ctrl, which changes only a line that is typed.
+    /// Presses a key with Ctrl, which only changes an edited line.
     pub fn control(&mut self, c: char) {
         self.app.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
     }
@@ -78,7 +78,7 @@ impl Screen {
         self.terminal.backend().buffer()
     }
 
-    /// The screen's lines, without blanks at their ends.
+    /// Returns the lines of the screen, without trailing blanks.
     pub fn lines(&self) -> Vec<String> {
         let buffer = self.buffer();
         let line = |y| {
@@ -92,12 +92,12 @@ impl Screen {
         self.lines().join("\n")
     }
 
-    /// The first line that has a text in it.
+    /// Returns the first line that contains a text.
     pub fn line_with(&self, text: &str) -> Option<String> {
         self.lines().into_iter().find(|line| line.contains(text))
     }
 
-    /// The status line's value of a name.
+    /// Returns the value of a name in the status line.
     pub fn status(&self, name: &str) -> String {
         let line = self.line_with("window ").expect("a status line");
         let (_, rest) = line.split_once(&format!("{name} ")).expect("a value of that name");
