@@ -1,17 +1,16 @@
 #!/bin/bash
-# Measures CPU time of text_dump beside that of babeltrace2 and prints a table.
+# Measures the CPU time of text_dump and of babeltrace2, and prints a table.
 #
 # Usage: benches/compare.sh [-n RUNS] [-t FILE] [TRACE...]
-#   -n RUNS  repeat everything so often (default 5)
+#   -n RUNS  number of runs (default 5)
 #   -t FILE  also write the figures as tab-separated text
 #
-# Without a trace it makes two of 5 million events and 8 CPUs, one kernel-like
+# Without a trace it generates two with 5 million events and 8 CPUs, one kernel-like
 # and one user-space-like, below target/bench-traces (about 400 MB).
 #
-# Both programs run by turns on the same trace, so that whatever else the
-# machine does disturbs both; the least time of each is compared with the
-# least of the other, and the median with the median. All files are read once
-# beforehand, hence come from the page cache.
+# Both programs run in turns on the same trace, so that other work of the machine
+# disturbs both. The least times are compared, and the medians. All files are read
+# once in advance, so that they are in the page cache.
 set -euo pipefail
 export LC_ALL=C TZ=UTC
 
@@ -51,16 +50,15 @@ repeat() {
     for ((i = 0; i < times; i++)); do "$@"; done
 }
 
-# The same of a command that is soon done, in microseconds: a mean of 20 runs, the
-# least of three such.
+# CPU time of a short command, in microseconds: the least of three means of 20 runs.
 cpu_us() {
     local runs=() i
     for i in 1 2 3; do runs+=("$(cpu_ms repeat 20 "$@")"); done
     echo $(($(least "${runs[@]}") * 50))
 }
 
-# Peak memory of a command in kB: all of it, and what is no file's mapping
-# (looked at again and again, since the kernel keeps no peak of that).
+# Peak memory of a command in kB: in total, and without file mappings (sampled, since
+# the kernel does not record this peak).
 memory_kb() {
     local total=0 anonymous=0 pid seen key value rest
     "$@" >/dev/null 2>&1 &
@@ -82,7 +80,7 @@ memory_kb() {
 least() { printf '%s\n' "$@" | sort -n | head -n 1; }
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 
-# Quotient with one decimal.
+# A quotient with one decimal.
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1f", a / b; else print "-" }'; }
 
 # compare LABEL OURS... -- THEIRS...: one row of the table.
@@ -112,7 +110,7 @@ for trace in "${traces[@]}"; do
     name=$(basename "$trace")
     find -L "$trace" -type f -exec cat {} + >/dev/null
     events=$("$dump" --count "$trace")
-    # Where the last 1 % of the events begins.
+    # The start of the last 1 % of the events.
     begin=$("$dump" --format babeltrace --clock-seconds --no-delta "$trace" 2>/dev/null |
         awk -v n=$((events - events / 100)) 'NR == n { print substr($1, 2, length($1) - 2) }')
     in_window=$("$dump" --count --begin "$begin" "$trace")

@@ -1,14 +1,14 @@
 #!/bin/bash
-# Measures CPU time of text_dump with a filter beside that of babeltrace2 whose
-# text goes through grep or awk, and prints a table.
+# Measures the CPU time of text_dump with a filter, and of babeltrace2 with its text
+# piped through grep or awk, and prints a table.
 #
 # Usage: benches/compare_filter.sh [-n RUNS] [TRACE]
-#   -n RUNS  repeat everything so often (default 3)
+#   -n RUNS  number of runs (default 3)
 #
-# Without a trace it makes a kernel-like one of 5 million events and 8 CPUs below
-# target/bench-traces. Both ways count the events that pass; a row whose counts
-# differ is marked. All files are read once beforehand, hence come from the page
-# cache; CPU time is that of all programs of a pipe, the least of all runs.
+# Without a trace it generates a kernel-like one with 5 million events and 8 CPUs below
+# target/bench-traces. Both count the events that pass; a row with different counts is
+# marked. All files are read once in advance, so that they are in the page cache. CPU
+# time is that of all programs of a pipe, the least of all runs.
 set -euo pipefail
 export LC_ALL=C TZ=UTC
 
@@ -33,7 +33,7 @@ fi
 command -v babeltrace2 >/dev/null || { echo "babeltrace2 is not installed" >&2; exit 1; }
 find -L "$trace" -type f -exec cat {} + >/dev/null
 
-# CPU time of a shell command in milliseconds, and what it printed.
+# CPU time of a shell command in milliseconds, and its output.
 measure() {
     local TIMEFORMAT='%3U %3S' user system least= ms i
     for ((i = 0; i < runs; i++)); do

@@ -1,9 +1,9 @@
-"""What a Linux machine did, from the text that babeltrace2 prints of its trace.
+"""Statistics of a Linux kernel trace, computed from the text of babeltrace2.
 
 Reads the text (`babeltrace2 --clock-seconds --no-delta TRACE`) from the standard
-input, and prints as JSON what the example `statistics` says of the same trace. It
-is made apart from that, by the plainest means, to check it by. It is for traces
-of LTTng 2.x without losses, of one machine.
+input, and prints the same JSON as the example `statistics`. It shares nothing with
+that program, and is written as simply as possible, to verify it. It accepts traces
+of LTTng 2.x of one machine, without lost events.
 """
 
 import json
@@ -17,7 +17,7 @@ WRITES = {'write', 'writev', 'pwrite', 'pwrite64', 'pwritev', 'pwritev2', 'send'
 
 
 def number(fields, *names):
-    """The integer in the first of these fields that the event has."""
+    """Returns the integer in the first of these fields that the event has."""
     for name in names:
         found = re.search(r'[{,] ' + name + r' = (?:\( "[^"]*" : container = )?(-?\d+)', fields)
         if found:
@@ -26,7 +26,7 @@ def number(fields, *names):
 
 
 def payload(scopes):
-    """The last of an event's scopes: contexts come before it."""
+    """Returns the last scope of an event, after its contexts."""
     return '{' + scopes.rpartition(', {')[2]
 
 
@@ -49,7 +49,7 @@ class Thread:
 
 
 class Cpu:
-    """Its first switch tells who runs at the begin."""
+    """A CPU. Its first switch names the thread that ran from the start."""
 
     def __init__(self):
         self.running = self.since = None
@@ -84,7 +84,7 @@ class Machine:
             self.own(time, name, fields, cpu.running)
 
     def common(self, time, name, fields):
-        """What does not depend on who runs."""
+        """Handles changes that do not depend on the running thread."""
         tid = number(fields, 'tid') if name.startswith('sched_') else None
         if name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new') and tid != 0:
             thread = self.thread(tid)
@@ -117,13 +117,13 @@ class Machine:
         self.thread(cpu.running).cpu_time += time - cpu.since
 
     def own(self, time, name, fields, tid):
-        """What the thread that runs does."""
+        """Handles activities of the running thread."""
         if tid == 0:
             return
         thread = self.thread(tid)
         call = re.match(r'(?:compat_)?(?:syscall_entry_|sys_)(.*)', name)
         if call:
-            # Those that the tracer has no name for have a number.
+            # Calls without a name in the tracer have a number.
             is_named = call[1] != 'unknown'
             thread.call = (call[1] if is_named else f'syscall {number(fields, "id")}', time)
         elif re.match(r'(?:compat_)?syscall_exit_|exit_syscall$', name):
@@ -138,7 +138,7 @@ class Machine:
             thread.call = None
         elif name == 'block_rq_issue':
             kind = number(fields, 'rwbs')
-            # Older kernels count bytes of commands that are no reads or writes only.
+            # Older kernels record bytes only for commands that are no reads or writes.
             size = number(fields, 'bytes') or 512 * number(fields, 'nr_sector')
             if not kind & 2:  # discards
                 if kind & 1:
