@@ -56,7 +56,9 @@ fn same_verdict_on_metadata() {
 /// Runs all cases of a folder, on as many threads as there are processors.
 fn compare_all(folder: &str, suffix: &str, args: &[&str]) {
     let Some(shared) = support::shared() else {
-        support::print_note(&format!("{folder}{suffix}: all skipped, there is no ../shared/traces/ctf"));
+        support::print_note(&format!(
+            "{folder}{suffix}: all skipped, there is no ../shared/traces/ctf"
+        ));
         return;
     };
     let expected = shared.join("expected").join(folder);

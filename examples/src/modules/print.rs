@@ -66,7 +66,11 @@ impl Module<Host> for Print {
         };
         if let Some(path) = host.options.get::<Text>("output")? {
             let path = Path::new(&**path);
-            inputs::refuse(path, host.data.batch.context.traceset().traces(), &files_of_modules(host)?)?;
+            inputs::refuse(
+                path,
+                host.data.batch.context.traceset().traces(),
+                &files_of_modules(host)?,
+            )?;
             let output = Output::new(Some(path))?.escaping(Escapes::Text);
             host.data.output = Rc::new(RefCell::new(output));
         }

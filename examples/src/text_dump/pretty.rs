@@ -176,7 +176,8 @@ impl Styles {
         }
         lead.push('{');
         let style = if scope == Scope::Payload { &self.payload } else { &self.context };
-        let is_internal = if scope == Scope::PacketContext { scopes::is_internal } else { |_: &_| false };
+        let is_internal =
+            if scope == Scope::PacketContext { scopes::is_internal } else { |_: &_| false };
         plan.root(style, class, &lead, How::Class, is_internal);
     }
 }

@@ -109,9 +109,9 @@ impl TimeArg {
 /// If `end` is before `begin`.
 pub fn check_order(begin: Option<Timestamp>, end: Option<Timestamp>) -> Result<(), Usage> {
     match (begin, end) {
-        (Some(begin), Some(end)) if begin > end => Err(Usage::new(format_args!(
-            "the begin {begin} is after the end {end}"
-        ))),
+        (Some(begin), Some(end)) if begin > end => {
+            Err(Usage::new(format_args!("the begin {begin} is after the end {end}")))
+        }
         _ => Ok(()),
     }
 }

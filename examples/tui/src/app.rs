@@ -174,7 +174,9 @@ impl App {
         }
         let page = &mut self.tabs[self.current];
         let session = &mut page.session;
-        let ask = |subject, text: &str| Some(OpenQuestion { subject, prompt: Prompt::new(text), fault: None });
+        let ask = |subject, text: &str| {
+            Some(OpenQuestion { subject, prompt: Prompt::new(text), fault: None })
+        };
         match action {
             Action::Quit => self.is_over = true,
             Action::Help => self.help = Some(Help::default()),

@@ -79,7 +79,8 @@ impl SignalState {
     /// thread that waits for this may not have noticed it yet.
     pub(crate) fn status_after_failure(&self) -> Option<u8> {
         let terminal = self.terminal.as_ref().as_ref();
-        let has_gone = terminal.is_none_or(|it| it.is_lost_within(PollTimeout::ZERO).unwrap_or(true));
+        let has_gone =
+            terminal.is_none_or(|it| it.is_lost_within(PollTimeout::ZERO).unwrap_or(true));
         self.status().or(has_gone.then_some(HUNG_UP))
     }
 

@@ -17,15 +17,15 @@ impl Found<'_> {
         if self.query.tid.is_none() {
             _ = write!(out, "{}", self.summary(trace));
         } else if self.details.is_empty() {
-            _ = write!(
-                out,
-                "Trace {trace} has no process {}\n\n",
-                self.query.tid.unwrap_or(0)
-            );
+            _ = write!(out, "Trace {trace} has no process {}\n\n", self.query.tid.unwrap_or(0));
         }
         for of in &self.details {
             let name = self.label(of.process);
-            _ = write!(out, "{}", self.doings(of, format!("Activities of {name} in trace {trace}")));
+            _ = write!(
+                out,
+                "{}",
+                self.doings(of, format!("Activities of {name} in trace {trace}"))
+            );
             _ = write!(out, "{}", self.waits(of, format!("Waits of {name}")));
             _ = write!(
                 out,
