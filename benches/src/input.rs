@@ -55,7 +55,7 @@ impl Input {
         self
     }
 
-    /// Omits index files.
+    /// Sets that no index files are written.
     #[must_use]
     pub fn without_index(mut self) -> Self {
         self.options.index = false;

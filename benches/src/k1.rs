@@ -49,7 +49,7 @@ pub struct Limits {
     pub answers: [Option<Duration>; 8],
 }
 
-/// A named workload.
+/// A named workload with its expected results and limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
     /// The name of the workload.

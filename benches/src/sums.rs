@@ -21,7 +21,7 @@ impl Sums {
         event.visit_body(self);
     }
 
-    /// Adds an integer.
+    /// Adds an integer to the sums.
     #[inline]
     pub fn integer(&mut self, value: u64) {
         self.integers = self.integers.wrapping_add(value);

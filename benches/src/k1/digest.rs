@@ -18,7 +18,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Adds an interval.
+    /// Adds an interval to the digest.
     pub fn add(&mut self, interval: &Interval<'_>) {
         let hash = hash(interval);
         self.sum = self.sum.wrapping_add(hash);

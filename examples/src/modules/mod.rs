@@ -33,7 +33,7 @@ pub use work::Work;
 /// The session that modules share.
 pub type Host = Session<'static, Work>;
 
-/// Returns all modules.
+/// Returns all modules of the program `lttv`.
 ///
 /// # Errors
 ///

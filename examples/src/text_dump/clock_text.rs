@@ -84,7 +84,7 @@ impl ClockText {
         out.append(self.lead.as_bytes());
     }
 
-    /// Returns the notation.
+    /// Returns the notation of timestamps.
     pub fn style(&self) -> ClockStyle {
         self.style
     }

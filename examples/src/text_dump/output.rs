@@ -118,7 +118,7 @@ impl Output {
         if self.buffer.len() < PIECE { Ok(Reader::There) } else { self.flush() }
     }
 
-    /// Writes the buffer.
+    /// Writes the buffer to the output.
     ///
     /// # Errors
     ///

@@ -118,7 +118,7 @@ impl Text {
         }
     }
 
-    /// Appends bytes.
+    /// Appends bytes to the text.
     #[inline(always)]
     pub fn append(&mut self, bytes: &[u8]) {
         loop {
@@ -132,7 +132,7 @@ impl Text {
         }
     }
 
-    /// Appends one byte.
+    /// Appends one byte to the text.
     #[inline(always)]
     pub fn push(&mut self, byte: u8) {
         self.append(&[byte]);

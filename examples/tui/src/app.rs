@@ -159,7 +159,7 @@ impl App {
         }
     }
 
-    /// Performs an action.
+    /// Performs the action of a key.
     pub fn action(&mut self, action: Action) {
         if let Some(help) = &mut self.help {
             match action {

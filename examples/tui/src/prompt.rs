@@ -30,7 +30,7 @@ impl Prompt {
         Prompt { cursor: text.len(), text }
     }
 
-    /// Returns the text.
+    /// Returns the edited text.
     pub fn text(&self) -> String {
         self.text.iter().collect()
     }
@@ -40,7 +40,7 @@ impl Prompt {
         self.cursor
     }
 
-    /// Handles a key.
+    /// Handles a key: edits the line, or ends editing.
     pub fn key(&mut self, key: KeyEvent) -> Edit {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {

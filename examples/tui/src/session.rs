@@ -159,7 +159,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Returns the traceset.
+    /// Returns the traceset of the tab.
     pub fn traceset(&self) -> &Traceset {
         self.scheduler.context().traceset()
     }
@@ -304,7 +304,7 @@ impl Session {
         Ok(())
     }
 
-    /// Cancels the search.
+    /// Cancels the search for an event, if one is running.
     pub fn stop_search(&mut self) {
         if let Some(search) = self.search.take() {
             search.cancel(&mut self.scheduler);

@@ -33,7 +33,7 @@ impl Axis {
         Axis { window, columns, step: window.width().div_ceil(columns.into()) }
     }
 
-    /// Returns the window.
+    /// Returns the time window of the axis.
     pub fn window(self) -> TimeWindow {
         self.window
     }

@@ -106,7 +106,7 @@ impl Search {
         }
     }
 
-    /// Cancels the search.
+    /// Cancels the requests of the search.
     pub fn cancel(&self, scheduler: &mut Scheduler<'static>) {
         scheduler.cancel_owner(self.owner);
     }
