@@ -70,7 +70,7 @@ fn filter(c: &mut Criterion) {
         ("1 % of the time", &window),
     ] {
         let filters = compile(text, &traces);
-        group.bench_function(format!("{name}: each event asked"), |b| {
+        group.bench_function(format!("{name}: each event tested"), |b| {
             b.iter(|| tested(&traces, |event| filters.matches(event)))
         });
         group.bench_function(format!("{name}: delivered in a context"), |b| {

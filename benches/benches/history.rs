@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lttv_benches::k1::{Query, Questions, START, WORKLOADS, Workload};
+use lttv_benches::k1::{Query, QueryBatch, START, WORKLOADS, Workload};
 use lttv_state::history::{Builder, History, Settings};
 
 /// Builds a history in a temporary file.
@@ -59,15 +59,15 @@ fn ask(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("ask {}, per question", workload.name));
         group.sample_size(10);
         for query in Query::ALL {
-            let questions = Questions::of(query, &workload.k1, history.start(), history.end());
-            group.throughput(Throughput::Elements(questions.asked.len() as u64));
+            let batch = QueryBatch::of(query, &workload.k1, history.start(), history.end());
+            group.throughput(Throughput::Elements(batch.queries.len() as u64));
             group.bench_function(BenchmarkId::from_parameter(query.name()), |b| {
                 b.iter(|| {
-                    for asked in &questions.asked {
-                        let asked = questions.ask(&history, asked, |interval| {
+                    for arguments in &batch.queries {
+                        let answer = batch.run(&history, arguments, |interval| {
                             black_box(interval);
                         });
-                        asked.expect("an answer");
+                        answer.expect("an answer");
                     }
                 });
             });

@@ -16,7 +16,7 @@ mod simulation;
 
 pub use digest::Digest;
 pub use measure::{MeasureError, measure};
-pub use queries::{Asked, Query, Questions};
+pub use queries::{Query, QueryArguments, QueryBatch};
 pub use simulation::{K1, START, Sink};
 
 /// The expected digests of a workload.

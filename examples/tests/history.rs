@@ -63,7 +63,7 @@ fn queries_show_the_built_history() {
         format!("to         {} ns", expected.end()),
         format!("intervals  {}", expected.intervals_count()),
     ] {
-        assert!(info.lines().any(|told| told == line), "{line:?} in {info}");
+        assert!(info.lines().any(|text| text == line), "{line:?} in {info}");
     }
 
     let middle = expected.start().midpoint(expected.end());
@@ -89,8 +89,8 @@ fn a_history_is_extended_when_its_trace_has_grown() {
         std::fs::write(stream, &bytes[..packets * 9 / 10 * PACKET as usize]).expect("a part");
     }
     let (trace, file) = (trace.to_str().unwrap(), file.to_str().unwrap());
-    let events = |told: &str| -> u64 {
-        let line = told.lines().find(|line| line.starts_with("events")).expect("a line of it");
+    let events = |text: &str| -> u64 {
+        let line = text.lines().find(|line| line.starts_with("events")).expect("a line of it");
         line.split_ascii_whitespace().nth(1).unwrap().parse().expect("a number")
     };
     let first = history(&["build", trace, file]);

@@ -8,7 +8,7 @@ use std::time::Instant;
 use lttv_state::history::History;
 
 use super::measure::MeasureError;
-use super::{Query, Questions, Workload};
+use super::{Query, QueryBatch, Workload};
 
 /// Returns the number of page faults of this process that waited for a disk.
 fn pages_waited_for() -> Option<u64> {
@@ -45,9 +45,9 @@ pub(super) fn cold(
         let before = pages_waited_for();
         let timer = Instant::now();
         let history = History::open(path)?;
-        let questions = Questions::of(query, &workload.k1, history.start(), history.end());
-        if let Some(asked) = questions.asked.first() {
-            questions.ask(&history, asked, |interval| {
+        let batch = QueryBatch::of(query, &workload.k1, history.start(), history.end());
+        if let Some(query) = batch.queries.first() {
+            batch.run(&history, query, |interval| {
                 std::hint::black_box(interval);
             })?;
         }

@@ -15,14 +15,14 @@ fn row(
     out: &mut impl Write,
     what: &'static str,
     right: bool,
-    told: &str,
+    result: &str,
     wrong: &mut Option<&'static str>,
 ) -> Result<(), MeasureError> {
     if !right {
         wrong.get_or_insert(what);
     }
     let verdict = if right { "yes" } else { "NO" };
-    writeln!(out, "  {what}: {told}: {verdict}")?;
+    writeln!(out, "  {what}: {result}: {verdict}")?;
     Ok(())
 }
 
@@ -100,17 +100,17 @@ pub(super) fn crash(
                 && found.end == ends(expected.end)
         });
     }
-    let told = format!(
-        "given up in the middle; {} blocks, {} intervals are read, as in the whole",
+    let result = format!(
+        "interrupted in the middle; {} blocks, {} intervals are read, as in the whole history",
         recovered.blocks(),
         recovered.intervals_count()
     );
-    row(out, "crash", same, &told, wrong)?;
+    row(out, "crash", same, &result, wrong)?;
     drop(recovered);
 
     let resumed = continued(workload, Builder::resume(&path, Settings::default())?)?;
     let same = digest(&resumed)? == digest(whole)?;
-    row(out, "resumed", same, "gone on from there, it is the same as the whole", wrong)?;
+    row(out, "resumed", same, "continued, it equals the whole history", wrong)?;
     std::fs::remove_file(&path)?;
     Ok(())
 }
@@ -139,11 +139,11 @@ pub(super) fn grown(
     let builder = Builder::extend(&path, settings, settled)?;
     let (copying, _) = timer.stop();
     let same = refused && digest(&continued(workload, builder)?)? == digest(whole)?;
-    let told = format!(
-        "one of nine tenths is stale, and gone on with it is the same as the whole; \
-         {copying:.2?} to begin"
+    let result = format!(
+        "one of nine tenths is stale, and extended it equals the whole history; \
+         {copying:.2?} to start"
     );
-    row(out, "grown", same, &told, wrong)?;
+    row(out, "grown", same, &result, wrong)?;
     std::fs::remove_file(&path)?;
     Ok(())
 }
@@ -194,14 +194,15 @@ pub(super) fn edges(
         let quark = Quark::from_index(i as u32);
         same &= history.tree().name(quark) == Some(name) && history.at(quark, 150)?.value == value;
     }
-    let told = "attributes *, 19/ahci, of two lines; a text of 40 000 bytes, -0.0, ends of ranges";
-    row(out, "odd names and values", same, told, wrong)?;
+    let result =
+        "attributes *, 19/ahci, of two lines; a text of 40 000 bytes, -0.0, ends of ranges";
+    row(out, "odd names and values", same, result, wrong)?;
 
     let other = Identity { version: 1, ..Identity::default() };
     let stale = matches!(History::open_for(&path, &other), Err(Error::Stale { .. }));
     let fresh = History::open_for(&path, &Identity::default()).is_ok();
-    let told = "what was built from something else is refused, the same is not";
-    row(out, "stale", stale && fresh, told, wrong)?;
+    let result = "a history of another source is refused, the same source is accepted";
+    row(out, "stale", stale && fresh, result, wrong)?;
     std::fs::remove_file(&path)?;
 
     let mut builder = Builder::in_memory(0);

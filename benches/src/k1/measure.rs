@@ -10,7 +10,7 @@ use lttv_state::history::{Builder, Error, History, Settings};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::cold::cold;
-use super::{Digest, Limits, Query, Questions, START, Workload, faults};
+use super::{Digest, Limits, Query, QueryBatch, START, Workload, faults};
 
 /// An error from measuring a workload.
 #[derive(Debug)]
@@ -245,31 +245,31 @@ fn ask(
     out: &mut impl Write,
     wrong: &mut Option<&'static str>,
 ) -> Result<(), MeasureError> {
-    writeln!(out, "  each question: in a history that was just opened; then warm, the least and")?;
+    writeln!(out, "  each query: in a newly opened history; then warm, the least and")?;
     writeln!(
         out,
-        "  the median of {PASSES} passes over all, by turns, CPU time; and half and 95 of 100"
+        "  the median of {PASSES} passes over all, in turns, CPU time; and the 50th and the 95th"
     )?;
-    writeln!(out, "  below, wall time")?;
-    let open = |query| Asked::open(query, workload, path);
-    let mut all: Vec<Asked> = Query::ALL.into_iter().map(open).collect::<Result<_, _>>()?;
+    writeln!(out, "  percentile, elapsed time")?;
+    let open = |query| Measured::open(query, workload, path);
+    let mut all: Vec<Measured> = Query::ALL.into_iter().map(open).collect::<Result<_, _>>()?;
     for _ in 0..PASSES {
-        all.iter_mut().try_for_each(Asked::pass)?;
+        all.iter_mut().try_for_each(Measured::pass)?;
     }
     let known = workload.expected.answers.into_iter().zip(workload.limits.answers);
-    for (asked, (expected, most)) in all.iter_mut().zip(known) {
-        asked.tell(out, most)?;
-        let digest = asked.questions.digest(&asked.history)?;
-        verdict(out, asked.query.name(), digest.sum, expected, wrong)?;
+    for (measured, (expected, most)) in all.iter_mut().zip(known) {
+        measured.write(out, most)?;
+        let digest = measured.batch.digest(&measured.history)?;
+        verdict(out, measured.query.name(), digest.sum, expected, wrong)?;
     }
     Ok(())
 }
 
 /// The queries of a kind, and their times so far.
-struct Asked {
+struct Measured {
     query: Query,
     history: History,
-    questions: Questions,
+    batch: QueryBatch,
     /// The mean time per query in the first pass.
     first: Duration,
     found: u64,
@@ -277,39 +277,39 @@ struct Asked {
     passes: Vec<Duration>,
 }
 
-impl Asked {
-    fn open(query: Query, workload: &Workload, path: &Path) -> Result<Asked, MeasureError> {
+impl Measured {
+    fn open(query: Query, workload: &Workload, path: &Path) -> Result<Measured, MeasureError> {
         let history = History::open(path)?;
-        let questions = Questions::of(query, &workload.k1, history.start(), history.end());
+        let batch = QueryBatch::of(query, &workload.k1, history.start(), history.end());
         let timer = Timer::start();
         let mut found = 0;
-        for asked in &questions.asked {
-            questions.ask(&history, asked, |_| found += 1)?;
+        for arguments in &batch.queries {
+            batch.run(&history, arguments, |_| found += 1)?;
         }
-        let first = timer.stop().0 / questions.asked.len() as u32;
-        Ok(Asked { query, history, questions, first, found, passes: Vec::with_capacity(PASSES) })
+        let first = timer.stop().0 / batch.queries.len() as u32;
+        Ok(Measured { query, history, batch, first, found, passes: Vec::with_capacity(PASSES) })
     }
 
     fn pass(&mut self) -> Result<(), MeasureError> {
-        let Asked { history, questions, .. } = self;
+        let Measured { history, batch, .. } = self;
         let timer = Timer::start();
-        for asked in &questions.asked {
-            questions.ask(history, asked, |interval| {
+        for arguments in &batch.queries {
+            batch.run(history, arguments, |interval| {
                 std::hint::black_box(interval);
             })?;
         }
-        self.passes.push(timer.stop().0 / questions.asked.len() as u32);
+        self.passes.push(timer.stop().0 / batch.queries.len() as u32);
         Ok(())
     }
 
-    fn tell(&mut self, out: &mut impl Write, most: Option<Duration>) -> Result<(), MeasureError> {
-        let Asked { query, history, questions, first, found, passes } = self;
+    fn write(&mut self, out: &mut impl Write, most: Option<Duration>) -> Result<(), MeasureError> {
+        let Measured { query, history, batch, first, found, passes } = self;
         passes.sort();
         let (least, median) = (passes[0], passes[PASSES / 2]);
-        let mut walls = Vec::with_capacity(questions.asked.len());
-        for asked in &questions.asked {
+        let mut walls = Vec::with_capacity(batch.queries.len());
+        for arguments in &batch.queries {
             let start = Instant::now();
-            questions.ask(history, asked, |interval| {
+            batch.run(history, arguments, |interval| {
                 std::hint::black_box(interval);
             })?;
             walls.push(start.elapsed());

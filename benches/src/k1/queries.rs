@@ -58,24 +58,24 @@ impl Query {
 
 /// The parameters of a query.
 #[derive(Debug, Clone)]
-pub enum Asked {
+pub enum QueryArguments {
     /// All attributes at a time, in ns.
     State(i64),
     /// One attribute at a time, in ns.
     One(Quark, i64),
-    /// Some attributes (an index into [`Questions::rows`]) at some times, in ns.
+    /// Some attributes (an index into [`QueryBatch::rows`]) at some times, in ns.
     Times(usize, Vec<i64>),
-    /// Some attributes (an index into [`Questions::rows`]) from a time to another, in ns.
+    /// Some attributes (an index into [`QueryBatch::rows`]) from a time to another, in ns.
     Range(usize, i64, i64),
 }
 
 /// A list of queries of one kind.
 #[derive(Debug)]
-pub struct Questions {
+pub struct QueryBatch {
     /// The lists of attributes that the queries refer to.
     pub rows: Vec<Vec<Quark>>,
     /// The queries.
-    pub asked: Vec<Asked>,
+    pub queries: Vec<QueryArguments>,
 }
 
 struct Random(u64);
@@ -88,9 +88,9 @@ impl Random {
     }
 }
 
-impl Questions {
+impl QueryBatch {
     /// Creates the queries of a kind for a workload from `start` to `end`, in ns.
-    pub fn of(query: Query, k1: &K1, start: i64, end: i64) -> Questions {
+    pub fn of(query: Query, k1: &K1, start: i64, end: i64) -> QueryBatch {
         let span = (end - start + 1) as u64;
         let window = span / 100;
         let status = |i: u32| Quark::from_index(k1.thread(i));
@@ -100,17 +100,20 @@ impl Questions {
             (0..count).map(move |_| start + random.next(span - window))
         };
         let mut random;
-        let (row, asked): (Vec<Quark>, Vec<Asked>) = match query {
+        let (row, queries): (Vec<Quark>, Vec<QueryArguments>) = match query {
             Query::Full => {
                 random = Random(0x5EED_0001);
-                (Vec::new(), (0..200).map(|_| Asked::State(start + random.next(span))).collect())
+                (
+                    Vec::new(),
+                    (0..200).map(|_| QueryArguments::State(start + random.next(span))).collect(),
+                )
             }
             Query::Single => {
                 random = Random(0x5EED_0002);
                 let one = |_| {
                     let t = start + random.next(span);
                     let quark = random.next(k1.attributes().into());
-                    Asked::One(Quark::from_index(quark as u32), t)
+                    QueryArguments::One(Quark::from_index(quark as u32), t)
                 };
                 (Vec::new(), (0..10_000).map(one).collect())
             }
@@ -118,54 +121,57 @@ impl Questions {
                 random = Random(0x5EED_0003);
                 let one = |_| {
                     let t = start + random.next(span);
-                    Asked::One(status(random.next(k1.threads.into()) as u32), t)
+                    QueryArguments::One(status(random.next(k1.threads.into()) as u32), t)
                 };
                 (Vec::new(), (0..10_000).map(one).collect())
             }
             Query::Wide => {
                 let step = (span as i64 - 1) / 999;
                 let times: Vec<i64> = (0..1000).map(|i| start + i * step).collect();
-                (threads(200), (0..5).map(|_| Asked::Times(0, times.clone())).collect())
+                (threads(200), (0..5).map(|_| QueryArguments::Times(0, times.clone())).collect())
             }
             Query::Window => {
                 let times = |w: i64| (0..1000).map(|k| w + k * (window as i64 - 1) / 999).collect();
-                (threads(u32::MAX), windows(20).map(|w| Asked::Times(0, times(w))).collect())
+                (
+                    threads(u32::MAX),
+                    windows(20).map(|w| QueryArguments::Times(0, times(w))).collect(),
+                )
             }
             Query::Range => {
-                let range = |w: i64| Asked::Range(0, w, w + span as i64 / 1000);
+                let range = |w: i64| QueryArguments::Range(0, w, w + span as i64 / 1000);
                 (threads(u32::MAX), windows(20).map(range).collect())
             }
             Query::Row | Query::Rows => {
                 let count = if query == Query::Row { 5 } else { 20 };
-                let range = |w: i64| Asked::Range(0, w, w + window as i64);
+                let range = |w: i64| QueryArguments::Range(0, w, w + window as i64);
                 (vec![Quark::from_index(k1.cpu(0))], windows(count).map(range).collect())
             }
         };
-        Questions { rows: vec![row], asked }
+        QueryBatch { rows: vec![row], queries }
     }
 
     /// Runs a query, and calls `found` for each interval of the answer.
-    pub fn ask<'h>(
+    pub fn run<'h>(
         &self,
         history: &'h History,
-        asked: &Asked,
+        arguments: &QueryArguments,
         mut found: impl FnMut(&Interval<'h>),
     ) -> Result<(), Error> {
         let mut each = |interval| {
             found(&interval);
             ControlFlow::Continue(())
         };
-        let _all = match asked {
-            Asked::State(t) => history.all_at(*t, each)?,
-            Asked::One(quark, t) => each(history.at(*quark, *t)?),
-            Asked::Times(row, times) => history.at_times(&self.rows[*row], times, each)?,
-            Asked::Range(row, first, last) if self.rows[*row].len() == 1 => {
+        let _all = match arguments {
+            QueryArguments::State(t) => history.all_at(*t, each)?,
+            QueryArguments::One(quark, t) => each(history.at(*quark, *t)?),
+            QueryArguments::Times(row, times) => history.at_times(&self.rows[*row], times, each)?,
+            QueryArguments::Range(row, first, last) if self.rows[*row].len() == 1 => {
                 for interval in history.intervals(self.rows[*row][0], *first..=*last)? {
                     found(&interval?);
                 }
                 ControlFlow::Continue(())
             }
-            Asked::Range(row, first, last) => {
+            QueryArguments::Range(row, first, last) => {
                 history.over(&self.rows[*row], *first..=*last, 1, each)?
             }
         };
@@ -175,8 +181,8 @@ impl Questions {
     /// Runs all queries, and returns the digest of their answers.
     pub fn digest(&self, history: &History) -> Result<Digest, Error> {
         let mut digest = Digest::default();
-        for asked in &self.asked {
-            self.ask(history, asked, |interval| digest.add(interval))?;
+        for arguments in &self.queries {
+            self.run(history, arguments, |interval| digest.add(interval))?;
         }
         Ok(digest)
     }

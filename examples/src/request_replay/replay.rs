@@ -80,26 +80,26 @@ pub fn replay(
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let mut owners: HashMap<&str, Owner> = HashMap::new();
     let mut requests: Vec<Option<EventsRequest<'_>>> = Vec::new();
-    for asked in &script.requests {
-        let name = asked.owner.as_deref().unwrap_or(&asked.id);
+    for scripted in &script.requests {
+        let name = scripted.owner.as_deref().unwrap_or(&scripted.id);
         let owner = *owners.entry(name).or_insert_with(Owner::fresh);
-        requests.push(Some(request(asked, owner, traces, &positions, &log)?));
+        requests.push(Some(request(scripted, owner, traces, &positions, &log)?));
     }
 
     let budget = script.chunk_events.map_or(Budget::default(), Budget::events);
     let mut ids: Vec<Option<RequestId>> = vec![None; requests.len()];
     let (mut read, mut seeks, mut call) = (0, 0, 0);
     loop {
-        for ((asked, request), id) in script.requests.iter().zip(&mut requests).zip(&mut ids) {
-            if asked.submit_at.unwrap_or(0) <= call
+        for ((scripted, request), id) in script.requests.iter().zip(&mut requests).zip(&mut ids) {
+            if scripted.submit_at.unwrap_or(0) <= call
                 && let Some(request) = request.take()
             {
-                let refused = |source| ReplayError::Submit { request: asked.id.clone(), source };
+                let refused = |source| ReplayError::Submit { request: scripted.id.clone(), source };
                 *id = Some(scheduler.submit(request).map_err(refused)?);
             }
         }
-        for (asked, id) in script.requests.iter().zip(&ids) {
-            if asked.cancel_at == Some(call)
+        for (scripted, id) in script.requests.iter().zip(&ids) {
+            if scripted.cancel_at == Some(call)
                 && let Some(id) = id
             {
                 scheduler.cancel(*id);
@@ -112,7 +112,7 @@ pub fn replay(
         call += 1;
         if chunk.status == Status::Idle {
             let waiting = script.requests.iter().zip(&requests).filter(|(_, r)| r.is_some());
-            match waiting.map(|(asked, _)| asked.submit_at.unwrap_or(0)).min() {
+            match waiting.map(|(scripted, _)| scripted.submit_at.unwrap_or(0)).min() {
                 Some(next) => call = call.max(next),
                 None => break,
             }
@@ -127,34 +127,34 @@ pub fn replay(
 
 /// Builds the request that the script describes.
 fn request<'h>(
-    asked: &'h Request,
+    scripted: &'h Request,
     owner: Owner,
     traces: &[Arc<Trace>],
     positions: &BTreeMap<u64, TracesetPosition>,
     log: &'h Log<'_>,
 ) -> Result<EventsRequest<'h>, ReplayError> {
-    let id = asked.id.as_str();
-    let mut request = EventsRequest::new(owner).urgency(match asked.priority {
+    let id = scripted.id.as_str();
+    let mut request = EventsRequest::new(owner).urgency(match scripted.priority {
         Some(Priority::High) => Urgency::HIGH,
         Some(Priority::Low) | None => Urgency::LOW,
     });
-    request = match asked.start {
+    request = match scripted.start {
         None => request,
         Some(Start::Time(time)) => request.from(Timestamp::from_ns(time)),
         Some(Start::Event(event)) => request.from(&positions[&event]),
     };
-    if let Some(time) = asked.end_time {
+    if let Some(time) = scripted.end_time {
         request = request.until(Timestamp::from_ns(time));
     }
-    if let Some(event) = asked.end_event {
+    if let Some(event) = scripted.end_event {
         request = request.until_position(&positions[&event]);
     }
-    if let Some(events) = asked.num_events {
+    if let Some(events) = scripted.num_events {
         request = request.events(events);
     }
-    if let Some(text) = &asked.filter {
+    if let Some(text) = &scripted.filter {
         let filters = Expression::parse(text).and_then(|e| Filters::new(&e, traces));
-        let wrong = |source| ReplayError::Filter { request: asked.id.clone(), source };
+        let wrong = |source| ReplayError::Filter { request: scripted.id.clone(), source };
         request = request.filter(filters.map_err(wrong)?);
     }
     let mut calls = 0;
@@ -165,7 +165,7 @@ fn request<'h>(
             let time = call.event.timestamp().unwrap_or(call.time());
             log.event(id, time.ns(), call.event.event_type().name());
             calls += 1;
-            if asked.stop_after == Some(calls) {
+            if scripted.stop_after == Some(calls) {
                 control.stop();
             }
         })

@@ -48,12 +48,12 @@ impl SignalState {
     pub(crate) fn watch() -> io::Result<Self> {
         let terminal = Arc::new(Terminal::open().ok());
         let state = SignalState { flags: Arc::default(), terminal };
-        let noting = state.clone();
+        let recorder = state.clone();
         // Also catch signals that were ignored when the program started: without a terminal
         // it is useless.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGTSTP])?;
-        let note = move || signals.forever().for_each(|signal| noting.note(signal));
-        Builder::new().name("signals".to_owned()).spawn(note)?;
+        let record = move || signals.forever().for_each(|signal| recorder.record(signal));
+        Builder::new().name("signals".to_owned()).spawn(record)?;
         let watched = state.clone();
         let end = move || {
             let Some(terminal) = &*watched.terminal else { return };
@@ -95,7 +95,7 @@ impl SignalState {
     }
 
     /// Records a signal. Ends the program later if it does not end by itself.
-    fn note(&self, signal: i32) {
+    fn record(&self, signal: i32) {
         if signal == SIGTSTP {
             self.flags.suspend.store(true, Ordering::Relaxed);
             return;

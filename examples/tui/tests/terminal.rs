@@ -63,8 +63,8 @@ fn keys_in_a_terminal() {
     let program = env!("CARGO_BIN_EXE_lttv-tui");
     let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
     let command = format!("{program} {trace}; echo ENDED with $?; sleep 60");
-    let begun = tmux.run(&["new-session", "-d", "-x", "150", "-y", "44", &command]);
-    assert!(begun.expect("tmux runs").status.success());
+    let started = tmux.run(&["new-session", "-d", "-x", "150", "-y", "44", &command]);
+    assert!(started.expect("tmux runs").status.success());
 
     tmux.wait_for("6087 in all");
     // Zoom and move: the marks of the axis follow.

@@ -29,12 +29,12 @@ pub struct WhoRan {
     owner: Owner,
     known: Rc<RefCell<Vec<Answer>>>,
     /// The positions of the last request, in order.
-    asked: Vec<TracesetPosition>,
+    requested: Vec<TracesetPosition>,
 }
 
 impl Default for WhoRan {
     fn default() -> Self {
-        WhoRan { owner: Owner::fresh(), known: Rc::default(), asked: Vec::new() }
+        WhoRan { owner: Owner::fresh(), known: Rc::default(), requested: Vec::new() }
     }
 }
 
@@ -61,14 +61,14 @@ impl WhoRan {
     ) -> Result<(), SubmitError> {
         let unknown: Vec<_> = events.filter(|(at, _)| self.at(at).is_none()).collect();
         let (Some(first), Some(last)) = (unknown.first(), unknown.last()) else { return Ok(()) };
-        if unknown.iter().all(|(at, _)| self.asked.contains(at)) {
+        if unknown.iter().all(|(at, _)| self.requested.contains(at)) {
             return Ok(());
         }
         scheduler.cancel_owner(self.owner);
         if self.known.borrow().len() > MOST {
             self.known.borrow_mut().clear();
         }
-        self.asked = unknown.iter().map(|(at, _)| at.clone()).collect();
+        self.requested = unknown.iter().map(|(at, _)| at.clone()).collect();
         let request = EventsRequest::new(self.owner).from(&first.0).through(last.1);
         let (known, mut next) = (self.known.clone(), 0);
         scheduler.submit(request.on_every_event(move |call, control| {
