@@ -15,8 +15,8 @@ pub(crate) struct Cli {
 
 /// The help text before the list of modules.
 pub(crate) const BEFORE_MODULES: &str = "\
-Modules add options. Those of a module and of the modules that it requires are known, and shown here,
-after it has been named with --module.
+Modules add options. The options of a module and of the modules that it requires are accepted, and
+shown here, after it has been named with --module.
 
 Modules:";
 
@@ -30,5 +30,5 @@ Times:
 Ctrl-C ends reading; the results so far are printed.
 
 Exit status: 0 if everything was read and written; 1 if something could not be read (the rest was
-analysed) or written; 2 for a wrong command line: modules, options, times, filters, or an output that
-would replace a file of a trace; 130 if interrupted.";
+analysed) or written; 2 for a wrong command line: modules, options, times, filters, or an output
+that would replace a file of a trace; 130 if interrupted.";

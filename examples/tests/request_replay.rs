@@ -353,7 +353,7 @@ fn wrong_scripts_are_refused() {
         |request: Value| json!({"traces": kernel.paths, "chunk_events": 10, "requests": [request]});
     for (wrong, status, why) in [
         (json!({"traces": ["nowhere"], "chunk_events": 1, "requests": []}), 1, "nowhere"),
-        (script(json!({"id": "a", "end_event": 1_000_000})), 2, "no event 1000000"),
+        (script(json!({"id": "a", "end_event": 1_000_000})), 2, "event 1000000 does not exist"),
         (script(json!({"id": "a", "filter": "event.nmae == x"})), 2, "request a: invalid filter"),
         (script(json!({"id": "a", "priority": "highest"})), 2, "highest"),
     ] {

@@ -115,15 +115,15 @@ packet.context.FIELD. Other names are event.name, event.time, event.loglevel, ch
 tracefile.name, tracefile.cpu, trace.name, trace.env.NAME; and for kernel traces state.pid,
 state.process_name, state.execution_mode and others.
 
-JSON objects contain `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`, `tracefile`,
-`cpu`, `name`, `id`, and `packet_context`, `common_context`, `specific_context` and `fields` if the
-event has them. Integers have all their digits, also beyond 2^53. Enumerations are
+JSON objects contain `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`,
+`tracefile`, `cpu`, `name`, `id`, and `packet_context`, `common_context`, `specific_context` and
+`fields` if the event has them. Integers have all their digits, also beyond 2^53. Enumerations are
 {\"value\":4,\"labels\":[\"RANGE\"]}, bit maps {\"value\":5,\"flags\":[\"a\"]}, variants
 {\"option\":\"name\",\"value\":…}; blobs are strings of hexadecimal digits, absent options null;
 NaN and infinities are the strings \"nan\", \"inf\" and \"-inf\".
 
-Control characters in names and texts, controls of bidirectional text, and bytes that are not UTF-8 are
-printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace writes them
+Control characters in names and texts, controls of bidirectional text, and bytes that are not
+UTF-8 are printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace writes them
 unchanged to files and pipes, as babeltrace2 does; to a terminal it escapes them.
 
 Exit status: 0 if everything was read and written; 1 if something could not be read or written, or a
