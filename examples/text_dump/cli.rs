@@ -123,8 +123,8 @@ JSON objects contain `timestamp` (nanoseconds, null without a clock), `cycles`, 
 NaN and infinities are the strings \"nan\", \"inf\" and \"-inf\".
 
 Control characters in names and texts, controls of bidirectional text, and bytes that are not
-UTF-8 are printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace writes them
-unchanged to files and pipes, as babeltrace2 does; to a terminal it escapes them.
+UTF-8 are printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace
+writes them unchanged to files and pipes, as babeltrace2 does; to a terminal it escapes them.
 
 Exit status: 0 if everything was read and written; 1 if something could not be read or written, or a
 stream ended with an error (everything before it and all other streams are printed); 2 for a wrong
