@@ -32,7 +32,7 @@ pub fn bundled_trace() -> Result<PathBuf, String> {
 ///
 /// # Errors
 ///
-/// Those of [`open`], and if the bundled trace cannot be found.
+/// Returns the errors of [`open`], and an error if the bundled trace cannot be found.
 pub fn open_or_bundled(
     report: &mut Report,
     paths: &[PathBuf],

@@ -66,7 +66,7 @@ fn a_file_of_checkpoints_is_made_once() {
     assert_eq!(json(&run), expected);
     assert!(run.stderr.contains("truncated"), "{}", run.stderr);
     assert_eq!(fs::read(&path).unwrap(), made);
-    // So is a file of another trace.
+    // A file of another trace is also written again.
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/ust");
     let run = state_at(other, TIME, &with_file);
     assert!(run.stderr.contains("other traces") && run.status == Some(0), "{run:?}");

@@ -73,7 +73,7 @@ pub(crate) struct Cli {
     #[arg(short, long, value_name = "FIELD,…", value_enum, value_delimiter = ',')]
     fields: Vec<HeaderField>,
 
-    /// When to use colours
+    /// Use of colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) color: Color,
 

@@ -1,6 +1,6 @@
 //! The modules of the program `lttv`: analyses and outputs.
 //!
-//! When a module starts, it adds its hooks for events to the batch, and a final hook that
+//! A starting module adds its hooks for events to the batch, and a final hook that
 //! writes its results to the session. So the traces are read once for any number of modules.
 //!
 //! Modules and options have the names that they have in LTTV, if they exist there.

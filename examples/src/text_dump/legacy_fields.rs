@@ -44,7 +44,7 @@ enum How {
     Hexadecimal(HexCase),
     /// In octal digits.
     Octal,
-    /// As a character.
+    /// One character, from the low byte.
     Character,
     /// By its label, or in decimal if it has none.
     Label,

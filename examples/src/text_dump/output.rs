@@ -91,7 +91,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Those of [`finish`](Self::finish).
+    /// Returns the errors of [`finish`](Self::finish).
     pub fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
         self.set_escapes(Escapes::Json);
         writeln!(self, "{value:#}")
