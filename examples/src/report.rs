@@ -34,7 +34,7 @@ Exit status: 0 if everything was read and written; 1 if something could not be r
 #[error("{plain}")]
 pub struct Usage {
     plain: String,
-    /// The same text in colours, for a terminal.
+    /// The text with colours, for a terminal.
     styled: Option<String>,
 }
 

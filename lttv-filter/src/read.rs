@@ -18,7 +18,7 @@ pub struct Matches<'f> {
     filters: &'f Filters,
     merge: Merge,
     spans: Spans,
-    /// Whether all events pass.
+    /// `true` if all events pass.
     all: bool,
 }
 

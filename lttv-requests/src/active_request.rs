@@ -25,12 +25,12 @@ pub(crate) struct ActiveRequest<'h> {
     pub(crate) trace: Option<usize>,
     /// The time before which no event is delivered to the request.
     since: Timestamp,
-    /// Whether start and end times are times of delivery.
+    /// `true` if start and end times are times of delivery.
     by_delivery: bool,
     /// The time of delivery by which all events before the end time have been delivered.
     /// Known once the request has started.
     delivered_by: Option<Timestamp>,
-    /// Whether a hook counts the request's events.
+    /// `true` if a hook counts the request's events.
     is_counted: bool,
     /// The number of events that the request has gone through, if no hook counts them.
     events: u64,

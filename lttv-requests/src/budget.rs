@@ -84,9 +84,9 @@ pub(crate) struct Meter {
     effort: u64,
     /// The number of executed commands of hooks.
     commands: u64,
-    /// Whether the queue of commands has been emptied once in this call.
+    /// `true` if the queue of commands has been emptied once in this call.
     has_run_commands: bool,
-    /// Whether the call has made progress.
+    /// `true` if the call has made progress.
     has_progress: bool,
     slice: u64,
     slice_start: Instant,

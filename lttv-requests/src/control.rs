@@ -22,18 +22,18 @@ pub struct Control<'h>(pub(crate) Rc<Shared<'h>>);
 
 /// The state that a request's hooks share with each other and the scheduler.
 pub(crate) struct Shared<'h> {
-    /// Whether a hook has to interrupt reading before the next event.
+    /// `true` if a hook has to interrupt reading before the next event.
     pub(crate) interrupt: Cell<bool>,
-    /// Whether a hook has ended the chunk.
+    /// `true` if a hook has ended the chunk.
     pub(crate) yielded: Cell<bool>,
     pub(crate) stopped: Cell<bool>,
-    /// Whether a hook has panicked. Event hooks are not called any more then.
+    /// `true` if a hook has panicked. Event hooks are not called any more then.
     has_panicked: Cell<bool>,
     /// The number of events that the counting hook has counted.
     pub(crate) counted: Cell<u64>,
     /// The number of events at which the counting hook interrupts reading.
     pub(crate) max_counted: Cell<u64>,
-    /// Whether `filter` has to be called.
+    /// `true` if `filter` has to be called.
     pub(crate) is_filtered: Cell<bool>,
     pub(crate) filter: RefCell<RequestFilter<'h>>,
     link: OnceCell<Link<'h>>,

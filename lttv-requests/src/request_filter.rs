@@ -60,7 +60,7 @@ pub(crate) struct RequestFilter<'h> {
     pub(crate) window: Option<(Timestamp, Option<Timestamp>)>,
     /// The maximum number of events that pass. `None` if there is no limit.
     pub(crate) max_matches: Option<u64>,
-    /// Whether the request has several event hooks, so that one event is tested several
+    /// `true` if the request has several event hooks, so that one event is tested several
     /// times.
     pub(crate) has_several_hooks: bool,
     passed: u64,

@@ -94,9 +94,9 @@ pub struct Scheduler<'h> {
     /// results of a call that panicked.
     pub(crate) unreported: Chunk,
     pub(crate) background: Option<Box<Background<'h>>>,
-    /// Whether requests of different urgency are served together.
+    /// `true` if requests of different urgency are served together.
     pub(crate) shares: bool,
-    /// Whether requests that end before they start are reported, and their
+    /// `true` if requests that end before they start are reported, and their
     /// `after_request` hooks called.
     reports_all: bool,
     paused: u32,
@@ -112,7 +112,7 @@ pub struct Pending {
     pub owner: Owner,
     /// The urgency of the request.
     pub urgency: Urgency,
-    /// Whether the request has started: its `before_request` hooks were called.
+    /// `true` if the request has started: its `before_request` hooks were called.
     pub started: bool,
     /// The number of events of the traceset, or of the request's trace, that the request
     /// has gone through so far.

@@ -45,7 +45,7 @@ pub struct Tab<F> {
     divider: f64,
     attributes: Attributes,
     viewers: Vec<Option<Changes>>,
-    /// Whether [`deliver`](Tab::deliver) is running.
+    /// `true` if [`deliver`](Tab::deliver) is running.
     is_delivering: bool,
 }
 
@@ -59,17 +59,17 @@ pub struct ViewerId(usize);
 pub struct Changes {
     /// The previous time window, if the window has changed.
     pub window: Option<TimeWindow>,
-    /// Whether the current time has changed.
+    /// `true` if the current time has changed.
     pub time: bool,
-    /// Whether the current position has changed.
+    /// `true` if the current position has changed.
     pub position: bool,
-    /// Whether the filter has changed.
+    /// `true` if the filter has changed.
     pub filter: bool,
-    /// Whether the divider has changed.
+    /// `true` if the divider has changed.
     pub divider: bool,
-    /// Whether the traceset has changed, so that everything drawn is outdated.
+    /// `true` if the traceset has changed, so that everything drawn is outdated.
     pub traceset: bool,
-    /// Whether everything has to be drawn again.
+    /// `true` if everything has to be drawn again.
     pub redraw: bool,
 }
 

@@ -17,8 +17,9 @@ pub(crate) struct Findings {
 /// The findings for a part of an expression, over all record types.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
-    /// Whether the part can be true for a record, and whether it can be false.
+    /// `true` if the part can be true for a record.
     holds: bool,
+    /// `true` if the part can be false for a record.
     fails: bool,
     pub(crate) field: FieldFinding,
 }
@@ -26,8 +27,9 @@ pub(crate) struct Part {
 /// The findings for a comparison, over records that have the field.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FieldFinding {
-    /// Whether the comparison can be true for such a record, and whether it can be false.
+    /// `true` if the comparison can be true for such a record.
     holds: bool,
+    /// `true` if the comparison can be false for such a record.
     fails: bool,
     limits: Option<Limits>,
     /// The nearest text that the field is known to have, as a suggestion.
@@ -40,7 +42,7 @@ struct Limits {
     low: i128,
     high: i128,
     unit: Unit,
-    /// Whether these are limits of the actual values in this trace, not of the type.
+    /// `true` if these are limits of the actual values in this trace, not of the type.
     is_known: bool,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Test<F> {
     pub(crate) predicate: Predicate,
     /// The result if the record does not have the field.
     pub(crate) absent: bool,
-    /// Whether all records have the field.
+    /// `true` if all records have the field.
     pub(crate) always: bool,
 }
 

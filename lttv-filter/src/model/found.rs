@@ -62,7 +62,7 @@ pub struct Readable<F> {
     pub field: F,
     /// The type of the field.
     pub of: FieldType,
-    /// Whether all records of the type have the field.
+    /// `true` if all records of the type have the field.
     pub always: bool,
 }
 

@@ -64,7 +64,7 @@ pub enum ExprKind {
     In {
         /// The field.
         selector: Selector,
-        /// Whether the test is `not in`.
+        /// `true` if the test is `not in`.
         negated: bool,
         /// The values of the set.
         values: Vec<Literal>,

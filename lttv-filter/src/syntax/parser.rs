@@ -46,7 +46,7 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     comparisons: usize,
-    /// Whether parsing was abandoned, so that no more errors are added.
+    /// `true` if parsing was abandoned, so that no more errors are added.
     is_abandoned: bool,
     errors: Vec<Diagnostic>,
 }

@@ -14,7 +14,7 @@ const MAX_TARGETS: usize = 1024;
 pub(super) struct Target<'c> {
     pub(super) path: Vec<FieldStep>,
     pub(super) class: &'c FieldClass,
-    /// Whether every event has the field.
+    /// `true` if every event has the field.
     pub(super) always: bool,
 }
 

@@ -32,9 +32,9 @@ struct Items<T> {
     items: RefCell<VecDeque<T>>,
     reader: RefCell<Option<Waker>>,
     is_full: Cell<bool>,
-    /// Whether the request's hooks have been dropped.
+    /// `true` if the request's hooks have been dropped.
     has_ended: Cell<bool>,
-    /// Whether the stream has been dropped.
+    /// `true` if the stream has been dropped.
     is_dropped: Cell<bool>,
     reason: Cell<Option<FinishReason>>,
 }

@@ -115,7 +115,7 @@ impl<'h> Inner<'h> {
 pub struct Serve<'h> {
     inner: Rc<Inner<'h>>,
     budget: Budget,
-    /// Whether the last poll returned a chunk, so that other tasks run first.
+    /// `true` if the last poll returned a chunk, so that other tasks run first.
     has_returned_chunk: bool,
 }
 

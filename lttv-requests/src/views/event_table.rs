@@ -65,9 +65,9 @@ struct Inner<T> {
     page: usize,
     describe: Box<Describe<T>>,
     filter: Option<Rc<RefCell<dyn EventFilter>>>,
-    /// Whether there is no event before the first row.
+    /// `true` if there is no event before the first row.
     has_begin: bool,
-    /// Whether there is no event after the last row.
+    /// `true` if there is no event after the last row.
     has_end: bool,
     /// The number of requests so far, not counting continuations of other requests.
     epoch: u64,

@@ -29,7 +29,7 @@ pub struct Row<K, S> {
     later: Vec<Segment<S>>,
     /// The time up to which the timeline is filled.
     known: Timestamp,
-    /// Whether any closed or later segment is active.
+    /// `true` if any closed or later segment is active.
     was_active: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Segment<S> {
     /// The length of time in active states, in ns: all of the segment or 0, unless it is
     /// crowded.
     pub active: u64,
-    /// Whether the segment represents several states that are too short to be shown.
+    /// `true` if the segment represents several states that are too short to be shown.
     pub crowded: bool,
 }
 

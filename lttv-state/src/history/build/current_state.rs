@@ -19,7 +19,7 @@ struct AttributeState {
     /// The number of its intervals in the log.
     count: u32,
     kind: Kind,
-    /// It has changed since the last block.
+    /// `true` if the value has changed since the last block.
     changed: bool,
 }
 
