@@ -299,8 +299,8 @@ fn errors_name_their_place() {
     );
     assert_eq!(
         message(|b| b[21] = 5),
-        "kernel_1: packet 0, byte 68: version or byte order of this sub-buffer are not those of \
-         the trace"
+        "kernel_1: packet 0, byte 68: the version or byte order of this sub-buffer differs from \
+         that of the trace"
     );
     assert_eq!(
         message(|b| b[23] = 3),
