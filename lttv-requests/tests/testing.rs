@@ -28,7 +28,7 @@ fn a_journal_is_whole_only_after_service() {
 }
 
 #[test]
-#[should_panic(expected = "request 1: its event 5")]
+#[should_panic(expected = "request 1: event 5")]
 fn a_request_that_depends_on_others_is_detected() {
     let traceset = traceset();
     // The second of two requests reads more events than it would alone.

@@ -10,7 +10,9 @@ use lttv_context::{Saving, TracesetContext};
 use lttv_requests::{Budget, Chunk, FinishReason, Scheduler, Status};
 use proptest::prelude::*;
 use support::digest::Digest;
-use support::script::{Asked, Between, Hooks, Share, Submit, asked, between, is_dynamic, plain};
+use support::script::{
+    Between, Hooks, ModelRequest, Share, Submit, between, is_dynamic, model_request, plain,
+};
 use support::tracesets::config::cases;
 use support::tracesets::{Sample, sample};
 use support::world::{Entry, Planned, World};
@@ -75,7 +77,7 @@ struct Total {
 
 fn serve(
     sample: &Sample,
-    script: &[Asked],
+    script: &[ModelRequest],
     run: &Run,
 ) -> Result<(std::rc::Rc<World>, Total), TestCaseError> {
     let mut context = TracesetContext::new(&sample.traceset);
@@ -94,8 +96,8 @@ fn serve(
     let most_calls = 100 + 10 * (sample.events.len() + 10) * (script.len() + 1);
     for call in 0.. {
         prop_assert!(call < most_calls, "requests do not end");
-        for (request, asked) in script.iter().enumerate() {
-            if matches!(asked.submit, Submit::Call(at) if at == call) {
+        for (request, model) in script.iter().enumerate() {
+            if matches!(model.submit, Submit::Call(at) if at == call) {
                 let id = scheduler.submit(world.request(request)).expect("a valid request");
                 world.ids.borrow_mut()[request] = Some(id);
             }
@@ -187,12 +189,12 @@ fn interfere(scheduler: &mut Scheduler<'static>, world: &World, act: &Between) {
 
 /// Checks the log of a request against its events when served alone.
 fn check(
-    asked: &Asked,
+    model: &ModelRequest,
     share: &Share,
     log: &[Entry],
     sample: &Sample,
 ) -> Result<(), TestCaseError> {
-    let traces: Vec<usize> = match asked.trace(sample) {
+    let traces: Vec<usize> = match model.trace(sample) {
         Some(trace) => vec![trace],
         None => (0..sample.traceset.traces().len()).collect(),
     };
@@ -246,7 +248,7 @@ fn check(
         prop_assert_eq!(reason, Some(share.reason));
     }
     // The other hook receives the same events, as far as its subscription includes them.
-    if asked.hooks == Hooks::Both {
+    if model.hooks == Hooks::Both {
         if reason == Some(FinishReason::Panicked) {
             // The first hook panicked at the last event.
             calls.pop();
@@ -270,45 +272,45 @@ proptest! {
     #![proptest_config(cases(1024))]
 
     #[test]
-    fn everybody_gets_what_it_gets_alone(
+    fn each_request_receives_what_it_receives_alone(
         sample in sample(),
-        script in prop::collection::vec(asked(), 1..8),
+        script in prop::collection::vec(model_request(), 1..8),
         run in run(),
     ) {
         let (world, _) = serve(&sample, &script, &run)?;
-        for (asked, log) in script.iter().zip(world.logs.borrow().iter()) {
-            check(asked, &asked.alone(&sample, &world.times), log, &sample)?;
+        for (model, log) in script.iter().zip(world.logs.borrow().iter()) {
+            check(model, &model.alone(&sample, &world.times), log, &sample)?;
         }
     }
 
     #[test]
     fn each_stretch_is_read_once(
         sample in sample(),
-        script in prop::collection::vec(asked().prop_map(plain), 1..8),
+        script in prop::collection::vec(model_request().prop_map(plain), 1..8),
         run in run(),
         one_level in any::<bool>(),
     ) {
         let mut script = script;
         if one_level {
             let urgency = script[0].urgency;
-            script.iter_mut().for_each(|asked| asked.urgency = urgency);
+            script.iter_mut().for_each(|model| model.urgency = urgency);
         }
         let run = Run { between: vec![Between::Nothing], ..run };
         let (world, total) = serve(&sample, &script, &run)?;
         let shares: Vec<_> = script.iter().map(|a| a.alone(&sample, &world.times)).collect();
-        for ((asked, share), log) in script.iter().zip(&shares).zip(world.logs.borrow().iter()) {
+        for ((model, share), log) in script.iter().zip(&shares).zip(world.logs.borrow().iter()) {
             prop_assert!(!log.is_empty(), "request was not served");
-            check(asked, share, log, &sample)?;
+            check(model, share, log, &sample)?;
         }
         prop_assert_eq!(total.delivered, shares.iter().map(|share| share.events).sum::<u64>());
         let events = sample.events.len();
-        let mut levels: Vec<_> = script.iter().map(|asked| asked.urgency).collect();
+        let mut levels: Vec<_> = script.iter().map(|model| model.urgency).collect();
         levels.sort();
         levels.dedup();
         let least: u64 = levels
             .iter()
             .map(|level| {
-                let of_level = script.iter().zip(&shares).filter(|(asked, _)| asked.urgency == *level);
+                let of_level = script.iter().zip(&shares).filter(|(model, _)| model.urgency == *level);
                 union(of_level.map(|(_, share)| share), events)
             })
             .sum();
@@ -324,14 +326,14 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn each_of_many_gets_what_it_gets_alone(
+    fn each_of_many_requests_receives_what_it_receives_alone(
         sample in sample(),
-        script in prop::collection::vec(asked(), 50..200),
+        script in prop::collection::vec(model_request(), 50..200),
         run in run(),
     ) {
         let (world, _) = serve(&sample, &script, &run)?;
-        for (asked, log) in script.iter().zip(world.logs.borrow().iter()) {
-            check(asked, &asked.alone(&sample, &world.times), log, &sample)?;
+        for (model, log) in script.iter().zip(world.logs.borrow().iter()) {
+            check(model, &model.alone(&sample, &world.times), log, &sample)?;
         }
     }
 }

@@ -119,8 +119,8 @@ fn a_table_tests_each_event_once_if_none_passes() {
     let traceset = ten_events();
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let table = EventTable::new(Owner::fresh(), 4, |_| ());
-    let asked = Rc::new(Cell::new(0));
-    let counted = asked.clone();
+    let calls = Rc::new(Cell::new(0));
+    let counted = calls.clone();
     table.set_filter(move |_: &EventCall<'_, '_>| {
         counted.set(counted.get() + 1);
         false
@@ -128,7 +128,7 @@ fn a_table_tests_each_event_once_if_none_passes() {
     scheduler.submit(table.show_before(&TracesetPosition::end(&traceset))).unwrap();
     drain(&mut scheduler, 3);
     assert!(table.rows().is_empty() && table.has_begin() && table.has_end() && !table.is_busy());
-    assert_eq!(asked.get(), 10);
+    assert_eq!(calls.get(), 10);
 }
 
 #[test]
@@ -137,10 +137,10 @@ fn a_table_whose_filter_panics_does_not_report_an_end() {
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let table = EventTable::new(Owner::fresh(), 20, |_| ());
     // The filter is called ten times to count events, then again to insert them.
-    let asked = Cell::new(0);
+    let calls = Cell::new(0);
     table.set_filter(move |_: &EventCall<'_, '_>| {
-        asked.set(asked.get() + 1);
-        assert_ne!(asked.get(), 15, "a filter panics");
+        calls.set(calls.get() + 1);
+        assert_ne!(calls.get(), 15, "a filter panics");
         true
     });
     scheduler.submit(table.show_before(&TracesetPosition::end(&traceset))).unwrap();
@@ -301,7 +301,7 @@ proptest! {
     }
 
     #[test]
-    fn rows_have_few_segments_and_lose_no_work(
+    fn rows_have_few_segments_and_lose_no_activity(
         changes in prop::collection::vec((0..4i64, prop::option::of(0..4u8)), 0..200),
         resolution in 1..40u64,
     ) {

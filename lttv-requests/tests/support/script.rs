@@ -9,7 +9,7 @@ use super::tracesets::{Known, Sample};
 
 /// A request in terms of the model: events are given by their numbers in order.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ModelRequest {
     pub(crate) owner: usize,
     pub(crate) urgency: Urgency,
     pub(crate) start: Begin,
@@ -77,7 +77,7 @@ pub(crate) enum Between {
     ResumeStates(usize),
 }
 
-pub(crate) fn asked() -> impl Strategy<Value = Asked> {
+pub(crate) fn model_request() -> impl Strategy<Value = ModelRequest> {
     let index = any::<Index>;
     let rarely = || prop::option::weighted(0.2, any::<Index>());
     let start = prop_oneof![
@@ -112,7 +112,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Asked> {
     (0..3usize, urgency, start, ends, what, submit).prop_map(
         |(owner, urgency, start, ends, (trace, filter, hooks, acts), submit)| {
             let (end_time, end_event, most, most_matches) = ends;
-            Asked {
+            ModelRequest {
                 owner,
                 urgency,
                 start,
@@ -131,10 +131,10 @@ pub(crate) fn asked() -> impl Strategy<Value = Asked> {
 }
 
 /// Removes all actions that depend on other requests.
-pub(crate) fn plain(mut asked: Asked) -> Asked {
-    asked.submit = Submit::Call(0);
-    asked.acts.retain(|(_, act)| matches!(act, Act::Stop));
-    asked
+pub(crate) fn plain(mut model: ModelRequest) -> ModelRequest {
+    model.submit = Submit::Call(0);
+    model.acts.retain(|(_, act)| matches!(act, Act::Stop));
+    model
 }
 
 pub(crate) fn between() -> impl Strategy<Value = Between> {
@@ -168,7 +168,7 @@ pub(crate) struct Share {
     pub(crate) reason: FinishReason,
 }
 
-impl Asked {
+impl ModelRequest {
     pub(crate) fn trace(&self, sample: &Sample) -> Option<usize> {
         let traces = sample.traceset.traces().len();
         self.trace.filter(|_| traces > 0).map(|index| index.index(traces))

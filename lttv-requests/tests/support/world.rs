@@ -13,7 +13,7 @@ use lttv_hooks::{Flow, Priority};
 use lttv_requests::{Control, EventsRequest, FinishReason, Owner, RequestId, Start};
 
 use super::digest::{Digest, known};
-use super::script::{Act, Asked, Begin, Hooks, Submit};
+use super::script::{Act, Begin, Hooks, ModelRequest, Submit};
 use super::tracesets::Sample;
 
 /// A call of a hook of a request.
@@ -35,7 +35,7 @@ pub(crate) struct Planned;
 pub(crate) struct World {
     pub(crate) sample: Sample,
     pub(crate) times: Vec<Timestamp>,
-    pub(crate) script: Vec<Asked>,
+    pub(crate) script: Vec<ModelRequest>,
     pub(crate) logs: RefCell<Vec<Vec<Entry>>>,
     pub(crate) ids: RefCell<Vec<Option<RequestId>>>,
     pub(crate) owners: Vec<Owner>,
@@ -51,7 +51,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(
         sample: Sample,
-        script: Vec<Asked>,
+        script: Vec<ModelRequest>,
         digest: Option<Handle<Digest>>,
     ) -> Rc<Self> {
         let events = sample.events.iter().enumerate();
@@ -90,9 +90,9 @@ impl World {
 
     /// Creates the request of a number in the script.
     pub(crate) fn request(self: &Rc<Self>, request: usize) -> EventsRequest<'static> {
-        let asked = &self.script[request];
-        let mut made = EventsRequest::new(self.owners[asked.owner]).urgency(asked.urgency);
-        made = match asked.start {
+        let model = &self.script[request];
+        let mut made = EventsRequest::new(self.owners[model.owner]).urgency(model.urgency);
+        made = match model.start {
             Begin::First => made.from(Start::Begin),
             Begin::Time(_) if self.times.is_empty() => made,
             Begin::Time(index) => made.from(*index.get(&self.times)),
@@ -101,22 +101,22 @@ impl World {
                 made.from(if by_hook { in_hook } else { between })
             }
         };
-        if let Some(time) = asked.end_time(&self.times) {
+        if let Some(time) = model.end_time(&self.times) {
             made = made.until(time);
         }
-        if let Some(event) = asked.end_event(&self.sample) {
+        if let Some(event) = model.end_event(&self.sample) {
             made = made.until_position(&self.positions[event].0);
         }
-        if let Some(most) = asked.most {
+        if let Some(most) = model.most {
             made = made.events(most);
         }
-        if let Some(most) = asked.most_matches {
+        if let Some(most) = model.most_matches {
             made = made.matches(most);
         }
-        if let Some(trace) = asked.trace(&self.sample) {
+        if let Some(trace) = model.trace(&self.sample) {
             made = made.in_trace(trace);
         }
-        if asked.filter {
+        if model.filter {
             made = made.filter(|call: &EventCall<'_, '_>| known(call).number.is_multiple_of(2));
         }
         made = self.add_event_hooks(made, request);
@@ -176,8 +176,8 @@ impl World {
                 Act::Panic => panics = true,
             }
         }
-        for (other, asked) in self.script.iter().enumerate() {
-            if let Submit::By(by, at) = asked.submit
+        for (other, model) in self.script.iter().enumerate() {
+            if let Submit::By(by, at) = model.submit
                 && (by.index(self.script.len()), at) == (request, calls)
             {
                 self.submit_from(other, control);
@@ -226,8 +226,8 @@ impl World {
             let first = self.script[request].first(&self.sample, &self.times);
             assert_eq!(call.extensions[digest], self.digests[first], "before event {first}");
         }
-        for (other, asked) in self.script.iter().enumerate() {
-            if let Submit::ByBefore(by) = asked.submit
+        for (other, model) in self.script.iter().enumerate() {
+            if let Submit::ByBefore(by) = model.submit
                 && by.index(self.script.len()) == request
                 && other != request
             {
@@ -240,8 +240,8 @@ impl World {
 impl World {
     fn after(self: &Rc<Self>, request: usize, control: &Control<'static>, reason: FinishReason) {
         self.log(request, Entry::AfterRequest(reason));
-        for (other, asked) in self.script.iter().enumerate() {
-            if let Submit::ByAfter(by) = asked.submit
+        for (other, model) in self.script.iter().enumerate() {
+            if let Submit::ByAfter(by) = model.submit
                 && by.index(self.script.len()) == request
                 && other != request
             {
