@@ -79,7 +79,7 @@ fn present(file: &[u8], block: &BlockEntry) -> Vec<u64> {
 
 /// Returns the presence index of a history that has no stored one.
 pub(crate) fn groups(presence: &PresenceBuilder) -> Vec<PresenceGroup> {
-    presence.groups().map(|(presence, blocks)| PresenceGroup::in_memory(presence, blocks)).collect()
+    presence.groups().map(|(rows, blocks)| PresenceGroup::in_memory(rows, blocks)).collect()
 }
 
 impl History {
