@@ -2,8 +2,7 @@
 
 use ltt_read::Timestamp;
 
-use crate::background::Reached;
-use crate::request::{Owner, RequestId};
+use crate::identity::{ModuleId, Owner, RequestId};
 
 /// The results of a call of [`service_chunk`](crate::Scheduler::service_chunk), and of
 /// the previous call if that one panicked.
@@ -128,4 +127,14 @@ pub struct Finished {
     /// The number of events of the traceset, or of the request's trace, that the request
     /// went through, whether or not a hook was called for them.
     pub events: u64,
+}
+
+/// A notification: a computation has met the condition of an owner, or is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reached {
+    /// The owner that requested the notification.
+    pub owner: Owner,
+    /// The computation.
+    pub module: ModuleId,
 }

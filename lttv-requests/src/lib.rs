@@ -127,33 +127,28 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-mod active_request;
-mod background;
 mod budget;
 mod chunk;
-mod control;
+mod identity;
 mod request;
-mod request_filter;
-mod request_start;
 mod resume;
 mod scheduler;
-mod service;
 mod tab;
 #[cfg(feature = "async")]
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod views;
-mod waiting;
 mod window;
 
-pub use background::{Background, ModuleId, Reached, Stage, When};
 pub use budget::Budget;
-pub use chunk::{Chunk, FinishReason, Finished, Replay, Status};
-pub use control::Control;
-pub use request::{EventsRequest, Owner, RequestId, SubmitError, Urgency};
-pub use request_filter::EventFilter;
-pub use request_start::Start;
+pub use chunk::{Chunk, FinishReason, Finished, Reached, Replay, Status};
+pub use identity::{ModuleId, Owner, RequestId};
+pub use request::control::Control;
+pub use request::request_filter::EventFilter;
+pub use request::request_start::Start;
+pub use request::{EventsRequest, SubmitError, Urgency};
+pub use scheduler::background::{Background, Stage, When};
 pub use scheduler::{Pending, Scheduler};
 pub use tab::{Changes, Tab, ViewerId};
 pub use window::TimeWindow;

@@ -2,7 +2,7 @@
 
 use lttv_context::{Checkpoint, TracesetContext, TracesetPosition};
 
-use crate::request_start::RequestStart;
+use crate::request::request_start::RequestStart;
 
 /// The states at positions where requests were interrupted, so that they continue there
 /// without replaying events. Requests that wait at one position share a state.

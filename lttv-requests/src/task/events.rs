@@ -13,7 +13,8 @@ use lttv_context::EventCall;
 
 use super::serve::Inner;
 use crate::chunk::FinishReason;
-use crate::request::{EventsRequest, RequestId, SubmitError};
+use crate::identity::RequestId;
+use crate::request::{EventsRequest, SubmitError};
 
 /// The number of items at which a stream is full: reading stops until half of them are
 /// taken.

@@ -12,7 +12,8 @@ use lttv_context::EventCall;
 use super::events::EventStream;
 use crate::budget::Budget;
 use crate::chunk::{Chunk, Status};
-use crate::request::{EventsRequest, RequestId, SubmitError};
+use crate::identity::RequestId;
+use crate::request::{EventsRequest, SubmitError};
 use crate::scheduler::Scheduler;
 
 /// A scheduler that tasks of one thread share. Clones refer to one scheduler.

@@ -12,7 +12,8 @@ use lttv_state::kernel::{KernelState, TraceState, Transition};
 use super::row::SegmentState;
 use super::timeline::Timeline;
 use crate::chunk::FinishReason;
-use crate::request::{EventsRequest, Owner};
+use crate::identity::Owner;
+use crate::request::EventsRequest;
 use crate::window::TimeWindow;
 
 /// A [`Timeline`] of kernel state with a label for each row:

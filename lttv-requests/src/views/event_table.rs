@@ -9,9 +9,10 @@ use ltt_read::Timestamp;
 use lttv_context::{EventCall, TracesetPosition};
 
 use crate::chunk::FinishReason;
-use crate::request::{EventsRequest, Owner, Urgency};
-use crate::request_filter::EventFilter;
-use crate::request_start::Start;
+use crate::identity::Owner;
+use crate::request::request_filter::EventFilter;
+use crate::request::request_start::Start;
+use crate::request::{EventsRequest, Urgency};
 
 /// A table that shows a page of consecutive events, starting at a time or position, and
 /// that can be scrolled in both directions by events.

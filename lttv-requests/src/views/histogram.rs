@@ -7,7 +7,8 @@ use std::rc::Rc;
 use ltt_read::Timestamp;
 
 use crate::chunk::FinishReason;
-use crate::request::{EventsRequest, Owner};
+use crate::identity::Owner;
+use crate::request::EventsRequest;
 use crate::window::TimeWindow;
 
 /// A histogram: the numbers of events per column of a time window.

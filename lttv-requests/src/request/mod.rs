@@ -1,8 +1,11 @@
 //! Requests for events, and their properties.
 
+pub(crate) mod control;
+pub(crate) mod request_filter;
+pub(crate) mod request_start;
+
 use std::fmt;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use ltt_read::Timestamp;
 use lttv_context::{
@@ -11,40 +14,10 @@ use lttv_context::{
 use lttv_hooks::{Priority, Verdict};
 
 use crate::chunk::FinishReason;
-use crate::control::{Control, Shared};
-use crate::request_filter::EventFilter;
-use crate::request_start::{RequestStart, Start};
-
-/// The owner of requests, typically a viewer. All requests of an owner can be cancelled
-/// at once.
-///
-/// ```
-/// use lttv_requests::Owner;
-///
-/// let (list, histogram) = (Owner::fresh(), Owner::fresh());
-/// assert_ne!(list, histogram);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Owner(u64);
-
-impl Owner {
-    /// Creates an owner that differs from all others of this process.
-    pub fn fresh() -> Self {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        Owner(LAST.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-/// The id of a submitted request. Ids grow in the order of submission; hooks before and
-/// after of requests that are served together are called in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RequestId(pub(crate) u64);
-
-impl RequestId {
-    /// The lowest and the highest id.
-    pub(crate) const FIRST: RequestId = RequestId(0);
-    pub(crate) const LAST: RequestId = RequestId(u64::MAX);
-}
+use crate::identity::Owner;
+use control::{Control, Shared};
+use request_filter::EventFilter;
+use request_start::{RequestStart, Start};
 
 /// The urgency of a request. The most urgent request is served first, regardless of the
 /// positions of others.

@@ -10,9 +10,10 @@ use std::rc::Rc;
 use lttv_context::{EventCall, Generation, LevelCall, TracesetPosition};
 use lttv_hooks::{Flow, Verdict};
 
-use crate::request::{EventsRequest, Owner, RequestId, SubmitError};
-use crate::request_filter::RequestFilter;
-use crate::request_start::RequestStart;
+use crate::identity::{Owner, RequestId};
+use crate::request::request_filter::RequestFilter;
+use crate::request::request_start::RequestStart;
+use crate::request::{EventsRequest, SubmitError};
 
 /// A handle that the hooks of a request receive besides their call. It changes the
 /// request and submits or cancels others.

@@ -2,6 +2,11 @@
 
 #![allow(clippy::vec_box, reason = "requests are large, and move between collections")]
 
+pub(crate) mod active_request;
+pub(crate) mod background;
+mod service;
+mod waiting;
+
 use std::fmt;
 use std::mem::replace;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,13 +15,14 @@ use std::sync::Arc;
 
 use lttv_context::{SlowSeek, TracesetContext};
 
-use crate::active_request::ActiveRequest;
-use crate::background::Background;
 use crate::chunk::{Chunk, FinishReason, Finished};
-use crate::control::{Command, Queue};
-use crate::request::{EventsRequest, Owner, RequestId, SubmitError, Urgency};
+use crate::identity::{Owner, RequestId};
+use crate::request::control::{Command, Queue};
+use crate::request::{EventsRequest, SubmitError, Urgency};
 use crate::resume::ResumeStates;
-use crate::waiting::Waiting;
+use crate::scheduler::active_request::ActiveRequest;
+use crate::scheduler::background::Background;
+use crate::scheduler::waiting::Waiting;
 
 /// A scheduler of requests, which reads each stretch of a traceset once for all requests
 /// that cover it, and delivers to every request exactly the events that it asked for.

@@ -4,9 +4,10 @@ use ltt_read::Timestamp;
 use lttv_context::{TracesetContext, TracesetPosition};
 
 use crate::budget::Budget;
-use crate::chunk::FinishReason;
-use crate::request::{EventsRequest, Owner, RequestId};
-use crate::request_start::RequestStart;
+use crate::chunk::{FinishReason, Reached};
+use crate::identity::{ModuleId, Owner, RequestId};
+use crate::request::EventsRequest;
+use crate::request::request_start::RequestStart;
 use crate::scheduler::Scheduler;
 
 /// Computations over the whole traceset, each performed once for all owners that request
@@ -58,10 +59,6 @@ pub struct Background<'h> {
     lends_checkpoints: bool,
 }
 
-/// The id of a computation, valid only for the [`Background`] that returned it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ModuleId(usize);
-
 /// The progress of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
@@ -85,16 +82,6 @@ pub enum When {
     Position(TracesetPosition),
     /// The computation is complete.
     Done,
-}
-
-/// A notification: a computation has met the condition of an owner, or is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reached {
-    /// The owner that requested the notification.
-    pub owner: Owner,
-    /// The computation.
-    pub module: ModuleId,
 }
 
 struct Module<'h> {

@@ -6,9 +6,10 @@ use std::ops::Bound;
 
 use lttv_context::TracesetPosition;
 
-use crate::active_request::ActiveRequest;
-use crate::request::{Owner, RequestId, Urgency};
-use crate::request_start::RequestStart;
+use crate::identity::{Owner, RequestId};
+use crate::request::Urgency;
+use crate::request::request_start::RequestStart;
+use crate::scheduler::active_request::ActiveRequest;
 
 /// The requests that receive no events at the moment, because they have not started or
 /// other requests come first.

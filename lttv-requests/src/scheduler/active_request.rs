@@ -10,9 +10,10 @@ use lttv_context::{
 use lttv_hooks::Priority;
 
 use crate::chunk::{FinishReason, Finished};
-use crate::control::{Control, Queue, Shared};
-use crate::request::{EventsRequest, Owner, RequestHooks, RequestId, Urgency};
-use crate::request_start::RequestStart;
+use crate::identity::{Owner, RequestId};
+use crate::request::control::{Control, Queue, Shared};
+use crate::request::request_start::RequestStart;
+use crate::request::{EventsRequest, RequestHooks, Urgency};
 
 /// A submitted request that has not ended. It is either running or waiting.
 pub(crate) struct ActiveRequest<'h> {

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, EndReason, SlowSeek, TracesetPosition};
 
-use crate::active_request::ActiveRequest;
 use crate::budget::{Budget, Meter};
 use crate::chunk::{Chunk, Replay, Status};
 use crate::request::Urgency;
-use crate::request_start::RequestStart;
+use crate::request::request_start::RequestStart;
 use crate::scheduler::Scheduler;
+use crate::scheduler::active_request::ActiveRequest;
 
 impl<'h> Scheduler<'h> {
     /// Reads events and calls the hooks of requests until the budget is spent. Returns

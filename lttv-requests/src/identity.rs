@@ -1,0 +1,38 @@
+//! The identities of requests, their owners and background computations.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The owner of requests, typically a viewer. All requests of an owner can be cancelled
+/// at once.
+///
+/// ```
+/// use lttv_requests::Owner;
+///
+/// let (list, histogram) = (Owner::fresh(), Owner::fresh());
+/// assert_ne!(list, histogram);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner(u64);
+
+impl Owner {
+    /// Creates an owner that differs from all others of this process.
+    pub fn fresh() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Owner(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The id of a submitted request. Ids grow in the order of submission; hooks before and
+/// after of requests that are served together are called in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub(crate) u64);
+
+impl RequestId {
+    /// The lowest and the highest id.
+    pub(crate) const FIRST: RequestId = RequestId(0);
+    pub(crate) const LAST: RequestId = RequestId(u64::MAX);
+}
+
+/// The id of a computation, valid only for the [`Background`] that returned it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ModuleId(pub(crate) usize);
