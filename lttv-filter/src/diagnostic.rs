@@ -11,7 +11,7 @@ use ltt_read::metadata::Span;
 pub struct Diagnostic {
     /// The span in the expression's text, in bytes.
     pub span: Span,
-    /// The message.
+    /// The message: a lower-case sentence without a full stop.
     pub message: String,
     /// A label for the span; empty if there is none.
     pub label: String,
@@ -33,7 +33,7 @@ impl Diagnostic {
         Diagnostic { label: label.into(), ..self }
     }
 
-    /// Sets the hint.
+    /// Sets the explanation or hint.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Diagnostic { help: Some(help.into()), ..self }
     }
@@ -63,7 +63,7 @@ impl fmt::Display for Diagnostic {
 /// An error from parsing or compiling an expression. It contains all faults that were
 /// found at once.
 ///
-/// `Display` writes one line per fault, with the column.
+/// `Display` writes one line per fault, with the column, while
 #[cfg_attr(feature = "render", doc = "[`render`](Self::render) draws the expression")]
 #[cfg_attr(not(feature = "render"), doc = "`render` (a feature) draws the expression")]
 /// with the faults underlined.
@@ -126,7 +126,7 @@ impl fmt::Display for FilterError {
 
 /// Notes on a valid expression: parts that are never or always true.
 ///
-/// `Display` writes one line per note, with the column.
+/// `Display` writes one line per note, with the column, while
 #[cfg_attr(feature = "render", doc = "[`render`](Self::render) draws the expression")]
 #[cfg_attr(not(feature = "render"), doc = "`render` (a feature) draws the expression")]
 /// with the parts underlined.

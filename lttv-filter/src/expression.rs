@@ -29,7 +29,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Parses an expression.
+    /// Parses an expression from its text.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ impl FromStr for Expression {
 }
 
 impl fmt::Display for Expression {
-    /// Writes the text.
+    /// Writes the text of the expression.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }

@@ -166,7 +166,7 @@ impl Filters {
         &self.notes
     }
 
-    /// Returns the expression.
+    /// Returns the expression from which the filters were compiled.
     pub fn expression(&self) -> &Expression {
         &self.expression
     }

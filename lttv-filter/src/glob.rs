@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use memchr::memmem;
 
-/// A compiled pattern.
+/// A compiled pattern, which is matched against whole texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Glob {
     /// The start of the text. `rest` has one part for each `*`.
@@ -42,7 +42,7 @@ pub(crate) enum GlobError {
 }
 
 impl Glob {
-    /// Compiles a pattern.
+    /// Parses and compiles a pattern.
     pub(crate) fn new(pattern: &str) -> Result<Self, GlobError> {
         let mut parts: Vec<Vec<Piece>> = vec![Vec::new()];
         let mut chars = pattern.chars();
@@ -59,9 +59,9 @@ impl Glob {
                     }
                 }
                 '?' => pieces.push(Piece::AnyChar),
-                '[' => pieces.push(one_of(&mut chars)?),
-                '\\' => text(pieces, chars.next().ok_or(GlobError::Escape)?),
-                c => text(pieces, c),
+                '[' => pieces.push(parse_set(&mut chars)?),
+                '\\' => push_text(pieces, chars.next().ok_or(GlobError::Escape)?),
+                c => push_text(pieces, c),
             }
         }
         let mut parts = parts.into_iter();
@@ -192,7 +192,7 @@ fn char_len(text: &[u8]) -> Option<usize> {
     Some(if is_valid { len } else { 1 })
 }
 
-fn text(pieces: &mut Vec<Piece>, c: char) {
+fn push_text(pieces: &mut Vec<Piece>, c: char) {
     let mut bytes = [0; 4];
     let bytes = c.encode_utf8(&mut bytes).as_bytes();
     match pieces.last_mut() {
@@ -202,7 +202,7 @@ fn text(pieces: &mut Vec<Piece>, c: char) {
 }
 
 /// Parses a set after its `[`. A `]` right at the start is literal.
-fn one_of(chars: &mut std::str::Chars<'_>) -> Result<Piece, GlobError> {
+fn parse_set(chars: &mut std::str::Chars<'_>) -> Result<Piece, GlobError> {
     let mut ranges: Vec<(char, char)> = Vec::new();
     let mut ahead = chars.clone();
     let negated = matches!(ahead.next(), Some('!' | '^'));

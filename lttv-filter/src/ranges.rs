@@ -29,7 +29,7 @@ impl Ranges {
         Ranges(merged)
     }
 
-    /// Returns the ranges.
+    /// Returns the sorted ranges of the set.
     pub(crate) fn as_slice(&self) -> &[(i128, i128)] {
         &self.0
     }

@@ -245,7 +245,7 @@ impl Comparison<'_> {
                 self.slots.fault_all(&explained(fault, selector, of));
                 let FieldType::Integer(of) = of else { return None };
                 let ExprKind::Compare { relation, .. } = &expr.kind else { return None };
-                Some(integers(of, Ranges::none(), is_negation(*relation)))
+                Some(integer_predicate(of, Ranges::none(), is_negation(*relation)))
             }
         }
     }
@@ -282,12 +282,12 @@ impl Comparison<'_> {
             }
         }
         can.then(|| match of {
-            FieldType::Integer(i) => integers(i, Ranges::union_of(ranges), negated),
-            FieldType::Float => other(OtherPredicate::FloatOneOf(doubles), negated),
+            FieldType::Integer(i) => integer_predicate(i, Ranges::union_of(ranges), negated),
+            FieldType::Float => other_predicate(OtherPredicate::FloatOneOf(doubles), negated),
             _ => {
                 texts.sort_unstable();
                 texts.dedup();
-                other(OtherPredicate::OneOf(texts), negated)
+                other_predicate(OtherPredicate::OneOf(texts), negated)
             }
         })
     }
@@ -301,10 +301,14 @@ impl Comparison<'_> {
     ) -> Result<Predicate, Misfit> {
         let negated = is_negation(relation);
         if matches!(relation, Relation::Like | Relation::NotLike) {
-            return Ok(integers(of, labels_like(of, value, selector)?, negated));
+            return Ok(integer_predicate(of, labels_like(of, value, selector)?, negated));
         }
         if matches!(relation, Relation::Eq | Relation::Ne) {
-            return Ok(integers(of, literal::numbers(of, value, self.environment)?, negated));
+            return Ok(integer_predicate(
+                of,
+                literal::numbers(of, value, self.environment)?,
+                negated,
+            ));
         }
         let Between { floor, ceil } =
             literal::number(of, value, self.environment).map_err(Misfit::Type)?;
@@ -315,7 +319,7 @@ impl Comparison<'_> {
             Relation::Gt => (floor + 1, high),
             _ => (ceil, high),
         };
-        Ok(integers(of, Ranges::of(first.max(low), last.min(high)), false))
+        Ok(integer_predicate(of, Ranges::of(first.max(low), last.min(high)), false))
     }
 }
 
@@ -339,10 +343,12 @@ fn without_value(
     of: &FieldType,
 ) -> Result<Predicate, Diagnostic> {
     match (&expr.kind, of) {
-        (ExprKind::Exists(_), FieldType::Integer(i)) => Ok(integers(i, everything(i), false)),
-        (ExprKind::Exists(_), _) => Ok(other(OtherPredicate::Present, false)),
+        (ExprKind::Exists(_), FieldType::Integer(i)) => {
+            Ok(integer_predicate(i, all_integers(i), false))
+        }
+        (ExprKind::Exists(_), _) => Ok(other_predicate(OtherPredicate::Present, false)),
         (ExprKind::Is(_), FieldType::Integer(i)) if i.unit == Unit::Truth => {
-            Ok(integers(i, Ranges::of(1, 1), false))
+            Ok(integer_predicate(i, Ranges::of(1, 1), false))
         }
         (ExprKind::Is(_), _) => {
             let message = format!("{} alone is neither true nor false", of.describe());
@@ -382,27 +388,30 @@ fn other_than_integer(
         FieldType::Float => {
             let (below, above) = literal::doubles(value)?;
             Ok(match relation {
-                _ if below == above => other(OtherPredicate::Float(relation, below), false),
+                _ if below == above => {
+                    other_predicate(OtherPredicate::Float(relation, below), false)
+                }
                 // No double is equal to the value.
                 Relation::Eq | Relation::Ne => {
-                    other(OtherPredicate::FloatOneOf(Vec::new()), negated)
+                    other_predicate(OtherPredicate::FloatOneOf(Vec::new()), negated)
                 }
                 Relation::Lt | Relation::Le => {
-                    other(OtherPredicate::Float(Relation::Le, below), false)
+                    other_predicate(OtherPredicate::Float(Relation::Le, below), false)
                 }
-                _ => other(OtherPredicate::Float(Relation::Ge, above), false),
+                _ => other_predicate(OtherPredicate::Float(Relation::Ge, above), false),
             })
         }
-        _ if equality => {
-            Ok(other(OtherPredicate::Equals(literal::text(value)?.as_bytes().to_vec()), negated))
-        }
+        _ if equality => Ok(other_predicate(
+            OtherPredicate::Equals(literal::text(value)?.as_bytes().to_vec()),
+            negated,
+        )),
         _ if likeness => {
             let glob = pattern(value)?;
             let predicate = match glob.plain() {
                 Some(text) => OtherPredicate::Equals(text.to_vec()),
                 None => OtherPredicate::Like(glob),
             };
-            Ok(other(predicate, negated))
+            Ok(other_predicate(predicate, negated))
         }
         _ => {
             literal::text(value)?;
@@ -424,21 +433,21 @@ fn labels_like(of: &IntegerType, value: &Literal, selector: &Selector) -> Result
     if ranges.is_empty() {
         return Err(Misfit::Label(Diagnostic::new(value.span, "no label matches this pattern")));
     }
-    Ok(Ranges::union_of(ranges).intersection(&everything(of)))
+    Ok(Ranges::union_of(ranges).intersection(&all_integers(of)))
 }
 
-fn everything(of: &IntegerType) -> Ranges {
+fn all_integers(of: &IntegerType) -> Ranges {
     let (low, high) = bounds(of);
     Ranges::of(low, high)
 }
 
 /// Returns the predicate for integers that are in a set, or not in it.
-fn integers(of: &IntegerType, set: Ranges, negated: bool) -> Predicate {
+fn integer_predicate(of: &IntegerType, set: Ranges, negated: bool) -> Predicate {
     let (low, high) = bounds(of);
     Predicate::Integer { set: if negated { set.complement(low, high) } else { set }, low, high }
 }
 
-fn other(predicate: OtherPredicate, negated: bool) -> Predicate {
+fn other_predicate(predicate: OtherPredicate, negated: bool) -> Predicate {
     Predicate::Other { predicate, negated }
 }
 

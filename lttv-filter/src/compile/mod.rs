@@ -89,7 +89,7 @@ fn bounds(of: &IntegerType) -> (i128, i128) {
 /// A builder of the tree of tests for a record type.
 struct Builder<'a, F> {
     record_type: u32,
-    /// The remaining comparisons.
+    /// The comparisons that have not been visited yet.
     leaves: std::slice::Iter<'a, Leaf<F>>,
     /// The results for the remaining parts.
     parts: std::slice::IterMut<'a, Part>,

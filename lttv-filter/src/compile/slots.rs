@@ -13,7 +13,7 @@ pub(super) struct Slots {
 #[derive(Debug, Clone, Default)]
 struct Slot {
     fits: bool,
-    /// The first fault.
+    /// The fault for the first field that the literal does not fit.
     fault: Option<Diagnostic>,
 }
 

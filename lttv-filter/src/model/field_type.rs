@@ -10,7 +10,7 @@ use ltt_read::schema::RangeSet;
 pub enum FieldType {
     /// An integer, enumeration, truth value or time.
     Integer(IntegerType),
-    /// A floating-point number.
+    /// A floating-point number, read as a double.
     Float,
     /// Text: bytes that should be UTF-8.
     Text,
@@ -22,9 +22,9 @@ pub enum FieldType {
 /// The integers that a field can have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntegerType {
-    /// The lowest value.
+    /// The lowest value that a field can have.
     pub low: i128,
-    /// The highest value.
+    /// The highest value that a field can have.
     pub high: i128,
     /// The labels of values, for enumerations.
     pub labels: Vec<Label>,

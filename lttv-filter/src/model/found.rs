@@ -29,27 +29,27 @@ pub enum Found<F> {
 pub struct Constant {
     /// The type of the value: an integer type or text.
     pub of: FieldType,
-    /// The value.
+    /// The value, which has to be of this type.
     pub value: ConstantValue,
 }
 
 /// The value of a [`Constant`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConstantValue {
-    /// An integer.
+    /// An integer, for an integer type.
     Integer(i128),
-    /// A text.
+    /// A text, for the type of text.
     Text(String),
 }
 
 impl Constant {
-    /// Creates an unsigned integer of 64 bits.
+    /// Creates a constant from an unsigned integer of 64 bits.
     pub fn integer(number: u64) -> Self {
         let value = ConstantValue::Integer(number.into());
         Constant { of: FieldType::integer(64, false), value }
     }
 
-    /// Creates a text.
+    /// Creates a constant from a text.
     pub fn text(text: impl Into<String>) -> Self {
         Constant { of: FieldType::Text, value: ConstantValue::Text(text.into()) }
     }

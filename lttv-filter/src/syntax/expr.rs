@@ -41,7 +41,7 @@ pub struct Expr {
 pub enum ExprKind {
     /// A constant: `true` or `false`.
     Constant(bool),
-    /// A negation: `!a`.
+    /// A negation, true if its operand is false: `!a`.
     Not(Box<Expr>),
     /// A conjunction of two or more terms, true if all are: `a && b && …`.
     And(Vec<Expr>),
@@ -52,17 +52,17 @@ pub enum ExprKind {
     /// A comparison, true if the field is present and its value compares accordingly:
     /// `field == 5`.
     Compare {
-        /// The field.
+        /// The field to compare.
         selector: Selector,
-        /// The relation.
+        /// The relation between the field and the value.
         relation: Relation,
-        /// The value.
+        /// The value on the right side of the relation.
         value: Literal,
     },
     /// A membership test, true if the field is present and its value is one of a set, or
     /// none of it: `field in (1, 2)`, `field not in (1, 2)`.
     In {
-        /// The field.
+        /// The field whose value is searched in the set.
         selector: Selector,
         /// `true` if the test is `not in`.
         negated: bool,

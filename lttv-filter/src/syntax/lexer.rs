@@ -157,7 +157,7 @@ impl Lexer<'_> {
             (date_len(rest), Form::Date)
         } else if rest.find(':').is_some_and(|at| (1..=2).contains(&at) && all_digits(&rest[..at]))
         {
-            (run(rest, |c| c.is_ascii_digit() || c == ':' || c == '.'), Form::Time)
+            (prefix_len(rest, |c| c.is_ascii_digit() || c == ':' || c == '.'), Form::Time)
         } else {
             (number_len(rest), Form::Number)
         };
@@ -205,7 +205,7 @@ pub(super) fn word_len(text: &str) -> usize {
     text[..len].trim_end_matches([':', '-', '/']).len().max(usize::from(len > 0))
 }
 
-fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
+fn prefix_len(text: &str, of: impl Fn(char) -> bool) -> usize {
     text.find(|c| !of(c)).unwrap_or(text.len())
 }
 
@@ -218,10 +218,10 @@ fn all_digits(text: &str) -> bool {
 fn number_len(text: &str) -> usize {
     let sign = usize::from(text.starts_with('-'));
     let part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    let mut len = sign + run(&text[sign..], part);
+    let mut len = sign + prefix_len(&text[sign..], part);
     let hexadecimal = text[sign..].get(..2).is_some_and(|head| head.eq_ignore_ascii_case("0x"));
     if text[..len].ends_with(['e', 'E']) && !hexadecimal && text[len..].starts_with(['+', '-']) {
-        len += 1 + run(&text[len + 1..], |c| c.is_ascii_digit());
+        len += 1 + prefix_len(&text[len + 1..], |c| c.is_ascii_digit());
     }
     len
 }
@@ -237,14 +237,14 @@ fn date_len(text: &str) -> usize {
     let mut len = 10;
     let rest = &text[10..];
     let blank = rest.strip_prefix(' ').is_some_and(|clock| {
-        let hour = run(clock, |c| c.is_ascii_digit());
+        let hour = prefix_len(clock, |c| c.is_ascii_digit());
         hour == 2 && clock[hour..].starts_with(':')
     });
     if blank {
         len += 1;
     }
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '+' | '-');
-    len + run(&text[len..], part)
+    len + prefix_len(&text[len..], part)
 }
 
 /// Returns the end of quoted text that contains an error.

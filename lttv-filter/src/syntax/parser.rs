@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind, MAX_ERRORS};
 /// The maximum length of a text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Parses an expression.
+/// Parses an expression from its text.
 pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
     if text.trim().is_empty() {
         let error = Diagnostic::new(Span::new(0, 0), "the filter is empty");
@@ -529,7 +529,7 @@ impl<'a> Parser<'a> {
         self.fail(Diagnostic::new(open, "unclosed `(`"))
     }
 
-    /// Adds an error.
+    /// Adds an error, and fails the current term.
     fn fail<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
         if !self.is_abandoned {
             self.errors.push(error);

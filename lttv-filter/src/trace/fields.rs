@@ -11,7 +11,7 @@ pub(crate) enum TraceField {
     Plain(Field),
     /// A text in UTF-8 of constant length.
     Text(Field),
-    /// Any other field.
+    /// A field of any other type.
     Any(Field),
     /// The timestamp, in ns.
     Time,

@@ -392,7 +392,7 @@ fn field<'s>(
     if let (Some(name), []) = (event.and_then(Step::name), steps) {
         let problem = Problem::new(selector.span, "an event and a field have to follow");
         return Err(problem.help(format!(
-            "write `event.fields.*.{name}` for a field of any event, `event.fields.{name}.FIELD` for one of this event"
+            "write `event.fields.*.{name}` for any event, `event.fields.{name}.FIELD` for this one"
         )));
     }
     if steps.is_empty() {
