@@ -302,6 +302,7 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+mod columns;
 mod compile;
 mod compiled;
 mod diagnostic;
@@ -312,7 +313,6 @@ mod filters;
 mod glob;
 pub mod model;
 mod ranges;
-mod read;
 #[cfg(feature = "render")]
 mod render;
 mod shortcut;
@@ -320,16 +320,16 @@ mod syntax;
 mod trace;
 mod zone;
 
+pub use columns::{Columns, RecordFilter};
 pub use compiled::Compiled;
 pub use diagnostic::{Diagnostic, FilterError, FilterErrorKind, FilterNotes};
 pub use environment::Environment;
 pub use expression::Expression;
 pub use filter::Filter;
-pub use filters::Filters;
+pub use filters::{Filters, Matches};
 pub use ltt_read::TimeSpan;
 pub use ltt_read::choice::Verdict;
 pub use ltt_read::metadata::Span;
-pub use read::Matches;
 pub use syntax::{
     CivilTime, ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step,
     StepKind,

@@ -2,8 +2,10 @@
 
 use std::fmt::Debug;
 
-use lttv_filter::model::{Columns, Problem, RecordFilter};
-use lttv_filter::{Diagnostic, Environment, Expr, Expression, Filter, FilterError, Filters};
+use lttv_filter::model::Problem;
+use lttv_filter::{
+    Columns, Diagnostic, Environment, Expr, Expression, Filter, FilterError, Filters, RecordFilter,
+};
 
 fn shared<T: Send + Sync + Debug>() {}
 

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use lttv_filter::model::{
-    Columns, FieldType, Found, IntegerType, Model, Problem, Readable, Record, Unit,
-};
-use lttv_filter::{Compiled, Environment, Expression, Selector, Verdict};
+use lttv_filter::model::{FieldType, Found, IntegerType, Model, Problem, Readable, Record, Unit};
+use lttv_filter::{Columns, Compiled, Environment, Expression, Selector, Verdict};
 
 struct Request {
     status: u64,

@@ -1,18 +1,16 @@
 //! Descriptions of records for filters.
 //!
 //! Traces need no description: see [`Filter`](crate::Filter). An application with records
-//! of one type describes them by [`Columns`]. For several types, it implements [`Model`]
+//! of one type describes them by [`Columns`](crate::Columns). For several types, it implements [`Model`]
 //! for the set of types and [`Record`] for the records; [`Compiled`](crate::Compiled) has
 //! an example.
 
-mod columns;
 mod field_type;
 mod found;
 
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-pub use columns::{Columns, RecordFilter};
 pub use field_type::{FieldType, IntegerType, Label, Unit};
 pub use found::{Constant, ConstantValue, Found, Problem, Readable};
 

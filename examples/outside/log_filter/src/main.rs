@@ -1,7 +1,6 @@
 //! Filters lines of a web server's log: `log_filter 'status >= 500 || path =~ "/api/*"'`.
 
-use lttv_filter::Expression;
-use lttv_filter::model::Columns;
+use lttv_filter::{Columns, Expression};
 
 struct Request {
     method: u64,

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{FieldType, Found, Label, Model, Problem, Readable, Record};
 use crate::compiled::Compiled;
 use crate::diagnostic::{FilterError, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
+use crate::model::{FieldType, Found, Label, Model, Problem, Readable, Record};
 use crate::syntax::Selector;
 
 /// The columns of an application's records, each with a name and a function that reads
@@ -19,7 +19,7 @@ use crate::syntax::Selector;
 ///
 /// ```
 /// use lttv_filter::Expression;
-/// use lttv_filter::model::Columns;
+/// use lttv_filter::Columns;
 ///
 /// struct Request { path: String, status: u16, seconds: f64, user: Option<String> }
 ///

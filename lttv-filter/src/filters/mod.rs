@@ -1,5 +1,7 @@
 //! Filters for the events of several traces.
 
+mod matches;
+
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -13,8 +15,9 @@ use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::filter::{Analysis, Filter, can_have_events, needs_day, start_time};
 use crate::ranges::Ranges;
-use crate::read::Matches;
 use crate::trace::{NoState, StateFields, StateView};
+
+pub use matches::Matches;
 
 /// A filter for several traces: an expression, compiled for each trace.
 ///
