@@ -105,7 +105,6 @@
 //! | [`choice`] | a description of the wanted events, so that the others need not be read |
 //! | [`Field`], [`Value`], [`Visitor`] | three ways to read fields: by handle, by name, or all of them |
 //! | [`Notice`], [`Error`] | anomalies that do not stop reading, and data that cannot be read |
-//! | [`aliases`] | the names of kernel events in the formats of different years |
 //!
 //! # Units
 //!
@@ -195,7 +194,6 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-pub mod aliases;
 mod bits;
 pub mod choice;
 mod cursor;
