@@ -15,6 +15,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use lttv_context::modules::ModuleError;
 use lttv_filter::{FilterError, FilterNotes};
 
 use crate::escape;
@@ -174,7 +175,16 @@ pub fn main_with_status(
 
 /// Iterates over the causes of an error, starting with the error itself.
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error: &&'e (dyn Error + 'static)| error.source())
+    std::iter::successors(Some(error), |&error| cause(error))
+}
+
+/// Returns the cause of an error.
+fn cause(error: &(dyn Error + 'static)) -> Option<&(dyn Error + 'static)> {
+    match error.downcast_ref() {
+        // Its text contains that of the module's error, which therefore is not its source.
+        Some(ModuleError::Init { error, .. }) => Some(&**error),
+        _ => error.source(),
+    }
 }
 
 /// Returns `true` if the error comes from an output whose reader has closed it. Programs

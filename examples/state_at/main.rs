@@ -147,7 +147,7 @@ fn load(
 ) -> Result<bool, CheckpointFileError> {
     match context.load_checkpoints(file) {
         Ok(_) => Ok(true),
-        Err(CheckpointFileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+        Err(CheckpointFileError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
             Ok(false)
         }
         Err(

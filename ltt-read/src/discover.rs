@@ -71,7 +71,7 @@ impl Search {
         let (first, failures) = (self.found.len(), findings.failures.len());
         let given = self.paths;
         self.paths += 1;
-        let io = |source| Error::Io { path: path.to_owned(), source };
+        let io = |error| Error::Io { path: path.to_owned(), error };
         let Some(metadata) = findings.keep(path.metadata().map_err(io))? else { return Ok(()) };
         // A file is not a trace, but users may give the path of the `metadata` file.
         if !metadata.is_dir() {
@@ -85,7 +85,7 @@ impl Search {
         while let Some(at) = next.pop().or_else(|| links.pop_front()) {
             let metadata = at.dir.metadata();
             let id = metadata.and_then(|metadata| FileId::new(&at.dir, &metadata));
-            let io = |source| Error::Io { path: at.dir.clone(), source };
+            let io = |error| Error::Io { path: at.dir.clone(), error };
             let Some(id) = findings.keep(id.map_err(io))? else { continue };
             if let Some(before) = self.searched.get(&id) {
                 again.push((at.dir, before.clone()));
@@ -195,13 +195,13 @@ impl Entry {
     ///
     /// If there is no such error.
     pub(crate) fn into_error(self) -> Error {
-        Error::Io { path: self.path, source: self.kind.expect_err("the file type is unknown") }
+        Error::Io { path: self.path, error: self.kind.expect_err("the file type is unknown") }
     }
 }
 
 /// Reads the entries of a directory, sorted by name.
 pub(crate) fn entries(dir: &Path) -> Result<Vec<Entry>, Error> {
-    let io = |source| Error::Io { path: dir.to_owned(), source };
+    let io = |error| Error::Io { path: dir.to_owned(), error };
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(io)? {
         let entry = entry.map_err(io)?;
@@ -232,7 +232,7 @@ impl FilesOnce {
         access: Access,
         findings: &mut Findings,
     ) -> Result<Option<Source>, Error> {
-        let io = |source| Error::Io { path: path.to_owned(), source };
+        let io = |error| Error::Io { path: path.to_owned(), error };
         let identify = || {
             let metadata = path.metadata()?;
             Ok((metadata.len(), FileId::new(path, &metadata)?))

@@ -9,16 +9,20 @@ use crate::metadata::MetadataError;
 /// An error from opening a trace or from reading a tracefile.
 ///
 /// An anomaly that does not stop reading is a [`Notice`](crate::Notice) instead.
-#[derive(Debug, thiserror::Error)]
+///
+/// The text is complete: it contains that of the underlying error, if any, so
+/// [`source`](std::error::Error::source) returns `None`. `Debug` writes the same text as
+/// `Display`, for programs whose `main` returns this error.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system failed to open or read a file.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// The error from the operating system.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// A directory lies more than 16 directories below the given path and is not
     /// searched.
@@ -36,12 +40,12 @@ pub enum Error {
         reason: &'static str,
     },
     /// The metadata of a trace is invalid.
-    #[error("{}:{source}", path.display())]
+    #[error("{}:{error}", path.display())]
     Metadata {
         /// The path of the metadata file.
         path: PathBuf,
         /// The error in the metadata.
-        source: Box<MetadataError>,
+        error: Box<MetadataError>,
     },
     /// The metadata is valid, but no decoder can be compiled from it.
     #[error("{}: {kind}", path.display())]
@@ -59,6 +63,12 @@ pub enum Error {
         /// The kind of the damage.
         kind: DecodeError,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {
@@ -223,4 +233,36 @@ pub enum DecodeError {
     /// An event type has too many fields, or they are nested too deeply.
     #[error("the type has too many fields, or they are nested too deeply")]
     TooComplex,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+    use crate::metadata::{Diagnostic, Span};
+
+    #[test]
+    fn texts_are_complete_and_repeat_no_source() {
+        let path = PathBuf::from("trace/metadata");
+        let io = Error::Io { path: path.clone(), error: std::io::Error::other("disk on fire") };
+        let wrong = Diagnostic::error(Span::new(2, 3), "expected `;`");
+        let error = Box::new(MetadataError::new("a b", vec![wrong]));
+        let metadata = Error::Metadata { path, error };
+        for (error, cause) in [(io, "disk on fire"), (metadata, "expected `;`")] {
+            let text = error.to_string();
+            assert!(text.starts_with("trace/metadata:") && text.contains(cause), "{text}");
+            assert!(error.source().is_none_or(|source| !text.contains(&source.to_string())));
+            assert_eq!(format!("{error:?}"), text);
+        }
+    }
+
+    #[cfg(feature = "writer")]
+    #[test]
+    fn texts_of_write_errors_repeat_no_source() {
+        let error = std::io::Error::other("disk on fire");
+        let error = crate::writer::WriteError::Io { file: "stream".to_owned(), error };
+        assert_eq!(error.to_string(), "stream: disk on fire");
+        assert!(error.source().is_none());
+    }
 }

@@ -292,5 +292,5 @@ const MAX_METADATA: u64 = 1 << 28;
 fn parse_metadata(dir: &Path, access: Access) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");
     let source = Source::open_up_to(&path, access, MAX_METADATA)?;
-    metadata::parse(source.bytes()).map_err(|e| Error::Metadata { path, source: Box::new(e) })
+    metadata::parse(source.bytes()).map_err(|e| Error::Metadata { path, error: Box::new(e) })
 }

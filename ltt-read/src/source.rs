@@ -48,7 +48,7 @@ impl Source {
 
     /// Opens a regular file of at most `max` bytes.
     pub(crate) fn open_up_to(path: &Path, access: Access, max: u64) -> Result<Source, Error> {
-        let io = |source| Error::Io { path: path.to_owned(), source };
+        let io = |error| Error::Io { path: path.to_owned(), error };
         // Opening a pipe would wait for a writer, and a device may have no end.
         let found = fs::metadata(path).map_err(io)?;
         if !found.is_file() {

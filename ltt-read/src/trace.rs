@@ -90,8 +90,8 @@ impl Trace {
         metadata: &[u8],
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
     ) -> Result<Arc<Trace>, Error> {
-        let error = |e| Error::Metadata { path: "metadata".into(), source: Box::new(e) };
-        let parsed = metadata::parse(metadata).map_err(error)?;
+        let wrong = |e| Error::Metadata { path: "metadata".into(), error: Box::new(e) };
+        let parsed = metadata::parse(metadata).map_err(wrong)?;
         let files = files.into_iter().filter(|(_, bytes)| !bytes.is_empty());
         let files = files.map(|(name, bytes)| (name.into(), Source::in_memory(bytes)));
         Trace::new(vec![PathBuf::new()], parsed, files).map(Arc::new)

@@ -258,10 +258,10 @@ fn a_directory_without_permission_is_a_failure() {
     let opened = open(&[dir.path()]);
     std::fs::set_permissions(&bad, std::fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(read(&opened.traces), (all(), vec![]));
-    let [Error::Io { path, source }] = &opened.failures[..] else {
+    let [Error::Io { path, error }] = &opened.failures[..] else {
         panic!("{:?}", opened.failures);
     };
-    assert_eq!((path, source.kind()), (&bad, std::io::ErrorKind::PermissionDenied));
+    assert_eq!((path, error.kind()), (&bad, std::io::ErrorKind::PermissionDenied));
 }
 
 #[test]

@@ -183,10 +183,10 @@ impl<S: ?Sized> Modules<S> {
             if *started {
                 continue;
             }
-            if let Err(source) = module.init(host) {
+            if let Err(error) = module.init(host) {
                 let module = info.name.to_owned();
                 self.destroy_down_to(before, host);
-                return Err(ModuleError::Init { module, source });
+                return Err(ModuleError::Init { module, error });
             }
             *started = true;
             self.started.push(index);
@@ -330,11 +330,25 @@ pub enum ModuleError {
         modules: Vec<String>,
     },
     /// A module could not start.
-    #[error("module `{module}` could not start: {source}")]
+    #[error("module `{module}` could not start: {error}")]
     Init {
         /// The name of the module.
         module: String,
         /// The error from the module.
-        source: Failure,
+        error: Failure,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_failed_start_is_complete_and_repeats_no_source() {
+        let error = ModuleError::Init { module: "disks".to_owned(), error: "no disk".into() };
+        assert_eq!(error.to_string(), "module `disks` could not start: no disk");
+        assert!(error.source().is_none());
+    }
 }

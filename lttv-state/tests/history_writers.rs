@@ -137,9 +137,9 @@ fn child() {
         }
         // Builds with a limit on the size of files.
         "full" => match small_disk(&path) {
-            Error::Io { path: of, source } => {
+            Error::Io { path: of, error } => {
                 assert_eq!(of, partial(&path));
-                assert_eq!(source.kind(), std::io::ErrorKind::FileTooLarge);
+                assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge);
                 0
             }
             error => panic!("{error}"),

@@ -28,27 +28,33 @@ pub enum ReplayError {
         events: u64,
     },
     /// The filter of a request cannot be parsed or compiled.
-    #[error("request {request}: invalid filter: {source}")]
+    #[error("request {request}: invalid filter: {error}")]
     Filter {
         /// The id of the request.
         request: String,
         /// The fault and its place in the expression.
-        source: FilterError,
+        error: FilterError,
     },
     /// The scheduler refuses a request.
-    #[error("request {request}: {source}")]
+    #[error("request {request}: {error}")]
     Submit {
         /// The id of the request.
         request: String,
         /// The reason of the scheduler.
-        source: SubmitError,
+        error: SubmitError,
     },
     /// A position belongs to another traceset.
     #[error(transparent)]
     Stale(#[from] StalePosition),
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
-    Write(#[from] io::Error),
+    Write(io::Error),
+}
+
+impl From<io::Error> for ReplayError {
+    fn from(error: io::Error) -> Self {
+        ReplayError::Write(error)
+    }
 }
 
 /// The read errors of a replay.
@@ -94,7 +100,7 @@ pub fn replay(
             if scripted.submit_at.unwrap_or(0) <= call
                 && let Some(request) = request.take()
             {
-                let refused = |source| ReplayError::Submit { request: scripted.id.clone(), source };
+                let refused = |error| ReplayError::Submit { request: scripted.id.clone(), error };
                 *id = Some(scheduler.submit(request).map_err(refused)?);
             }
         }
@@ -154,7 +160,7 @@ fn request<'h>(
     }
     if let Some(text) = &scripted.filter {
         let filters = Expression::parse(text).and_then(|e| Filters::new(&e, traces));
-        let wrong = |source| ReplayError::Filter { request: scripted.id.clone(), source };
+        let wrong = |error| ReplayError::Filter { request: scripted.id.clone(), error };
         request = request.filter(filters.map_err(wrong)?);
     }
     let mut calls = 0;

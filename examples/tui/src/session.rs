@@ -63,7 +63,7 @@ const FIRST_WIDTH: i64 = 1_000_000_000;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A trace cannot be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Read(#[from] ltt_read::Error),
     /// No event has a time.
     #[error("no event of {0} has a time")]

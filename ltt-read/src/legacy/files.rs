@@ -163,7 +163,7 @@ impl List<'_> {
     /// Adds the files in a directory and in its subdirectories.
     fn add(&mut self, below: &str, depth: usize, findings: &mut Findings) -> Result<(), Error> {
         let dir = self.root.join(below);
-        let io = |source| Error::Io { path: dir.clone(), source };
+        let io = |error| Error::Io { path: dir.clone(), error };
         let id = dir.metadata().and_then(|metadata| FileId::new(&dir, &metadata));
         let Some(id) = findings.keep(id.map_err(io))? else { return Ok(()) };
         if let Some(first) = self.listed.get(&id) {

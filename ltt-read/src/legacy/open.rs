@@ -53,7 +53,7 @@ pub fn from_memory(
 fn assemble(root: &Path, files: Files) -> Result<Trace, Error> {
     if let Some(system) = files.system() {
         let system = System::parse(&String::from_utf8_lossy(system))
-            .map_err(|source| Error::Metadata { path: root.join(SYSTEM), source })?;
+            .map_err(|error| Error::Metadata { path: root.join(SYSTEM), error })?;
         return open_2003(root, files, &system);
     }
     let reason = "no metadata channel contains a valid sub-buffer";
@@ -300,8 +300,8 @@ fn resolved(root: &Path, mut schema: Schema) -> Result<Schema, Error> {
     match crate::metadata::resolve(&mut schema) {
         Ok(()) => Ok(schema),
         Err(diagnostics) => {
-            let source = Box::new(MetadataError::new("", diagnostics));
-            Err(Error::Metadata { path: root.to_owned(), source })
+            let error = Box::new(MetadataError::new("", diagnostics));
+            Err(Error::Metadata { path: root.to_owned(), error })
         }
     }
 }

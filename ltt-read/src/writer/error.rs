@@ -7,12 +7,12 @@ use std::io;
 #[non_exhaustive]
 pub enum WriteError {
     /// A file operation failed.
-    #[error("{file}: {source}")]
+    #[error("{file}: {error}")]
     Io {
         /// The path or name of the file.
         file: String,
         /// The error from the operating system or the output.
-        source: io::Error,
+        error: io::Error,
     },
     /// The metadata language cannot express a part of the schema.
     #[error("{place}: {format} cannot express {what}")]
@@ -148,7 +148,7 @@ pub enum Problem {
 impl WriteError {
     pub(super) fn io(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let file = file.into();
-        move |source| WriteError::Io { file, source }
+        move |error| WriteError::Io { file, error }
     }
 }
 

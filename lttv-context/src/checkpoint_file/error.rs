@@ -7,12 +7,12 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum CheckpointFileError {
     /// The file could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         /// The path of the file.
         path: PathBuf,
         /// The error from the operating system.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The file is not a checkpoint file.
     #[error("{}: not a checkpoint file", path.display())]
@@ -69,4 +69,19 @@ pub enum CheckpointFileError {
         /// The path of the file.
         path: PathBuf,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn the_text_is_complete_and_repeats_no_source() {
+        let error = std::io::Error::other("disk on fire");
+        let error = CheckpointFileError::Io { path: "log.checkpoints".into(), error };
+        assert_eq!(error.to_string(), "log.checkpoints: disk on fire");
+        assert!(error.source().is_none());
+    }
 }

@@ -38,7 +38,7 @@ impl TracesetContext<'_> {
     ) -> Result<usize, CheckpointFileError> {
         let path = path.as_ref();
         let file = File::open(path)
-            .map_err(|source| CheckpointFileError::Io { path: path.to_owned(), source })?;
+            .map_err(|error| CheckpointFileError::Io { path: path.to_owned(), error })?;
         let mut frames =
             FrameReader { path, file: BufReader::new(file), offset: 0, sum: Hasher::new() };
         frames.begin()?;
@@ -165,8 +165,8 @@ impl FrameReader<'_> {
         let magic = self.take::<8>();
         if magic.as_ref().ok() != Some(&MAGIC) {
             return match magic {
-                Err(CheckpointFileError::Io { path, source }) => {
-                    Err(CheckpointFileError::Io { path, source })
+                Err(CheckpointFileError::Io { path, error }) => {
+                    Err(CheckpointFileError::Io { path, error })
                 }
                 _ => Err(CheckpointFileError::NotCheckpoints { path: self.path.to_owned() }),
             };
@@ -196,7 +196,7 @@ impl FrameReader<'_> {
         let length = u64::from(u32::from_le_bytes(length));
         let mut content = Vec::with_capacity(length.min(FIRST_RESERVED) as usize);
         let read_bytes = (&mut self.file).take(length).read_to_end(&mut content);
-        let found = read_bytes.map_err(|source| self.failed(source))? as u64;
+        let found = read_bytes.map_err(|error| self.failed(error))? as u64;
         self.offset += found;
         if found < length {
             return Err(self.truncated());
@@ -215,7 +215,7 @@ impl FrameReader<'_> {
         match self.file.read(&mut one) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.damaged("bytes after the last frame".to_owned(), self.offset)),
-            Err(source) => Err(self.failed(source)),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
@@ -227,12 +227,12 @@ impl FrameReader<'_> {
                 Ok(bytes)
             }
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(self.truncated()),
-            Err(source) => Err(self.failed(source)),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
-    fn failed(&self, source: io::Error) -> CheckpointFileError {
-        CheckpointFileError::Io { path: self.path.to_owned(), source }
+    fn failed(&self, error: io::Error) -> CheckpointFileError {
+        CheckpointFileError::Io { path: self.path.to_owned(), error }
     }
 
     fn truncated(&self) -> CheckpointFileError {

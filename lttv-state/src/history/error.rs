@@ -10,12 +10,12 @@ use crate::tree::{Quark, TreeError};
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         /// The path of the file.
         path: PathBuf,
         /// The error of the operating system.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The file is being built by another process, or by another builder of this one.
     #[error("{}: another process is building this history", path.display())]
@@ -132,4 +132,22 @@ pub enum Error {
     /// A path or an attribute is invalid.
     #[error(transparent)]
     Tree(#[from] TreeError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_complete_and_repeat_no_source() {
+        let io = Error::Io { path: "h".into(), error: std::io::Error::other("disk on fire") };
+        let tree = Error::Tree(TreeError::Escape { path: "a\\".to_owned() });
+        for (error, cause) in [(io, "h: disk on fire"), (tree, "a single backslash")] {
+            let text = error.to_string();
+            assert!(text.contains(cause), "{text}");
+            assert!(error.source().is_none_or(|source| !text.contains(&source.to_string())));
+        }
+    }
 }

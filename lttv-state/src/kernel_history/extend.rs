@@ -78,7 +78,7 @@ pub(super) fn resume_or_extend(
 
 /// Returns `true` if an error means that a file does not exist.
 fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+    matches!(error, Error::Io { error, .. } if error.kind() == ErrorKind::NotFound)
 }
 
 /// The time at which to write a mark, from which the history can be continued later.

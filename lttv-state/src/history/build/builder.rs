@@ -340,7 +340,7 @@ impl Builder {
             // Other processes may have written to the file. A finished file is replaced
             // only by what was built.
             let source = Source::of(&file.file, Access::Map);
-            let history = source.map_err(|source| partial_file::io(&file.partial, source));
+            let history = source.map_err(|error| partial_file::io(&file.partial, error));
             let history = history.and_then(History::of_source)?;
             let is_right = (history.start(), history.end()) == (self.start, end)
                 && *history.identity() == self.settings.identity

@@ -55,18 +55,18 @@ impl PartialFile {
                 Ok(stale) => {
                     lock(&stale, path, &partial)?;
                     if is_same_file(&stale, &partial) {
-                        fs::remove_file(&partial).map_err(|source| io(&partial, source))?;
+                        fs::remove_file(&partial).map_err(|error| io(&partial, error))?;
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(source) => return Err(io(&partial, source)),
+                Err(error) => return Err(io(&partial, error)),
             }
             let new = File::options().read(true).write(true).create_new(true).open(&partial);
             let file = match new {
                 Ok(file) => file,
                 // Another builder was faster.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(source) => return Err(io(&partial, source)),
+                Err(error) => return Err(io(&partial, error)),
             };
             // Another builder may have taken it for a stale one and removed it.
             lock(&file, path, &partial)?;
@@ -89,7 +89,7 @@ impl PartialFile {
     pub(crate) fn resume(path: &Path) -> Result<PartialFile, Error> {
         let partial = checked_partial(path)?;
         for _ in 0..ATTEMPTS {
-            let file = open(&partial).map_err(|source| io(&partial, source))?;
+            let file = open(&partial).map_err(|error| io(&partial, error))?;
             lock(&file, path, &partial)?;
             if is_same_file(&file, &partial) {
                 return Ok(PartialFile::of(file, path, partial));
@@ -103,7 +103,7 @@ impl PartialFile {
         use std::io::{Seek, SeekFrom};
         let mut file = &*self.file;
         let truncate = file.set_len(len).and_then(|()| file.seek(SeekFrom::Start(len)));
-        truncate.map_err(|source| io(&self.partial, source))?;
+        truncate.map_err(|error| io(&self.partial, error))?;
         self.len = len;
         Ok(())
     }
@@ -114,14 +114,14 @@ impl PartialFile {
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        (&*self.file).write_all(bytes).map_err(|source| io(&self.partial, source))?;
+        (&*self.file).write_all(bytes).map_err(|error| io(&self.partial, error))?;
         self.len += bytes.len() as u64;
         Ok(())
     }
 
     /// Waits until all that was written is on disk.
     pub(crate) fn sync(&self) -> Result<(), Error> {
-        self.file.sync_all().map_err(|source| io(&self.partial, source))
+        self.file.sync_all().map_err(|error| io(&self.partial, error))
     }
 
     /// Renames the file to its final name. It has to be complete and [synced](Self::sync).
@@ -130,7 +130,7 @@ impl PartialFile {
         if !is_same_file(&file, &partial) {
             return Err(Error::Replaced { path: partial });
         }
-        fs::rename(&partial, &path).map_err(|source| io(&path, source))?;
+        fs::rename(&partial, &path).map_err(|error| io(&path, error))?;
         // The directory entry has to be on disk, too. Some systems cannot sync directories.
         if let Some(Ok(parent)) = path.parent().map(directory) {
             let _ = parent.sync_all();
@@ -143,12 +143,12 @@ impl PartialFile {
         if !is_same_file(&self.file, &self.partial) {
             return Err(Error::Replaced { path: self.partial });
         }
-        fs::remove_file(&self.partial).map_err(|source| io(&self.partial, source))
+        fs::remove_file(&self.partial).map_err(|error| io(&self.partial, error))
     }
 }
 
-pub(crate) fn io(path: &Path, source: std::io::Error) -> Error {
-    Error::Io { path: path.to_owned(), source }
+pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
+    Error::Io { path: path.to_owned(), error }
 }
 
 /// Returns the path of the unfinished file, if `path` can name a history: neither path may
@@ -178,7 +178,7 @@ fn lock(file: &File, path: &Path, partial: &Path) -> Result<(), Error> {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(Error::Busy { path: path.to_owned() }),
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(()),
-        Err(TryLockError::Error(source)) => Err(io(partial, source)),
+        Err(TryLockError::Error(error)) => Err(io(partial, error)),
     }
 }
 

@@ -41,7 +41,7 @@ impl Source {
     pub(crate) fn open(path: &Path, access: Access) -> Result<Source, Error> {
         let file = File::open(path);
         file.and_then(|file| Source::of(&file, access))
-            .map_err(|source| Error::Io { path: path.to_owned(), source })
+            .map_err(|error| Error::Io { path: path.to_owned(), error })
     }
 
     /// Creates a source of all bytes that an open file has now.

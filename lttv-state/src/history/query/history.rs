@@ -49,7 +49,7 @@ impl Store {
         if let Store::Growing(frames, path) = self
             && let Some(frame) = frames.get(block)
         {
-            return frame.load().map_err(|source| Error::Io { path: path.clone(), source });
+            return frame.load().map_err(|error| Error::Io { path: path.clone(), error });
         }
         Ok(self.backing(block))
     }
