@@ -244,7 +244,7 @@ pub use packet::Packet;
 pub use range_test::{RangeTest, RangeTests};
 pub use search::TimeSearch;
 pub use source::Access;
-pub use time::{TimeSpan, Timestamp};
+pub use time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
 pub use trace::Trace;
 pub use tracefile::{Tracefile, UserProcess};
 pub use value::{ArrayView, StructView, Value, labels};
