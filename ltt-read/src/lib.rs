@@ -224,6 +224,7 @@ mod trace;
 mod tracefile;
 pub mod uuid;
 mod value;
+mod value_text;
 mod visit;
 #[cfg(feature = "writer")]
 pub mod writer;

@@ -1,6 +1,7 @@
 //! Values of single fields, with views of nested fields.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::field::FieldStep;
 use crate::layout::FieldInfo;
@@ -8,6 +9,8 @@ use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Window, run_element};
 use crate::layout::region::Region;
 use crate::layout::walk::{scalar, sibling};
+use crate::schema::Encoding;
+use crate::value_text;
 use crate::visit::StrValue;
 
 /// The value of a field.
@@ -15,6 +18,11 @@ use crate::visit::StrValue;
 /// Options and variants are transparent: their value is that of the contained field.
 /// Enumerations are integers; [`labels`] returns their labels. Floating-point numbers of
 /// any size are converted to `f64`.
+///
+/// `Display` writes one line, such as `{ a: 1, b: "text", c: [1, 2] }`: bit fields in
+/// hexadecimal (`0x1f`), blobs as `hex"00ff"`. Control characters, quotation marks and
+/// backslashes are escaped (`\\n`, `\\x1b`, `\\u{202e}`, `\\"`), and so are bytes that are
+/// not UTF-8 (`\\xff`). Absent options are left out.
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -81,9 +89,34 @@ impl<'a> Value<'a> {
         if let Value::Float(v) = *self { Some(v) } else { None }
     }
 
+    /// Returns the value, if it is a boolean.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Value::Bool(v) = *self { Some(v) } else { None }
+    }
+
     /// Returns the value, if it is a string.
     pub fn as_str(&self) -> Option<StrValue<'a>> {
         if let Value::Str(v) = *self { Some(v) } else { None }
+    }
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Uint(v) => write!(f, "{v}"),
+            Value::Sint(v) => write!(f, "{v}"),
+            Value::Bool(v) => write!(f, "{v}"),
+            Value::Bits(v) => write!(f, "{v:#x}"),
+            // With a decimal point or an exponent, unlike `Display`.
+            Value::Float(v) => write!(f, "{v:?}"),
+            Value::Str(v) => match v.encoding {
+                Encoding::Utf8 => value_text::text(f, v.bytes),
+                _ => value_text::text(f, v.to_str_lossy().as_bytes()),
+            },
+            Value::Blob(v) => value_text::blob(f, v),
+            Value::Struct(v) => write!(f, "{v}"),
+            Value::Array(v) => write!(f, "{v}"),
+        }
     }
 }
 
@@ -233,6 +266,14 @@ impl<'a> StructView<'a> {
     }
 }
 
+impl fmt::Display for StructView<'_> {
+    /// Writes the members in the form of [`Value`], e.g. `{ a: 1, b: "text" }`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |(info, value): (&'_ FieldInfo, _)| (info.name().unwrap_or(""), value);
+        value_text::structure(f, self.members().map(named))
+    }
+}
+
 /// A view of an array field, which decodes elements when they are read.
 #[derive(Debug, Clone)]
 pub struct ArrayView<'a> {
@@ -321,5 +362,57 @@ impl<'a> ArrayView<'a> {
 
     fn with_slots(&self, slots: Vec<u64>) -> View<'a> {
         View { slots: Cow::Owned(slots), ..self.view.clone() }
+    }
+}
+
+impl fmt::Display for ArrayView<'_> {
+    /// Writes the elements in the form of [`Value`], e.g. `[1, 2]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        value_text::array(f, self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Trace;
+
+    #[test]
+    fn values_have_a_compact_text() {
+        let metadata = br#"/* CTF 1.8 */
+            trace { major = 1; minor = 8; byte_order = le; };
+            event { name = "e"; fields := struct {
+                integer { size = 8; signed = true; } a;
+                string { encoding = UTF8; } b;
+                integer { size = 8; } c[2];
+                struct { integer { size = 8; } len; integer { size = 8; } d[len]; } s;
+                struct { } none;
+                struct { string t; } e[2];
+            }; };"#;
+        let mut bytes = b"\xfea\"\\\n\x1b\xffz\xe2\x80\xae\0".to_vec();
+        bytes.extend_from_slice(&[1, 2, 0]);
+        bytes.extend_from_slice(b"x\0yz\0");
+        let trace = Trace::from_memory(metadata, [("s".to_owned(), bytes)]).unwrap();
+        let mut cursor = trace.cursor(0);
+        let event = cursor.next().unwrap().unwrap();
+        let payload = event.scope(crate::schema::Scope::Payload).unwrap();
+        let text = r#"a: -2, b: "a\"\\\n\x1b\xffz\u{202e}", c: [1, 2], s: { len: 0, d: [] }"#;
+        let rest = r#"none: {}, e: [{ t: "x" }, { t: "yz" }]"#;
+        assert_eq!(payload.to_string(), format!("{{ {text}, {rest} }}"));
+        assert_eq!(Value::Struct(payload.clone()).to_string(), payload.to_string());
+    }
+
+    #[test]
+    fn scalars_have_a_text() {
+        let text = |value: Value<'_>| value.to_string();
+        assert_eq!(text(Value::Uint(u64::MAX)), "18446744073709551615");
+        assert_eq!(text(Value::Bool(true)), "true");
+        assert_eq!(text(Value::Bits(31)), "0x1f");
+        assert_eq!(text(Value::Float(1.0)), "1.0");
+        assert_eq!(text(Value::Float(f64::NEG_INFINITY)), "-inf");
+        assert_eq!(text(Value::Blob(&[0, 255])), "hex\"00ff\"");
+        let utf16 = StrValue { bytes: b"a\0\x07\0", encoding: Encoding::Utf16Le };
+        assert_eq!(text(Value::Str(utf16)), r#""a\x07""#);
+        assert_eq!((Value::Bool(true).as_bool(), Value::Uint(1).as_bool()), (Some(true), None));
     }
 }
