@@ -26,6 +26,7 @@ use crate::visit::Visitor;
 /// | a field of few events | [`field`](Self::field), [`scope`](Self::scope) |
 /// | some fields of many events | [`integer`](Self::integer), [`get`](Self::get) with a [`Field`] |
 /// | all fields | [`visit`](Self::visit) |
+/// | after the cursor has moved, or in another thread | [`to_owned_event`](Self::to_owned_event) |
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
     cursor: &'a Cursor,

@@ -102,6 +102,7 @@
 //! | [`Cursor`] | a reader of one tracefile, which can return to a [`Position`] |
 //! | [`Merge`] | a reader of many tracefiles in time order |
 //! | [`Event`] | a borrowed view of the current event record of a cursor |
+//! | [`OwnedEvent`] | a copy of an event that can be kept or sent to another thread |
 //! | [`choice`] | a description of the wanted events, so that the others need not be read |
 //! | [`Field`], [`Value`], [`Visitor`] | three ways to read fields: by handle, by name, or all of them |
 //! | [`Notice`], [`Error`] | anomalies that do not stop reading, and data that cannot be read |
@@ -179,6 +180,8 @@
 //!
 //! # Features
 //!
+//! * `serde` (off by default): serializes [`OwnedEvent`]s and their values, and serializes
+//!   and deserializes [`Timestamp`]s as nanoseconds.
 //! * `writer` (off by default): adds the module `writer`, which writes traces for tests.
 //!
 //! [ctf1]: https://diamon.org/ctf/v1.8.3/
@@ -212,6 +215,7 @@ mod merge;
 pub mod metadata;
 mod notice;
 mod open;
+mod owned;
 mod packet;
 mod quirks;
 mod range_test;
@@ -241,6 +245,7 @@ pub use layout::FieldInfo;
 pub use merge::{Listener, Look, Merge};
 pub use notice::{Notice, NoticeKind};
 pub use open::{OpenOptions, Opened, open_all};
+pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};
 pub use packet::Packet;
 pub use range_test::{RangeTest, RangeTests};
 pub use search::TimeSearch;

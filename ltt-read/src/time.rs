@@ -218,6 +218,22 @@ impl TryFrom<Timestamp> for SystemTime {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for Timestamp {
+    /// Serializes the nanoseconds since the origin, as an integer.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    /// Deserializes nanoseconds since the origin from an integer.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::Deserialize::deserialize(deserializer).map(Timestamp)
+    }
+}
+
 /// An error from parsing a text that is not a [`Timestamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a timestamp: expected seconds with up to 9 decimals, within 64 bits of nanoseconds")]

@@ -21,8 +21,8 @@ use crate::visit::StrValue;
 ///
 /// `Display` writes one line, such as `{ a: 1, b: "text", c: [1, 2] }`: bit fields in
 /// hexadecimal (`0x1f`), blobs as `hex"00ff"`. Control characters, quotation marks and
-/// backslashes are escaped (`\\n`, `\\x1b`, `\\u{202e}`, `\\"`), and so are bytes that are
-/// not UTF-8 (`\\xff`). Absent options are left out.
+/// backslashes are escaped (`\n`, `\x1b`, `\u{202e}`, `\"`), and so are bytes that are
+/// not UTF-8 (`\xff`). Absent options are left out.
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
@@ -269,8 +269,8 @@ impl<'a> StructView<'a> {
 impl fmt::Display for StructView<'_> {
     /// Writes the members in the form of [`Value`], e.g. `{ a: 1, b: "text" }`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |(info, value): (&'_ FieldInfo, _)| (info.name().unwrap_or(""), value);
-        value_text::structure(f, self.members().map(named))
+        let members = self.members().map(|(info, value)| (info.name().unwrap_or(""), value));
+        value_text::structure(f, members)
     }
 }
 

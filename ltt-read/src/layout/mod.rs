@@ -57,6 +57,11 @@ impl FieldInfo {
         self.name.as_deref()
     }
 
+    /// Returns the name, shared by reference counting.
+    pub(crate) fn shared_name(&self) -> Option<&Arc<str>> {
+        self.name.as_ref()
+    }
+
     /// Returns the field class.
     pub fn class(&self) -> &Arc<FieldClass> {
         &self.class
