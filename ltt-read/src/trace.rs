@@ -13,6 +13,7 @@ use crate::metadata::{self, Diagnostic};
 use crate::open::OpenOptions;
 use crate::schema::{EventType, EventTypeId, Schema, Scope};
 use crate::source::Source;
+use crate::time::TimeSpan;
 use crate::tracefile::Tracefile;
 use crate::uuid::Uuid;
 
@@ -251,6 +252,39 @@ impl Trace {
     /// If `tracefile` is out of range.
     pub fn packet_times(self: &Arc<Self>, tracefile: usize) -> &PacketTimes {
         index::times(self, tracefile)
+    }
+
+    /// Returns the time span of the trace, from the earliest start of a tracefile to the
+    /// latest end. `None` if no tracefile has times.
+    ///
+    /// This takes the time of a first seek in each tracefile: reading all events of a small
+    /// trace, otherwise the header and context of each packet, or LTTng's index files. See
+    /// [`time_span_of`](Self::time_span_of) for the exceptions.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let span = trace.time_span().expect("events with times");
+    /// println!("{} to {}: {} ns", span.begin, span.end, span.end.since(span.begin));
+    /// # assert!(span.begin < span.end);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn time_span(self: &Arc<Self>) -> Option<TimeSpan> {
+        let spans = (0..self.tracefiles.len()).filter_map(|t| self.time_span_of(t));
+        spans.reduce(TimeSpan::join)
+    }
+
+    /// Returns the time span of a tracefile: that of its [packet
+    /// times](Self::packet_times), or that of its events if the end of its last packet is
+    /// unknown. `None` if it has no times.
+    ///
+    /// The packet times are kept. If the end of the last packet is unknown, each call reads
+    /// all events of the tracefile, and packets with errors are skipped.
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn time_span_of(self: &Arc<Self>, tracefile: usize) -> Option<TimeSpan> {
+        index::time_span(self, tracefile)
     }
 
     /// Returns `true` if the trace is so small that packet times are read from its

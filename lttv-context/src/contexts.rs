@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use ltt_read::{TimeSpan, Trace, Tracefile};
 
-use crate::span::tracefile_span;
 use crate::traceset::Traceset;
 
 /// The contexts of all traces and tracefiles of a traceset.
@@ -147,6 +146,6 @@ impl TracefileContext {
     /// The first call computes the [times of the packets](Trace::packet_times). If the last packet
     /// declares no end, it reads the whole tracefile. Later calls return the stored result.
     pub fn time_span(&self) -> Option<TimeSpan> {
-        *self.span.get_or_init(|| tracefile_span(self.trace(), self.index))
+        *self.span.get_or_init(|| self.trace().time_span_of(self.index))
     }
 }

@@ -109,7 +109,6 @@ mod seek;
 mod seek_events;
 mod slice;
 mod slice_points;
-mod span;
 mod state;
 mod subscription;
 mod traceset;

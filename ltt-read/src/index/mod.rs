@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::duplicates::Duplicates;
 use crate::notice::{Notice, NoticeKind};
-use crate::time::Timestamp;
+use crate::time::{TimeSpan, Timestamp};
 use crate::trace::Trace;
 use crate::tracefile::Tracefile;
 
@@ -210,6 +210,30 @@ pub(crate) fn times(trace: &Arc<Trace>, tracefile: usize) -> &PacketTimes {
         Ok(()) => PacketTimes::declared(trace, index),
         Err(doubt) => Survey::new(trace, tracefile, doubt).run(),
     })
+}
+
+/// Returns the time span of a tracefile, from the times of its packets, or from its events
+/// if the end of its last packet is unknown. `None` if it has no times.
+pub(crate) fn time_span(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
+    let times = times(trace, tracefile);
+    if times.are_read() || times.time_span().is_some() {
+        return times.time_span();
+    }
+    let mut cursor = trace.cursor(tracefile);
+    let mut span: Option<TimeSpan> = None;
+    loop {
+        match cursor.advance() {
+            Ok(true) => {
+                if let Some(time) = cursor.event().timestamp() {
+                    let instant = TimeSpan { begin: time, end: time };
+                    span = Some(span.map_or(instant, |span| span.join(instant)));
+                }
+            }
+            // Reading events will report the error.
+            Err(_) if cursor.skip_packet() => {}
+            Ok(false) | Err(_) => return span,
+        }
+    }
 }
 
 /// Returns a survey that determines the times of the packets of a tracefile; `None` if
