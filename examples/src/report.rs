@@ -179,7 +179,7 @@ fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn
 }
 
 /// Returns the cause of an error.
-fn cause(error: &(dyn Error + 'static)) -> Option<&(dyn Error + 'static)> {
+fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     match error.downcast_ref() {
         // Its text contains that of the module's error, which therefore is not its source.
         Some(ModuleError::Init { error, .. }) => Some(&**error),

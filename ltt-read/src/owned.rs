@@ -1,6 +1,6 @@
 //! Owned copies of events and values.
 
-use std::fmt::{self, Display};
+use std::fmt;
 use std::sync::Arc;
 
 use crate::event::Event;

@@ -49,10 +49,10 @@ impl TracesetContext<'_> {
         }
         let partial = partial_path(path);
         let stored = self.store_in(&codecs, path, &partial);
-        stored.map_err(|source| {
+        stored.map_err(|error| {
             // The file may not exist.
             _ = fs::remove_file(&partial);
-            CheckpointFileError::Io { path: path.to_owned(), source }
+            CheckpointFileError::Io { path: path.to_owned(), error }
         })
     }
 
