@@ -14,7 +14,7 @@ proptest! {
         support::directory::check(&data);
     }
 
-    /// The same property with fewer directories, names and kinds of metadata, so that
+    /// Checks the property with fewer directories, names and kinds of metadata, so that
     /// most directories are traces.
     #[test]
     fn all_ways_to_read_traces_agree(

@@ -308,7 +308,7 @@ proptest! {
     }
 }
 
-/// The same holds where nothing has been delivered yet.
+/// Checks a choice before anything has been delivered.
 #[test]
 fn a_read_without_events_keeps_the_position() {
     let traceset =

@@ -6,7 +6,7 @@ use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel");
-/// So many events from one to the next: the trace has a few thousand.
+/// The distance between two checkpoints, in events. The trace has a few thousand.
 const EVERY: u64 = 300;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
