@@ -5,6 +5,8 @@
 pub(crate) mod bytes;
 pub(crate) mod segment_tree;
 
+use std::collections::BTreeSet;
+
 use bytes::{Input, bit_field, bits, crc32, unzigzag};
 use segment_tree::SegmentTree;
 
@@ -66,6 +68,8 @@ pub(crate) struct File {
     pub(crate) blocks: usize,
     /// `None` in an unfinished file.
     pub(crate) tree: Option<SegmentTree>,
+    /// The tags that column chunks have, and their numbers of buckets.
+    pub(crate) encodings: BTreeSet<(u64, u64)>,
     /// The time of the note, and the note.
     pub(crate) note: Option<(i64, Vec<u8>)>,
     /// The first byte after the parts that were read.
@@ -198,6 +202,9 @@ impl File {
         for (quark, [count, tag, lead, body]) in present.iter().zip(records) {
             let body = &bodies[body as usize..];
             let (ended, open) = read_chunk(&head, tags[tag as usize], count, lead, body);
+            let low_bits = tags[tag as usize] >> 17;
+            let span = head.horizon.wrapping_sub(head.base) as u64;
+            self.encodings.insert((tags[tag as usize], (span >> low_bits) + 1));
             intervals += count;
             assert!(ended.iter().all(|i| head.base <= i.end && i.end < head.horizon));
             let attribute = &mut self.attributes[*quark];
