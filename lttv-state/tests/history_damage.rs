@@ -1,6 +1,7 @@
 //! Truncated, changed and unfinished files. They are refused, or answers from them are
 //! right.
 
+mod format_reader;
 mod naive_history;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,11 @@ use proptest::prelude::*;
 
 /// Builds a history of all kinds of values, in blocks of the given size.
 fn build(path: &Path, block_intervals: u32) -> History {
+    build_with(path, block_intervals, 600)
+}
+
+/// Builds a history of the changes before `end`.
+fn build_with(path: &Path, block_intervals: u32, end: i64) -> History {
     let mut settings = Settings::default();
     settings.block_intervals = Some(block_intervals);
     settings.identity.producer = "test".into();
@@ -22,7 +28,7 @@ fn build(path: &Path, block_intervals: u32) -> History {
     let quarks: Vec<Quark> =
         (0..9).map(|i| builder.add(&format!("a/{i}/state")).unwrap()).collect();
     let mut random = 1u64;
-    for t in 1..600i64 {
+    for t in 1..end {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let quark = quarks[(random >> 33) as usize % quarks.len()];
         let number = random >> 40;
@@ -40,7 +46,7 @@ fn build(path: &Path, block_intervals: u32) -> History {
         }
         .unwrap();
     }
-    builder.close(700).unwrap()
+    builder.close(end + 100).unwrap()
 }
 
 /// Returns all intervals of a history, or the first error.
@@ -357,6 +363,128 @@ fn other_producers_files_are_not_extended() {
     let nothing = Builder::extend(dir.path().join("nothing"), Settings::default(), 100);
     assert!(matches!(nothing, Err(Error::Io { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}
+
+const SECTOR: usize = 512;
+
+/// The file of a builder and its history, of which a crash can leave parts.
+struct Crash {
+    dir: tempfile::TempDir,
+    bytes: Vec<u8>,
+    all: Vec<(String, Vec<Span>)>,
+    /// The lengths of the file after each write of the builder.
+    writes: Vec<usize>,
+}
+
+impl Crash {
+    fn new() -> Crash {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("h");
+        let all = content(&build_with(&path, 40, 190)).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        // The header, each block, the index, and the trailer.
+        let mut writes = vec![format_reader::File::recover(&bytes[..SECTOR / 4]).unwrap().at];
+        while let Some((_, content)) = format_reader::frame(&bytes, *writes.last().unwrap()) {
+            writes.push(writes.last().unwrap() + format_reader::FRAME_HEAD + content.0.len());
+        }
+        writes.push(bytes.len());
+        assert!(writes.len() > 6 && bytes.len() / SECTOR > 6, "{writes:?}");
+        Crash { dir, bytes, all, writes }
+    }
+
+    /// Panics if `image`, as the unfinished file, leads to other intervals than those up to
+    /// some time. Returns the number of recovered blocks; `None` if recovery is refused.
+    fn check(&self, image: &[u8], what: &dyn Fn() -> String) -> Option<usize> {
+        let path = self.dir.path().join("h");
+        let partial = self.dir.path().join("h.partial");
+        // Some file systems sync a file that replaces the content of another one.
+        _ = std::fs::remove_file(&partial);
+        std::fs::write(&partial, image).unwrap();
+        let is_expected = |error: &Error| {
+            matches!(error, Error::Unfinished | Error::NotAHistory | Error::Damaged { .. })
+        };
+        match read(image.to_vec()) {
+            Ok(found) => assert_eq!(found, self.all, "{}", what()),
+            Err(error) => assert!(is_expected(&error), "{}: {error}", what()),
+        }
+        let recovered = match History::recover(&path) {
+            Ok(recovered) => recovered,
+            Err(error) => {
+                assert!(is_expected(&error), "{}: {error}", what());
+                return None;
+            }
+        };
+        let found = content(&recovered).unwrap();
+        assert!(found.len() <= self.all.len());
+        for ((path, found), (of, all)) in found.iter().zip(&self.all) {
+            assert_eq!((path, found), (of, &up_to(all, recovered.end())), "{}", what());
+        }
+        let reader = format_reader::File::recover(image).unwrap();
+        assert_eq!((recovered.blocks(), recovered.end()), (reader.blocks, reader.end));
+        Some(recovered.blocks())
+    }
+
+    /// Returns the number of blocks that are complete in the first bytes of the file.
+    fn blocks(&self, len: usize) -> Option<usize> {
+        let complete = self.writes[..self.writes.len() - 2].iter().filter(|end| **end <= len);
+        complete.count().checked_sub(1)
+    }
+}
+
+/// A file is truncated at any byte.
+#[test]
+fn every_prefix_is_unfinished_and_recovered() {
+    let crash = Crash::new();
+    for len in 0..=crash.bytes.len() {
+        let image = &crash.bytes[..len];
+        let opened = read(image.to_vec());
+        let is_whole = len == crash.bytes.len();
+        assert_eq!(is_whole, opened.is_ok());
+        assert!(is_whole || matches!(opened, Err(Error::Unfinished)));
+        assert_eq!(crash.check(image, &|| format!("{len} bytes")), crash.blocks(len));
+    }
+}
+
+/// A file has its length already, but only some of its first sectors are written.
+#[test]
+fn every_torn_prefix_is_unfinished_and_recovered() {
+    let crash = Crash::new();
+    for written in (0..crash.bytes.len()).step_by(SECTOR) {
+        let mut image = crash.bytes[..written].to_vec();
+        while image.len() < crash.bytes.len() {
+            image.push(0);
+            let what = || format!("{written} of {} bytes", image.len());
+            match read(image.clone()) {
+                Err(Error::Unfinished) => {}
+                Err(Error::NotAHistory) => assert_eq!(written, 0, "{}", what()),
+                result => panic!("{}: {result:?}", what()),
+            }
+            // What was not written may be zero anyway.
+            let blocks = crash.check(&image, &what);
+            assert!(crash.blocks(written) <= blocks, "{}", what());
+        }
+    }
+}
+
+/// After each write, any of its sectors and of those before may be missing.
+#[test]
+fn missing_sectors_are_detected() {
+    let crash = Crash::new();
+    let sectors = crash.bytes.len().div_ceil(SECTOR);
+    let mut random = 3u64;
+    for len in &crash.writes {
+        for round in 0..500u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // A single missing one, or about half of them.
+            let missing = if round < 64 { 1 << round } else { random >> 32 };
+            let mut image = crash.bytes[..*len].to_vec();
+            for sector in (0..sectors.min(64)).filter(|sector| missing >> sector & 1 == 1) {
+                image.chunks_mut(SECTOR).skip(sector).take(1).for_each(|sector| sector.fill(0));
+            }
+            crash.check(&image, &|| format!("{len} bytes without sectors {missing:b}"));
+        }
+    }
 }
 
 /// Returns the changes that lead to some intervals, in the order of time.
