@@ -189,6 +189,7 @@
 //! [`EventTypeId`]: schema::EventTypeId
 //! [`Schema`]: schema::Schema
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 

@@ -68,6 +68,7 @@
 //! list prepared in advance is walked, with one indirect call for each hook. Nothing is
 //! allocated.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

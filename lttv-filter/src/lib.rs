@@ -294,6 +294,7 @@
 //! * `render` (enabled by default): errors and notes drawn in the style of compilers,
 //!   with the faults underlined.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

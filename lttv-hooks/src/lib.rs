@@ -86,6 +86,7 @@
 //! assert_eq!(words, 3);
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

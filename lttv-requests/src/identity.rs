@@ -33,6 +33,6 @@ impl RequestId {
     pub(crate) const LAST: RequestId = RequestId(u64::MAX);
 }
 
-/// The id of a computation, valid only for the [`Background`] that returned it.
+/// The id of a computation, valid only for the [`Background`](crate::Background) that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModuleId(pub(crate) usize);

@@ -119,6 +119,7 @@
 //! * `state`: charts of kernel state, and filters on kernel state, based on `lttv-state`.
 //! * `async`: futures and streams for any executor, in the module `task`.
 //! * `testing`: tools for tests of programs that serve requests, in the module `testing`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

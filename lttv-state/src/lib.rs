@@ -39,6 +39,7 @@
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: [storage](lttv_context::TracesetContext::store_checkpoints) of
 //!   kernel state checkpoints in files.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs, unsafe_code)]
 
 /// The example in the README, compiled as a documentation test.
