@@ -6,8 +6,8 @@ use crate::Sums;
 /// [`ust_like`](crate::ust_like) wrote, with its layout known at compile time. Returns the
 /// number of events and the sums; `None` for other files.
 ///
-/// As any sound reader, it checks bounds, follows the clock, and checks that time does not
-/// go back.
+/// Checks bounds, follows the clock, and checks that time does not go back, which every
+/// sound reader has to do.
 pub fn sum_ust_like(file: &[u8]) -> Option<(u64, Sums)> {
     sum(file, ust_body)
 }

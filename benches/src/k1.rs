@@ -1,8 +1,8 @@
 //! States of a simulated system, for measuring histories: CPUs that schedule threads, which
 //! make system calls and are interrupted.
 //!
-//! The same pseudo-random states have been measured with other programs, so that figures
-//! are comparable. Digests of the states and of the answers to pseudo-random queries verify
+//! Other programs have been measured with these pseudo-random states, so that figures are
+//! comparable. Digests of the states and of the answers to pseudo-random queries verify
 //! that all programs stored and answered the same.
 
 use std::time::Duration;

@@ -31,7 +31,7 @@ pub(crate) struct Check<'h> {
 /// called for every event, so that their state is right, and seeking by events and positions
 /// counts all events.
 ///
-/// As long as no extension keeps state, data in which no event can pass is not read: whole
+/// Data in which no event can pass is not read unless an extension keeps state: whole
 /// tracefiles and packets are skipped, and single events are skipped before they are merged.
 ///
 /// Events that do not pass still count as read. A read that ended by a hook or a number of

@@ -13,8 +13,8 @@ use crate::window::TimeWindow;
 
 /// A histogram: the numbers of events per column of a time window.
 ///
-/// When the window moves by whole columns, counts are kept, and only the remaining
-/// columns have to be requested.
+/// Counts are kept when the window moves by whole columns, and only the remaining columns
+/// have to be requested.
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};

@@ -45,9 +45,9 @@ impl History {
     /// within it counts, but the interval counts as one. The values are in the order of
     /// their first occurrence.
     ///
-    /// Where an attribute has few distinct values, blocks contain summaries of them. Then
-    /// only the intervals near the ends of the range are read, and the whole history takes
-    /// about as long as a part of it.
+    /// Blocks contain summaries of attributes with few distinct values. With these, only the
+    /// intervals near the ends of the range are read, and the whole history takes about as
+    /// long as a part of it.
     ///
     /// ```
     /// # use lttv_state::history::{Builder, Error};
