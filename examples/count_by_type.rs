@@ -43,7 +43,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
             None => drop(counts.insert(name.to_owned(), 1)),
         }
     });
-    let read = context.middle(&Bounds::all())?;
+    let read = context.read(&Bounds::all())?;
     report.errors(context.errors(), context.errors_omitted());
     drop(context);
 

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let context = TracesetContext::new(open_or_bundled(report, cli.trace.as_slice())?);
-    let window = TimeWindow::of(context.contexts().time_span().ok_or("no events")?);
+    let window = TimeWindow::covering(context.contexts().time_span().ok_or("no events")?);
     let scheduler = AsyncScheduler::new(Scheduler::new(context));
     let viewers = async {
         let charts = future::zip(histogram(&scheduler, window), switches(&scheduler, window));
@@ -83,7 +83,7 @@ async fn drive(scheduler: &AsyncScheduler<'_>) -> (usize, Vec<Option<Timestamp>>
 
 /// Creates a request for the events in a window.
 fn within<'h>(window: TimeWindow) -> EventsRequest<'h> {
-    EventsRequest::new(Owner::fresh()).from(window.begin()).until(window.end())
+    EventsRequest::new(Owner::unique()).starting_at(window.start()).until(window.end())
 }
 
 /// Counts events by time: receives the time of each event from a stream.
@@ -94,7 +94,7 @@ async fn histogram(
     let mut bars = vec![0; COLUMNS as usize];
     let mut times = scheduler.events(within(window), |call| Some(call.time()))?;
     while let Some(time) = times.next().await {
-        let offset = u128::from(time.ns().abs_diff(window.begin().ns()));
+        let offset = u128::from(time.as_ns().abs_diff(window.start().as_ns()));
         let column = offset * u128::from(COLUMNS) / u128::from(window.width());
         bars[column as usize] += 1;
     }
@@ -119,9 +119,9 @@ async fn list(
     window: TimeWindow,
 ) -> Result<Vec<String>, SubmitError> {
     future::yield_now().await;
-    let middle = window.begin().ns().saturating_add_unsigned(window.width() / 2);
-    let ten = EventsRequest::new(Owner::fresh()).urgency(Urgency::HIGH).events(10);
-    let line = scheduler.events(ten.from(Timestamp::from_ns(middle)), |call| {
+    let middle = window.start().as_ns().saturating_add_unsigned(window.width() / 2);
+    let ten = EventsRequest::new(Owner::unique()).urgency(Urgency::HIGH).max_events(10);
+    let line = scheduler.events(ten.starting_at(Timestamp::from_ns(middle)), |call| {
         Some(format!("{} {}", call.time(), call.event.event_type().name()))
     })?;
     Ok(line.collect().await)

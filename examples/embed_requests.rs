@@ -17,7 +17,7 @@ use lttv_context::{Level, TracesetContext};
 use lttv_examples::bundled::open_or_bundled;
 use lttv_examples::report::{self, Report};
 use lttv_examples::text_dump::output::Output;
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Tab, Urgency};
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SharedView, Urgency};
 
 /// The number of bars of the histogram.
 const COLUMNS: usize = 60;
@@ -45,8 +45,8 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let (views, out) = (&Views::default(), &mut Output::stdout());
     let context = TracesetContext::new(open_or_bundled(report, cli.trace.as_slice())?);
-    let (traceset, span) = (context.traceset().generation(), context.contexts().time_span());
-    let mut tab: Tab<String> = Tab::new(traceset, span);
+    let (traceset, span) = (context.traceset().revision(), context.contexts().time_span());
+    let mut tab: SharedView<String> = SharedView::new(traceset, span);
     tab.fit(None);
     let window = tab.window();
     let mut scheduler = Scheduler::new(context);
@@ -54,10 +54,11 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     // A histogram and a counter of the whole window, which are read together.
     views.histogram.replace(vec![0; COLUMNS]);
     let column = move |time: ltt_read::Timestamp| {
-        let offset = u128::from(time.ns().abs_diff(window.begin().ns()));
+        let offset = u128::from(time.as_ns().abs_diff(window.start().as_ns()));
         (offset * COLUMNS as u128 / u128::from(window.width())) as usize
     };
-    let overview = || EventsRequest::new(Owner::fresh()).from(window.begin()).until(window.end());
+    let overview =
+        || EventsRequest::new(Owner::unique()).starting_at(window.start()).until(window.end());
     scheduler.submit(overview().on_every_event(move |call, _| {
         if let Some(count) = views.histogram.borrow_mut().get_mut(column(call.time())) {
             *count += 1;
@@ -77,12 +78,12 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         if frames == 4 && !clicked {
             // The user clicks: a list of ten events from that time has precedence.
             clicked = true;
-            let middle = window.begin().ns().saturating_add_unsigned(window.width() / 2);
+            let middle = window.start().as_ns().saturating_add_unsigned(window.width() / 2);
             tab.set_time(ltt_read::Timestamp::from_ns(middle), None);
-            let list = EventsRequest::new(Owner::fresh())
+            let list = EventsRequest::new(Owner::unique())
                 .urgency(Urgency::HIGH)
-                .from(tab.time())
-                .events(10)
+                .starting_at(tab.time())
+                .max_events(10)
                 .before_chunk(Level::Traceset, |_, _| views.list.borrow_mut().clear())
                 .on_every_event(|call, _| {
                     let line = format!("{} {}", call.time(), call.event.event_type().name());

@@ -54,7 +54,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     // Threads can share traces; contexts and schedulers stay in one thread.
     let traceset = open_or_bundled(report, cli.trace.as_slice())?;
     let span = TracesetContext::new(&traceset).contexts().time_span().ok_or("no events")?;
-    let window = TimeWindow::of(span);
+    let window = TimeWindow::covering(span);
     let (command, commands) = channel();
     let (draw, drawings) = channel();
     let reader = std::thread::spawn(move || read(traceset, commands, draw));
@@ -69,7 +69,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         out.finish()?;
         if !clicked {
             clicked = true; // The user clicks into the middle.
-            command.send(Command::List(window.centred(window.end()).begin()))?;
+            command.send(Command::List(window.centred(window.end()).start()))?;
         } else if is_done && !list.is_empty() {
             break;
         }
@@ -87,7 +87,7 @@ type Damage = (Vec<ltt_read::Error>, u64);
 fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) -> Damage {
     let switches = Cell::new(0);
     let histogram = Histogram::new(TimeWindow::new(Timestamp::MIN, Timestamp::MAX).unwrap(), 60);
-    let list = EventTable::new(Owner::fresh(), 10, |call| {
+    let list = EventTable::new(Owner::unique(), 10, |call| {
         format!("{} {}", call.time(), call.event.event_type().name())
     });
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset));
@@ -99,13 +99,13 @@ fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) 
             Ok(Command::Show(window)) => {
                 histogram.show(window);
                 for missing in histogram.missing() {
-                    _ = scheduler.submit(histogram.request(Owner::fresh(), missing));
+                    _ = scheduler.submit(histogram.request(Owner::unique(), missing));
                 }
                 switches.set(0);
-                let counter = EventsRequest::new(Owner::fresh());
+                let counter = EventsRequest::new(Owner::unique());
                 let counter =
                     counter.on_event("sched_switch", |_, _| switches.set(switches.get() + 1));
-                _ = scheduler.submit(counter.from(window.begin()).until(window.end()));
+                _ = scheduler.submit(counter.starting_at(window.start()).until(window.end()));
             }
             Ok(Command::List(time)) => _ = scheduler.submit(list.show_time(time)),
             Err(TryRecvError::Empty) => {}

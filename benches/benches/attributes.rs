@@ -84,7 +84,7 @@ fn counting(c: &mut Criterion) {
         group.bench_function(id("by path"), |b| {
             b.iter(|| {
                 for &which in &order {
-                    let id = tree.at_path(AttributeId::ROOT, &paths[which]);
+                    let id = tree.find_path_from(AttributeId::ROOT, &paths[which]);
                     let key = id.and_then(|id| tree.key::<u64>(id)).expect("a counter");
                     tree[key] += 1;
                 }

@@ -10,7 +10,8 @@ use criterion::{
 use ltt_read::{Merge, Timestamp};
 use lttv_benches::{Input, Kind, Random, bench_events, handles, time_range};
 use lttv_context::{
-    Bounds, Extension, Handle, Parallel, Saving, Setup, Subscription, Traceset, TracesetContext,
+    Bounds, CheckpointPolicy, Extension, Handle, ParallelReader, Setup, Subscription, Traceset,
+    TracesetContext,
 };
 
 fn traceset() -> Traceset {
@@ -45,8 +46,8 @@ const SHARES_OF_ROUTINE: [Share; 3] = [
 const ABSENT: &str = "no such event";
 
 fn read(context: &mut TracesetContext<'_>) -> u64 {
-    context.seek_begin();
-    context.middle(&Bounds::all()).map_or(0, |read| read.events)
+    context.seek_start();
+    context.read(&Bounds::all()).map_or(0, |read| read.events)
 }
 
 /// The baseline.
@@ -138,7 +139,7 @@ fn parallel(c: &mut Criterion) {
     let mut group = c.benchmark_group("count by name, in slices");
     group.sample_size(20).throughput(Throughput::Elements(bench_events()));
     for threads in [1, 2] {
-        let parallel = Parallel::new(&traceset).threads(threads);
+        let parallel = ParallelReader::new(&traceset).threads(threads);
         group.bench_function(BenchmarkId::new("threads", threads), |b| {
             b.iter(|| {
                 let read = parallel.run(|slice| {
@@ -187,9 +188,9 @@ impl Extension for Processes {
 fn seeks(c: &mut Criterion) {
     let traceset = traceset();
     let (first, last) = time_range(&traceset.traces()[0]).expect("sound tracefiles");
-    let length = last.ns().abs_diff(first.ns());
+    let length = last.as_ns().abs_diff(first.as_ns());
     let mut random = Random::new(1);
-    let mut time = || Timestamp::from_ns(first.ns() + random.below(length) as i64);
+    let mut time = || Timestamp::from_ns(first.as_ns() + random.below(length) as i64);
     let mut context = TracesetContext::new(&traceset);
     let positions: Vec<_> = (0..100)
         .map(|_| {
@@ -204,7 +205,7 @@ fn seeks(c: &mut Criterion) {
     group.bench_function("by time", |b| {
         let step = |time| {
             context.seek_time(time);
-            context.middle(&one)
+            context.read(&one)
         };
         b.iter_batched(&mut time, step, BatchSize::SmallInput);
     });
@@ -212,7 +213,7 @@ fn seeks(c: &mut Criterion) {
         let mut next = positions.iter().cycle();
         b.iter(|| {
             next.next().map(|position| context.seek_position(position));
-            context.middle(&one)
+            context.read(&one)
         });
     });
     group.bench_function("100 events back", |b| {
@@ -225,14 +226,14 @@ fn seeks(c: &mut Criterion) {
     for every in [5_000, 50_000] {
         let mut context = TracesetContext::new(&traceset);
         context.attach(Processes(vec![0; 500]));
-        context.save_checkpoints(Saving::every(every));
+        context.set_checkpoint_policy(CheckpointPolicy::every(every));
         read(&mut context);
         group.bench_function(
             BenchmarkId::new("by time, with state, checkpoints every", every),
             |b| {
                 let step = |time| {
                     context.seek_time_with_state(time);
-                    context.middle(&one)
+                    context.read(&one)
                 };
                 b.iter_batched(&mut time, step, BatchSize::SmallInput);
             },

@@ -11,7 +11,8 @@ use lttv_filter::{Environment, Expression, Filters, NoState};
 
 fn compile(text: &str, traces: &[Arc<Trace>]) -> Filters {
     let expression = Expression::parse(text).expect("a sound expression");
-    Filters::within(&expression, traces, &Environment::new(), &NoState).expect("known fields")
+    Filters::with_environment(&expression, traces, &Environment::new(), &NoState)
+        .expect("known fields")
 }
 
 /// Counts the events that pass, by testing all of them in order.
@@ -36,9 +37,9 @@ fn read(filters: &Filters) -> u64 {
 fn delivered(traceset: &Traceset, filters: &Filters) -> u64 {
     let mut called = 0;
     let mut context = TracesetContext::new(traceset);
-    context.choose(filters);
+    context.set_filter(filters);
     context.on_event(Subscription::to_every_event(), |_| called += 1);
-    context.middle(&Bounds::all()).expect("no position");
+    context.read(&Bounds::all()).expect("no position");
     drop(context);
     called
 }
@@ -48,7 +49,7 @@ fn filter(c: &mut Criterion) {
     let traces = [Trace::open(dir).expect("a trace")];
     let traceset = Traceset::from_iter(traces.iter().cloned());
     let (first, last) = time_range(&traces[0]).expect("a sound trace");
-    let at = |percent: i64| first.ns() + (last.ns() - first.ns()) / 100 * percent;
+    let at = |percent: i64| first.as_ns() + (last.as_ns() - first.as_ns()) / 100 * percent;
     let window = format!("event.time >= {}ns && event.time < {}ns", at(50), at(51));
     let mut group = c.benchmark_group("filter, merge of 8 streams, kernel-like");
     group.sample_size(20).throughput(Throughput::Elements(bench_events()));

@@ -37,7 +37,7 @@ fn changes(c: &mut Criterion) {
             &mut self,
             quark: u32,
             t: i64,
-            value: lttv_state::value::Value<'_>,
+            value: lttv_state::value::StateValue<'_>,
         ) -> Result<(), Self::Error> {
             black_box((quark, t, value));
             Ok(())

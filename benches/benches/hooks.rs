@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use lttv_hooks::{Flow, Hooks, HooksById, Priority, Reach, call_merged};
+use lttv_hooks::{Flow, HookTargets, Hooks, HooksById, Priority, call_merged};
 
 type Hook<'h> = dyn FnMut(&mut u64) -> Flow + 'h;
 
@@ -44,10 +44,10 @@ fn by_id(c: &mut Criterion) {
     for (main, special) in [(0, 0), (0, 1), (1, 0), (1, 1), (10, 1), (99, 1)] {
         let mut hooks: HooksById<Hook<'_>> = HooksById::new();
         for number in 0..main {
-            hooks.add(Priority::DEFAULT, Reach::All(()), add(number));
+            hooks.add(Priority::DEFAULT, HookTargets::All(()), add(number));
         }
         for id in (0..IDS).filter(|_| special > 0) {
-            hooks.add(Priority::STATE, Reach::ids([id]), add(id as u64));
+            hooks.add(Priority::STATE, HookTargets::ids([id]), add(id as u64));
         }
         let (mut sum, mut id) = (0, 0);
         let name = format!("{main} for all, {special} for it");
@@ -80,11 +80,11 @@ fn changes(c: &mut Criterion) {
     c.bench_function("add a hook by id, call it and remove it, among 1000 ids", |b| {
         let mut hooks: HooksById<Hook<'_>> = HooksById::new();
         for id in 0..IDS {
-            hooks.add(Priority::STATE, Reach::ids([id]), add(id as u64));
+            hooks.add(Priority::STATE, HookTargets::ids([id]), add(id as u64));
         }
         let mut sum = 0;
         b.iter(|| {
-            let id = hooks.add(Priority::DEFAULT, Reach::ids([5]), add(1));
+            let id = hooks.add(Priority::DEFAULT, HookTargets::ids([5]), add(1));
             _ = hooks.at(5).call(black_box(&mut sum));
             hooks.remove(id).hook().is_some()
         });

@@ -69,7 +69,7 @@ fn types_and_times(trace: &Arc<Trace>) -> (u64, i64) {
     let (mut types, mut times) = (0, 0i64);
     let each = each_event(trace, |event| {
         types += event.type_id().index() as u64;
-        times ^= event.timestamp().map_or(0, |time| time.ns());
+        times ^= event.timestamp().map_or(0, |time| time.as_ns());
     });
     each.map(|()| (types, times)).expect("sound tracefiles")
 }

@@ -40,17 +40,17 @@ fn viewers(c: &mut Criterion) {
 fn staggered(c: &mut Criterion) {
     let traceset = traceset();
     let span = TracesetContext::new(&traceset).contexts().time_span().expect("some events");
-    let all = TimeWindow::of(span);
+    let all = TimeWindow::covering(span);
     let step = all.width() / 11;
-    let at = |number: u64| Timestamp::from_ns(all.begin().ns() + (step * number) as i64);
+    let at = |number: u64| Timestamp::from_ns(all.start().as_ns() + (step * number) as i64);
     let count = Cell::new(0);
-    let interval = |number: u64| counting(&count).from(at(number)).until(at(number + 2));
+    let interval = |number: u64| counting(&count).starting_at(at(number)).until(at(number + 2));
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     for number in 0..10 {
         scheduler.submit(interval(number)).expect("a sound request");
     }
     let union = drain(&mut scheduler).0;
-    scheduler.submit(counting(&count).from(at(0)).until(at(11))).expect("a sound request");
+    scheduler.submit(counting(&count).starting_at(at(0)).until(at(11))).expect("a sound request");
     assert_eq!(drain(&mut scheduler).0, union, "each event is read once");
 
     let mut group = c.benchmark_group("ten intervals, each half over the one before");
@@ -76,7 +76,7 @@ fn staggered(c: &mut Criterion) {
 fn waiting(c: &mut Criterion) {
     let traceset = traceset();
     let span = TracesetContext::new(&traceset).contexts().time_span().expect("some events");
-    let all = TimeWindow::of(span);
+    let all = TimeWindow::covering(span);
     let mut group = c.benchmark_group("requests that wait");
     for requests in [1_000_u64, 3_000, 10_000] {
         group.sample_size(10).throughput(Throughput::Elements(requests));
@@ -86,8 +86,8 @@ fn waiting(c: &mut Criterion) {
             let step = all.width() / requests;
             b.iter(|| {
                 for number in 0..requests {
-                    let begin = Timestamp::from_ns(all.begin().ns() + (step * number) as i64);
-                    let request = counting(&count).from(begin).events(20);
+                    let begin = Timestamp::from_ns(all.start().as_ns() + (step * number) as i64);
+                    let request = counting(&count).starting_at(begin).max_events(20);
                     scheduler.submit(request).expect("a sound request");
                 }
                 drain(&mut scheduler)

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random, processor_time};
-use lttv_context::{Bounds, Handle, Saving, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointPolicy, Handle, Traceset, TracesetContext};
 use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources};
-use lttv_requests::{Budget, Chunk, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
+use lttv_requests::{Budget, ChunkReport, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
 use lttv_state::kernel::KernelState;
 
 /// The number of events between checkpoints, as in LTTV.
@@ -60,9 +60,9 @@ fn main() {
 fn context<'h>(traceset: &Traceset, first: u64) -> (TracesetContext<'h>, Handle<KernelState>) {
     let mut context = TracesetContext::new(traceset);
     let state = context.attach(KernelState::new());
-    context.save_checkpoints(Saving::every(CHECKPOINTS));
-    context.replay(&Bounds::all().events(first)).expect("no position in it");
-    context.save_checkpoints(Saving::never());
+    context.set_checkpoint_policy(CheckpointPolicy::every(CHECKPOINTS));
+    context.replay_state(&Bounds::all().events(first)).expect("no position in it");
+    context.set_checkpoint_policy(CheckpointPolicy::never());
     (context, state)
 }
 
@@ -84,13 +84,13 @@ impl<'c> Viewers<'c> {
             format!("{} {}", call.time(), call.event.event_type().name())
         };
         Viewers {
-            owner: Owner::fresh(),
+            owner: Owner::unique(),
             state,
             histograms: (0..20).map(|_| Histogram::new(all, PIXELS as usize)).collect(),
             control_flow: (0..10).map(|_| ControlFlow::new(all, resolution)).collect(),
             resources: (0..5).map(|_| Resources::new(all, resolution)).collect(),
             counts,
-            tables: (0..5).map(|_| EventTable::new(Owner::fresh(), 50, line)).collect(),
+            tables: (0..5).map(|_| EventTable::new(Owner::unique(), 50, line)).collect(),
         }
     }
 
@@ -113,7 +113,8 @@ impl<'c> Viewers<'c> {
             requests.push(view.request(self.owner, self.state));
         }
         for count in self.counts {
-            let request = EventsRequest::new(self.owner).from(window.begin()).until(window.end());
+            let request =
+                EventsRequest::new(self.owner).starting_at(window.start()).until(window.end());
             requests.push(request.on_event("sched_switch", |_, _| count.set(count.get() + 1)));
         }
         for request in requests {
@@ -124,7 +125,7 @@ impl<'c> Viewers<'c> {
 
 /// Returns a random time.
 fn anywhere(random: &mut Random, all: TimeWindow) -> Timestamp {
-    Timestamp::from_ns(all.begin().ns() + random.below(all.width()) as i64)
+    Timestamp::from_ns(all.start().as_ns() + random.below(all.width()) as i64)
 }
 
 /// Performs a random action of the user, or none.
@@ -163,11 +164,11 @@ fn measure(
     traceset: &Traceset,
     events: u64,
     calls: u64,
-    call: impl Fn(&mut Scheduler<'_>) -> Chunk,
+    call: impl Fn(&mut Scheduler<'_>) -> ChunkReport,
 ) {
     let counts: Vec<Cell<u64>> = (0..10).map(Cell::new).collect();
     let (context, state) = context(traceset, events / 4 * 3);
-    let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+    let all = TimeWindow::covering(context.contexts().time_span().expect("some events"));
     let mut scheduler = Scheduler::new(context);
     let viewers = Viewers::new(state, all, &counts);
     let mut random = Random::new(7);
@@ -196,8 +197,8 @@ fn measure(
 }
 
 /// Describes a call.
-fn what(chunk: &Chunk) -> String {
-    let Chunk { read, replayed, seeks, started, finished, interrupted, .. } = chunk;
+fn what(chunk: &ChunkReport) -> String {
+    let ChunkReport { read, replayed, seeks, started, finished, interrupted, .. } = chunk;
     let [started, finished, interrupted] = [started.len(), finished.len(), interrupted.len()];
     format!(
         "{read} events read, {replayed} replayed, {seeks} seeks; \
@@ -221,21 +222,21 @@ fn resume_states(traceset: &Traceset, events: u64) {
     println!("\nevents read again, to bring state to where a request is:");
     for most in [16, 1, 0] {
         let (context, _) = context(traceset, events);
-        let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+        let all = TimeWindow::covering(context.contexts().time_span().expect("some events"));
         let mut scheduler = Scheduler::new(context);
         scheduler.set_resume_states(most);
         scheduler
-            .submit(EventsRequest::new(Owner::fresh()).urgency(Urgency::new(0)))
+            .submit(EventsRequest::new(Owner::unique()).urgency(Urgency::new(0)))
             .expect("a sound request");
         let mut random = Random::new(11);
         let (mut replayed, mut interruptions) = (0, 0);
         loop {
             if random.below(8) == 0 {
                 let level = 1 + random.below(3);
-                let request = EventsRequest::new(Owner::fresh())
+                let request = EventsRequest::new(Owner::unique())
                     .urgency(Urgency::new(level as u8))
-                    .from(anywhere(&mut random, all))
-                    .events(20_000 / level);
+                    .starting_at(anywhere(&mut random, all))
+                    .max_events(20_000 / level);
                 scheduler.submit(request).expect("a sound request");
             }
             let chunk = scheduler.service_chunk(Budget::events(C_CHUNK));

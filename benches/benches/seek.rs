@@ -12,11 +12,11 @@ fn random_times(c: &mut Criterion) {
         let input = Input::new(Kind::Kernel, bench_events()).packet_bytes(kib << 10);
         let trace = Trace::open(input.cached().expect("a trace")).expect("a trace");
         let (first, last) = time_range(&trace).expect("sound tracefiles");
-        let length = last.ns().abs_diff(first.ns());
+        let length = last.as_ns().abs_diff(first.as_ns());
         let (mut merge, mut random) = (Merge::new(&[trace]), Random::new(1));
         group.bench_function(BenchmarkId::from_parameter(format!("packets of {kib} KiB")), |b| {
             b.iter_batched(
-                || Timestamp::from_ns(first.ns() + random.below(length) as i64),
+                || Timestamp::from_ns(first.as_ns() + random.below(length) as i64),
                 |time| {
                     merge.seek(time);
                     merge.next().and_then(|event| event.timestamp())
@@ -38,7 +38,7 @@ fn last_hundredth(c: &mut Criterion) {
         let dir = input.cached().expect("a trace");
         let trace = Trace::open(&dir).expect("a trace");
         let (first, last) = time_range(&trace).expect("sound tracefiles");
-        let begin = Timestamp::from_ns(last.ns() - (last.ns() - first.ns()) / 100);
+        let begin = Timestamp::from_ns(last.as_ns() - (last.as_ns() - first.as_ns()) / 100);
         let window = || {
             let mut merge = Merge::new(&[Trace::open(&dir).expect("a trace")]);
             merge.seek(begin);

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random, bench_events, time_range};
-use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 use rustix::time::{ClockId, clock_gettime};
@@ -77,7 +77,7 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
             statistics = Some((Statistics::attach(&mut context, kernel), kernel));
         }
     }
-    let events = context.middle(&Bounds::all()).map_or(0, |read| read.events);
+    let events = context.read(&Bounds::all()).map_or(0, |read| read.events);
     if let Some((statistics, kernel)) = statistics {
         black_box(Statistics::take(&mut context, statistics, kernel));
     }
@@ -132,21 +132,21 @@ fn unpack(archive: &Path, into: &Path) -> Option<()> {
 /// Measures seeking a time with state: from the nearest checkpoint, or from the start.
 fn seek(traceset: &Traceset) {
     let (begin, end) = time_range(&traceset.traces()[0]).expect("events");
-    let span = end.ns().abs_diff(begin.ns()).max(1);
+    let span = end.as_ns().abs_diff(begin.as_ns()).max(1);
     println!("\ngoing to a time in the generated one, in ms: median, longest of 100");
     let ways = [
-        ("by checkpoints every 50000 events", Saving::default()),
-        ("by all events", Saving::never()),
+        ("by checkpoints every 50000 events", CheckpointPolicy::default()),
+        ("by all events", CheckpointPolicy::never()),
     ];
     for (name, saving) in ways {
         let mut context = TracesetContext::new(traceset);
         context.attach(KernelState::new());
-        context.save_checkpoints(saving);
-        let _ = context.replay(&Bounds::all());
+        context.set_checkpoint_policy(saving);
+        let _ = context.replay_state(&Bounds::all());
         // The same times for both ways.
         let mut random = Random::new(1);
         let mut times = [(); 100].map(|()| {
-            let time = begin.ns().saturating_add_unsigned(random.below(span));
+            let time = begin.as_ns().saturating_add_unsigned(random.below(span));
             let begin = cpu_time();
             context.seek_time_with_state(Timestamp::from_ns(time));
             cpu_time() - begin

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ltt_read::writer::{LegacyMarker, LegacyWriter, Value, WriteError};
+use ltt_read::writer::{FieldValue, LegacyMarker, LegacyWriter, WriteError};
 
 use crate::{Options, Random};
 
@@ -20,7 +20,8 @@ pub fn legacy_like(
 ) -> Result<(), WriteError> {
     let block = usize::try_from(options.packet_bytes).unwrap_or(usize::MAX);
     // The frequency of a real recording; gaps are in its ticks.
-    let mut writer = LegacyWriter::new().block_size(block).clock(1_985_412_000, 1 << 40);
+    let mut writer =
+        LegacyWriter::new().with_sub_buffer_size(block).with_clock(1_985_412_000, 1 << 40);
     let markers = Markers::declare(&mut writer)?;
     let mut random = Random::new(options.seed);
     let (mut now, mut cpu, mut run) = (1u64 << 40, 0, 0u64);
@@ -84,26 +85,28 @@ impl Markers {
         Ok(markers)
     }
 
-    fn event(&self, random: &mut Random) -> (LegacyMarker, Vec<Value>) {
-        let mut small = |n| Value::from(random.below(n));
+    fn event(&self, random: &mut Random) -> (LegacyMarker, Vec<FieldValue>) {
+        let mut small = |n| FieldValue::from(random.below(n));
         match small(100) {
-            Value::Uint(0..=24) => (self.syscall_entry, vec![0xb7f2_c422u64.into(), small(330)]),
-            Value::Uint(25..=49) => (self.syscall_exit, vec![small(4096)]),
-            Value::Uint(50..=57) => (self.schedule, vec![small(5000), small(5000), small(2)]),
-            Value::Uint(58..=61) => {
+            FieldValue::Uint(0..=24) => {
+                (self.syscall_entry, vec![0xb7f2_c422u64.into(), small(330)])
+            }
+            FieldValue::Uint(25..=49) => (self.syscall_exit, vec![small(4096)]),
+            FieldValue::Uint(50..=57) => (self.schedule, vec![small(5000), small(5000), small(2)]),
+            FieldValue::Uint(58..=61) => {
                 (self.irq_entry, vec![0xc010_0000u64.into(), small(1 << 20), small(16), small(2)])
             }
-            Value::Uint(62..=65) => (self.irq_exit, vec![small(2)]),
-            Value::Uint(66..=69) => (self.softirq_entry, vec![small(10)]),
-            Value::Uint(70..=73) => (self.softirq_exit, vec![small(10)]),
-            Value::Uint(74..=79) => (self.read, vec![small(1 << 16), small(100)]),
-            Value::Uint(80..=81) => {
+            FieldValue::Uint(62..=65) => (self.irq_exit, vec![small(2)]),
+            FieldValue::Uint(66..=69) => (self.softirq_entry, vec![small(10)]),
+            FieldValue::Uint(70..=73) => (self.softirq_exit, vec![small(10)]),
+            FieldValue::Uint(74..=79) => (self.read, vec![small(1 << 16), small(100)]),
+            FieldValue::Uint(80..=81) => {
                 (self.open, vec![small(100), "/lib/i686/cmov/libc.so.6".into()])
             }
-            Value::Uint(82..=87) => (self.page_alloc, vec![small(1 << 18), small(4)]),
+            FieldValue::Uint(82..=87) => (self.page_alloc, vec![small(1 << 18), small(4)]),
             _ => {
                 let rare = match small(self.rare.len() as u64) {
-                    Value::Uint(number) => self.rare[number as usize],
+                    FieldValue::Uint(number) => self.rare[number as usize],
                     _ => self.rare[0],
                 };
                 (rare, vec![small(1 << 30), small(1 << 20)])

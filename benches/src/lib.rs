@@ -23,7 +23,7 @@ mod ust;
 use std::path::Path;
 
 use ltt_read::schema::{Format, Schema, StreamClassId};
-use ltt_read::writer::{StreamWriter, TraceWriter, Value, WriteError};
+use ltt_read::writer::{FieldValue, StreamWriter, TraceWriter, WriteError};
 
 pub use by_hand::{sum_plain, sum_ust_like};
 pub use input::{Input, Kind};
@@ -89,7 +89,7 @@ impl Cpus {
                 .with_packet_limit(options.packet_bytes)
                 .with_padding()
                 .with_stream_id(cpu.into())
-                .with_packet_context(Value::fields([("cpu_id", cpu)])))
+                .with_packet_context(FieldValue::fields([("cpu_id", cpu)])))
         };
         Ok(Cpus {
             streams: (0..cpus.max(1)).map(stream).collect::<Result<_, WriteError>>()?,

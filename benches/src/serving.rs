@@ -19,5 +19,5 @@ pub fn drain(scheduler: &mut Scheduler<'_>) -> (u64, u64) {
 
 /// Returns a request for all events, which counts them.
 pub fn counting(count: &Cell<u64>) -> EventsRequest<'_> {
-    EventsRequest::new(Owner::fresh()).on_every_event(|_, _| count.set(count.get() + 1))
+    EventsRequest::new(Owner::unique()).on_every_event(|_, _| count.set(count.get() + 1))
 }

@@ -3,7 +3,7 @@
 //! A single test, since the heap is that of the whole process.
 
 use lttv_benches::{Input, Kind};
-use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 
 #[global_allocator]
@@ -13,8 +13,8 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 fn measured(traceset: &Traceset) -> (usize, usize) {
     let mut context = TracesetContext::new(traceset);
     context.attach(KernelState::new());
-    context.save_checkpoints(Saving::every(2000));
-    context.replay(&Bounds::all()).expect("no position");
+    context.set_checkpoint_policy(CheckpointPolicy::every(2000));
+    context.replay_state(&Bounds::all()).expect("no position");
     let checkpoints = context.checkpoints().clone();
     assert!(checkpoints.len() >= 3);
     // The state shares unchanged parts with checkpoints.

@@ -77,11 +77,11 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let span = context.contexts().time_span().ok_or("no event has a time")?;
-    let first = context.position().time().unwrap_or(span.begin).max(span.begin);
+    let first = context.position().time().unwrap_or(span.start).max(span.start);
     let ns = |seconds: f64| (seconds * 1e9).clamp(0.0, 1e18) as i64;
-    let begin = first.ns().saturating_add(ns(cli.from));
+    let begin = first.as_ns().saturating_add(ns(cli.from));
     // Includes the last event, and meets damage after it.
-    let last = span.end.ns().saturating_add(1);
+    let last = span.end.as_ns().saturating_add(1);
     let end = cli.seconds.map_or(last, |s| begin.saturating_add(ns(s)).min(last));
     let window = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end));
     let empty = || Usage::new("--from and --seconds select no part of the trace");
@@ -89,7 +89,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
 
     let flow = ControlFlow::new(window, window.width() / cli.steps);
     let mut scheduler = Scheduler::new(context);
-    scheduler.submit(flow.request(Owner::fresh(), kernel))?;
+    scheduler.submit(flow.request(Owner::unique(), kernel))?;
     while scheduler.service_chunk(Budget::default()).has_more() {}
 
     let context = scheduler.context();

@@ -87,7 +87,7 @@ fn heading(svg: &mut String) {
 }
 
 fn axis(svg: &mut String, window: TimeWindow, origin: Timestamp, height: f64) {
-    let (begin, width) = (window.begin().ns().saturating_sub(origin.ns()), window.width());
+    let (begin, width) = (window.start().as_ns().saturating_sub(origin.as_ns()), window.width());
     _ = writeln!(
         svg,
         "<g class=\"axis\" data-begin=\"{begin}\" data-width=\"{width}\" fill=\"#999\">"
@@ -121,7 +121,7 @@ fn label(svg: &mut String, of: &ProcessLabel, y: f64) {
 /// Draws a line over the time of a state. Its thickness shows the share of active time.
 fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWindow, hint: &str) {
     let width = window.width() as f64;
-    let x = of.begin.ns().abs_diff(window.begin().ns()) as f64 / width * WIDTH;
+    let x = of.start.as_ns().abs_diff(window.start().as_ns()) as f64 / width * WIDTH;
     let length = of.length() as f64 / width * WIDTH;
     let active = of.active as f64 / of.length() as f64;
     let thick = WAITING + (ACTIVE - WAITING) * active;
@@ -142,7 +142,7 @@ fn hint<'k>(
     origin: Timestamp,
     names: impl Fn(NameId) -> &'k str,
 ) -> String {
-    let seconds = |time: Timestamp| time.ns().saturating_sub(origin.ns()) as f64 / 1e9;
+    let seconds = |time: Timestamp| time.as_ns().saturating_sub(origin.as_ns()) as f64 / 1e9;
     let us = |ns: u64| ns as f64 / 1e3;
     let paint = of.state.paint();
     let mut text = format!("{}: {}", label.title(), paint.label());
@@ -156,7 +156,7 @@ fn hint<'k>(
     if of.crowded && of.active > 0 {
         _ = write!(text, ", {:.3} µs of work", us(of.active));
     }
-    let (begin, end) = (seconds(of.begin), seconds(of.end));
+    let (begin, end) = (seconds(of.start), seconds(of.end));
     _ = write!(text, "\n{begin:.9} – {end:.9} s\n{:.3} µs", us(of.length()));
     text
 }

@@ -31,7 +31,7 @@ use lttv_examples::opening;
 use lttv_examples::progress::Progress;
 use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
 use lttv_examples::text_dump::output::Output;
-use lttv_state::history::{Error, History, Interval};
+use lttv_state::history::{History, HistoryError, Interval};
 use lttv_state::kernel_history::{self, Recorded, Target, record};
 use lttv_state::tree::Quark;
 
@@ -142,7 +142,7 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
         Command::At { file, time, pattern } => {
             let history = open(file, report)?;
             history.tree().matching(Quark::ROOT, pattern).map_err(Usage::new)?;
-            for interval in history.matching_at(pattern, *time).map_err(query_error)? {
+            for interval in history.state_matching(pattern, *time).map_err(query_error)? {
                 print(&history, &interval, out)?;
             }
         }
@@ -150,7 +150,7 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
             let history = open(file, report)?;
             let quarks = history.tree().matching(Quark::ROOT, pattern).map_err(Usage::new)?;
             let mut printed = Ok(());
-            let flow = history.over(&quarks, span.of(&history)?, *each, |interval| {
+            let flow = history.for_each_in(&quarks, span.of(&history)?, *each, |interval| {
                 printed = print(&history, &interval, out);
                 if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
@@ -179,9 +179,9 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
 
 /// Converts an error of a query. A time outside of the history is an error of the command
 /// line.
-fn query_error(error: Error) -> Box<dyn std::error::Error> {
+fn query_error(error: HistoryError) -> Box<dyn std::error::Error> {
     match error {
-        Error::OutOfRange { .. } => Usage::new(error).into(),
+        HistoryError::OutOfRange { .. } => Usage::new(error).into(),
         error => error.into(),
     }
 }
@@ -221,11 +221,11 @@ fn build(
             return Ok(());
         }
         // Other files are not overwritten.
-        Err(error @ Error::NotAHistory) => return Err(error.into()),
+        Err(error @ HistoryError::NotAHistory) => return Err(error.into()),
         _ => {}
     }
     let started = Instant::now();
-    let target = if force { Target::Anew(file) } else { Target::File(file) };
+    let target = if force { Target::Replace(file) } else { Target::File(file) };
     let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target, report)?;
     if let Some(why) = rebuilt {
         report.message(format_args!("{}: {why}; it was built again", file.display()));

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use lttv_context::batch::Outcome;
+use lttv_context::batch::BatchOutcome;
 use lttv_context::modules::Modules;
 use lttv_context::options::Options;
 use lttv_examples::clap_options::{add_args, take_args};
@@ -85,7 +85,7 @@ fn report_end(host: &mut Host) -> bool {
     let Some(end) = end else { return false };
     report.notices_omitted(end.notices_omitted);
     report.errors(&end.errors, end.errors_omitted);
-    let is_cancelled = end.outcome == Outcome::Cancelled;
+    let is_cancelled = end.outcome == BatchOutcome::Cancelled;
     if is_cancelled {
         report.message(format_args!("interrupted after {} events", end.events));
     }

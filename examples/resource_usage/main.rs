@@ -57,7 +57,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
-    _ = context.middle(&Bounds::all())?;
+    _ = context.read(&Bounds::all())?;
     let statistics = Statistics::take(&mut context, statistics, kernel);
     drop(context);
     let trace = statistics.traces().first().ok_or("there is no trace")?;
@@ -77,10 +77,10 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
             && kernel.transition(0, call.event.type_id()).is_some()
             && let Some(state) = kernel.trace(0)
         {
-            seen.borrow_mut().event(state, call.time().ns());
+            seen.borrow_mut().event(state, call.time().as_ns());
         }
     });
-    _ = context.middle(&Bounds::all())?;
+    _ = context.read(&Bounds::all())?;
     report.errors(context.errors(), context.errors_omitted());
     drop(context);
 

@@ -35,7 +35,8 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(trace: &TraceStatistics, top: usize, columns: usize) -> Self {
-        let (begin, end) = (trace.begin().ns(), trace.end().ns().max(trace.begin().ns() + 1));
+        let (begin, end) =
+            (trace.start().as_ns(), trace.end().as_ns().max(trace.start().as_ns() + 1));
         let empty = vec![Column::default(); columns];
         let row = |label| Row { label, columns: empty.clone(), paint: BLACK, since: begin };
         let numbers: Vec<_> = trace.cpus().iter().map(|cpu| cpu.number).collect();
@@ -74,7 +75,7 @@ impl Rows {
             // A process does not exist before its creation.
             if place.is_none_or(|ix| known(ix).is_none()) {
                 *place = None;
-                if serial.0 < state.serials() && row.paint != Paint::Unknown {
+                if serial.0 < state.serial_bound() && row.paint != Paint::Unknown {
                     let mut all = state.processes();
                     *place = all.find(|(_, p)| p.serial() == *serial).map(|(ix, _)| ix);
                     if place.is_none() {

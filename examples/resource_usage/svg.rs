@@ -40,7 +40,7 @@ pub(crate) fn write(
 <rect width="{width}" height="{height}" fill="#1c1c1c"/>
 <text x="12" y="24" font-size="15" fill="#ffffff">CPUs and the busiest processes</text>
 <text x="12" y="42">{} to {} (seconds), {} events</text>"##,
-        trace.begin(),
+        trace.start(),
         trace.end(),
         trace.total().events.total(),
     )?;

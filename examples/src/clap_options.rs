@@ -1,7 +1,7 @@
 //! Conversion of module options to and from command lines that clap parses.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lttv_context::attributes::{Kind, Value};
+use lttv_context::attributes::{AttributeValue, Kind};
 use lttv_context::options::{OptionError, Options};
 
 /// Adds the options to a command, with one help heading per module.
@@ -50,7 +50,7 @@ pub fn take_args(matches: &ArgMatches, options: &mut Options) -> Result<(), Opti
             options.set(&name, true)?;
             continue;
         }
-        for value in matches.get_many::<Value<'static>>(&name).into_iter().flatten() {
+        for value in matches.get_many::<AttributeValue<'static>>(&name).into_iter().flatten() {
             options.set(&name, value.borrowed())?;
         }
     }
@@ -70,7 +70,7 @@ mod tests {
             OptionSpec::flag("quick", "").short('q'),
             OptionSpec::flag("very-quick", ""),
             OptionSpec::new("name", Kind::Text, "").repeatable(),
-            OptionSpec::new("depth", Kind::Int, "").short('d').default("3"),
+            OptionSpec::new("depth", Kind::Int, "").short('d').default_value("3"),
         ] {
             options.declare("module", spec).unwrap();
         }

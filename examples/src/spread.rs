@@ -12,7 +12,7 @@ use ltt_read::Timestamp;
 ///     durations.add(duration, end);
 /// }
 /// assert_eq!((durations.count(), durations.total(), durations.mean()), (3, 120, 40.0));
-/// assert_eq!(durations.greatest().begin().ns(), 240);
+/// assert_eq!(durations.greatest().begin().as_ns(), 240);
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spread {
@@ -109,8 +109,8 @@ mod tests {
             spread.add(value, at as i64);
         }
         assert_eq!((spread.mean(), spread.deviation()), (5.0, 2.0));
-        assert_eq!((spread.least().value, spread.least().end().ns()), (2, 0));
-        assert_eq!((spread.greatest().value, spread.greatest().end().ns()), (9, 7));
+        assert_eq!((spread.least().value, spread.least().end().as_ns()), (2, 0));
+        assert_eq!((spread.greatest().value, spread.greatest().end().as_ns()), (9, 7));
         assert_eq!(spread.frequency(2_000_000_000), 4.0);
     }
 

@@ -28,7 +28,7 @@ fn process(trace: usize, process: &ThreadState) -> Value {
         Some(text).filter(|text| !text.is_empty())
     }
     let mode = Some(process.mode).filter(|mode| *mode != ExecutionMode::Unknown);
-    let status = Some(process.status).filter(|status| *status != ProcessStatus::Unnamed);
+    let status = Some(process.status).filter(|status| *status != ProcessStatus::Unknown);
     json!({
         "trace": trace,
         "tid": process.tid,

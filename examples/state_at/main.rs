@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, CheckpointFileError, Saving, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointFileError, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::inputs;
 use lttv_examples::opening::open;
@@ -127,8 +127,8 @@ fn checkpoint(
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     if !file.map_or(Ok(false), |file| load(&mut context, file, report))? {
-        context.save_checkpoints(Saving::default());
-        _ = context.replay(&Bounds::all())?;
+        context.set_checkpoint_policy(CheckpointPolicy::default());
+        _ = context.replay_state(&Bounds::all())?;
         if let Some(file) = file {
             context.store_checkpoints(file)?;
         }

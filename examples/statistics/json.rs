@@ -51,8 +51,8 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
     }
     let times = statistics.traces().iter().filter(|trace| trace.total().events.total() > 0);
     json!({
-        "begin_ns": times.clone().map(|trace| trace.begin().ns()).min(),
-        "end_ns": times.map(|trace| trace.end().ns()).max(),
+        "begin_ns": times.clone().map(|trace| trace.start().as_ns()).min(),
+        "end_ns": times.map(|trace| trace.end().as_ns()).max(),
         "events": events,
         "cpus": cpus,
         "processes": processes,
@@ -93,8 +93,8 @@ fn process(index: usize, trace: &TraceStatistics, sum: &ProcessSum) -> Option<Va
         "migrations": facts.migrations,
         "wakeup_latency": durations(&facts.wakeup_latency),
         "events": sum.events,
-        "start_ns": facts.start.map(|time| time.ns()),
-        "end_ns": facts.end.map(|time| time.ns()),
+        "start_ns": facts.start.map(|time| time.as_ns()),
+        "end_ns": facts.end.map(|time| time.as_ns()),
     }))
 }
 

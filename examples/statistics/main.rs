@@ -55,7 +55,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let mut context = TracesetContext::new(open_or_bundled(report, &cli.traces)?);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
-    _ = context.middle(&Bounds::all())?;
+    _ = context.read(&Bounds::all())?;
     let statistics = Statistics::take(&mut context, statistics, kernel);
 
     let mut out = Output::stdout();

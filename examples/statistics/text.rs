@@ -14,7 +14,7 @@ pub(crate) fn print(
     top: Option<usize>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     for (index, trace) in statistics.traces().iter().enumerate() {
-        writeln!(out, "Trace {index}: {} to {}", trace.begin(), trace.end())?;
+        writeln!(out, "Trace {index}: {} to {}", trace.start(), trace.end())?;
         cpus(out, trace)?;
         processes(out, trace, top)?;
         devices(out, trace)?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use lttv_context::Traceset;
-use lttv_context::attributes::{Attributes, Pattern, Value};
+use lttv_context::attributes::{AttributeValue, Attributes, Pattern};
 use lttv_state::history::History;
 use lttv_state::kernel_history::{Recorded, Target, record};
 use support::Run;
@@ -33,16 +33,16 @@ fn text(args: &[&str]) -> String {
 
 /// Returns a value as it is printed.
 fn value(found: &Attributes, path: &str) -> String {
-    let id = found.at(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
+    let id = found.find_path(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
     found.value(id).unwrap().to_string()
 }
 
 fn number(found: &Attributes, path: &str) -> f64 {
-    let id = found.at(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
+    let id = found.find_path(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
     match found.value(id).unwrap() {
-        Value::UInt(value) => *value as f64,
-        Value::Float(value) => *value,
-        Value::Duration(value) => value.as_nanos() as f64,
+        AttributeValue::UInt(value) => *value as f64,
+        AttributeValue::Float(value) => *value,
+        AttributeValue::Duration(value) => value.as_nanos() as f64,
         other => panic!("{path} is {other}"),
     }
 }
@@ -225,8 +225,8 @@ fn dependencies() {
             name.replace('/', "\\/")
         );
         // Some processes were renamed.
-        let Some(id) = found.at(&at).unwrap() else { continue };
-        let Value::Duration(ours) = found.value(id).unwrap() else { panic!("{at}") };
+        let Some(id) = found.find_path(&at).unwrap() else { continue };
+        let AttributeValue::Duration(ours) = found.value(id).unwrap() else { panic!("{at}") };
         // The time after the last event that changes states is missing.
         let difference = *blocked as i128 - ours.as_nanos() as i128;
         assert!((0..2_000_000).contains(&difference), "{at}: {difference} ns apart");
@@ -244,7 +244,7 @@ fn critical_paths() {
     let steps: Vec<(String, String)> = (0..)
         .map_while(|number| {
             let at = format!("{asked}/critical_path/[{number}]");
-            found.at(&at).unwrap()?;
+            found.find_path(&at).unwrap()?;
             let of = |name| value(&found, &format!("{at}/{name}"));
             Some((of("begin"), of("end")))
         })
@@ -258,7 +258,7 @@ fn critical_paths() {
     let path: i64 = steps.iter().map(|(begin, end)| ns(end) - ns(begin)).sum();
     let totals: Pattern = format!("{asked}/doings/*/total").parse().unwrap();
     let own = found.find(&totals).map(|id| match found.value(id) {
-        Some(Value::Duration(time)) => time.as_nanos() as i64,
+        Some(AttributeValue::Duration(time)) => time.as_nanos() as i64,
         other => panic!("{other:?}"),
     });
     assert_eq!(path, own.sum::<i64>());
@@ -286,9 +286,12 @@ fn statistics() {
     let (begin, end) = (lines[3000].time, lines[lines.len() - 1].time);
     let found = json(&["-m", "statistics", "-m", "batchAnalysis", "--begin", &time(begin)]);
     let mut cpus = 0;
-    while let Some(id) = found.at(&format!("statistics/traces/[0]/cpu/[{cpus}]/cpu time")).unwrap()
+    while let Some(id) =
+        found.find_path(&format!("statistics/traces/[0]/cpu/[{cpus}]/cpu time")).unwrap()
     {
-        let Value::Duration(on_cpu) = found.value(id).unwrap() else { panic!("a duration") };
+        let AttributeValue::Duration(on_cpu) = found.value(id).unwrap() else {
+            panic!("a duration")
+        };
         assert!(on_cpu.as_nanos() as i64 <= end - begin, "{on_cpu:?}");
         cpus += 1;
     }
@@ -314,7 +317,7 @@ fn histories() {
     assert_eq!(stored.intervals_count(), expected.intervals_count());
     let middle = stored.start().midpoint(stored.end());
     let values = |history: &History| {
-        let all = history.matching_at("**", middle).unwrap();
+        let all = history.state_matching("**", middle).unwrap();
         all.iter()
             .map(|at| (history.tree().path(at.quark), at.value.to_string()))
             .collect::<Vec<_>>()

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ltt_read::{Merge, open_all};
-use lttv_context::attributes::{Attributes, Pattern, Value};
+use lttv_context::attributes::{AttributeValue, Attributes, Pattern};
 use support::Run;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
@@ -26,11 +26,11 @@ fn results(args: &[&str], trace: Option<&Path>) -> Attributes {
 }
 
 fn number(attributes: &Attributes, path: &str) -> f64 {
-    let id = attributes.at(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
+    let id = attributes.find_path(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
     match attributes.value(id).unwrap() {
-        Value::UInt(value) => *value as f64,
-        Value::Float(value) => *value,
-        Value::Duration(value) => value.as_secs_f64(),
+        AttributeValue::UInt(value) => *value as f64,
+        AttributeValue::Float(value) => *value,
+        AttributeValue::Duration(value) => value.as_secs_f64(),
         other => panic!("{path} is {other}"),
     }
 }
@@ -108,7 +108,7 @@ fn rates_are_counts_by_time() {
     let mut times = Vec::new();
     while let Some(event) = merge.next() {
         if event.event_type().name().starts_with("sched_") {
-            times.push(event.timestamp().unwrap().ns());
+            times.push(event.timestamp().unwrap().as_ns());
         }
     }
     let found = results(&["--events=sched_*", "--rate-interval", "0.01"], None);
@@ -128,7 +128,7 @@ fn rates_are_counts_by_time() {
     near("traces/[0]/peak_rate", f64::from(*stretches.values().max().unwrap()) * 100.0);
     let switches = number(&found, "traces/[0]/event_types/sched_switch");
     near("traces/[0]/event_rates/sched_switch", switches / seconds);
-    assert_eq!(found.at("traces/[0]/event_types/irq_handler_entry"), Ok(None));
+    assert_eq!(found.find_path("traces/[0]/event_types/irq_handler_entry"), Ok(None));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_time_window() {
     let run = analyse(&args, None);
     let found: Attributes = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(number(&found, "traces/[0]/events"), within as f64);
-    assert_eq!(found.at("traces/[0]/rate"), Ok(None), "rates were not asked for");
+    assert_eq!(found.find_path("traces/[0]/rate"), Ok(None), "rates were not asked for");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn bundled(names: &[&str]) -> Sample {
             let mut cursor = trace.cursor(number);
             while let Some(event) = cursor.next().expect("sound events") {
                 let known = Known {
-                    time: event.timestamp().expect("events with a time").ns(),
+                    time: event.timestamp().expect("events with a time").as_ns(),
                     name: event.event_type().name().to_owned(),
                     cpu: tracefile.cpu(),
                     next_tid: event.field("next_tid").and_then(|tid| tid.as_i64()),

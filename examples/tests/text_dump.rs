@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use support::Run;
 
 fn dump(args: &[&str], trace: Option<&Path>) -> Run {
@@ -113,7 +113,7 @@ fn trace_with_a_step_back(path: &Path) {
         let mut stream = trace.stream(channel, name).unwrap();
         stream.begin_packet(0).unwrap();
         for time in times {
-            stream.event(event, time, Value::structure([Value::from(1u8)])).unwrap();
+            stream.event(event, time, FieldValue::structure([FieldValue::from(1u8)])).unwrap();
         }
         stream.end_packet(1000).unwrap();
         stream.finish().unwrap();

@@ -136,14 +136,14 @@ impl Dump<'_> {
         let is_count = format.is_none();
         let mut context = TracesetContext::new(traceset);
         let prints_state = format.as_ref().is_some_and(|format| format.wants_state());
-        let asks_state = filters.as_ref().is_some_and(|it| it.asks_state());
+        let asks_state = filters.as_ref().is_some_and(|it| it.uses_state());
         let kernel = (prints_state || asks_state).then(|| match prints_state {
             // LTTV did not look ahead.
             true => context.attach(KernelState::new().without_looking_ahead()),
             false => context.attach(KernelState::new()),
         });
         if let Some(kernel) = kernel {
-            filters = filters.map(|filters| filters.asking(kernel));
+            filters = filters.map(|filters| filters.with_state(kernel));
         }
         match window.begin {
             Some(begin) if kernel.is_some() => _ = context.seek_time_with_state(begin),
@@ -151,7 +151,7 @@ impl Dump<'_> {
             None => {}
         }
         if let Some(filters) = filters.as_ref().filter(|_| !asks_state) {
-            context.choose(filters.filters());
+            context.set_filter(filters.filters());
         }
         // Filters that use the state are evaluated after it is up to date.
         let late = filters.as_ref().filter(|_| asks_state);
@@ -179,13 +179,13 @@ impl Dump<'_> {
                 }
             });
         }
-        let batch = window.bounds().looks(BATCH);
+        let batch = window.bounds().max_examined(BATCH);
         let mut read = 0;
         // The bounds contain no position that could be refused.
-        while let Ok(end) = context.middle(&batch) {
+        while let Ok(end) = context.read(&batch) {
             read += end.events;
             self.report(context.progress(), context.drain_notices());
-            if end.reason != EndReason::LookCount {
+            if end.reason != EndReason::ExaminedCount {
                 break;
             }
         }
@@ -211,9 +211,9 @@ impl Dump<'_> {
             merge.seek(begin);
         }
         loop {
-            let read = merge.tell(BATCH, &mut tally);
+            let read = merge.drive(BATCH, &mut tally);
             let is_over = tally.is_over(&mut merge).unwrap_or(read < BATCH);
-            self.report(merge.progress(), merge.drain_notices());
+            self.report(merge.progress(), merge.take_notices());
             if is_over {
                 break;
             }

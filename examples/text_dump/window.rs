@@ -56,7 +56,7 @@ impl Window {
 
     /// Returns the bounds of the read: up to the end of the window, inclusive.
     pub(crate) fn bounds(self) -> Bounds {
-        match self.end.and_then(|end| end.ns().checked_add(1)) {
+        match self.end.and_then(|end| end.as_ns().checked_add(1)) {
             Some(after) => Bounds::all().until(Timestamp::from_ns(after)),
             None => Bounds::all(),
         }

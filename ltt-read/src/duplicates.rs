@@ -55,11 +55,11 @@ impl PacketIdentity {
     /// Returns the identity of a packet; `None` if the packet has nothing by which to
     /// distinguish it from others of its stream.
     fn new(packet: &Packet) -> Option<PacketIdentity> {
-        let is_unique = packet.sequence.is_some() || packet.begin.is_some() && packet.end.is_some();
+        let is_unique = packet.sequence.is_some() || packet.start.is_some() && packet.end.is_some();
         is_unique.then_some(PacketIdentity {
             class: packet.stream_class,
             sequence: packet.sequence,
-            begin: packet.begin_cycles,
+            begin: packet.start_cycles,
             end: packet.end_cycles,
             size: packet.size,
             content_bits: packet.content_bits,
@@ -141,7 +141,7 @@ impl Duplicates {
         // Duplicates have equal times, so files must overlap if there are any.
         let overlap = |pair: &[IndexEntry]| {
             pair[0].file != pair[1].file
-                && times_overlap((pair[0].begin, pair[0].end), pair[1].begin)
+                && times_overlap((pair[0].start, pair[0].end), pair[1].start)
         };
         if tracefile.files.len() < 2 || !entries.windows(2).any(overlap) {
             return;
@@ -160,7 +160,7 @@ pub(crate) fn files_overlap(last: &Packet, next: &Packet) -> bool {
         let ahead = number.wrapping_sub(last) << (64 - bits);
         return ahead as i64 <= 0;
     }
-    match (last.begin, last.end, next.begin) {
+    match (last.start, last.end, next.start) {
         (Some(begin), Some(end), Some(next)) => times_overlap((begin, end), next),
         _ => false,
     }
@@ -175,7 +175,7 @@ fn times_overlap((begin, end): (Timestamp, Timestamp), next: Timestamp) -> bool 
 /// Returns `true` if two packets with the same identity are equal.
 fn is_same(packet: &Packet, one: Kept, other: Kept, files: &[DataFile]) -> bool {
     // Sequence numbers of few bits repeat, but not at the same times.
-    if packet.sequence.is_some() && packet.begin.is_some() && packet.end.is_some() {
+    if packet.sequence.is_some() && packet.start.is_some() && packet.end.is_some() {
         return true;
     }
     let bytes = |kept: Kept| {
@@ -224,11 +224,11 @@ pub(crate) fn follows(schema: &Schema, tables: &Tables, file: &DataFile, next: &
     let (Some(sequence), Some(identity)) = (first.sequence, identity) else { return false };
     let (mut last, mut is_in_both) = (None, false);
     each_packet(schema, tables, file, &mut 0, |packet| {
-        last = Some((packet.sequence, packet.begin));
+        last = Some((packet.sequence, packet.start));
         is_in_both |= PacketIdentity::new(packet).as_ref() == Some(&identity);
     });
     let is_next = last.is_some_and(|(last, begin)| {
-        last.and_then(|last| last.checked_add(1)) == Some(sequence) && begin <= first.begin
+        last.and_then(|last| last.checked_add(1)) == Some(sequence) && begin <= first.start
     });
     is_next || is_in_both
 }

@@ -202,10 +202,10 @@ pub enum DecodeError {
     Unresolved,
     /// The bytes are not the header of a sub-buffer (formats before CTF).
     #[error("not an LTTng 0.x sub-buffer")]
-    NotABlock,
+    NotASubBuffer,
     /// The version of a sub-buffer is not supported (formats before CTF).
     #[error("sub-buffers of version {major}.{minor} are not supported")]
-    UnknownBlockVersion {
+    UnknownSubBufferVersion {
         /// The major version in the sub-buffer's header.
         major: u8,
         /// The minor version in the sub-buffer's header.
@@ -214,7 +214,7 @@ pub enum DecodeError {
     /// The version or byte order of a sub-buffer differs from that of the trace (formats
     /// before CTF).
     #[error("the version or byte order of this sub-buffer differs from that of the trace")]
-    ForeignBlock,
+    ForeignSubBuffer,
     /// The alignment in a sub-buffer's header is not a power of two (formats before CTF).
     #[error("an alignment of {alignment} bytes is not a power of two")]
     BadAlignment {

@@ -57,7 +57,7 @@ impl First {
                     return Some(First {
                         class: packet.stream_class,
                         id: packet.stream_id,
-                        begin: packet.begin.unwrap_or(Timestamp::MIN),
+                        begin: packet.start.unwrap_or(Timestamp::MIN),
                         cpu: cpu_of(tables, &packet, bytes, &scratch),
                     });
                 }

@@ -81,7 +81,7 @@
 //!         break;
 //!     }
 //! }
-//! for notice in events.drain_notices() {
+//! for notice in events.take_notices() {
 //!     if let NoticeKind::DiscardedEvents { count, .. } = notice.kind {
 //!         eprintln!("{notice} (count: {count:?})");
 //!     }
@@ -243,7 +243,7 @@ pub use field::{Field, FieldStep};
 pub use findings::OnFailure;
 pub use index::{Index, IndexEntry, PacketTimes};
 pub use layout::FieldInfo;
-pub use merge::{Listener, Look, Merge};
+pub use merge::{Decision, EventSink, Merge};
 pub use notice::{Notice, NoticeKind};
 pub use open::{OpenOptions, Opened, open_all};
 pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};

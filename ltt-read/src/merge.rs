@@ -18,7 +18,7 @@ use crate::trace::Trace;
 
 pub(crate) use damage::Damage;
 use key::{END, UNTESTED, key, key_at, number_of, time_of};
-pub use listener::Listener;
+pub use listener::EventSink;
 pub(crate) use seek::seek_all;
 use tournament::Tournament;
 
@@ -73,13 +73,13 @@ impl Merge {
     /// Creates a merge of all tracefiles of the traces, at their start. Nothing is read
     /// yet.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
-        Self::of_tracefiles(traces, |_, _| true)
+        Self::with_tracefiles(traces, |_, _| true)
     }
 
     /// Creates a merge of some tracefiles of the traces: those for which `wanted` returns
     /// `true`, given the index of the trace and the index of the tracefile in it. The
     /// other tracefiles are never read.
-    pub fn of_tracefiles(
+    pub fn with_tracefiles(
         traces: &[Arc<Trace>],
         mut wanted: impl FnMut(usize, usize) -> bool,
     ) -> Self {
@@ -131,17 +131,17 @@ impl Merge {
     /// use std::ops::ControlFlow;
     ///
     /// use ltt_read::schema::EventTypeId;
-    /// use ltt_read::{Event, Listener, Merge};
+    /// use ltt_read::{Event, EventSink, Merge};
     ///
     /// /// Stops at the tenth event of a type.
     /// struct Tenth(Option<EventTypeId>, u32);
     ///
-    /// impl Listener for Tenth {
-    ///     fn wants(&mut self, _: usize, event: &Event<'_>) -> bool {
+    /// impl EventSink for Tenth {
+    ///     fn accepts(&mut self, _: usize, event: &Event<'_>) -> bool {
     ///         Some(event.type_id()) == self.0
     ///     }
     ///
-    ///     fn hear(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> ControlFlow<()> {
+    ///     fn receive(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> ControlFlow<()> {
     ///         self.1 += 1;
     ///         if self.1 == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     ///     }
@@ -151,13 +151,13 @@ impl Merge {
     /// let traces = ltt_read::open_all(path)?;
     /// let switch = traces[0].event_types_named("sched_switch").next();
     /// let mut merge = Merge::new(&traces);
-    /// let events = merge.tell(u64::MAX, &mut Tenth(switch, 0));
+    /// let events = merge.drive(u64::MAX, &mut Tenth(switch, 0));
     /// assert!(events > 10);
     /// assert_eq!(merge.current().map(|event| event.type_id()), switch);
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     #[inline]
-    pub fn tell(&mut self, most: u64, listener: &mut impl Listener) -> u64 {
+    pub fn drive(&mut self, most: u64, listener: &mut impl EventSink) -> u64 {
         let mut count = 0;
         while count < most {
             let number = self.current;
@@ -173,7 +173,7 @@ impl Merge {
                             if key >= self.tree.runner_up {
                                 break key;
                             }
-                            if listener.wants(number as usize, &cursor.event()) {
+                            if listener.accepts(number as usize, &cursor.event()) {
                                 break 'found true;
                             }
                             count += 1;
@@ -185,7 +185,7 @@ impl Merge {
                     }
                 }
                 match self.current() {
-                    Some(event) => listener.wants(self.current_tracefile(), &event),
+                    Some(event) => listener.accepts(self.current_tracefile(), &event),
                     None => return count,
                 }
             };
@@ -193,7 +193,7 @@ impl Merge {
             if is_wanted {
                 let number = self.current_tracefile();
                 let event = self.cursors[number].event();
-                if listener.hear(self, number, &event).is_break() {
+                if listener.receive(self, number, &event).is_break() {
                     break;
                 }
             }
@@ -223,20 +223,20 @@ impl Merge {
     /// ```
     #[inline]
     pub fn next_where(&mut self, mut wanted: impl FnMut(&Event<'_>) -> bool) -> Option<Event<'_>> {
-        self.next_taken(|event| if wanted(event) { Look::Stop } else { Look::Leave })
+        self.next_taken(|event| if wanted(event) { Decision::Stop } else { Decision::Leave })
     }
 
     /// Reads up to the next event that `look` accepts and returns that event, like
-    /// [`next_where`](Self::next_where). An event that was accepted with [`Look::Take`]
+    /// [`next_where`](Self::next_where). An event that was accepted with [`Decision::Take`]
     /// is not tested again when it is delivered. Acceptance is forgotten after a seek,
     /// and for the events that [`next`](Self::next) returns.
     #[inline]
-    pub fn next_taken(&mut self, look: impl FnMut(&Event<'_>) -> Look) -> Option<Event<'_>> {
+    pub fn next_taken(&mut self, look: impl FnMut(&Event<'_>) -> Decision) -> Option<Event<'_>> {
         self.advance_where(look).then(|| self.cursors[self.current as usize].event())
     }
 
     #[inline]
-    fn advance_where(&mut self, mut look: impl FnMut(&Event<'_>) -> Look) -> bool {
+    fn advance_where(&mut self, mut look: impl FnMut(&Event<'_>) -> Decision) -> bool {
         // `true` if the current cursor's event has been read but not tested.
         let mut is_untested = false;
         if self.current().is_none() {
@@ -256,11 +256,13 @@ impl Merge {
                     cursor = &mut self.cursors[number as usize];
                 }
                 match look(&cursor.event()) {
-                    Look::Leave => {}
-                    Look::Take => {
+                    Decision::Leave => {}
+                    Decision::Take => {
                         break delivery_key(&self.delivery_floor, key(cursor, number) & !UNTESTED);
                     }
-                    Look::Stop => break delivery_key(&self.delivery_floor, key(cursor, number)),
+                    Decision::Stop => {
+                        break delivery_key(&self.delivery_floor, key(cursor, number));
+                    }
                 }
             };
             if key < self.tree.runner_up {
@@ -444,7 +446,7 @@ impl Merge {
     }
 
     /// Returns the number of errors that were dropped since the merge was created,
-    /// because 4096 were already waiting for [`drain_errors`](Self::drain_errors).
+    /// because 4096 were already waiting for [`take_errors`](Self::take_errors).
     ///
     /// An error that was dropped cannot be recognised: it is counted each time that the
     /// merge meets it, for instance again after a seek backwards.
@@ -453,12 +455,12 @@ impl Merge {
     }
 
     /// Returns and removes the [`errors`](Self::errors) since the last call.
-    pub fn drain_errors(&mut self) -> Vec<Error> {
+    pub fn take_errors(&mut self) -> Vec<Error> {
         self.damage.drain()
     }
 
     /// Returns and removes the notices about all tracefiles since the last call.
-    pub fn drain_notices(&mut self) -> Vec<Notice> {
+    pub fn take_notices(&mut self) -> Vec<Notice> {
         let mut notices = mem::take(&mut self.notices);
         for cursor in &mut self.cursors {
             notices.append(&mut cursor.take_notices());
@@ -468,7 +470,7 @@ impl Merge {
 
     /// Returns the number of notices that were dropped since the merge was created,
     /// because 1024 of their tracefile were already waiting for
-    /// [`drain_notices`](Self::drain_notices).
+    /// [`take_notices`](Self::take_notices).
     pub fn notices_omitted(&self) -> u64 {
         self.cursors.iter().map(Cursor::notices_omitted).sum()
     }
@@ -560,7 +562,7 @@ enum Winner {
 
 /// The decision about an event in [`Merge::next_taken`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum Decision {
     /// Skips the event.
     Leave,
     /// Returns the event when it is next in order, without another test.

@@ -10,7 +10,7 @@ use crate::uuid::Uuid;
 /// An anomaly in a data stream that does not stop reading, with its place.
 ///
 /// [`Cursor::take_notices`](crate::Cursor::take_notices) and
-/// [`Merge::drain_notices`](crate::Merge::drain_notices) return the notices from reading.
+/// [`Merge::take_notices`](crate::Merge::take_notices) return the notices from reading.
 /// [`Index::notices`](crate::Index::notices) and
 /// [`PacketTimes::notices`](crate::PacketTimes::notices) return those about index files
 /// and packet times, which a merge also reports after a seek.
@@ -37,7 +37,7 @@ pub enum NoticeKind {
         /// The number of discarded events; `None` if the tracer did not count them.
         count: Option<u64>,
         /// The earliest time at which they may have occurred; `None` if unknown.
-        begin: Option<Timestamp>,
+        start: Option<Timestamp>,
         /// The latest time at which they may have occurred; `None` if unknown.
         end: Option<Timestamp>,
     },
@@ -46,7 +46,7 @@ pub enum NoticeKind {
         /// The number of missing packets.
         count: u64,
         /// The end of the packet before the gap; `None` if unknown.
-        begin: Option<Timestamp>,
+        start: Option<Timestamp>,
         /// The start of the packet after the gap; `None` if unknown.
         end: Option<Timestamp>,
     },
@@ -126,14 +126,14 @@ impl fmt::Display for Notice {
                 (None, None) => Ok(()),
             };
         match &self.kind {
-            NoticeKind::DiscardedEvents { count, begin, end } => {
+            NoticeKind::DiscardedEvents { count, start: begin, end } => {
                 match count {
                     Some(n) => write!(f, "the tracer discarded {n} events")?,
                     None => write!(f, "the tracer discarded events")?,
                 }
                 between(f, begin, end)
             }
-            NoticeKind::LostPackets { count, begin, end } => {
+            NoticeKind::LostPackets { count, start: begin, end } => {
                 write!(f, "{count} packets are missing")?;
                 between(f, begin, end)
             }

@@ -28,7 +28,7 @@ pub struct Packet {
     pub content_bits: u64,
     /// The start of the first event record or of the padding before it, in bits from the
     /// packet's start.
-    pub events_begin: u64,
+    pub events_start: u64,
     /// The number of its bytes that are missing in the file: 0 for a whole packet.
     pub missing: u64,
     /// The stream class of its event records.
@@ -36,11 +36,11 @@ pub struct Packet {
     /// The id of the data stream within its class; `None` if not declared.
     pub stream_id: Option<u64>,
     /// The clock value at its start, in cycles; `None` if not declared.
-    pub begin_cycles: Option<u64>,
+    pub start_cycles: Option<u64>,
     /// The clock value at its end, in cycles; `None` if not declared.
     pub end_cycles: Option<u64>,
     /// The time at its start; `None` if not declared.
-    pub begin: Option<Timestamp>,
+    pub start: Option<Timestamp>,
     /// The time at its end; `None` if not declared.
     pub end: Option<Timestamp>,
     /// The number of event records discarded so far, a running count of its tracefile;
@@ -139,13 +139,13 @@ impl Packet {
             offset,
             size: total / 8,
             content_bits: content,
-            events_begin: pos,
+            events_start: pos,
             missing: (total / 8).saturating_sub(data.len() as u64),
             stream_class,
             stream_id: roles.get(Role::StreamId),
-            begin_cycles,
+            start_cycles: begin_cycles,
             end_cycles,
-            begin,
+            start: begin,
             end,
             discarded: roles.get(Role::DiscardedEvents),
             discarded_bits: roles.discarded_bits,
@@ -166,13 +166,13 @@ impl Packet {
             offset: 0,
             size: 0,
             content_bits: 0,
-            events_begin: 0,
+            events_start: 0,
             missing: 0,
             stream_class: StreamClassId(0),
             stream_id: None,
-            begin_cycles: None,
+            start_cycles: None,
             end_cycles: None,
-            begin: None,
+            start: None,
             end: None,
             discarded: None,
             discarded_bits: 0,

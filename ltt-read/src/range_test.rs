@@ -24,9 +24,9 @@ pub struct RangeTest {
 ///
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
 /// let field = |name| trace.field(switch, Scope::Payload, name).expect("a field of it");
-/// let prev_tid = field("prev_tid").in_range(0, 0);
+/// let prev_tid = field("prev_tid").range_test(0, 0);
 /// // A range that wraps: all integers except those from 0 to 19.
-/// let next_prio = field("next_prio").in_range(20, -1i64 as u64);
+/// let next_prio = field("next_prio").range_test(20, -1i64 as u64);
 /// let tests: RangeTests = [prev_tid, next_prio].into_iter().flatten().collect();
 ///
 /// let mut after_idle = 0;
@@ -101,7 +101,7 @@ impl Field {
     /// word.
     ///
     /// [`Event::integer`]: crate::Event::integer
-    pub fn in_range(&self, low: u64, high: u64) -> Option<RangeTest> {
+    pub fn range_test(&self, low: u64, high: u64) -> Option<RangeTest> {
         let place = &self.place;
         let aligned = self.info().class().align >= 8 && place.offset.is_multiple_of(8);
         let fits = |read: &FixedRead| read.bits() <= if aligned { 64 } else { 57 };

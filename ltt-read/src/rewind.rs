@@ -14,18 +14,18 @@ impl Merge {
     /// # let traces = ltt_read::open_all(path)?;
     /// let mut merge = ltt_read::Merge::new(&traces);
     /// let first = merge.next().map(|event| event.timestamp());
-    /// merge.put_back();
+    /// merge.unread();
     /// assert_eq!(merge.next().map(|event| event.timestamp()), first);
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     #[inline]
-    pub fn put_back(&mut self) {
+    pub fn unread(&mut self) {
         self.current = NO_CURSOR;
         self.tree.mark_winner_untested();
     }
 
     /// Returns the current event, which is the last one returned; `None` before the first
-    /// event, after the last one, after a seek and after [`put_back`](Self::put_back).
+    /// event, after the last one, after a seek and after [`unread`](Self::unread).
     #[inline]
     pub fn current(&self) -> Option<Event<'_>> {
         self.cursors.get(self.current as usize).map(Cursor::event)
@@ -59,7 +59,7 @@ impl Merge {
 
     /// Returns the positions of all tracefiles, those of the first trace first, after the
     /// current event: see [`positions`](Self::positions).
-    pub fn next_positions(&self) -> Vec<Position> {
+    pub fn positions_after(&self) -> Vec<Position> {
         let position = |(number, cursor): (usize, &Cursor)| {
             cursor.undelivered_position(self.loaded && number != self.current as usize)
         };
@@ -76,7 +76,7 @@ impl Merge {
     /// tracefile: before or after an event whose [time of delivery](Self::delivery_time)
     /// is `time`. The other tracefiles seek that time. No tracefile is left out
     /// afterwards.
-    pub fn seek_cut(&mut self, time: Timestamp, tracefile: usize, place: Position) {
+    pub fn seek_delivery(&mut self, time: Timestamp, tracefile: usize, place: Position) {
         self.note_indexes();
         self.left_out.clear();
         let Self { cursors, damage, .. } = self;
@@ -84,7 +84,7 @@ impl Merge {
         let (before, rest) = cursors.split_at_mut(own);
         let (own, after) = rest.split_at_mut(rest.len().min(1));
         // Events of equal times are ordered by tracefile.
-        match time.ns().checked_add(1) {
+        match time.as_ns().checked_add(1) {
             Some(next) => {
                 let next = Timestamp::from_ns(next);
                 seek_all(before.iter_mut(), next, |error| damage.keep(error));
@@ -99,10 +99,10 @@ impl Merge {
     /// Leaves out all tracefiles except those for which `wanted` returns `true`, given
     /// their index. The cursors of the left-out tracefiles do not move. The current event
     /// may belong to a left-out tracefile, so there is no current event after this call.
-    pub fn leave_out(&mut self, wanted: impl FnMut(usize) -> bool) {
+    pub fn retain_tracefiles(&mut self, wanted: impl FnMut(usize) -> bool) {
         if self.current().is_some() {
             self.next();
-            self.put_back();
+            self.unread();
         }
         self.left_out = (0..self.cursors.len()).map(wanted).map(|wanted| !wanted).collect();
         if self.loaded {

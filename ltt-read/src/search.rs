@@ -11,7 +11,7 @@ use crate::trace::Trace;
 /// A seek to a time in bounded steps, for programs that must not block: a
 /// [seek](Merge::seek) can take milliseconds in large packets.
 ///
-/// A search is independent of any merge. [`Merge::seek_found`] moves a merge to its
+/// A search is independent of any merge. [`Merge::seek_result`] moves a merge to its
 /// result.
 ///
 /// ```
@@ -22,10 +22,10 @@ use crate::trace::Trace;
 /// let mut merge = Merge::new(&traces);
 /// let time = (0..1000).find_map(|_| merge.next()?.timestamp()).expect("a kernel's trace");
 /// let mut search = TimeSearch::new(&traces, time);
-/// while !search.go_on(100) {
+/// while !search.run(100) {
 ///     // Handle user input, for example.
 /// }
-/// merge.seek_found(search);
+/// merge.seek_result(search);
 /// assert_eq!(merge.next().and_then(|event| event.timestamp()), Some(time));
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
@@ -73,7 +73,7 @@ impl TimeSearch {
     /// The first step in a tracefile builds its [packet index](Trace::packet_index) if
     /// necessary, all at once. If its [packet times](Trace::packet_times) have to be read
     /// from the data, this is done within the limit on events.
-    pub fn go_on(&mut self, events: u64) -> bool {
+    pub fn run(&mut self, events: u64) -> bool {
         let mut left = events.max(1);
         while let Some(cursor) = self.rest.last_mut() {
             if left == 0 {
@@ -110,7 +110,7 @@ impl TimeSearch {
     }
 
     /// Returns `true` if the search is complete.
-    pub fn is_through(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.rest.is_empty()
     }
 }
@@ -119,7 +119,7 @@ impl Merge {
     /// Seeks the result of a search of the same traces, as [`seek`](Self::seek) would. No
     /// tracefile is left out afterwards. Tracefiles that an incomplete search has not
     /// reached do not move.
-    pub fn seek_found(&mut self, search: TimeSearch) {
+    pub fn seek_result(&mut self, search: TimeSearch) {
         self.note_indexes();
         self.read_whole(&search.found);
         self.damage.add(search.damage);

@@ -45,7 +45,7 @@ impl Timestamp {
     }
 
     /// Returns the nanoseconds since the origin.
-    pub const fn ns(self) -> i64 {
+    pub const fn as_ns(self) -> i64 {
         self.0
     }
 
@@ -282,32 +282,32 @@ impl std::fmt::Display for Timestamp {
 /// use ltt_read::{TimeSpan, Timestamp};
 ///
 /// let at = Timestamp::from_ns;
-/// let span = TimeSpan { begin: at(10), end: at(20) };
+/// let span = TimeSpan { start: at(10), end: at(20) };
 /// assert!(span.contains(at(20)) && !span.contains(at(21)));
-/// assert_eq!(span.join(TimeSpan { begin: at(30), end: at(40) }).end, at(40));
+/// assert_eq!(span.join(TimeSpan { start: at(30), end: at(40) }).end, at(40));
 /// assert!(TimeSpan::ALL.contains(Timestamp::MAX));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimeSpan {
     /// The earliest time of the span.
-    pub begin: Timestamp,
+    pub start: Timestamp,
     /// The latest time of the span.
     pub end: Timestamp,
 }
 
 impl TimeSpan {
     /// The span of all timestamps.
-    pub const ALL: TimeSpan = TimeSpan { begin: Timestamp::MIN, end: Timestamp::MAX };
+    pub const ALL: TimeSpan = TimeSpan { start: Timestamp::MIN, end: Timestamp::MAX };
 
     /// Returns `true` if the span contains a time.
     pub const fn contains(self, time: Timestamp) -> bool {
-        self.begin.0 <= time.0 && time.0 <= self.end.0
+        self.start.0 <= time.0 && time.0 <= self.end.0
     }
 
     /// Returns the span from the earlier start to the later end.
     #[must_use]
     pub fn join(self, other: TimeSpan) -> TimeSpan {
-        TimeSpan { begin: self.begin.min(other.begin), end: self.end.max(other.end) }
+        TimeSpan { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 }
 
@@ -433,7 +433,7 @@ impl ClockClass {
     /// use ltt_read::schema::ClockClass;
     ///
     /// let clock = ClockClass { frequency: 1000, offset_seconds: 5, ..ClockClass::new("ms") };
-    /// assert_eq!(clock.timestamp(250).map(|t| t.ns()), Some(5_250_000_000));
+    /// assert_eq!(clock.timestamp(250).map(|t| t.as_ns()), Some(5_250_000_000));
     /// ```
     pub fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
         ClockConverter::new(self).timestamp(cycles)
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn cycles_are_converted_to_ns() {
-        let ns = |c: ClockConverter, cycles| c.timestamp(cycles).map(Timestamp::ns);
+        let ns = |c: ClockConverter, cycles| c.timestamp(cycles).map(Timestamp::as_ns);
         assert_eq!(ns(clock(NS_PER_S, 2, 5), 7), Some(2_000_000_012));
         assert_eq!(ns(clock(NS_PER_S, 0, -10), 3), Some(-7));
         assert_eq!(ns(clock(1000, 1, 500), 250), Some(1_750_000_000));
@@ -487,7 +487,7 @@ mod tests {
         // With an absurd offset, all times wrap.
         let absurd = clock(NS_PER_S, 1_351_530_929_945_824_323, 1_234_567);
         let first = absurd.timestamp(0).unwrap();
-        assert_eq!(absurd.timestamp(9).unwrap().ns() - first.ns(), 9);
+        assert_eq!(absurd.timestamp(9).unwrap().as_ns() - first.as_ns(), 9);
         assert!(clock(1, i64::MIN, i64::MIN).timestamp(u64::MAX).is_some());
     }
 
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_timestamps_are_refused() {
-        let ns = |text: &str| text.parse::<Timestamp>().map(Timestamp::ns);
+        let ns = |text: &str| text.parse::<Timestamp>().map(Timestamp::as_ns);
         assert_eq!(ns("1.5"), Ok(1_500_000_000));
         assert_eq!(ns("-0.000000001"), Ok(-1));
         assert_eq!(ns("7"), Ok(7_000_000_000));
@@ -584,10 +584,10 @@ mod tests {
         #[test]
         fn arithmetic_agrees_with_wide_integers(time in times(), other in times(), ns: u64) {
             let exact = |ns: i128| i64::try_from(ns).ok().map(Timestamp);
-            let (wide, duration) = (i128::from(time.ns()), Duration::from_nanos(ns));
+            let (wide, duration) = (i128::from(time.as_ns()), Duration::from_nanos(ns));
             prop_assert_eq!(time.checked_add(duration), exact(wide + i128::from(ns)));
             prop_assert_eq!(time.checked_sub(duration), exact(wide - i128::from(ns)));
-            prop_assert_eq!(time.signed_ns_since(other), wide - i128::from(other.ns()));
+            prop_assert_eq!(time.signed_ns_since(other), wide - i128::from(other.as_ns()));
             if let Some(later) = time.checked_add(duration) {
                 prop_assert_eq!((time + duration, later - duration), (later, time));
                 prop_assert_eq!(later.since(time), ns);

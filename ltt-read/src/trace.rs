@@ -264,8 +264,8 @@ impl Trace {
     /// ```
     /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
     /// let span = trace.time_span().expect("events with times");
-    /// println!("{} to {}: {} ns", span.begin, span.end, span.end.since(span.begin));
-    /// # assert!(span.begin < span.end);
+    /// println!("{} to {}: {} ns", span.start, span.end, span.end.since(span.start));
+    /// # assert!(span.start < span.end);
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn time_span(self: &Arc<Self>) -> Option<TimeSpan> {

@@ -9,7 +9,7 @@ mod support {
 use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, Scope, StreamClassId};
-use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
+use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
 use ltt_read::{Error, Merge, NoticeKind, Trace};
 use proptest::prelude::*;
 use support::config::cases;
@@ -60,10 +60,12 @@ fn write(schema: Schema, packets: &[Vec<(u64, bool, u8)>]) -> Sound {
             now += passed;
             let number = u64::from(*number);
             let values = match is_dynamic {
-                false => Value::fields([("a", Value::from(number << 8)), ("b", number.into())]),
-                true => Value::fields([
-                    ("text", Value::from("text")),
-                    ("bytes", Value::array(vec![number; 3])),
+                false => {
+                    FieldValue::fields([("a", FieldValue::from(number << 8)), ("b", number.into())])
+                }
+                true => FieldValue::fields([
+                    ("text", FieldValue::from("text")),
+                    ("bytes", FieldValue::array(vec![number; 3])),
                 ]),
             };
             stream.event(EventTypeId((*is_dynamic).into()), now, values).expect("an event");

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, Timestamp, Trace};
 use support::read_all::{Seen, read_all, read_tracefile, visit_event};
 
@@ -192,10 +192,10 @@ fn write(dir: &Path, schema: Schema) {
         stream.begin_packet(begin).expect("a packet");
         for n in 0..2 {
             let time = begin + 10 * n;
-            let fixed = Value::fields([("a", n.into()), ("comm", Value::from("cmd"))]);
+            let fixed = FieldValue::fields([("a", n.into()), ("comm", FieldValue::from("cmd"))]);
             stream.event(EventTypeId(0), time, fixed).expect("an event");
-            let bytes = ("bytes", Value::array([1u64, 2]));
-            let dynamic = Value::fields([("text", "text".into()), bytes]);
+            let bytes = ("bytes", FieldValue::array([1u64, 2]));
+            let dynamic = FieldValue::fields([("text", "text".into()), bytes]);
             stream.event(EventTypeId(1), time + 5, dynamic).expect("an event");
         }
         stream.end_packet(begin + 500).expect("the end of a packet");
@@ -292,7 +292,7 @@ fn errors_and_notices_beyond_the_limits_are_counted() {
         assert!(merge.next().is_none());
         let errors = (merge.errors().len(), merge.errors_omitted());
         let omitted = merge.notices_omitted();
-        (errors, (merge.drain_notices().len(), omitted))
+        (errors, (merge.take_notices().len(), omitted))
     };
     assert_eq!(read(1000), ((1000, 0), (1000, 0)));
     assert_eq!(read(1024), ((1024, 0), (1024, 0)));
@@ -311,6 +311,6 @@ fn known_errors_are_not_counted_again() {
     // Drained errors make room for others. The number of omitted errors remains.
     let mut merge = Merge::new(&[trace(TINY, &damaged_packets(5000))]);
     assert!(merge.next().is_none());
-    assert_eq!(merge.drain_errors().len(), 4096);
+    assert_eq!(merge.take_errors().len(), 4096);
     assert_eq!((merge.errors().len(), merge.errors_omitted()), (0, 904));
 }

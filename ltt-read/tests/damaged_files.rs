@@ -183,7 +183,7 @@ proptest! {
             let is_last = number + 1 == plan.streams[cpu].len();
             let is_first = number == 0 && left.is_empty();
             let is_lost = |kind: &NoticeKind| matches!(kind, NoticeKind::LostPackets { .. });
-            let lost = merge.drain_notices().iter().filter(|n| is_lost(&n.kind)).count();
+            let lost = merge.take_notices().iter().filter(|n| is_lost(&n.kind)).count();
             prop_assert_eq!(lost, usize::from(!is_first && !is_last));
         }
 

@@ -255,7 +255,7 @@ fn left_out_packets_are_noted() {
     let traces = open_all(dir.path()).unwrap();
     let mut merge = Merge::new(&traces);
     rest_of(&mut merge);
-    let [notice] = &merge.drain_notices()[..] else { panic!("one notice") };
+    let [notice] = &merge.take_notices()[..] else { panic!("one notice") };
     let first = dir.path().join("0/c_0");
     let kind = NoticeKind::DuplicatePackets { count: 2, first: first.as_path().into() };
     assert_eq!((&notice.kind, &*notice.file), (&kind, &*dir.path().join("1/c_0")));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ltt_read::legacy::from_memory;
 use ltt_read::schema::{ByteOrder, Format, Scope};
-use ltt_read::writer::{LegacyMarker, LegacyWriter, Value};
+use ltt_read::writer::{FieldValue, LegacyMarker, LegacyWriter};
 use ltt_read::{Merge, NoticeKind, Timestamp, Trace, UserProcess};
 use proptest::prelude::*;
 use support::read_all::{Seen, read_all, read_tracefile, visit_event};
@@ -19,11 +19,12 @@ type Files = Vec<(String, Vec<u8>)>;
 /// Fields of every kind.
 const FORMAT: &str = "a %d b #1u%u c %ld name %s d #n2u%hu p %p e %llu ch %c text %s h #8d%ld";
 
-fn values(seed: u64, text: &str) -> Vec<Value> {
-    let (small, text) = (seed % 100, Value::from(text.replace('\0', " ")));
-    let mut values: Vec<Value> = vec![Value::Sint(-(small as i64)), small.into(), small.into()];
+fn values(seed: u64, text: &str) -> Vec<FieldValue> {
+    let (small, text) = (seed % 100, FieldValue::from(text.replace('\0', " ")));
+    let mut values: Vec<FieldValue> =
+        vec![FieldValue::Sint(-(small as i64)), small.into(), small.into()];
     values.extend([text.clone(), (seed % 65536).into(), (seed as u32).into(), seed.into()]);
-    values.extend([(b'a' as u64 + seed % 26).into(), text, Value::Sint(seed as i64)]);
+    values.extend([(b'a' as u64 + seed % 26).into(), text, FieldValue::Sint(seed as i64)]);
     values
 }
 
@@ -34,8 +35,9 @@ fn machines() -> impl Strategy<Value = LegacyWriter> {
     let blocks = prop_oneof![Just(1usize), Just(300), Just(65536)];
     (orders, pointers, alignments, blocks, any::<bool>()).prop_map(
         |(order, pointer, align, block, sized)| {
-            let writer = LegacyWriter::new().machine(order, pointer, align).block_size(block);
-            let writer = writer.clock(1_000_000_000, 1 << 40);
+            let writer =
+                LegacyWriter::new().with_machine(order, pointer, align).with_sub_buffer_size(block);
+            let writer = writer.with_clock(1_000_000_000, 1 << 40);
             if sized { writer.with_sizes() } else { writer }
         },
     )
@@ -103,7 +105,8 @@ proptest! {
 /// Writes a trace of two CPUs with several sub-buffers and an extended header of each
 /// kind.
 fn sample() -> Files {
-    let mut writer = LegacyWriter::new().machine(ByteOrder::Little, 4, 4).block_size(300);
+    let mut writer =
+        LegacyWriter::new().with_machine(ByteOrder::Little, 4, 4).with_sub_buffer_size(300);
     let switch = writer.marker("kernel", "switch", "prev %d next %d state #2d%ld").unwrap();
     let open = writer.marker("fs", "open", "fd %d filename %s").unwrap();
     for i in 0..40u64 {
@@ -153,7 +156,7 @@ fn a_whole_trace_is_read_in_every_way() {
     for time in [0, 1, 5_000, 39_000, 39_001, 1 << 30, 1 << 31] {
         merge.seek(Timestamp::from_ns(time));
         let rest = std::iter::from_fn(|| merge.next().map(|_| ())).count();
-        let expected = times.iter().filter(|t| t.ns() >= time).count();
+        let expected = times.iter().filter(|t| t.as_ns() >= time).count();
         assert_eq!(rest, expected, "from {time}");
     }
 }
@@ -183,7 +186,7 @@ fn losses_are_noted_from_the_counters_of_sub_buffers() {
     let trace = open(sample());
     let mut merge = Merge::new(&[trace]);
     while merge.next().is_some() {}
-    let notices = merge.drain_notices();
+    let notices = merge.take_notices();
     let kinds: Vec<_> = notices.iter().map(|n| &n.kind).collect();
     let [
         NoticeKind::LostPackets { count: 2, .. },

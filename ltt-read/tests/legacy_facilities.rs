@@ -136,7 +136,7 @@ fn blocks_of_2003() {
     let mut cursor = trace.cursor(tracefile(&trace, "cpu/0"));
     let mut seen = Vec::new();
     while let Some(event) = cursor.next().unwrap() {
-        let ns = event.timestamp().unwrap().ns() - 5_000_000_000;
+        let ns = event.timestamp().unwrap().as_ns() - 5_000_000_000;
         seen.push((event.event_type().name().to_owned(), ns));
     }
     let expected = [("block_start", 100), ("poke", 200), ("block_end", 300)];

@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{MemoryTrace, Value, presets};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{FieldInfo, Visitor};
 
 const FIELDS: usize = 120;
@@ -54,10 +54,10 @@ fn fields_far_from_the_start_are_visited_like_the_first_ones() -> Result<(), Box
     let mut stream = trace
         .stream(StreamClassId(0), "channel0_0")?
         .with_stream_id(0)
-        .with_packet_context(Value::fields([("cpu_id", 0_u64)]));
+        .with_packet_context(FieldValue::fields([("cpu_id", 0_u64)]));
     for event in 0..EVENTS {
         let values = (0..FIELDS).map(|field| (name(field).to_owned(), number(event, field)));
-        let values = Value::fields(values);
+        let values = FieldValue::fields(values);
         stream.event(event_type, event, values)?;
     }
     trace.add(stream)?;

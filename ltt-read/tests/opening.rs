@@ -93,15 +93,15 @@ fn cycles_of_links_are_followed_once() {
 #[cfg(unix)]
 #[test]
 fn cycles_of_links_in_a_legacy_trace_are_followed_once() {
-    use ltt_read::writer::{LegacyWriter, Value};
+    use ltt_read::writer::{FieldValue, LegacyWriter};
 
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("legacy");
     let mut writer = LegacyWriter::new();
     let tick = writer.marker("kernel", "tick", "n %u").unwrap();
-    writer.event(0, tick, 5, &[Value::from(1)]).unwrap();
+    writer.event(0, tick, 5, &[FieldValue::from(1)]).unwrap();
     writer.write_to(&trace).unwrap();
-    let count = |opened: &Opened| ltt_read::Merge::new(&opened.traces).tell(99, &mut Every);
+    let count = |opened: &Opened| ltt_read::Merge::new(&opened.traces).drive(99, &mut Every);
     let events = count(&open(&[dir.path()]));
     symlink(".", trace.join("a")).unwrap();
     symlink(".", trace.join("b")).unwrap();
@@ -114,16 +114,16 @@ fn cycles_of_links_in_a_legacy_trace_are_followed_once() {
 #[cfg(unix)]
 #[test]
 fn an_unreadable_file_of_a_legacy_trace_is_a_failure_and_the_others_are_read() {
-    use ltt_read::writer::{LegacyWriter, Value};
+    use ltt_read::writer::{FieldValue, LegacyWriter};
 
     let dir = tempfile::tempdir().unwrap();
     let mut writer = LegacyWriter::new();
     let tick = writer.marker("kernel", "tick", "n %u").unwrap();
     for cpu in 0..2 {
-        writer.event(cpu, tick, 5, &[Value::from(1)]).unwrap();
+        writer.event(cpu, tick, 5, &[FieldValue::from(1)]).unwrap();
     }
     writer.write_to(dir.path()).unwrap();
-    let count = |opened: &Opened| ltt_read::Merge::new(&opened.traces).tell(99, &mut Every);
+    let count = |opened: &Opened| ltt_read::Merge::new(&opened.traces).drive(99, &mut Every);
     let events = count(&open(&[dir.path()]));
     let bad = dir.path().join("kernel_1");
     std::fs::remove_file(&bad).unwrap();
@@ -137,12 +137,12 @@ fn an_unreadable_file_of_a_legacy_trace_is_a_failure_and_the_others_are_read() {
 
 struct Every;
 
-impl ltt_read::Listener for Every {
-    fn wants(&mut self, _: usize, _: &ltt_read::Event<'_>) -> bool {
+impl ltt_read::EventSink for Every {
+    fn accepts(&mut self, _: usize, _: &ltt_read::Event<'_>) -> bool {
         false
     }
 
-    fn hear(
+    fn receive(
         &mut self,
         _: &ltt_read::Merge,
         _: usize,

@@ -105,7 +105,7 @@ fn owned_events_are_serialized_in_a_plain_form() {
     });
     let switch = switch.expect("a kernel trace");
     let json = serde_json::to_value(&switch).expect("every key is a string");
-    assert_eq!(json["time"], switch.timestamp().expect("a clock").ns());
+    assert_eq!(json["time"], switch.timestamp().expect("a clock").as_ns());
     assert_eq!(json["name"], "sched_switch");
     assert_eq!(json["type"], switch.type_id().0);
     assert_eq!(json["tracefile"], switch.tracefile_name());

@@ -70,7 +70,7 @@ fn check_stream(
         let Some(event) = event else {
             return Err(TestCaseError::fail(format!("no event {i}")));
         };
-        let time = event.timestamp().map(|t| i128::from(t.ns()));
+        let time = event.timestamp().map(|t| i128::from(t.as_ns()));
         prop_assert_eq!(time, expected.time(trace.schema()));
         let read = reader.read(event)?;
         prop_assert!(expected.is(&read), "event {i}: {expected:?}, got {read:?}");
@@ -103,7 +103,7 @@ fn check_merge(
     }
     prop_assert!(merge.next().is_none());
     prop_assert!(merge.errors().is_empty());
-    prop_assert_eq!(merge.drain_notices(), vec![]);
+    prop_assert_eq!(merge.take_notices(), vec![]);
     Ok(())
 }
 

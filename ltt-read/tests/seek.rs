@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::{Cursor, Error, Listener, Merge, NoticeKind, TimeSearch, Timestamp, Trace};
+use ltt_read::{Cursor, Error, EventSink, Merge, NoticeKind, TimeSearch, Timestamp, Trace};
 use proptest::prelude::*;
 use support::config::cases;
 use support::timeline::{Event, Timeline, timeline};
@@ -44,15 +44,15 @@ struct Third {
     heard: u32,
 }
 
-impl Listener for Third {
-    fn wants(&mut self, _: usize, event: &ltt_read::Event<'_>) -> bool {
+impl EventSink for Third {
+    fn accepts(&mut self, _: usize, event: &ltt_read::Event<'_>) -> bool {
         let number = number(*event);
         let is_wanted = number.is_multiple_of(3);
         self.passed.extend((!is_wanted).then_some(number));
         is_wanted
     }
 
-    fn hear(
+    fn receive(
         &mut self,
         merge: &Merge,
         tracefile: usize,
@@ -76,7 +76,7 @@ fn with_listener(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCas
     let mut third = Third::default();
     loop {
         let before = third.passed.len();
-        let told = merge.tell(5, &mut third);
+        let told = merge.drive(5, &mut third);
         prop_assert_eq!(told, (third.passed.len() - before) as u64);
         if told == 0 {
             return Ok(third.passed);
@@ -103,8 +103,8 @@ fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseEr
         prop_assert_eq!(with_listener(&mut merge, time)?, numbers(&timeline.merged_from(time)));
         for events in [1, 3] {
             let mut search = TimeSearch::new(std::slice::from_ref(trace), time);
-            while !search.go_on(events) {}
-            merge.seek_found(search);
+            while !search.run(events) {}
+            merge.seek_result(search);
             let after = timeline.merged_from(time);
             let found: Vec<_> = std::iter::from_fn(|| merge.next().map(number)).collect();
             prop_assert_eq!(found, numbers(&after), "by {} events, from {}", events, time);
@@ -371,10 +371,10 @@ proptest! {
             let event = merge.next().map(number);
             prop_assert_eq!(event, all.get(i).map(|e| e.number));
             saved.push(merge.positions());
-            merge.put_back();
+            merge.unread();
             if i % 3 == 0 {
                 prop_assert_eq!(&merge.positions(), saved.last().expect("one"));
-                merge.put_back();
+                merge.unread();
             }
             prop_assert_eq!(merge.next().map(number), event);
         }

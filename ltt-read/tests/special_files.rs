@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use ltt_read::schema::{FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Error, Merge, NoticeKind, Timestamp, Trace};
 
 const EVENTS: u64 = 20;
@@ -22,9 +22,9 @@ fn write(dir: &Path) {
     let trace = TraceWriter::create(dir, schema).expect("a trace").with_index();
     let stream = trace.stream(StreamClassId(0), "chan_0").expect("a stream");
     let mut stream =
-        stream.with_stream_id(0).with_packet_context(Value::fields([("cpu_id", 0u64)]));
+        stream.with_stream_id(0).with_packet_context(FieldValue::fields([("cpu_id", 0u64)]));
     for time in 0..EVENTS {
-        stream.event(tick, 100 + time, Value::Struct(Vec::new())).expect("an event");
+        stream.event(tick, 100 + time, FieldValue::Struct(Vec::new())).expect("an event");
     }
     stream.finish().expect("a file");
 }
@@ -64,11 +64,11 @@ fn index_files_that_are_not_regular_files_are_not_read() {
             let traces = [Trace::open(path).expect("a sound trace")];
             let mut merge = Merge::new(&traces);
             let first = merge.next().and_then(|event| event.timestamp()).expect("a time");
-            merge.seek(Timestamp::from_ns(first.ns() + 5));
+            merge.seek(Timestamp::from_ns(first.as_ns() + 5));
             let events = std::iter::from_fn(|| merge.next().map(drop)).count() as u64;
             let is_ignored =
                 |notice: &ltt_read::Notice| matches!(notice.kind, NoticeKind::IndexIgnored { .. });
-            (events, merge.drain_notices().iter().filter(|notice| is_ignored(notice)).count())
+            (events, merge.take_notices().iter().filter(|notice| is_ignored(notice)).count())
         });
         assert_eq!((events, ignored), (EVENTS - 5, 1), "{kind}");
     }

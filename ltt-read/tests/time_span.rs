@@ -10,7 +10,7 @@ fn span_of_events(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
     let (mut cursor, mut span) = (trace.cursor(tracefile), None::<TimeSpan>);
     while let Some(event) = cursor.next().expect("a sound trace") {
         let Some(time) = event.timestamp() else { continue };
-        let instant = TimeSpan { begin: time, end: time };
+        let instant = TimeSpan { start: time, end: time };
         span = Some(span.map_or(instant, |span| span.join(instant)));
     }
     span

@@ -39,7 +39,7 @@ fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseE
     let full = all(&mut Merge::new(traces));
     let mut times = vec![Timestamp::MIN, Timestamp::from_ns(i64::MIN + 1), Timestamp::MAX];
     for time in full.iter().filter_map(|event| event.0) {
-        times.extend([-1, 0, 1].map(|by| Timestamp::from_ns(time.ns() + by)));
+        times.extend([-1, 0, 1].map(|by| Timestamp::from_ns(time.as_ns() + by)));
     }
     let mut merge = Merge::new(traces);
     for (begin, end) in windows {
@@ -72,8 +72,8 @@ fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseE
         merge.seek(begin);
         prop_assert_eq!(&all(&mut merge), &rest, "from {}", begin);
         let mut search = TimeSearch::new(traces, begin);
-        while !search.go_on(3) {}
-        merge.seek_found(search);
+        while !search.run(3) {}
+        merge.seek_result(search);
         prop_assert_eq!(&all(&mut merge), &rest, "sought from {}", begin);
 
         // Reads up to the end, but no further than the time by which all events were

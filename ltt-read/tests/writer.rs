@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use ltt_read::schema::ByteOrder::{Big, Little};
 use ltt_read::schema::*;
-use ltt_read::writer::{Problem, Record, StreamWriter, Value, WriteError, metadata_text, presets};
+use ltt_read::writer::{
+    FieldValue, Problem, Record, StreamWriter, WriteError, metadata_text, presets,
+};
 
 const HEADER_BYTES: usize = 32;
 const CONTEXT_BYTES: usize = 52;
@@ -28,7 +30,7 @@ fn bare(format: Format, payload: FieldClass) -> Arc<Schema> {
     Arc::new(schema)
 }
 
-fn bare_bytes(schema: &Arc<Schema>, payload: Value) -> Result<Vec<u8>, WriteError> {
+fn bare_bytes(schema: &Arc<Schema>, payload: FieldValue) -> Result<Vec<u8>, WriteError> {
     let mut stream = stream(schema);
     stream.event(EventTypeId(0), 0, payload)?;
     stream.finish()
@@ -45,11 +47,11 @@ fn problem(result: Result<Vec<u8>, WriteError>) -> (String, Problem) {
 fn a_packet_of_lttng() {
     let (schema, event) = kernel_with(FieldClass::structure([("a", FieldClass::uint(16, Little))]));
     let mut stream =
-        stream(&schema).with_stream_id(3).with_packet_context(Value::fields([("cpu_id", 3)]));
+        stream(&schema).with_stream_id(3).with_packet_context(FieldValue::fields([("cpu_id", 3)]));
     stream.set_discarded(7);
     stream.begin_packet(1000).unwrap();
-    stream.event(event, 1001, Value::fields([("a", 0x0102)])).unwrap();
-    stream.event(event, 2000, Value::fields([("a", 0x0304)])).unwrap();
+    stream.event(event, 1001, FieldValue::fields([("a", 0x0102)])).unwrap();
+    stream.event(event, 2000, FieldValue::fields([("a", 0x0304)])).unwrap();
     stream.end_packet(3000).unwrap();
     let bytes = stream.finish().unwrap();
     let content = EVENTS + 2 * 6;
@@ -78,9 +80,9 @@ fn large_ids_and_distances_take_an_extended_header() {
     let great = schema.add_event_type(StreamClassId(0), "great", payload());
     schema.event_types[great.index()].id = 31;
     let mut stream = stream(&Arc::new(schema));
-    stream.event(great, 5, Value::Auto).unwrap();
-    stream.event(small, 5 + (1 << 27) - 1, Value::Auto).unwrap();
-    stream.event(small, 5 + (1 << 28) - 1, Value::Auto).unwrap();
+    stream.event(great, 5, FieldValue::Auto).unwrap();
+    stream.event(small, 5 + (1 << 27) - 1, FieldValue::Auto).unwrap();
+    stream.event(small, 5 + (1 << 28) - 1, FieldValue::Auto).unwrap();
     let bytes = stream.finish().unwrap();
     let extended = |id: u32, timestamp: u64| {
         // The selector is alone in its byte, followed by id and timestamp.
@@ -97,7 +99,7 @@ fn packets_switch_at_the_limit() {
     let (schema, event) = kernel_with(FieldClass::structure([("a", FieldClass::uint(64, Little))]));
     let mut stream = stream(&schema).with_packet_limit(EVENTS as u64 + 30).with_padding();
     for i in 0..5 {
-        stream.event(event, 100 + i, Value::fields([("a", i)])).unwrap();
+        stream.event(event, 100 + i, FieldValue::fields([("a", i)])).unwrap();
     }
     stream.end_packet(200).unwrap();
     let packets = stream.packets().to_vec();
@@ -108,7 +110,7 @@ fn packets_switch_at_the_limit() {
     assert_eq!(packets[1].content_bits, (EVENTS as u64 + 24) * 8);
     assert_eq!(packets[2].content_bits, (EVENTS as u64 + 12) * 8);
     assert_eq!(packets[2].total_bits, (EVENTS as u64 + 30) * 8);
-    assert_eq!((packets[1].begin, packets[1].end), (102, 103));
+    assert_eq!((packets[1].start, packets[1].end), (102, 103));
     assert_eq!((packets[2].sequence, packets[2].end), (2, 200));
 }
 
@@ -116,11 +118,11 @@ fn packets_switch_at_the_limit() {
 fn an_event_that_does_not_fit_does_not_change_the_stream() {
     let (schema, event) = kernel_with(FieldClass::structure([("s", FieldClass::string())]));
     let mut stream = stream(&schema).with_packet_limit(EVENTS as u64 + 20);
-    let long = Value::fields([("s", "a text that is longer than the packet")]);
+    let long = FieldValue::fields([("s", "a text that is longer than the packet")]);
     assert!(matches!(stream.event(event, 1, long.clone()), Err(WriteError::TooLarge { .. })));
-    stream.event(event, 2, Value::fields([("s", "x")])).unwrap();
+    stream.event(event, 2, FieldValue::fields([("s", "x")])).unwrap();
     assert!(matches!(stream.event(event, 3, long), Err(WriteError::TooLarge { .. })));
-    assert!(stream.event(event, 3, Value::fields([("t", "x")])).is_err());
+    assert!(stream.event(event, 3, FieldValue::fields([("t", "x")])).is_err());
     stream.end_packet(3).unwrap();
     assert_eq!(stream.packets().len(), 1);
     assert_eq!(stream.finish().unwrap()[EVENTS..], [64, 0, 0, 0, b'x', 0]);
@@ -137,12 +139,12 @@ fn clock_values_that_cannot_be_encoded() {
     schema.stream_classes[0].event_header = Some(Arc::new(FieldClass::structure(header)));
     let event = schema.add_event_type(StreamClassId(0), "event", FieldClass::structure([]));
     let mut stream = stream(&Arc::new(schema));
-    stream.event(event, 10, Value::Auto).unwrap();
-    let back = stream.event(event, 9, Value::Auto);
+    stream.event(event, 10, FieldValue::Auto).unwrap();
+    let back = stream.event(event, 9, FieldValue::Auto);
     assert!(matches!(back, Err(WriteError::ClockGap { from: 10, to: 9 })));
-    let far = stream.event(event, 10 + (1 << 32), Value::Auto);
+    let far = stream.event(event, 10 + (1 << 32), FieldValue::Auto);
     assert!(matches!(far, Err(WriteError::ClockGap { .. })));
-    stream.event(event, 9 + (1 << 32), Value::Auto).unwrap();
+    stream.event(event, 9 + (1 << 32), FieldValue::Auto).unwrap();
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn variable_length_timestamps_take_as_few_bytes_as_possible() {
     let mut stream = stream(&Arc::new(schema));
     stream.begin_packet(1000).unwrap();
     for timestamp in [1000, 1029, 1030, 16383, 16385, 16385 + (1 << 14)] {
-        stream.event(event, timestamp, Value::Auto).unwrap();
+        stream.event(event, timestamp, FieldValue::Auto).unwrap();
     }
     let bytes = stream.finish().unwrap();
     // 1000 is 7·128 + 104. The following timestamps contain the changed bits, with
@@ -170,8 +172,9 @@ fn variable_length_timestamps_take_as_few_bytes_as_possible() {
 fn variable_length_integers_can_be_padded() {
     let number = FieldClass::new(FieldKind::VarInteger(Integer::default()), 8);
     let schema = bare(Format::Ctf2, FieldClass::structure([("a", number)]));
-    let padded =
-        |value, bytes| bare_bytes(&schema, Value::structure([Value::Leb128 { value, bytes }]));
+    let padded = |value, bytes| {
+        bare_bytes(&schema, FieldValue::structure([FieldValue::Leb128 { value, bytes }]))
+    };
     assert_eq!(padded(5, 3).unwrap(), [0x85, 0x80, 0]);
     assert_eq!(padded(u64::MAX, 10).unwrap().len(), 10);
     assert!(padded(128, 1).is_err());
@@ -189,12 +192,12 @@ fn lengths_and_selectors_are_filled_or_checked() {
         ("t", presets::text_sequence("m")),
     ]);
     let schema = bare(Format::Ctf1, payload);
-    let fields = |n: Value| {
-        let s = Value::array([7u8, 8, 9]);
-        Value::fields([("n", n), ("s", s), ("t", Value::from("ab"))])
+    let fields = |n: FieldValue| {
+        let s = FieldValue::array([7u8, 8, 9]);
+        FieldValue::fields([("n", n), ("s", s), ("t", FieldValue::from("ab"))])
     };
     let expected = [3, 7, 8, 9, 2, b'a', b'b'];
-    assert_eq!(bare_bytes(&schema, fields(Value::Auto)).unwrap(), expected);
+    assert_eq!(bare_bytes(&schema, fields(FieldValue::Auto)).unwrap(), expected);
     assert_eq!(bare_bytes(&schema, fields(3.into())).unwrap(), expected);
     let (place, problem) = problem(bare_bytes(&schema, fields(2.into())));
     assert_eq!(place, "event-record-payload.s");
@@ -233,13 +236,13 @@ fn locations_of_all_origins() {
         ),
     ]);
     let schema = bare(Format::Ctf1, payload);
-    let inner = Value::fields([
-        ("up", Value::array([1u8])),
-        ("own", Value::array([2u8, 2])),
-        ("out", Value::array([3u8, 3, 3])),
-        ("absolute", Value::array([4u8, 4])),
+    let inner = FieldValue::fields([
+        ("up", FieldValue::array([1u8])),
+        ("own", FieldValue::array([2u8, 2])),
+        ("out", FieldValue::array([3u8, 3, 3])),
+        ("absolute", FieldValue::array([4u8, 4])),
     ]);
-    let bytes = bare_bytes(&schema, Value::fields([("inner", inner)])).unwrap();
+    let bytes = bare_bytes(&schema, FieldValue::fields([("inner", inner)])).unwrap();
     assert_eq!(bytes, [1, 3, 2, 1, 2, 2, 3, 3, 3, 4, 4, 0]);
 }
 
@@ -252,8 +255,9 @@ fn each_element_has_its_own_length() {
     let array = Array { element: Arc::new(element), length: Length::Static(2), roles: Roles::NONE };
     let array = FieldClass::new(FieldKind::Array(array), 1);
     let schema = bare(Format::Ctf1, FieldClass::structure([("a", array)]));
-    let element = |numbers: &[u16]| Value::fields([("s", Value::array(numbers.to_vec()))]);
-    let payload = Value::fields([("a", Value::array([element(&[1]), element(&[2, 3])]))]);
+    let element =
+        |numbers: &[u16]| FieldValue::fields([("s", FieldValue::array(numbers.to_vec()))]);
+    let payload = FieldValue::fields([("a", FieldValue::array([element(&[1]), element(&[2, 3])]))]);
     assert_eq!(bare_bytes(&schema, payload).unwrap(), [1, 0, 1, 2, 0, 2, 0, 3]);
 }
 
@@ -285,11 +289,11 @@ fn options_and_variants_set_their_selectors() {
         ("z", FieldClass::new(FieldKind::Variant(variant), 1)),
     ]);
     let schema = bare(Format::Ctf2, payload);
-    let fields = |x, y, z| bare_bytes(&schema, Value::fields([("x", x), ("y", y), ("z", z)]));
-    let (present, absent) = (|n: u8| Value::present(n), Value::absent);
-    let first = fields(present(7), absent(), Value::variant(0, 1)).unwrap();
+    let fields = |x, y, z| bare_bytes(&schema, FieldValue::fields([("x", x), ("y", y), ("z", z)]));
+    let (present, absent) = (|n: u8| FieldValue::present(n), FieldValue::absent);
+    let first = fields(present(7), absent(), FieldValue::variant(0, 1)).unwrap();
     assert_eq!(first, [1, 7, 4, 0xfd, 1]);
-    let second = fields(absent(), present(7), Value::variant(1, 1)).unwrap();
+    let second = fields(absent(), present(7), FieldValue::variant(1, 1)).unwrap();
     assert_eq!(second, [0, 0, 7, 5, 1]);
 }
 
@@ -308,8 +312,8 @@ fn a_length_in_the_event_header() {
     let payload = [("s", FieldClass::new(FieldKind::Array(array), 1))];
     let event = schema.add_event_type(StreamClassId(0), "e", FieldClass::structure(payload));
     let mut stream = stream(&Arc::new(schema));
-    stream.event(event, 0, Value::fields([("s", Value::array([9u8, 9]))])).unwrap();
-    let header = Value::fields([("n", 0)]);
+    stream.event(event, 0, FieldValue::fields([("s", FieldValue::array([9u8, 9]))])).unwrap();
+    let header = FieldValue::fields([("n", 0)]);
     stream.record(Record { header, ..Record::new(event, 0) }).unwrap();
     assert_eq!(stream.finish().unwrap()[EVENTS..], [0, 2, 9, 9, 0, 0]);
 }
@@ -320,7 +324,7 @@ fn encoded_events_equal_written_ones() {
     let (mut by_value, mut by_bytes) = (stream(&schema), stream(&schema));
     for i in 0..100u16 {
         let timestamp = u64::from(i) << 23;
-        by_value.event(event, timestamp, Value::fields([("a", i)])).unwrap();
+        by_value.event(event, timestamp, FieldValue::fields([("a", i)])).unwrap();
         by_bytes.encoded_event(event, timestamp, 8, &i.to_le_bytes()).unwrap();
     }
     assert_eq!(by_value.finish().unwrap(), by_bytes.finish().unwrap());
@@ -330,21 +334,21 @@ fn encoded_events_equal_written_ones() {
 fn unreadable_streams_are_rejected() {
     let byte = || FieldClass::structure([("a", FieldClass::uint(8, Little))]);
     let schema = bare(Format::Ctf1, FieldClass::structure([]));
-    assert!(matches!(bare_bytes(&schema, Value::Auto), Err(WriteError::Empty { .. })));
+    assert!(matches!(bare_bytes(&schema, FieldValue::Auto), Err(WriteError::Empty { .. })));
 
     let bits = FieldClass::structure([("a", FieldClass::uint(3, Little))]);
-    let unpaddable = bare_bytes(&bare(Format::Ctf1, bits), Value::Auto);
+    let unpaddable = bare_bytes(&bare(Format::Ctf1, bits), FieldValue::Auto);
     assert!(matches!(unpaddable, Err(WriteError::Unpaddable)));
 
     let mut two = Schema::clone(&bare(Format::Ctf1, byte()));
     two.add_event_type(StreamClassId(0), "second", byte());
-    let ambiguous = bare_bytes(&Arc::new(two), Value::Auto);
+    let ambiguous = bare_bytes(&Arc::new(two), FieldValue::Auto);
     assert!(matches!(ambiguous, Err(WriteError::NoRoomForId { what: "event type", .. })));
 
     let mut stream = stream(&bare(Format::Ctf1, byte()));
-    stream.event(EventTypeId(0), 0, Value::Auto).unwrap();
+    stream.event(EventTypeId(0), 0, FieldValue::Auto).unwrap();
     assert!(matches!(stream.begin_packet(1), Err(WriteError::OnePacket)));
-    let foreign = stream.event(EventTypeId(9), 0, Value::Auto);
+    let foreign = stream.event(EventTypeId(9), 0, FieldValue::Auto);
     assert!(matches!(foreign, Err(WriteError::NotInStream { what: "event type", index: 9 })));
 }
 

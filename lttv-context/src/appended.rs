@@ -23,7 +23,7 @@ pub fn settled_until(traceset: &Traceset) -> Option<Timestamp> {
             let sizes: Vec<u64> = trace.tracefiles()[number].file_sizes().collect();
             let mut packets = trace.packet_index(number).entries().iter().rev();
             if let Some(last) = packets.find(|packet| is_within(packet, &sizes)) {
-                let slack = end_of(last).since(last.begin) / 16;
+                let slack = end_of(last).since(last.start) / 16;
                 let end = end_of(last).saturating_sub(slack);
                 settled = Some(settled.map_or(end, |settled: Timestamp| settled.min(end)));
             }
@@ -38,7 +38,7 @@ pub fn settled_until(traceset: &Traceset) -> Option<Timestamp> {
 ///
 /// Returns `None` if the fingerprint belongs to other traces, or to these with another number
 /// of tracefiles, or if the earlier content of a file has changed. This is determined as by
-/// [`Fingerprint::is_of`]. The earlier content of a file that has grown is read.
+/// [`Fingerprint::matches`]. The earlier content of a file that has grown is read.
 ///
 /// ```
 /// use ltt_read::Timestamp;
@@ -53,7 +53,7 @@ pub fn settled_until(traceset: &Traceset) -> Option<Timestamp> {
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 pub fn settled_since(fingerprint: &[u8], traceset: &Traceset) -> Option<Timestamp> {
-    Fingerprint::known(fingerprint).settled_since(traceset)
+    Fingerprint::from_bytes(fingerprint).settled_since(traceset)
 }
 
 /// Computes the time before which traces have received nothing since the files of their
@@ -69,7 +69,7 @@ pub(crate) fn settled(before: Vec<Vec<u64>>, traceset: &Traceset) -> Option<Time
         }
         let packets = trace.packet_index(number).entries();
         let new = packets.iter().filter(|packet| !is_within(packet, &before));
-        new.map(|packet| packet.begin).min().unwrap_or_else(|| {
+        new.map(|packet| packet.start).min().unwrap_or_else(|| {
             // The new packet is incomplete and not in the index, but it may contain events.
             packets.last().map_or(Timestamp::MIN, end_of)
         })
@@ -85,5 +85,5 @@ fn is_within(packet: &IndexEntry, sizes: &[u64]) -> bool {
 
 /// Returns the end time of a packet, or its start if the end is unknown.
 fn end_of(packet: &IndexEntry) -> Timestamp {
-    if packet.end == Timestamp::MAX { packet.begin } else { packet.end }
+    if packet.end == Timestamp::MAX { packet.start } else { packet.end }
 }

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use lttv_context::Traceset;
-//! use lttv_context::batch::{Batch, Outcome};
+//! use lttv_context::batch::{Batch, BatchOutcome};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let mut switches = 0;
@@ -14,7 +14,7 @@
 //! batch.hooks.on_event("sched_switch", |_| switches += 1);
 //! let end = batch.run(|report| eprintln!("{} of {} bytes", report.done, report.total));
 //! drop(batch);
-//! assert_eq!((end.outcome, end.events, switches), (Outcome::Complete, 6087, 497));
+//! assert_eq!((end.outcome, end.events, switches), (BatchOutcome::Complete, 6087, 497));
 //! # Ok::<(), ltt_read::Error>(())
 //! ```
 //!
@@ -28,7 +28,7 @@
 //! # use std::ops::ControlFlow;
 //! # use std::sync::atomic::{AtomicBool, Ordering};
 //! # use lttv_context::Traceset;
-//! # use lttv_context::batch::{Batch, Outcome};
+//! # use lttv_context::batch::{Batch, BatchOutcome};
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! # let mut batch = Batch::new(Traceset::open(path)?).report_every(100);
 //! let cancel = AtomicBool::new(true);
@@ -36,14 +36,14 @@
 //!     true => ControlFlow::Break(()),
 //!     false => ControlFlow::Continue(()),
 //! });
-//! assert_eq!((end.outcome, end.events), (Outcome::Cancelled, 100));
+//! assert_eq!((end.outcome, end.events), (BatchOutcome::Cancelled, 100));
 //! # Ok::<(), ltt_read::Error>(())
 //! ```
 
 use std::mem::take;
 
 use ltt_read::{Error, Merge, Notice, Timestamp};
-use lttv_hooks::{Flow, Verdict};
+use lttv_hooks::{Flow, IntoFlow};
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::context::TracesetContext;
@@ -71,7 +71,7 @@ pub struct Batch<'h> {
 /// The progress of a batch.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Report {
+pub struct BatchProgress {
     /// The number of events delivered so far.
     pub events: u64,
     /// The number of bytes read so far, of `total`.
@@ -90,7 +90,7 @@ pub struct BatchEnd {
     /// The number of events delivered, whether or not a hook was called for them.
     pub events: u64,
     /// The reason for the end.
-    pub outcome: Outcome,
+    pub outcome: BatchOutcome,
     /// The errors met while reading. Everything else was read.
     pub errors: Vec<Error>,
     /// The number of errors that were met but not kept: see [`Merge::errors_omitted`].
@@ -101,7 +101,7 @@ pub struct BatchEnd {
 
 /// The reason for the end of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum BatchOutcome {
     /// The traceset or its time range was read to the end.
     Complete,
     /// A hook returned `Break`. Its event was delivered.
@@ -125,7 +125,7 @@ impl<'h> Batch<'h> {
     /// Sets the start of the time range: events at this time or later are delivered. Attached
     /// extensions also receive the events before it, so that their state is right.
     #[must_use]
-    pub fn from(self, time: Timestamp) -> Self {
+    pub fn since(self, time: Timestamp) -> Self {
         Batch { from: Some(time), ..self }
     }
 
@@ -147,20 +147,20 @@ impl<'h> Batch<'h> {
     ///
     /// A batch can be run again. The state of extensions is reset then; plain data and the state of
     /// hooks stay as they are.
-    pub fn run<V: Verdict>(&mut self, mut watch: impl FnMut(Report) -> V) -> BatchEnd {
+    pub fn run<V: IntoFlow>(&mut self, mut watch: impl FnMut(BatchProgress) -> V) -> BatchEnd {
         let (errors, notices) = (self.context.errors_omitted(), self.context.notices_omitted());
-        let id = self.context.begin(take(&mut self.hooks));
+        let id = self.context.begin_read(take(&mut self.hooks));
         let mut pass = Pass {
             end: self.bytes_at_end(),
             begin: 0,
             events: 0,
-            watch: &mut |report| watch(report).flow(),
+            watch: &mut |report| watch(report).into_flow(),
         };
         let outcome = self.read(&mut pass);
         // The result of the last report cannot cancel anything.
         _ = pass.report(&mut self.context);
         let events = pass.events;
-        self.hooks = self.context.end(id).unwrap_or_default();
+        self.hooks = self.context.end_read(id).unwrap_or_default();
         BatchEnd {
             events,
             outcome,
@@ -170,9 +170,9 @@ impl<'h> Batch<'h> {
         }
     }
 
-    fn read(&mut self, pass: &mut Pass<'_>) -> Outcome {
+    fn read(&mut self, pass: &mut Pass<'_>) -> BatchOutcome {
         match self.from {
-            None => self.context.seek_begin(),
+            None => self.context.seek_start(),
             Some(from) if self.context.extensions().keep_state() => {
                 self.context.seek_checkpoint(from);
             }
@@ -183,18 +183,18 @@ impl<'h> Batch<'h> {
             let before = Bounds::all().until(from).events(self.report_every);
             let outcome = pass.read_chunks(&mut self.context, |context| {
                 loop {
-                    match context.replay(&before).ok()? {
+                    match context.replay_state(&before).ok()? {
                         // Only a hook for a delivered event may stop the batch.
                         ReadEnd { reason: EndReason::Stopped, .. } => continue,
                         read => break Some(ReadEnd { events: 0, ..read }),
                     }
                 }
             });
-            if outcome != Outcome::Complete {
+            if outcome != BatchOutcome::Complete {
                 return outcome;
             }
         }
-        let bounds = Bounds::all().looks(self.report_every);
+        let bounds = Bounds::all().max_examined(self.report_every);
         let bounds = match self.from {
             Some(from) => bounds.since(from),
             None => bounds,
@@ -203,7 +203,7 @@ impl<'h> Batch<'h> {
             Some(until) => bounds.until(until),
             None => bounds,
         };
-        pass.read_chunks(&mut self.context, |context| context.middle(&bounds).ok())
+        pass.read_chunks(&mut self.context, |context| context.read(&bounds).ok())
     }
 
     /// Returns the number of bytes of all tracefiles before the end of the time range.
@@ -223,7 +223,7 @@ struct Pass<'w> {
     end: u64,
     /// The number of events delivered.
     events: u64,
-    watch: &'w mut dyn FnMut(Report) -> Flow,
+    watch: &'w mut dyn FnMut(BatchProgress) -> Flow,
 }
 
 impl Pass<'_> {
@@ -232,20 +232,20 @@ impl Pass<'_> {
         &mut self,
         context: &mut TracesetContext<'h>,
         mut chunk: impl FnMut(&mut TracesetContext<'h>) -> Option<ReadEnd>,
-    ) -> Outcome {
+    ) -> BatchOutcome {
         loop {
             // Bounds without a position are never refused.
-            let Some(read) = chunk(context) else { return Outcome::Complete };
+            let Some(read) = chunk(context) else { return BatchOutcome::Complete };
             self.events += read.events;
             match read.reason {
-                EndReason::EventCount | EndReason::LookCount => {}
-                EndReason::Stopped => return Outcome::Stopped,
+                EndReason::EventCount | EndReason::ExaminedCount => {}
+                EndReason::Stopped => return BatchOutcome::Stopped,
                 EndReason::EndOfTraceset | EndReason::EndTime | EndReason::EndPosition => {
-                    return Outcome::Complete;
+                    return BatchOutcome::Complete;
                 }
             }
             if self.report(context).is_break() {
-                return Outcome::Cancelled;
+                return BatchOutcome::Cancelled;
             }
         }
     }
@@ -255,6 +255,6 @@ impl Pass<'_> {
         // Packets are entered whole, so the last ones may extend past the end.
         let done = context.progress().0.saturating_sub(self.begin).min(total);
         let notices = context.drain_notices();
-        (self.watch)(Report { events: self.events, done, total, notices })
+        (self.watch)(BatchProgress { events: self.events, done, total, notices })
     }
 }

@@ -2,7 +2,7 @@
 
 use lttv_hooks::HookId;
 
-use crate::call::LevelCall;
+use crate::call::ReadCall;
 use crate::context::TracesetContext;
 use crate::contexts::{Contexts, TraceContext, TracefileContext};
 use crate::hook_set::{HookSet, Level, Moment};
@@ -18,8 +18,8 @@ pub(crate) struct ActiveHooks<'h> {
     installed: Vec<(HookId, Scope)>,
 }
 
-/// An identifier of a set of hooks between its [begin](TracesetContext::begin) and its
-/// [end](TracesetContext::end).
+/// An identifier of a set of hooks between its [begin](TracesetContext::begin_read) and its
+/// [end](TracesetContext::end_read).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "the hooks stay installed until `end` is called"]
 pub struct ReadId(HookId);
@@ -30,8 +30,8 @@ impl<'h> TracesetContext<'h> {
     ///
     /// Several sets may be active at once. A hook that is in several of them under one id is called
     /// once.
-    pub fn begin(&mut self, mut hooks: HookSet<'h>) -> ReadId {
-        let id = ReadId(HookId::fresh());
+    pub fn begin_read(&mut self, mut hooks: HookSet<'h>) -> ReadId {
+        let id = ReadId(HookId::unique());
         self.call_levels(&mut hooks, Moment::Before);
         let mut installed = Vec::new();
         let scope = hooks.scope();
@@ -54,7 +54,7 @@ impl<'h> TracesetContext<'h> {
     ///
     /// Returns the set, which may be installed again, without the hooks that another set still has
     /// installed or that were removed meanwhile. Returns `None` if the set has already ended.
-    pub fn end(&mut self, id: ReadId) -> Option<HookSet<'h>> {
+    pub fn end_read(&mut self, id: ReadId) -> Option<HookSet<'h>> {
         let ActiveHooks { mut hooks, installed } = self.active_hooks.remove(&id)?;
         for (id, scope) in installed {
             if let Some(mut registration) = self.dispatch.remove(id).hook() {
@@ -75,7 +75,7 @@ impl<'h> TracesetContext<'h> {
                 (None, None) => Level::Traceset,
             };
             let (extensions, commands) = (&mut self.extensions, &mut self.commands);
-            let call = &mut LevelCall { trace, tracefile, contexts, extensions, commands };
+            let call = &mut ReadCall { trace, tracefile, contexts, extensions, commands };
             _ = hooks.level(moment, level).call(call);
         }
     }

@@ -5,7 +5,7 @@ use ltt_read::{Event, Position, Timestamp};
 use crate::position::{Key, TracesetPosition};
 
 /// The bounds of a read: where it stops, at the first bound met, and which times the delivered
-/// events have. All bounds are exact except [`looks`](Self::looks).
+/// events have. All bounds are exact except [`max_examined`](Self::max_examined).
 ///
 /// ```
 /// use lttv_context::Bounds;
@@ -56,9 +56,9 @@ impl Bounds {
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// let span = context.contexts().time_span().expect("some events");
-    /// let half = Timestamp::from_ns(span.begin.ns() + (span.end.ns() - span.begin.ns()) / 2);
-    /// let before = context.middle(&Bounds::all().until(half))?.events;
-    /// let after = context.middle(&Bounds::all())?.events;
+    /// let half = Timestamp::from_ns(span.start.as_ns() + (span.end.as_ns() - span.start.as_ns()) / 2);
+    /// let before = context.read(&Bounds::all().until(half))?.events;
+    /// let after = context.read(&Bounds::all())?.events;
     /// assert_eq!(before + after, 6087);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -89,10 +89,10 @@ impl Bounds {
     }
 
     /// Sets the approximate number of events to look at before the read stops, whether or not they
-    /// pass a [check](crate::TracesetContext::choose). This returns control to the caller regularly
+    /// pass a [check](crate::TracesetContext::set_filter). This returns control to the caller regularly
     /// even if few events pass.
     #[must_use]
-    pub fn looks(self, events: u64) -> Self {
+    pub fn max_examined(self, events: u64) -> Self {
         Bounds { looks: Some(events), ..self }
     }
 
@@ -122,7 +122,7 @@ impl Bounds {
     }
 
     /// Returns the approximate number of events to look at before the read stops.
-    pub fn max_looks(&self) -> Option<u64> {
+    pub fn examined_limit(&self) -> Option<u64> {
         self.looks
     }
 }
@@ -162,7 +162,7 @@ impl<'b> Limit<'b> {
 #[non_exhaustive]
 pub struct ReadEnd {
     /// The number of events delivered, whether or not a hook was called for them. With a
-    /// [check](crate::TracesetContext::choose), only events that pass it are counted.
+    /// [check](crate::TracesetContext::set_filter), only events that pass it are counted.
     pub events: u64,
     /// The reason for the end of the read.
     pub reason: EndReason,
@@ -176,7 +176,7 @@ pub enum EndReason {
     /// The maximum number of events was delivered.
     EventCount,
     /// The maximum number of events was looked at.
-    LookCount,
+    ExaminedCount,
     /// There are no more events, or none that can pass the check.
     EndOfTraceset,
     /// The next event is not before the end position.

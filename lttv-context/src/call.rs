@@ -13,7 +13,7 @@ use crate::position::{Latest, TracesetPosition};
 pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
 
 /// A hook for the start or end of a read, at one [`Level`](crate::Level).
-pub type LevelHook<'h> = dyn FnMut(&mut LevelCall<'_, 'h>) -> Flow + 'h;
+pub type ReadHook<'h> = dyn FnMut(&mut ReadCall<'_, 'h>) -> Flow + 'h;
 
 /// The argument of a hook for events: the event, its place, and the data that hooks share. Its
 /// fields can be borrowed independently.
@@ -49,12 +49,12 @@ pub struct EventCall<'a, 'h> {
 impl EventCall<'_, '_> {
     /// Returns the position before the event. After seeking it, the event is the next one.
     pub fn position(&self) -> TracesetPosition {
-        let generation = self.contexts.traceset().generation();
+        let generation = self.contexts.traceset().revision();
         let number = self.tracefile.number();
         let positions = match self.is_filtered {
             true => {
                 let mut merge = Merge::new(self.contexts.traceset().traces());
-                merge.seek_cut(self.time(), number, self.event.position());
+                merge.seek_delivery(self.time(), number, self.event.position());
                 merge.positions()
             }
             false => self.merge.positions(),
@@ -69,18 +69,18 @@ impl EventCall<'_, '_> {
     }
 
     /// Returns whether all hooks are called for the event, if that is already known. Returns
-    /// `Some(false)` if the event is [replayed](crate::TracesetContext::replay) and reaches only
+    /// `Some(false)` if the event is [replayed](crate::TracesetContext::replay_state) and reaches only
     /// the hooks of extensions. Returns `None` if there is a
-    /// [check](crate::TracesetContext::choose) that has not been evaluated for the event yet.
+    /// [check](crate::TracesetContext::set_filter) that has not been evaluated for the event yet.
     #[inline(always)]
-    pub fn heard_in_advance(&self) -> Option<bool> {
+    pub fn known_to_reach_all_hooks(&self) -> Option<bool> {
         self.is_heard
     }
 
     /// Returns `true` if all hooks are called for the event. A check that has not been evaluated
     /// yet is evaluated now, with the current state of extensions.
     #[inline]
-    pub fn is_heard(&mut self) -> bool {
+    pub fn reaches_all_hooks(&mut self) -> bool {
         if let Some(heard) = self.is_heard {
             return heard;
         }
@@ -108,7 +108,7 @@ impl EventCall<'_, '_> {
 /// The argument of a hook for the start or end of a read.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct LevelCall<'a, 'h> {
+pub struct ReadCall<'a, 'h> {
     /// The trace, or `None` at the level of the traceset.
     pub trace: Option<&'a TraceContext>,
     /// The tracefile, or `None` at the levels of trace and traceset.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use ltt_read::choice::{Choice, Spans, Verdict, Verdicts};
-use ltt_read::{Event, Look, Merge, Timestamp};
+use ltt_read::choice::{EventSelection, Spans, Verdict, Verdicts};
+use ltt_read::{Decision, Event, Merge, Timestamp};
 
 use crate::context::TracesetContext;
 use crate::contexts::Contexts;
@@ -50,12 +50,12 @@ pub(crate) struct Check<'h> {
 ///
 /// let mut switches = 0;
 /// let mut context = TracesetContext::new(&traceset);
-/// context.choose(&filters);
+/// context.set_filter(&filters);
 /// context.on_event(Subscription::to_every_event(), |call| {
 ///     assert_eq!(call.tracefile.tracefile().cpu(), Some(1));
 ///     switches += 1;
 /// });
-/// let read = context.middle(&Bounds::all())?;
+/// let read = context.read(&Bounds::all())?;
 /// drop(context);
 /// assert_eq!(read.events, switches);
 /// # assert!(switches > 0);
@@ -64,10 +64,10 @@ pub(crate) struct Check<'h> {
 impl<'h> TracesetContext<'h> {
     /// Sets the check, in place of any previous one: hooks are called only for the events that
     /// `choice` chooses.
-    pub fn choose(&mut self, choice: impl Choice + 'h) {
+    pub fn set_filter(&mut self, choice: impl EventSelection + 'h) {
         let check = Check::new(&self.contexts, &choice);
         self.set_check(Check {
-            predicate: Box::new(move |event, _| choice.chooses(event)),
+            predicate: Box::new(move |event, _| choice.matches(event)),
             ..check
         });
     }
@@ -76,11 +76,11 @@ impl<'h> TracesetContext<'h> {
     /// extensions.
     ///
     /// `choice` makes the decisions that are known in advance. For other events `passes` is called
-    /// instead of [`Choice::chooses`], at most once per event, with the same state that the first
+    /// instead of [`EventSelection::matches`], at most once per event, with the same state that the first
     /// hook without state of its own is called with.
-    pub fn choose_with(
+    pub fn set_filter_with(
         &mut self,
-        choice: &impl Choice,
+        choice: &impl EventSelection,
         passes: impl FnMut(&Event<'_>, &Extensions) -> bool + 'h,
     ) {
         let check = Check::new(&self.contexts, choice);
@@ -88,7 +88,7 @@ impl<'h> TracesetContext<'h> {
     }
 
     /// Removes the check: hooks are called for all events.
-    pub fn choose_all(&mut self) {
+    pub fn clear_filter(&mut self) {
         self.unfilter_merge();
         self.check = None;
     }
@@ -100,10 +100,10 @@ impl<'h> TracesetContext<'h> {
 }
 
 impl<'h> Check<'h> {
-    fn new(contexts: &Contexts, choice: &impl Choice) -> Self {
+    fn new(contexts: &Contexts, choice: &impl EventSelection) -> Self {
         let tracefiles = contexts.tracefiles().iter();
         Check {
-            tracefiles: tracefiles.map(|t| choice.may_choose(t.trace_index(), t.index())).collect(),
+            tracefiles: tracefiles.map(|t| choice.may_match(t.trace_index(), t.index())).collect(),
             verdicts: Verdicts::new(choice, contexts.traceset().traces()),
             spans: Spans::new(choice.spans()),
             is_at_span: false,
@@ -147,15 +147,15 @@ impl<'h> Check<'h> {
         limit: i64,
         looks: &mut Looks,
     ) -> bool {
-        while let Some(last) = self.spans.last().map(Timestamp::ns) {
+        while let Some(last) = self.spans.last().map(Timestamp::as_ns) {
             let stop = limit.min(last.saturating_add(1));
             let found = merge.next_taken(|event| {
                 if time_of(event) >= stop || looks.spend() {
-                    Look::Stop
+                    Decision::Stop
                 } else if self.passes(event, extensions) {
-                    Look::Take
+                    Decision::Take
                 } else {
-                    Look::Leave
+                    Decision::Leave
                 }
             });
             let Some(event) = found else { return false };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ltt_read::{Position, Timestamp};
 
-use crate::extension::{Identity, Saved};
+use crate::extension::{ExtensionIdentity, Saved};
 use crate::position::{StalePosition, TracesetPosition};
 
 /// Saved states of all extensions of a context, by position.
@@ -55,13 +55,13 @@ pub enum CheckpointMismatch {
         /// The index among all extensions and data of the context, from 0.
         place: usize,
         /// The extension in the checkpoint, or `None` for plain data or a missing state.
-        found: Option<Identity>,
+        found: Option<ExtensionIdentity>,
         /// The attached extension, or `None` for plain data or if nothing is attached.
-        attached: Option<Identity>,
+        attached: Option<ExtensionIdentity>,
     },
 }
 
-fn name(extension: Option<Identity>) -> String {
+fn name(extension: Option<ExtensionIdentity>) -> String {
     extension.map_or_else(|| "no extension".to_owned(), |identity| identity.to_string())
 }
 

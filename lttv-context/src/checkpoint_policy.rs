@@ -3,32 +3,32 @@
 /// A policy that determines how often checkpoints are saved, and how much memory they may take.
 ///
 /// ```
-/// use lttv_context::Saving;
+/// use lttv_context::CheckpointPolicy;
 ///
-/// let dense = Saving::every(10_000).memory(16 << 20);
-/// assert_eq!(Saving::default(), Saving::every(50_000).memory(128 << 20));
-/// assert_ne!(dense, Saving::default());
+/// let dense = CheckpointPolicy::every(10_000).memory(16 << 20);
+/// assert_eq!(CheckpointPolicy::default(), CheckpointPolicy::every(50_000).memory(128 << 20));
+/// assert_ne!(dense, CheckpointPolicy::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Saving {
+pub struct CheckpointPolicy {
     pub(crate) every: u64,
     pub(crate) memory: usize,
 }
 
-impl Saving {
+impl CheckpointPolicy {
     /// Creates a policy with one checkpoint every `events` events (at least 1), in at most 128 MiB.
     ///
     /// The distance is the number of events to read again to compute the state at a time. It grows
     /// if the memory does not suffice: see [`memory`](Self::memory).
     #[must_use]
     pub const fn every(events: u64) -> Self {
-        Saving { every: if events == 0 { 1 } else { events }, memory: 128 << 20 }
+        CheckpointPolicy { every: if events == 0 { 1 } else { events }, memory: 128 << 20 }
     }
 
     /// Creates a policy that saves no checkpoints. Existing ones stay.
     #[must_use]
     pub const fn never() -> Self {
-        Saving::every(u64::MAX)
+        CheckpointPolicy::every(u64::MAX)
     }
 
     /// Sets the memory limit in bytes, as counted by [`Checkpoints::bytes`]. If checkpoints
@@ -38,12 +38,12 @@ impl Saving {
     /// [`Checkpoints::bytes`]: crate::Checkpoints::bytes
     #[must_use]
     pub const fn memory(self, bytes: usize) -> Self {
-        Saving { memory: bytes, ..self }
+        CheckpointPolicy { memory: bytes, ..self }
     }
 }
 
-impl Default for Saving {
+impl Default for CheckpointPolicy {
     fn default() -> Self {
-        Saving::every(50_000)
+        CheckpointPolicy::every(50_000)
     }
 }

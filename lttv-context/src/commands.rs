@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lttv_hooks::{HookId, Verdict};
+use lttv_hooks::{HookId, IntoFlow};
 
 use crate::call::{EventCall, EventHook};
 use crate::subscription::Subscription;
@@ -28,12 +28,12 @@ pub(crate) struct Registration<'h> {
 }
 
 impl<'h> Registration<'h> {
-    pub(crate) fn new<V: Verdict>(
+    pub(crate) fn new<V: IntoFlow>(
         subscription: Subscription,
         mut hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
     ) -> Self {
-        let id = subscription.identity.unwrap_or_else(HookId::fresh);
-        let hook: Box<EventHook<'h>> = Box::new(move |call| hook(call).flow());
+        let id = subscription.identity.unwrap_or_else(HookId::unique);
+        let hook: Box<EventHook<'h>> = Box::new(move |call| hook(call).into_flow());
         Registration { id, subscription, hook }
     }
 }
@@ -41,7 +41,7 @@ impl<'h> Registration<'h> {
 impl<'h> Commands<'h> {
     /// Adds a hook before the next event, with the arguments of
     /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
-    pub fn on_event<V: Verdict>(
+    pub fn on_event<V: IntoFlow>(
         &mut self,
         events: impl Into<Subscription>,
         hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,

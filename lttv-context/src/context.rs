@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use ltt_read::{Error, Merge, Notice};
-use lttv_hooks::{HookId, Removal, Verdict};
+use lttv_hooks::{HookId, IntoFlow, Removal};
 
 use crate::begin_end::{ActiveHooks, ReadId};
 use crate::bounds::{Bounds, ReadEnd};
 use crate::call::EventCall;
 use crate::check::Check;
 use crate::checkpoint::Checkpoints;
-use crate::checkpoint_policy::Saving;
+use crate::checkpoint_policy::CheckpointPolicy;
 use crate::commands::{Command, Commands, Registration};
 use crate::contexts::Contexts;
 use crate::dispatch::Dispatch;
@@ -20,7 +20,7 @@ use crate::hook_set::HookSet;
 use crate::position::{Latest, StalePosition, TracesetPosition, time_of};
 use crate::read_ahead::{ReadAhead, SkipBefore};
 use crate::subscription::Subscription;
-use crate::traceset::{Generation, Traceset};
+use crate::traceset::{Revision, Traceset};
 
 /// A reader of a traceset that keeps a current position and delivers events to hooks.
 ///
@@ -38,7 +38,7 @@ use crate::traceset::{Generation, Traceset};
 ///     println!("{} on CPU {:?}", call.time(), call.tracefile.tracefile().cpu());
 ///     switches += 1;
 /// });
-/// let read = context.middle(&Bounds::all())?;
+/// let read = context.read(&Bounds::all())?;
 /// drop(context);
 /// assert_eq!((switches, read.events), (497, 6087));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -77,7 +77,7 @@ pub(crate) struct State {
     pub(crate) at_begin: bool,
     /// The number of events read since the last checkpoint that was kept.
     pub(crate) events: u64,
-    pub(crate) policy: Saving,
+    pub(crate) policy: CheckpointPolicy,
 }
 
 impl<'h> TracesetContext<'h> {
@@ -94,7 +94,12 @@ impl<'h> TracesetContext<'h> {
             now: i64::MIN,
             latest: None,
             checkpoints: Checkpoints::default(),
-            state: State { is_current: true, at_begin: true, events: 0, policy: Saving::never() },
+            state: State {
+                is_current: true,
+                at_begin: true,
+                events: 0,
+                policy: CheckpointPolicy::never(),
+            },
             check: None,
             read_point: None,
             skip_before: None,
@@ -127,7 +132,7 @@ impl<'h> TracesetContext<'h> {
     ///
     /// The hook is called with an [`EventCall`] and may return a [`Flow`](lttv_hooks::Flow).
     /// `Break` ends reading after this event.
-    pub fn on_event<V: Verdict>(
+    pub fn on_event<V: IntoFlow>(
         &mut self,
         events: impl Into<Subscription>,
         hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
@@ -173,7 +178,7 @@ impl<'h> TracesetContext<'h> {
     }
 
     /// Calls the hooks before reading, reads, and calls the hooks after reading whatever ended the
-    /// read: [`begin`](Self::begin), [`middle`](Self::middle) and [`end`](Self::end).
+    /// read: [`begin_read`](Self::begin_read), [`read`](Self::read) and [`end_read`](Self::end_read).
     ///
     /// # Errors
     ///
@@ -187,14 +192,14 @@ impl<'h> TracesetContext<'h> {
         if let Some(position) = bounds.end_position() {
             self.check_position(position)?;
         }
-        let id = self.begin(hooks);
-        let read = self.middle(bounds);
-        self.end(id);
+        let id = self.begin_read(hooks);
+        let read = self.read(bounds);
+        self.end_read(id);
         read
     }
 
     /// Returns the position before the next event, whether or not that event passes a
-    /// [check](Self::choose).
+    /// [check](Self::set_filter).
     pub fn position(&mut self) -> TracesetPosition {
         if let Some(position) = self.filtered_position() {
             return position;
@@ -202,8 +207,8 @@ impl<'h> TracesetContext<'h> {
         let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.map(|time| (time, self.merge.current_tracefile() as u32));
         let positions = self.merge.positions();
-        self.merge.put_back();
-        TracesetPosition::new(self.traceset().generation(), key, self.latest, positions)
+        self.merge.unread();
+        TracesetPosition::new(self.traceset().revision(), key, self.latest, positions)
     }
 
     /// Returns the errors met while reading: see [`Merge::errors`]. They do not keep other events
@@ -214,7 +219,7 @@ impl<'h> TracesetContext<'h> {
 
     /// Removes and returns the errors met since the last call.
     pub fn drain_errors(&mut self) -> Vec<Error> {
-        self.merge.drain_errors()
+        self.merge.take_errors()
     }
 
     /// Returns the number of errors that were met but not kept: see [`Merge::errors_omitted`].
@@ -222,9 +227,9 @@ impl<'h> TracesetContext<'h> {
         self.merge.errors_omitted()
     }
 
-    /// Removes and returns the notices since the last call: see [`Merge::drain_notices`].
+    /// Removes and returns the notices since the last call: see [`Merge::take_notices`].
     pub fn drain_notices(&mut self) -> Vec<Notice> {
-        self.merge.drain_notices()
+        self.merge.take_notices()
     }
 
     /// Returns the number of notices that were not kept: see [`Merge::notices_omitted`].
@@ -244,11 +249,11 @@ impl<'h> TracesetContext<'h> {
 
     /// Checks that a position belongs to this traceset.
     pub(crate) fn check_position(&self, position: &TracesetPosition) -> Result<(), StalePosition> {
-        self.check_generation(position.generation())
+        self.check_generation(position.revision())
     }
 
-    pub(crate) fn check_generation(&self, position: Generation) -> Result<(), StalePosition> {
-        let traceset = self.traceset().generation();
+    pub(crate) fn check_generation(&self, position: Revision) -> Result<(), StalePosition> {
+        let traceset = self.traceset().revision();
         if position == traceset { Ok(()) } else { Err(StalePosition { position, traceset }) }
     }
 

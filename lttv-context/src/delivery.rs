@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use ltt_read::{Event, Listener, Merge};
+use ltt_read::{Event, EventSink, Merge};
 use lttv_hooks::{Flow, HooksFound};
 
 use crate::bounds::{EndReason, Limit};
@@ -110,7 +110,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         let time = self.time;
         let mut hooks =
             HookListener { delivery: self, time, found: None, is_first: true, pause: None };
-        let seen = merge.tell(most, &mut hooks);
+        let seen = merge.drive(most, &mut hooks);
         let HookListener { is_first, pause, .. } = hooks;
         if !is_first {
             self.latest = Some(self.time);
@@ -140,10 +140,10 @@ impl<M: Mode> Delivery<'_, '_, M> {
             let mut time = self.time.max(time_of(&event));
             if M::SKIPS {
                 // The clock may have gone back after an event that was skipped.
-                time = merge.delivery_time().map_or(time, |at| time.max(at.ns()));
+                time = merge.delivery_time().map_or(time, |at| time.max(at.as_ns()));
                 if looks.spent {
                     self.time = time;
-                    return Some(Pause::Before(EndReason::LookCount));
+                    return Some(Pause::Before(EndReason::ExaminedCount));
                 }
             }
             let found = self.dispatch.find(self.dispatch.key(tracefile, event.type_id()));
@@ -209,7 +209,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             check: if M::CHECKS { self.check.as_deref_mut() } else { None },
         };
         let flow = self.dispatch.at(hooks).call_runs(|run, info| {
-            if (M::STATE_ONLY || M::CHECKS) && !info.keeps_state && !call.is_heard() {
+            if (M::STATE_ONLY || M::CHECKS) && !info.keeps_state && !call.reaches_all_hooks() {
                 return Flow::Continue(());
             }
             let fields = info.fields();
@@ -219,7 +219,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             })
         });
         if M::CHECKS {
-            self.left_passing -= u64::from(call.is_heard());
+            self.left_passing -= u64::from(call.reaches_all_hooks());
         }
         match flow {
             Flow::Break(()) => Some(Pause::Stopped),
@@ -239,17 +239,17 @@ struct HookListener<'d, D> {
     pause: Option<Pause>,
 }
 
-impl<M: Mode> Listener for HookListener<'_, Delivery<'_, '_, M>> {
+impl<M: Mode> EventSink for HookListener<'_, Delivery<'_, '_, M>> {
     #[inline(always)]
-    fn wants(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
+    fn accepts(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
         let delivery = &mut *self.delivery;
         self.time = delivery.time.max(time_of(event));
         let key = delivery.dispatch.key(tracefile, event.type_id());
         let is_over = self.time >= delivery.limit.time;
-        if is_over || delivery.dispatch.may_be_heard(key) {
+        if is_over || delivery.dispatch.may_have_hooks(key) {
             let found = delivery.dispatch.find(key);
             self.found = Some(found);
-            if is_over || delivery.dispatch.is_heard(found) {
+            if is_over || delivery.dispatch.has_hooks(found) {
                 return true;
             }
         }
@@ -258,7 +258,7 @@ impl<M: Mode> Listener for HookListener<'_, Delivery<'_, '_, M>> {
     }
 
     #[inline(always)]
-    fn hear(&mut self, merge: &Merge, tracefile: usize, event: &Event<'_>) -> ControlFlow<()> {
+    fn receive(&mut self, merge: &Merge, tracefile: usize, event: &Event<'_>) -> ControlFlow<()> {
         let delivery = &mut *self.delivery;
         let Some(found) = self.found else { return ControlFlow::Continue(()) };
         let place = (self.time, tracefile as u32);

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use ltt_read::Field;
 use ltt_read::schema::EventTypeId;
-use lttv_hooks::{HookId, HooksAt, HooksById, HooksFound, Priority, Reach, ReadyHooks, Removal};
+use lttv_hooks::{
+    HookId, HookTargets, HooksAt, HooksById, HooksFound, Priority, ReadyHooks, Removal,
+};
 
 use crate::call::EventHook;
 use crate::commands::Registration;
@@ -111,7 +113,7 @@ impl<'h> Dispatch<'h> {
         let Registration { id, subscription, hook } = registration;
         if let Some(registered) = self.subscriptions.get(&id) {
             let priority = registered.subscription.priority;
-            self.insert(id, priority, Reach::Ids(Vec::new()), hook);
+            self.insert(id, priority, HookTargets::Ids(Vec::new()), hook);
             return;
         }
         let priority = subscription.priority;
@@ -128,7 +130,7 @@ impl<'h> Dispatch<'h> {
         &mut self,
         id: HookId,
         priority: Priority,
-        targets: Reach<HookInfo>,
+        targets: HookTargets<HookInfo>,
         hook: Box<EventHook<'h>>,
     ) {
         let added = self.hooks.add_as(id, priority, targets, hook);
@@ -171,18 +173,18 @@ impl<'h> Dispatch<'h> {
         for id in ids {
             let Some(registered) = self.subscriptions.remove(&id) else { continue };
             let targets = self.hook_targets(contexts, &registered);
-            self.hooks.set_reach(id, targets);
+            self.hooks.set_targets(id, targets);
             self.subscriptions.insert(id, registered);
         }
     }
 
     /// Computes all keys that a subscription selects.
-    fn hook_targets(&self, contexts: &Contexts, registered: &Registered) -> Reach<HookInfo> {
+    fn hook_targets(&self, contexts: &Contexts, registered: &Registered) -> HookTargets<HookInfo> {
         let Registered { subscription, keeps_state } = registered;
         let info =
             |fields: Vec<Field>| HookInfo { fields: fields.into(), keeps_state: *keeps_state };
         if subscription.is_unconditional() && subscription.scope == Scope::Traceset {
-            return Reach::All(info(Vec::new()));
+            return HookTargets::All(info(Vec::new()));
         }
         let mut keys = Vec::new();
         for trace in contexts.traces() {
@@ -206,8 +208,8 @@ impl<'h> Dispatch<'h> {
             }
         }
         match subscription.selector {
-            EventSelector::Everything => Reach::Main(keys),
-            EventSelector::Named(_) | EventSelector::Type { .. } => Reach::Ids(keys),
+            EventSelector::Everything => HookTargets::Main(keys),
+            EventSelector::Named(_) | EventSelector::Type { .. } => HookTargets::Ids(keys),
         }
     }
 }
@@ -228,8 +230,8 @@ impl<'h> Ready<'_, 'h> {
 
     /// Returns `true` if there may be hooks for a key, and `false` for most keys without hooks.
     #[inline(always)]
-    pub(crate) fn may_be_heard(&self, key: usize) -> bool {
-        self.hooks.may_be_heard(key)
+    pub(crate) fn may_have_hooks(&self, key: usize) -> bool {
+        self.hooks.may_have_hooks(key)
     }
 
     /// Finds the hooks for a key.
@@ -240,8 +242,8 @@ impl<'h> Ready<'_, 'h> {
 
     /// Returns `true` if any hooks were found.
     #[inline(always)]
-    pub(crate) fn is_heard(&self, found: HooksFound) -> bool {
-        self.hooks.is_heard(found)
+    pub(crate) fn has_hooks(&self, found: HooksFound) -> bool {
+        self.hooks.has_hooks(found)
     }
 
     /// Returns the hooks that were found.

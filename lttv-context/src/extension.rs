@@ -57,7 +57,7 @@ use crate::contexts::Contexts;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let running = context.attach(Running::default());
-/// context.middle(&Bounds::all().events(1000))?;
+/// context.read(&Bounds::all().events(1000))?;
 /// assert!(context.extensions()[running].tids.iter().any(|tid| *tid > 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -80,7 +80,7 @@ pub trait Extension: Sized + 'static {
     fn restore(&mut self, checkpoint: &Self::Checkpoint);
 
     /// Computes the number of bytes of memory that a checkpoint occupies, without those that it
-    /// shares with the previous one, `before`. The [memory limit](crate::Saving::memory) uses this
+    /// shares with the previous one, `before`. The [memory limit](crate::CheckpointPolicy::memory) uses this
     /// number.
     ///
     /// The default is the size of the type, without any memory that it points to.
@@ -101,9 +101,9 @@ pub trait Extension: Sized + 'static {
     /// The default contains the name, version and options of the [`codec`](Self::codec). Without a
     /// codec it contains the name of the type and version 0. An extension that has no codec and
     /// whose state depends on options has to include them here.
-    fn identity(&self) -> Identity {
-        let of_type = || Identity { name: type_name::<Self>(), version: 0, options: 0 };
-        self.codec().map_or_else(of_type, |codec| Identity {
+    fn identity(&self) -> ExtensionIdentity {
+        let of_type = || ExtensionIdentity { name: type_name::<Self>(), version: 0, options: 0 };
+        self.codec().map_or_else(of_type, |codec| ExtensionIdentity {
             name: codec.name,
             version: codec.version,
             options: codec.options,
@@ -113,7 +113,7 @@ pub trait Extension: Sized + 'static {
     /// Returns `true` if the state depends on the events before the position at which reading
     /// starts.
     ///
-    /// A [`Slice`](crate::Slice) that does not start with the first event is read with such an
+    /// A [`TimeSlice`](crate::TimeSlice) that does not start with the first event is read with such an
     /// extension only if its state was computed for the start of the slice. The default is `true`.
     /// An extension that may start anywhere, such as one that counts and whose counts are added up
     /// afterwards, returns `false`.
@@ -124,7 +124,7 @@ pub trait Extension: Sized + 'static {
 
 /// The identity of the checkpoints of an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Identity {
+pub struct ExtensionIdentity {
     /// The name of the extension.
     pub name: &'static str,
     /// A version that increases whenever different states are saved from the same trace.
@@ -133,7 +133,7 @@ pub struct Identity {
     pub options: u64,
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for ExtensionIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (version {}, options {:x})", self.name, self.version, self.options)
     }
@@ -227,7 +227,7 @@ pub(crate) type Saved = Arc<dyn SavedState>;
 /// Operations on saved states of all types.
 pub(crate) trait SavedState: Any + Send + Sync {
     /// Returns the identity of the extension, or `None` for plain data.
-    fn identity(&self) -> Option<Identity>;
+    fn identity(&self) -> Option<ExtensionIdentity>;
 
     /// Returns the number of bytes of memory that the state occupies, without those that it shares
     /// with `before`.
@@ -236,12 +236,12 @@ pub(crate) trait SavedState: Any + Send + Sync {
 
 /// A saved state with the identity of its extension.
 struct StateOf<E: Extension> {
-    identity: Identity,
+    identity: ExtensionIdentity,
     saved: E::Checkpoint,
 }
 
 impl<E: Extension> SavedState for StateOf<E> {
-    fn identity(&self) -> Option<Identity> {
+    fn identity(&self) -> Option<ExtensionIdentity> {
         Some(self.identity)
     }
 
@@ -254,7 +254,7 @@ impl<E: Extension> SavedState for StateOf<E> {
 struct NoState;
 
 impl SavedState for NoState {
-    fn identity(&self) -> Option<Identity> {
+    fn identity(&self) -> Option<ExtensionIdentity> {
         None
     }
 
@@ -308,7 +308,7 @@ struct Cell {
     /// `true` for an extension, `false` for plain data.
     keeps_state: bool,
     reset: fn(&mut dyn Any),
-    identity: fn(&dyn Any) -> Option<Identity>,
+    identity: fn(&dyn Any) -> Option<ExtensionIdentity>,
     needs_earlier_state: fn(&dyn Any) -> bool,
     save: fn(&dyn Any) -> Saved,
     /// Returns `true` if a state belongs to an extension of this type.

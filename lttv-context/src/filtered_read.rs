@@ -44,9 +44,9 @@ impl TracesetContext<'_> {
     pub(crate) fn filter_merge(&mut self) {
         let Some(check) = &mut self.check else { return };
         if self.read_point.is_none() {
-            let positions = self.merge.next_positions().into();
+            let positions = self.merge.positions_after().into();
             self.read_point = Some(ReadPoint::Tracefiles { positions, latest: self.latest });
-            self.merge.leave_out(|number| check.tracefiles.get(number) == Some(&true));
+            self.merge.retain_tracefiles(|number| check.tracefiles.get(number) == Some(&true));
             check.is_at_span = false;
         }
         // Events may have been skipped since the last one delivered.
@@ -73,13 +73,13 @@ impl TracesetContext<'_> {
                     self.read_point = Some(ReadPoint::Event { tracefile, place });
                 }
             }
-            EndReason::LookCount => {
+            EndReason::ExaminedCount => {
                 // All events before this one have been looked at.
                 if let Some(place) = self.merge.next().map(|event| event.position()) {
                     let tracefile = self.merge.current_tracefile();
                     self.read_point = Some(ReadPoint::Event { tracefile, place });
                 }
-                self.merge.put_back();
+                self.merge.unread();
             }
             EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
                 self.set_read_point_at_end(bounds, end_time, events > 0);
@@ -142,7 +142,7 @@ impl TracesetContext<'_> {
         read_point.seek(&mut merge, self.now);
         let time = merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.map(|time| (time, merge.current_tracefile() as u32));
-        let (generation, latest) = (self.traceset().generation(), read_point.latest(self.now));
+        let (generation, latest) = (self.traceset().revision(), read_point.latest(self.now));
         Some(TracesetPosition::new(generation, key, latest, merge.positions()))
     }
 }
@@ -157,7 +157,7 @@ impl ReadPoint {
                 merge.seek(*time);
             }
             ReadPoint::Event { tracefile, place } => {
-                merge.seek_cut(Timestamp::from_ns(now), *tracefile, *place);
+                merge.seek_delivery(Timestamp::from_ns(now), *tracefile, *place);
             }
             ReadPoint::Tracefiles { positions, .. } => merge.read_whole(positions),
         }
@@ -165,7 +165,7 @@ impl ReadPoint {
 
     fn latest(&self, now: i64) -> Latest {
         match self {
-            ReadPoint::Time(time) => time.ns().checked_sub(1),
+            ReadPoint::Time(time) => time.as_ns().checked_sub(1),
             ReadPoint::Event { .. } => Some(now),
             ReadPoint::Tracefiles { latest, .. } => *latest,
         }

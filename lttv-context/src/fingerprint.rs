@@ -43,9 +43,9 @@ use file::{CurrentFile, FileRecord, read_metadata};
 /// let traceset = Traceset::open(path)?;
 /// let bytes = Fingerprint::of(&traceset).into_bytes();
 /// // Later:
-/// let known = Fingerprint::known(&bytes);
-/// assert!(known.is_of(&traceset) && known.strict().is_of(&traceset));
-/// assert!(!Fingerprint::known(b"something else").is_of(&traceset));
+/// let known = Fingerprint::from_bytes(&bytes);
+/// assert!(known.matches(&traceset) && known.strict().matches(&traceset));
+/// assert!(!Fingerprint::from_bytes(b"something else").matches(&traceset));
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct Fingerprint<'b> {
 ///
 /// The bytes may differ between fingerprints of the same traces, for instance after a file was
 /// copied or touched. To test whether stored bytes belong to these traces, use
-/// [`Fingerprint::is_of`]. To compare bytes, compare them with [`Fingerprint::renewed`].
+/// [`Fingerprint::matches`]. To compare bytes, compare them with [`Fingerprint::into_current_bytes`].
 pub fn fingerprint(traceset: &Traceset) -> Vec<u8> {
     Fingerprint::of(traceset).into_bytes()
 }
@@ -91,7 +91,7 @@ impl Fingerprint<'static> {
 impl<'b> Fingerprint<'b> {
     /// Creates a fingerprint from any bytes. If they are not those of a fingerprint, it fits no
     /// traces.
-    pub fn known(bytes: &'b [u8]) -> Self {
+    pub fn from_bytes(bytes: &'b [u8]) -> Self {
         Fingerprint { bytes: bytes.into(), is_strict: false }
     }
 
@@ -112,7 +112,7 @@ impl<'b> Fingerprint<'b> {
     }
 
     /// Returns `true` if the fingerprint fits these traces as they are now.
-    pub fn is_of(&self, traceset: &Traceset) -> bool {
+    pub fn matches(&self, traceset: &Traceset) -> bool {
         let now = traceset.traces().iter().flat_map(|trace| trace.tracefiles());
         self.sizes_before(traceset).is_some_and(|before| {
             !before.has_more_metadata
@@ -123,8 +123,8 @@ impl<'b> Fingerprint<'b> {
     /// Returns the bytes of a fingerprint of traces as they are now: those of this fingerprint if
     /// it fits the traces, otherwise those of a new one. The bytes of unchanged traces therefore
     /// stay the same, and the traces are read completely only if they have changed.
-    pub fn renewed(self, traceset: &Traceset) -> Vec<u8> {
-        if self.is_of(traceset) { self.into_bytes() } else { fingerprint(traceset) }
+    pub fn into_current_bytes(self, traceset: &Traceset) -> Vec<u8> {
+        if self.matches(traceset) { self.into_bytes() } else { fingerprint(traceset) }
     }
 
     /// Computes the time before which traces have received nothing since this fingerprint was

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use lttv_hooks::{HookId, HookList, Priority, Verdict};
+use lttv_hooks::{HookId, HookList, IntoFlow, Priority};
 
-use crate::call::{EventCall, LevelCall, LevelHook};
+use crate::call::{EventCall, ReadCall, ReadHook};
 use crate::commands::Registration;
 use crate::subscription::{Scope, Subscription};
 
 /// The hooks of one read: for events, and for the start and end of the read.
 ///
-/// [`begin`](crate::TracesetContext::begin) takes a set, and
-/// [`end`](crate::TracesetContext::end) returns it.
+/// [`begin_read`](crate::TracesetContext::begin_read) takes a set, and
+/// [`end_read`](crate::TracesetContext::end_read) returns it.
 ///
 /// ```
 /// use lttv_context::{Bounds, HookSet, Level, TracesetContext, Traceset};
@@ -34,8 +34,8 @@ use crate::subscription::{Scope, Subscription};
 #[derive(Default)]
 pub struct HookSet<'h> {
     scope: Scope,
-    before: [HookList<LevelHook<'h>>; 3],
-    after: [HookList<LevelHook<'h>>; 3],
+    before: [HookList<ReadHook<'h>>; 3],
+    after: [HookList<ReadHook<'h>>; 3],
     pub(crate) events: Vec<Registration<'h>>,
 }
 
@@ -72,7 +72,7 @@ impl<'h> HookSet<'h> {
 
     /// Adds a hook for events, with the arguments of
     /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
-    pub fn on_event<V: Verdict>(
+    pub fn on_event<V: IntoFlow>(
         &mut self,
         events: impl Into<Subscription>,
         hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
@@ -85,43 +85,43 @@ impl<'h> HookSet<'h> {
 
     /// Adds a hook to be called before reading, with the default priority. Its return value is
     /// ignored.
-    pub fn before<V: Verdict>(
+    pub fn before<V: IntoFlow>(
         &mut self,
         level: Level,
-        hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>) -> V + 'h,
     ) -> HookId {
         self.before_with(level, Priority::DEFAULT, hook)
     }
 
     /// Adds a hook to be called before reading, with a priority. Its return value is ignored.
-    pub fn before_with<V: Verdict>(
+    pub fn before_with<V: IntoFlow>(
         &mut self,
         level: Level,
         priority: Priority,
-        mut hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+        mut hook: impl FnMut(&mut ReadCall<'_, 'h>) -> V + 'h,
     ) -> HookId {
-        let hook = Box::new(move |call: &mut LevelCall<'_, 'h>| hook(call).flow());
+        let hook = Box::new(move |call: &mut ReadCall<'_, 'h>| hook(call).into_flow());
         self.level(Moment::Before, level).add_boxed(priority, hook)
     }
 
     /// Adds a hook to be called after reading, with the default priority. Its return value is
     /// ignored.
-    pub fn after<V: Verdict>(
+    pub fn after<V: IntoFlow>(
         &mut self,
         level: Level,
-        hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>) -> V + 'h,
     ) -> HookId {
         self.after_with(level, Priority::DEFAULT, hook)
     }
 
     /// Adds a hook to be called after reading, with a priority. Its return value is ignored.
-    pub fn after_with<V: Verdict>(
+    pub fn after_with<V: IntoFlow>(
         &mut self,
         level: Level,
         priority: Priority,
-        mut hook: impl FnMut(&mut LevelCall<'_, 'h>) -> V + 'h,
+        mut hook: impl FnMut(&mut ReadCall<'_, 'h>) -> V + 'h,
     ) -> HookId {
-        let hook = Box::new(move |call: &mut LevelCall<'_, 'h>| hook(call).flow());
+        let hook = Box::new(move |call: &mut ReadCall<'_, 'h>| hook(call).into_flow());
         self.level(Moment::After, level).add_boxed(priority, hook)
     }
 
@@ -135,7 +135,7 @@ impl<'h> HookSet<'h> {
         self.scope
     }
 
-    pub(crate) fn level(&mut self, moment: Moment, level: Level) -> &mut HookList<LevelHook<'h>> {
+    pub(crate) fn level(&mut self, moment: Moment, level: Level) -> &mut HookList<ReadHook<'h>> {
         let lists = match moment {
             Moment::Before => &mut self.before,
             Moment::After => &mut self.after,

@@ -21,7 +21,7 @@
 //!     if switches == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 //! });
 //! context.seek_time(Timestamp::from_ns(from));
-//! let read = context.middle(&Bounds::all().until(Timestamp::from_ns(to)))?;
+//! let read = context.read(&Bounds::all().until(Timestamp::from_ns(to)))?;
 //! println!("{} events, then {:?}", read.events, read.reason);
 //! # assert!(read.events > 0);
 //! for error in context.errors() {
@@ -35,15 +35,15 @@
 //! | task | items |
 //! |---|---|
 //! | choose events by name, channel, provider, fields | [`Subscription`] |
-//! | call hooks only for events that pass a filter | [`choose`](TracesetContext::choose) |
+//! | call hooks only for events that pass a filter | [`set_filter`](TracesetContext::set_filter) |
 //! | access an event, its fields, its place, and shared data | [`EventCall`] |
 //! | add and remove hooks from within hooks | [`Commands`] |
-//! | run code before and after a read | [`HookSet`], [`begin`](TracesetContext::begin), [`end`](TracesetContext::end) |
+//! | run code before and after a read | [`HookSet`], [`begin_read`](TracesetContext::begin_read), [`end_read`](TracesetContext::end_read) |
 //! | limit a read | [`Bounds`], with [`ReadEnd`] as the result |
 //! | return to a position | [`TracesetPosition`] |
 //! | seek by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
 //! | keep state that is right after every seek | [`Extension`], [`Checkpoints`] |
-//! | use all processors | [`Parallel`] |
+//! | use all processors | [`ParallelReader`] |
 //! | detect traces that have changed or grown | [`Fingerprint`], [`settled_since`] |
 //!
 //! # Order
@@ -117,21 +117,21 @@ mod traceset;
 pub use appended::{settled_since, settled_until};
 pub use begin_end::ReadId;
 pub use bounds::{Bounds, EndReason, ReadEnd};
-pub use call::{EventCall, EventHook, LevelCall, LevelHook};
+pub use call::{EventCall, EventHook, ReadCall, ReadHook};
 pub use checkpoint::{Checkpoint, CheckpointMismatch, Checkpoints};
 #[cfg(feature = "checkpoint-files")]
 pub use checkpoint_file::CheckpointFileError;
-pub use checkpoint_policy::Saving;
+pub use checkpoint_policy::CheckpointPolicy;
 pub use commands::Commands;
 pub use context::TracesetContext;
 pub use contexts::{Contexts, TraceContext, TracefileContext};
-pub use extension::{Codec, Extension, Extensions, Handle, Identity, Setup};
+pub use extension::{Codec, Extension, ExtensionIdentity, Extensions, Handle, Setup};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use hook_set::{HookSet, Level};
 pub use ltt_read::TimeSpan;
-pub use parallel::{Parallel, ParallelRead};
+pub use parallel::{ParallelReader, ParallelResult};
 pub use position::{StalePosition, TracesetPosition};
-pub use seek::SlowSeek;
-pub use slice::{MissingState, Slice};
+pub use seek::IncrementalSeek;
+pub use slice::{MissingState, TimeSlice};
 pub use subscription::{Scope, Subscription};
-pub use traceset::{Generation, Traceset};
+pub use traceset::{Revision, Traceset};

@@ -108,12 +108,12 @@ impl<S: ?Sized> Modules<S> {
     ///
     /// # Errors
     ///
-    /// Returns [`Twice`](ModuleError::Twice) if there is already a module of this name.
+    /// Returns [`Duplicate`](ModuleError::Duplicate) if there is already a module of this name.
     pub fn add(&mut self, module: impl Module<S> + 'static) -> Result<(), ModuleError> {
         let info = module.info();
         let index = self.modules.len();
         if self.by_name.try_insert(info.name, index).is_err() {
-            return Err(ModuleError::Twice { module: info.name.to_owned() });
+            return Err(ModuleError::Duplicate { module: info.name.to_owned() });
         }
         self.modules.push(Entry { module: Box::new(module), info, started: false });
         Ok(())
@@ -305,7 +305,7 @@ impl<S: ?Sized> fmt::Debug for Modules<S> {
 pub enum ModuleError {
     /// Two modules have the same name.
     #[error("duplicate module `{module}`")]
-    Twice {
+    Duplicate {
         /// The name of the modules.
         module: String,
     },

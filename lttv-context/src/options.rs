@@ -12,7 +12,7 @@
 //! options.declare("rates", OptionSpec::new("interval", Kind::Duration, "Length of a row")
 //!     .short('i')
 //!     .value_name("SECONDS")
-//!     .default("1"))?;
+//!     .default_value("1"))?;
 //! options.declare("rates", OptionSpec::flag("per-cpu", "Count each CPU by itself"))?;
 //!
 //! // The values on a command line are text.
@@ -45,7 +45,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
 
-use crate::attributes::{AttributeType, Browse, Entries, Kind, Value};
+use crate::attributes::{AttributeType, AttributeValue, Browse, Entries, Kind};
 
 /// The description of an option.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,7 @@ impl OptionSpec {
     }
 
     /// Sets the default value, in the form in which a user would write it.
-    pub fn default(self, text: impl Into<Cow<'static, str>>) -> Self {
+    pub fn default_value(self, text: impl Into<Cow<'static, str>>) -> Self {
         OptionSpec { default: Some(text.into()), ..self }
     }
 
@@ -110,8 +110,8 @@ impl OptionSpec {
     /// # Errors
     ///
     /// Returns [`OptionError::Value`] if the text is not a value of the option's kind.
-    pub fn parse(&self, text: &str) -> Result<Value<'static>, OptionError> {
-        Value::parse(self.kind, text).ok_or_else(|| OptionError::Value {
+    pub fn parse(&self, text: &str) -> Result<AttributeValue<'static>, OptionError> {
+        AttributeValue::parse(self.kind, text).ok_or_else(|| OptionError::Value {
             option: self.name.to_string(),
             text: text.to_owned(),
             kind: self.kind,
@@ -119,7 +119,7 @@ impl OptionSpec {
     }
 
     /// Parses the default value, if there is one.
-    fn default_value(&self) -> Result<Option<Value<'static>>, OptionError> {
+    fn parse_default(&self) -> Result<Option<AttributeValue<'static>>, OptionError> {
         self.default.as_ref().map(|text| self.parse(text)).transpose()
     }
 
@@ -142,7 +142,7 @@ impl OptionSpec {
         {
             return Err(OptionError::Form { option: self.name.to_string() });
         }
-        self.default_value().map(|_| ())
+        self.parse_default().map(|_| ())
     }
 }
 
@@ -161,8 +161,8 @@ pub struct Options {
 struct Declared {
     module: String,
     spec: OptionSpec,
-    default: Option<Value<'static>>,
-    given: Vec<Value<'static>>,
+    default: Option<AttributeValue<'static>>,
+    given: Vec<AttributeValue<'static>>,
 }
 
 impl Options {
@@ -196,7 +196,7 @@ impl Options {
         let index = self.options.len();
         self.by_name.insert(spec.name.clone(), index);
         self.by_short.extend(spec.short.map(|short| (short, index)));
-        let default = spec.default_value()?;
+        let default = spec.parse_default()?;
         self.options.push(Declared { module, spec, default, given: Vec::new() });
         Ok(())
     }
@@ -218,7 +218,11 @@ impl Options {
     /// Returns [`Unknown`](OptionError::Unknown) if there is no such option,
     /// [`Kind`](OptionError::Kind) if the value has the wrong kind, and
     /// [`Again`](OptionError::Again) if the option already has a value and is not repeatable.
-    pub fn set<'v>(&mut self, name: &str, value: impl Into<Value<'v>>) -> Result<(), OptionError> {
+    pub fn set<'v>(
+        &mut self,
+        name: &str,
+        value: impl Into<AttributeValue<'v>>,
+    ) -> Result<(), OptionError> {
         let value = value.into();
         let index = self.find(name, Some(value.kind()))?;
         let Declared { spec, given, .. } = &mut self.options[index];
@@ -300,7 +304,7 @@ impl Browse for Options {
     }
 }
 
-struct List<'a>(&'a [Value<'static>]);
+struct List<'a>(&'a [AttributeValue<'static>]);
 
 impl Browse for List<'_> {
     fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {

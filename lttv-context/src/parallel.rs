@@ -9,7 +9,7 @@ use std::thread;
 use ltt_read::{Error, Notice, Timestamp};
 
 use crate::bounds::Bounds;
-use crate::slice::{Report, Slice};
+use crate::slice::{Report, TimeSlice};
 use crate::slice_points::slice_points;
 use crate::traceset::Traceset;
 
@@ -22,11 +22,11 @@ use crate::traceset::Traceset;
 /// provided that the analysis itself can be divided (counts, sums, filters, dumps).
 ///
 /// ```
-/// use lttv_context::{MissingState, Parallel, Traceset};
+/// use lttv_context::{MissingState, ParallelReader, Traceset};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
-/// let read = Parallel::new(&traceset).threads(2).run(|slice| {
+/// let read = ParallelReader::new(&traceset).threads(2).run(|slice| {
 ///     let mut switches = 0;
 ///     let mut context = slice.context();
 ///     context.on_event("sched_switch", |_| switches += 1);
@@ -40,9 +40,9 @@ use crate::traceset::Traceset;
 /// ```
 ///
 /// The state of an [`Extension`](crate::Extension) that depends on earlier events has to be
-/// computed for the start of each slice, otherwise the slice [is not read](Slice::read).
+/// computed for the start of each slice, otherwise the slice [is not read](TimeSlice::read).
 #[derive(Debug, Clone)]
-pub struct Parallel {
+pub struct ParallelReader {
     traceset: Traceset,
     begin: Timestamp,
     end: Option<Timestamp>,
@@ -53,7 +53,7 @@ pub struct Parallel {
 /// The result of a parallel read.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct ParallelRead<R> {
+pub struct ParallelResult<R> {
     /// The results of all slices, in time order.
     pub results: Vec<R>,
     /// The number of events delivered.
@@ -71,11 +71,11 @@ pub struct ParallelRead<R> {
     pub notices_omitted: u64,
 }
 
-impl Parallel {
+impl ParallelReader {
     /// Creates a read of a whole traceset on as many threads as there are processors.
     pub fn new(traceset: impl Into<Traceset>) -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Parallel {
+        ParallelReader {
             traceset: traceset.into(),
             begin: Timestamp::MIN,
             end: None,
@@ -87,7 +87,7 @@ impl Parallel {
     /// Sets the number of worker threads. 0 counts as 1.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        Parallel { threads: threads.max(1), ..self }
+        ParallelReader { threads: threads.max(1), ..self }
     }
 
     /// Sets the maximum number of slices. The default is a few for each thread. More slices
@@ -95,13 +95,13 @@ impl Parallel {
     /// tracefile is read twice. 0 counts as 1.
     #[must_use]
     pub fn slices(self, slices: usize) -> Self {
-        Parallel { slices: Some(slices.max(1)), ..self }
+        ParallelReader { slices: Some(slices.max(1)), ..self }
     }
 
     /// Sets the time range: events at `begin` or later and before `end` are delivered.
     #[must_use]
     pub fn between(self, begin: Timestamp, end: Timestamp) -> Self {
-        Parallel { begin, end: Some(end), ..self }
+        ParallelReader { begin, end: Some(end), ..self }
     }
 
     /// Calls `work` for each slice and returns the results in time order. `work` creates the
@@ -110,13 +110,27 @@ impl Parallel {
     /// # Panics
     ///
     /// Panics if `work` does.
-    pub fn run<R: Send>(&self, work: impl Fn(&mut Slice<'_>) -> R + Sync) -> ParallelRead<R> {
+    pub fn run<R: Send>(&self, work: impl Fn(&mut TimeSlice<'_>) -> R + Sync) -> ParallelResult<R> {
         let mut results = Vec::new();
         let read = self.run_in_order(work, |result| results.push(result));
-        let ParallelRead {
-            events, stopped, errors, errors_omitted, notices, notices_omitted, ..
+        let ParallelResult {
+            events,
+            stopped,
+            errors,
+            errors_omitted,
+            notices,
+            notices_omitted,
+            ..
         } = read;
-        ParallelRead { results, events, stopped, errors, errors_omitted, notices, notices_omitted }
+        ParallelResult {
+            results,
+            events,
+            stopped,
+            errors,
+            errors_omitted,
+            notices,
+            notices_omitted,
+        }
     }
 
     /// Calls `work` for each slice, and `take` with each result in time order, as soon as this
@@ -127,9 +141,9 @@ impl Parallel {
     /// Panics if `work` or `take` does.
     pub fn run_in_order<R: Send>(
         &self,
-        work: impl Fn(&mut Slice<'_>) -> R + Sync,
+        work: impl Fn(&mut TimeSlice<'_>) -> R + Sync,
         mut take: impl FnMut(R),
-    ) -> ParallelRead<()> {
+    ) -> ParallelResult<()> {
         let points = self.slice_points();
         let slices = points.len() + 1;
         let do_slice = |number: usize| {
@@ -146,7 +160,7 @@ impl Parallel {
                 (None, Some(end)) => bounds.until(end),
                 (None, None) => bounds,
             };
-            let mut slice = Slice::new(&self.traceset, number, begin, end, bounds);
+            let mut slice = TimeSlice::new(&self.traceset, number, begin, end, bounds);
             let result = work(&mut slice);
             (result, slice.report)
         };
@@ -167,7 +181,15 @@ impl Parallel {
         }
         let Report { events, stopped, errors, errors_omitted, notices, notices_omitted } = all;
         let results = Vec::new();
-        ParallelRead { results, events, stopped, errors, errors_omitted, notices, notices_omitted }
+        ParallelResult {
+            results,
+            events,
+            stopped,
+            errors,
+            errors_omitted,
+            notices,
+            notices_omitted,
+        }
     }
 
     /// Computes the times between slices.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ltt_read::{Event, Position, Timestamp};
 
-use crate::traceset::{Generation, Traceset};
+use crate::traceset::{Revision, Traceset};
 
 /// A position between two events of a traceset.
 ///
@@ -21,18 +21,18 @@ use crate::traceset::{Generation, Traceset};
 /// let traceset = Traceset::open(path)?;
 /// let mut context = TracesetContext::new(&traceset);
 /// let begin = context.position();
-/// context.middle(&Bounds::all().events(10))?;
+/// context.read(&Bounds::all().events(10))?;
 /// let tenth = context.position();
 /// assert!(begin < tenth && tenth < TracesetPosition::end(&traceset));
 ///
 /// context.seek_position(&begin)?;
-/// let read = context.middle(&Bounds::all().until_position(&tenth))?;
+/// let read = context.read(&Bounds::all().until_position(&tenth))?;
 /// assert_eq!(read.events, 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct TracesetPosition {
-    generation: Generation,
+    generation: Revision,
     /// The key of the next event, or [`END`] after the last event.
     key: Key,
     latest: Latest,
@@ -57,7 +57,7 @@ pub(crate) type Key = (i64, u32);
 /// Returns the time of an event for its key, in ns: `i64::MIN` if the event has no time.
 #[inline(always)]
 pub(crate) fn time_of(event: &Event<'_>) -> i64 {
-    event.timestamp().map_or(i64::MIN, Timestamp::ns)
+    event.timestamp().map_or(i64::MIN, Timestamp::as_ns)
 }
 
 /// The key that is greater than those of all events.
@@ -65,7 +65,7 @@ const END: Key = (i64::MAX, u32::MAX);
 
 impl TracesetPosition {
     pub(crate) fn new(
-        generation: Generation,
+        generation: Revision,
         key: Option<Key>,
         latest: Latest,
         tracefiles: impl Into<Arc<[Position]>>,
@@ -78,7 +78,7 @@ impl TracesetPosition {
     /// positions.
     pub fn end(traceset: &Traceset) -> Self {
         let tracefiles: usize = traceset.traces().iter().map(|t| t.tracefiles().len()).sum();
-        Self::new(traceset.generation(), None, UNKNOWN, vec![Position::END; tracefiles])
+        Self::new(traceset.revision(), None, UNKNOWN, vec![Position::END; tracefiles])
     }
 
     /// Returns `true` if the position is after the last event.
@@ -105,20 +105,20 @@ impl TracesetPosition {
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// assert!(context.position().is_start_of(Timestamp::MIN));
-    /// context.middle(&Bounds::all().events(10))?;
+    /// context.read(&Bounds::all().events(10))?;
     /// let tenth = context.position();
     /// let time = tenth.time().expect("there are more");
     /// assert!(tenth.is_start_of(time));
-    /// assert!(!tenth.is_start_of(Timestamp::from_ns(time.ns() + 1)));
+    /// assert!(!tenth.is_start_of(Timestamp::from_ns(time.as_ns() + 1)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_start_of(&self, time: Timestamp) -> bool {
-        self.latest.is_none_or(|latest| latest < time.ns())
+        self.latest.is_none_or(|latest| latest < time.as_ns())
             && self.time().is_none_or(|next| time <= next)
     }
 
     /// Returns the generation of the position's traceset.
-    pub fn generation(&self) -> Generation {
+    pub fn revision(&self) -> Revision {
         self.generation
     }
 
@@ -170,7 +170,7 @@ impl PartialOrd for TracesetPosition {
 #[error("the position is of {position:?}, the traceset is now {traceset:?}")]
 pub struct StalePosition {
     /// The generation of the position's traceset.
-    pub position: Generation,
+    pub position: Revision,
     /// The current generation of the traceset that refused the position.
-    pub traceset: Generation,
+    pub traceset: Revision,
 }

@@ -26,15 +26,15 @@ impl<'h> TracesetContext<'h> {
     /// the bounds is met. The event that meets the bound is delivered by the next call. Events
     /// outside of the [times](Bounds::until) of the bounds are skipped.
     ///
-    /// It may be called any number of times, between [`begin`](Self::begin) and [`end`](Self::end)
+    /// It may be called any number of times, between [`begin_read`](Self::begin_read) and [`end_read`](Self::end_read)
     /// or without them.
     ///
     /// # Errors
     ///
     /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
     /// then.
-    pub fn middle(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
-        self.read(bounds, Audience::All)
+    pub fn read(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
+        self.read_for(bounds, Audience::All)
     }
 
     /// Reads events from the current position on, but calls only the hooks of extensions: this
@@ -47,18 +47,18 @@ impl<'h> TracesetContext<'h> {
     ///
     /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
     /// then.
-    pub fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
-        self.read(bounds, Audience::State)
+    pub fn replay_state(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
+        self.read_for(bounds, Audience::State)
     }
 
-    fn read(&mut self, bounds: &Bounds, audience: Audience) -> Result<ReadEnd, StalePosition> {
+    fn read_for(&mut self, bounds: &Bounds, audience: Audience) -> Result<ReadEnd, StalePosition> {
         if let Some(position) = bounds.end_position() {
             self.check_position(position)?;
         }
         // Hooks called before reading may have requested changes.
         let commands = take(&mut self.commands);
         self.execute(commands, false);
-        let ns = |time: Option<Timestamp>| time.map(Timestamp::ns);
+        let ns = |time: Option<Timestamp>| time.map(Timestamp::as_ns);
         let (end, place) = (ns(bounds.end_time()), ns(bounds.end_start_of()));
         let is_whole = audience == Audience::All;
         let (since, until) = match is_whole {
@@ -75,7 +75,7 @@ impl<'h> TracesetContext<'h> {
         let filtered = checked && self.can_filter_merge();
         let mut budget = Budget {
             events: bounds.max_events().unwrap_or(u64::MAX),
-            looks: Looks { left: bounds.max_looks().unwrap_or(u64::MAX), spent: false },
+            looks: Looks { left: bounds.examined_limit().unwrap_or(u64::MAX), spent: false },
         };
         let most = budget.events;
         loop {
@@ -148,7 +148,7 @@ impl<'h> TracesetContext<'h> {
             let now = self.now.max(time_of(&event));
             let key = (now, self.merge.current_tracefile() as u32);
             if now >= limit.time && limit.met(key, &event).is_some() || !on(&event) {
-                self.merge.put_back();
+                self.merge.unread();
                 break;
             }
             self.now = now;
@@ -222,13 +222,13 @@ impl<'h> TracesetContext<'h> {
         match pause {
             None => Some(EndReason::EndOfTraceset),
             Some(Pause::Before(reason)) => {
-                merge.put_back();
+                merge.unread();
                 Some(reason)
             }
             Some(Pause::Stopped) => Some(EndReason::Stopped),
             Some(Pause::Changed) => None,
             Some(Pause::Full) if budget.events > 0 && budget.looks.left == 0 => {
-                Some(EndReason::LookCount)
+                Some(EndReason::ExaminedCount)
             }
             Some(Pause::Full) => Some(EndReason::EventCount),
         }

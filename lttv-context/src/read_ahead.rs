@@ -36,7 +36,7 @@ enum EndPlace {
 impl EndPlace {
     /// Creates the place at a time of delivery, or the end of the traceset for `None`.
     fn delivered(time: Option<Timestamp>) -> Self {
-        time.map_or(EndPlace::End, |time| EndPlace::Time(time.ns()))
+        time.map_or(EndPlace::End, |time| EndPlace::Time(time.as_ns()))
     }
 
     /// Returns `true` if an event is at this place or after it.
@@ -149,7 +149,7 @@ impl TracesetContext<'_> {
     ) -> Option<TimeFilter> {
         let start = start.and_then(|time| {
             let by = self.merge.delivered_by(Timestamp::from_ns(time));
-            let is_past = by.is_some_and(|by| by.ns() <= self.now);
+            let is_past = by.is_some_and(|by| by.as_ns() <= self.now);
             (!is_past).then(|| SkipBefore { time, until: EndPlace::delivered(by) })
         });
         let ahead = self.read_ahead.as_ref().map(|ahead| ahead.end).map(Timestamp::from_ns);
@@ -174,16 +174,16 @@ impl TracesetContext<'_> {
         if self.skip_before.as_ref().zip(event).is_some_and(|(skip, event)| is_over(skip, &event)) {
             self.skip_before = None;
         }
-        self.merge.put_back();
+        self.merge.unread();
     }
 
     /// Prepares to read ahead if events before `end` can follow the next event, which is not before
     /// `end`. Returns `true` if they can.
     pub(crate) fn start_read_ahead(&mut self, end: i64) -> bool {
         let next = self.position();
-        let now = next.time().map_or(i64::MAX, Timestamp::ns);
+        let now = next.time().map_or(i64::MAX, Timestamp::as_ns);
         let by = self.merge.delivered_by(Timestamp::from_ns(end));
-        if next.is_end() || by.is_some_and(|by| by.ns() <= now) {
+        if next.is_end() || by.is_some_and(|by| by.as_ns() <= now) {
             return false;
         }
         self.unfilter_merge();

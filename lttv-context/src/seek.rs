@@ -5,25 +5,25 @@ use ltt_read::{TimeSearch, Timestamp};
 use crate::context::TracesetContext;
 use crate::filtered_read::ReadPoint;
 use crate::position::{StalePosition, TracesetPosition, UNKNOWN};
-use crate::traceset::Generation;
+use crate::traceset::Revision;
 
 /// A seek to a time that is done in pieces, created by [`TracesetContext::search_time`].
 #[derive(Debug)]
-pub struct SlowSeek {
+pub struct IncrementalSeek {
     search: TimeSearch,
-    generation: Generation,
+    generation: Revision,
 }
 
-impl SlowSeek {
+impl IncrementalSeek {
     /// Returns the time that is sought.
     pub fn time(&self) -> Timestamp {
         self.search.time()
     }
 
     /// Continues the seek over at most `events` events. Returns `true` once the time is found. See
-    /// [`TimeSearch::go_on`].
-    pub fn go_on(&mut self, events: u64) -> bool {
-        self.search.go_on(events)
+    /// [`TimeSearch::run`].
+    pub fn run(&mut self, events: u64) -> bool {
+        self.search.run(events)
     }
 }
 
@@ -44,13 +44,13 @@ impl TracesetContext<'_> {
             *read_point = ReadPoint::Time(time);
         }
         self.moved();
-        self.now = time.ns();
-        self.latest = time.ns().checked_sub(1);
+        self.now = time.as_ns();
+        self.latest = time.as_ns().checked_sub(1);
     }
 
     /// Creates a seek to a time that is done in pieces, since a seek in large packets takes
     /// milliseconds. The context stays where it is and may be used for anything else until
-    /// [`seek_found`](Self::seek_found) is called.
+    /// [`seek_result`](Self::seek_result) is called.
     ///
     /// ```
     /// use lttv_context::{TracesetContext, Traceset};
@@ -60,19 +60,19 @@ impl TracesetContext<'_> {
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// let span = context.contexts().time_span().expect("some events");
     /// let mut seek = context.search_time(span.end);
-    /// while !seek.go_on(100) {
+    /// while !seek.run(100) {
     ///     // Do other work.
     /// }
-    /// context.seek_found(seek)?;
+    /// context.seek_result(seek)?;
     /// let there = context.position();
     /// context.seek_time(span.end);
     /// assert_eq!(there, context.position());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn search_time(&self, time: Timestamp) -> SlowSeek {
+    pub fn search_time(&self, time: Timestamp) -> IncrementalSeek {
         let traceset = self.traceset();
         let search = TimeSearch::new(traceset.traces(), time);
-        SlowSeek { search, generation: traceset.generation() }
+        IncrementalSeek { search, generation: traceset.revision() }
     }
 
     /// Seeks the time of `seek`, with the same result as [`seek_time`](Self::seek_time). If the
@@ -81,15 +81,15 @@ impl TracesetContext<'_> {
     /// # Errors
     ///
     /// Returns [`StalePosition`] if `seek` belongs to another traceset. Nothing changes then.
-    pub fn seek_found(&mut self, mut seek: SlowSeek) -> Result<(), StalePosition> {
+    pub fn seek_result(&mut self, mut seek: IncrementalSeek) -> Result<(), StalePosition> {
         self.check_generation(seek.generation)?;
-        while !seek.go_on(u64::MAX) {}
+        while !seek.run(u64::MAX) {}
         let time = seek.time();
-        self.merge.seek_found(seek.search);
+        self.merge.seek_result(seek.search);
         self.read_point = None;
         self.moved();
-        self.now = time.ns();
-        self.latest = time.ns().checked_sub(1);
+        self.now = time.as_ns();
+        self.latest = time.as_ns().checked_sub(1);
         Ok(())
     }
 
@@ -104,13 +104,13 @@ impl TracesetContext<'_> {
         self.read_point = None;
         self.moved();
         // After a clock has gone back, events are still delivered at this time.
-        self.now = position.time().map_or(i64::MAX, Timestamp::ns);
+        self.now = position.time().map_or(i64::MAX, Timestamp::as_ns);
         self.latest = position.latest();
         Ok(())
     }
 
     /// Seeks the position before the first event, and resets all extensions.
-    pub fn seek_begin(&mut self) {
+    pub fn seek_start(&mut self) {
         self.seek_time(Timestamp::MIN);
         self.extensions.reset();
         self.state.is_current = true;

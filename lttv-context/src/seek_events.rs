@@ -39,7 +39,7 @@ impl TracesetContext<'_> {
             && let Some(event) = self.merge.next()
         {
             found += u64::from(matching(&event));
-            self.merge.put_back();
+            self.merge.unread();
             self.catch_up(&Bounds::all().events(1));
         }
         found
@@ -62,13 +62,13 @@ impl TracesetContext<'_> {
         }
         let mut end = self.position();
         let span = self.contexts.time_span();
-        let first = span.map_or(Timestamp::MAX, |span| span.begin);
+        let first = span.map_or(Timestamp::MAX, |span| span.start);
         let from = end.time().or(span.map(|span| span.end)).unwrap_or(Timestamp::MAX);
         let (mut found, mut step) = (0, FIRST_STEP);
         // The start of the earliest stretch that contains matching events.
         let mut earliest = None;
         loop {
-            let time = Timestamp::from_ns(from.ns().saturating_sub(step));
+            let time = Timestamp::from_ns(from.as_ns().saturating_sub(step));
             let all = time <= first || step == i64::MAX;
             let time = if all { Timestamp::MIN } else { time };
             self.seek_time(time);
@@ -89,7 +89,7 @@ impl TracesetContext<'_> {
             step = step.saturating_mul(STEP_GROWTH);
         }
         let Some(begin) = earliest else {
-            self.seek_begin();
+            self.seek_start();
             return 0;
         };
         // The earliest stretch may contain more matching events than needed.

@@ -7,9 +7,9 @@ use crate::context::TracesetContext;
 use crate::traceset::Traceset;
 
 /// A slice of time of a traceset, which one thread reads at a time. See
-/// [`Parallel`](crate::Parallel).
+/// [`ParallelReader`](crate::ParallelReader).
 #[derive(Debug)]
-pub struct Slice<'t> {
+pub struct TimeSlice<'t> {
     traceset: &'t Traceset,
     number: usize,
     begin: Timestamp,
@@ -30,7 +30,7 @@ pub(crate) struct Report {
     pub(crate) notices_omitted: u64,
 }
 
-impl<'t> Slice<'t> {
+impl<'t> TimeSlice<'t> {
     pub(crate) fn new(
         traceset: &'t Traceset,
         number: usize,
@@ -38,7 +38,7 @@ impl<'t> Slice<'t> {
         end: Option<Timestamp>,
         bounds: Bounds,
     ) -> Self {
-        Slice { traceset, number, begin, end, bounds, report: Report::default() }
+        TimeSlice { traceset, number, begin, end, bounds, report: Report::default() }
     }
 
     /// Returns the number of the slice among all slices in time order, from 0.
@@ -52,7 +52,7 @@ impl<'t> Slice<'t> {
     }
 
     /// Returns the time at which the slice starts.
-    pub fn begin(&self) -> Timestamp {
+    pub fn start(&self) -> Timestamp {
         self.begin
     }
 
@@ -87,7 +87,7 @@ impl<'t> Slice<'t> {
     /// current](TracesetContext::is_state_current). Nothing is read then.
     ///
     /// ```
-    /// use lttv_context::{Extension, Handle, Parallel, Setup, Traceset};
+    /// use lttv_context::{Extension, Handle, ParallelReader, Setup, Traceset};
     ///
     /// /// Counts events.
     /// struct Count(u64);
@@ -112,11 +112,11 @@ impl<'t> Slice<'t> {
     ///
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let traceset = Traceset::open(path)?;
-    /// let read = Parallel::new(&traceset).threads(2).slices(4).run(|slice| {
+    /// let read = ParallelReader::new(&traceset).threads(2).slices(4).run(|slice| {
     ///     let mut context = slice.context();
     ///     let count = context.attach(Count(0));
     ///     // Without this only the first slice would be read.
-    ///     context.seek_time_with_state(slice.begin());
+    ///     context.seek_time_with_state(slice.start());
     ///     slice.read(&mut context).map(|_| context.extensions()[count].0)
     /// });
     /// // Each has all events up to its end.
@@ -127,12 +127,12 @@ impl<'t> Slice<'t> {
         if !context.is_state_current() {
             let extensions = context.extensions().needing_earlier_state();
             if !extensions.is_empty() {
-                return Err(MissingState { slice: self.number, begin: self.begin, extensions });
+                return Err(MissingState { slice: self.number, start: self.begin, extensions });
             }
         }
         let stale = ReadEnd { events: 0, reason: EndReason::EndOfTraceset };
         let (errors, notices) = (context.errors_omitted(), context.notices_omitted());
-        let read = context.middle(&self.bounds).unwrap_or(stale); // there is no position in them
+        let read = context.read(&self.bounds).unwrap_or(stale); // there is no position in them
         self.report.events += read.events;
         self.report.stopped |= read.reason == EndReason::Stopped;
         self.report.errors.append(&mut context.drain_errors());
@@ -150,7 +150,7 @@ pub struct MissingState {
     /// The number of the slice.
     pub slice: usize,
     /// The time at which the slice starts.
-    pub begin: Timestamp,
+    pub start: Timestamp,
     /// The type names of all extensions of the context that need an earlier state.
     pub extensions: Vec<&'static str>,
 }

@@ -19,8 +19,8 @@ pub(crate) fn slice_points<'p>(
     let end = end.unwrap_or(Timestamp::MAX);
     let mut edges = vec![(begin, Edge::Bound), (end, Edge::Bound)];
     for packet in packets {
-        let rate = packet.size as f64 / packet.end.since(packet.begin).max(1) as f64;
-        edges.push((packet.begin, Edge::Begin(rate)));
+        let rate = packet.size as f64 / packet.end.since(packet.start).max(1) as f64;
+        edges.push((packet.start, Edge::Begin(rate)));
         edges.push((packet.end, Edge::End(rate)));
     }
     edges.sort_by_key(|(time, _)| *time);
@@ -112,7 +112,7 @@ mod tests {
     use std::path::Path;
 
     use ltt_read::schema::{FieldClass, Format, StreamClassId};
-    use ltt_read::writer::{TraceWriter, Value, presets};
+    use ltt_read::writer::{FieldValue, TraceWriter, presets};
 
     use super::*;
     use crate::traceset::Traceset;
@@ -124,14 +124,15 @@ mod tests {
         let trace = TraceWriter::create(dir, schema).unwrap();
         for (cpu, each) in [(0, 1000), (1, 700)] {
             let stream = trace.stream(StreamClassId(0), &format!("channel0_{cpu}")).unwrap();
-            let mut stream =
-                stream.with_stream_id(cpu).with_packet_context(Value::fields([("cpu_id", cpu)]));
+            let mut stream = stream
+                .with_stream_id(cpu)
+                .with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
             for time in 0..10_000 {
                 if time % each == 0 && time > 0 {
                     stream.end_packet(time).unwrap();
                     stream.begin_packet(time).unwrap();
                 }
-                stream.event(tick, time, Value::Struct(Vec::new())).unwrap();
+                stream.event(tick, time, FieldValue::Struct(Vec::new())).unwrap();
             }
             stream.finish().unwrap();
         }
@@ -144,7 +145,7 @@ mod tests {
         let traceset = write(dir.path());
         let trace = &traceset.traces()[0];
         let packets = || (0..2).flat_map(|number| trace.packet_index(number).entries());
-        let first = packets().map(|packet| packet.begin).min().unwrap();
+        let first = packets().map(|packet| packet.start).min().unwrap();
         let since = |points: &[Timestamp]| -> Vec<u64> {
             points.iter().map(|time| time.since(first)).collect()
         };

@@ -4,14 +4,14 @@ use ltt_read::Timestamp;
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::checkpoint::{Checkpoint, CheckpointMismatch, Checkpoints};
-use crate::checkpoint_policy::Saving;
+use crate::checkpoint_policy::CheckpointPolicy;
 use crate::context::TracesetContext;
 use crate::position::{StalePosition, TracesetPosition};
 
 impl TracesetContext<'_> {
     /// Sets the policy by which checkpoints are saved from now on, while events are read in order.
     /// Existing checkpoints are subject to the same memory limit.
-    pub fn save_checkpoints(&mut self, policy: Saving) {
+    pub fn set_checkpoint_policy(&mut self, policy: CheckpointPolicy) {
         self.state.policy = policy;
         self.keep_within_memory();
     }
@@ -77,7 +77,7 @@ impl TracesetContext<'_> {
     }
 
     /// Sets the checkpoints to those of another context of the same traceset, with the same
-    /// extensions. Some are removed if they exceed the [memory limit](Saving::memory) of this
+    /// extensions. Some are removed if they exceed the [memory limit](CheckpointPolicy::memory) of this
     /// context.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl TracesetContext<'_> {
     }
 
     /// Seeks the last checkpoint before a time, or the start if there is none, and restores the
-    /// state of extensions there. [Replaying](Self::replay) from there to the time brings the state
+    /// state of extensions there. [Replaying](Self::replay_state) from there to the time brings the state
     /// to that time.
     pub fn seek_checkpoint(&mut self, time: Timestamp) {
         let nearest = self.checkpoints.nearest(time).cloned();
@@ -142,7 +142,7 @@ impl TracesetContext<'_> {
     /// of replayed events.
     pub(crate) fn catch_up(&mut self, bounds: &Bounds) -> u64 {
         let mut events = 0;
-        while let Ok(ReadEnd { events: more, reason }) = self.replay(bounds) {
+        while let Ok(ReadEnd { events: more, reason }) = self.replay_state(bounds) {
             events += more;
             if reason != EndReason::Stopped {
                 break;
@@ -153,11 +153,11 @@ impl TracesetContext<'_> {
 
     fn go_to_checkpoint(&mut self, checkpoint: Option<Checkpoint>) {
         let Some(Checkpoint { position, states }) = checkpoint else {
-            self.seek_begin();
+            self.seek_start();
             return;
         };
         if self.extensions.check(&states).is_err() || self.seek_position(&position).is_err() {
-            self.seek_begin();
+            self.seek_start();
             return;
         }
         self.extensions.restore(&states);

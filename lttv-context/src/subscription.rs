@@ -25,7 +25,7 @@ use crate::pattern::Pattern;
 ///         to_idle += 1;
 ///     }
 /// });
-/// context.middle(&Default::default())?;
+/// context.read(&Default::default())?;
 /// drop(context);
 /// assert_eq!(to_idle, 174);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -18,31 +18,31 @@ use ltt_read::{OnFailure, OpenOptions, Trace};
 /// let mut twice = traceset.clone();
 /// twice.add(traceset.traces()[0].clone());
 /// assert_eq!((traceset.traces().len(), twice.traces().len()), (1, 2));
-/// assert_ne!(traceset.generation(), twice.generation());
+/// assert_ne!(traceset.revision(), twice.revision());
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Traceset {
     traces: Vec<Arc<Trace>>,
-    generation: Generation,
+    generation: Revision,
 }
 
 /// A number that identifies the contents of a traceset. A clone has the generation of the
 /// original until one of them is changed. Each change leads to a new generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Generation(u64);
+pub struct Revision(u64);
 
-impl Generation {
+impl Revision {
     fn fresh() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        Generation(LAST.fetch_add(1, Ordering::Relaxed))
+        Revision(LAST.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 impl Traceset {
     /// Creates a traceset without traces.
     pub fn new() -> Self {
-        Traceset { traces: Vec::new(), generation: Generation::fresh() }
+        Traceset { traces: Vec::new(), generation: Revision::fresh() }
     }
 
     /// Opens all traces at or below a directory: see [`open_all`](ltt_read::open_all).
@@ -75,14 +75,14 @@ impl Traceset {
     }
 
     /// Returns the generation, which changes with every change of the traceset.
-    pub fn generation(&self) -> Generation {
+    pub fn revision(&self) -> Revision {
         self.generation
     }
 
     /// Adds a trace after the others and returns its index.
     pub fn add(&mut self, trace: Arc<Trace>) -> usize {
         self.traces.push(trace);
-        self.generation = Generation::fresh();
+        self.generation = Revision::fresh();
         self.traces.len() - 1
     }
 
@@ -90,7 +90,7 @@ impl Traceset {
     /// `None` if there is no trace of this index.
     pub fn remove(&mut self, index: usize) -> Option<Arc<Trace>> {
         let removed = (index < self.traces.len()).then(|| self.traces.remove(index))?;
-        self.generation = Generation::fresh();
+        self.generation = Revision::fresh();
         Some(removed)
     }
 }
@@ -103,7 +103,7 @@ impl Default for Traceset {
 
 impl From<Vec<Arc<Trace>>> for Traceset {
     fn from(traces: Vec<Arc<Trace>>) -> Self {
-        Traceset { traces, generation: Generation::fresh() }
+        Traceset { traces, generation: Revision::fresh() }
     }
 }
 

@@ -23,11 +23,11 @@ fn delivering_events_allocates_nothing() {
     context.on_event(Subscription::to_every_event(), |_| calls += 1);
     context.on_event("syscall_*", move |call| call.extensions[count] += 1);
     // The layout of an event type is compiled when its first event is read.
-    let first = context.middle(&Bounds::all()).expect("bounds have no position");
-    context.seek_begin();
-    assert!(context.middle(&Bounds::all().events(1)).is_ok());
+    let first = context.read(&Bounds::all()).expect("bounds have no position");
+    context.seek_start();
+    assert!(context.read(&Bounds::all().events(1)).is_ok());
     let before = dhat::HeapStats::get().total_blocks;
-    let rest = context.middle(&Bounds::all()).expect("bounds have no position");
+    let rest = context.read(&Bounds::all()).expect("bounds have no position");
     let blocks = dhat::HeapStats::get().total_blocks - before;
     let syscalls = context.extensions()[count];
     drop(context);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ltt_read::Timestamp;
 use lttv_context::attributes::{
-    AttributeError, AttributeId, AttributeType, Attributes, Kind, MergeRule, Name, Path, Paths,
-    Pattern, Text, Value,
+    AttributeError, AttributeId, AttributeType, AttributeValue, Attributes, Kind, MergeRule, Name,
+    Path, Paths, Pattern, Text,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -34,10 +34,10 @@ fn path_of(keys: &[Key]) -> Path {
 }
 
 /// The content of an attribute: `None` for a tree.
-type Content = Option<Value<'static>>;
+type Content = Option<AttributeValue<'static>>;
 
 fn kind_of(content: &Content) -> Kind {
-    content.as_ref().map_or(Kind::Tree, Value::kind)
+    content.as_ref().map_or(Kind::Tree, AttributeValue::kind)
 }
 
 /// The model of the tree: contents by path, with the number of the step that created them.
@@ -77,7 +77,7 @@ impl Model {
         self.nodes.insert(keys.to_vec(), (self.made, content));
     }
 
-    fn set(&mut self, keys: &[Key], value: &Value<'static>) -> bool {
+    fn set(&mut self, keys: &[Key], value: &AttributeValue<'static>) -> bool {
         let done = self.make(keys, Some(value.clone()));
         if done {
             self.nodes.get_mut(keys).unwrap().1 = Some(value.clone());
@@ -116,15 +116,17 @@ impl Model {
                 (Some(Some(old)), Some(new)) => match (rule, old, new) {
                     (MergeRule::Replace, _, new) => Some(new.clone()),
                     (MergeRule::Keep, old, _) => Some(old),
-                    (MergeRule::Sum, Value::Int(a), Value::Int(b)) => {
-                        a.checked_add(*b).map(Value::Int)
+                    (MergeRule::Sum, AttributeValue::Int(a), AttributeValue::Int(b)) => {
+                        a.checked_add(*b).map(AttributeValue::Int)
                     }
-                    (MergeRule::Sum, Value::UInt(a), Value::UInt(b)) => {
-                        a.checked_add(*b).map(Value::UInt)
+                    (MergeRule::Sum, AttributeValue::UInt(a), AttributeValue::UInt(b)) => {
+                        a.checked_add(*b).map(AttributeValue::UInt)
                     }
-                    (MergeRule::Sum, Value::Float(a), Value::Float(b)) => Some(Value::Float(a + b)),
-                    (MergeRule::Sum, Value::Duration(a), Value::Duration(b)) => {
-                        a.checked_add(*b).map(Value::Duration)
+                    (MergeRule::Sum, AttributeValue::Float(a), AttributeValue::Float(b)) => {
+                        Some(AttributeValue::Float(a + b))
+                    }
+                    (MergeRule::Sum, AttributeValue::Duration(a), AttributeValue::Duration(b)) => {
+                        a.checked_add(*b).map(AttributeValue::Duration)
                     }
                     (MergeRule::Sum, old, _) => Some(old),
                 },
@@ -172,16 +174,16 @@ fn keys() -> impl Strategy<Value = Keys> {
     vec(key(), 0..5)
 }
 
-fn value() -> impl Strategy<Value = Value<'static>> {
+fn value() -> impl Strategy<Value = AttributeValue<'static>> {
     let near_the_end = |max: u64| prop_oneof![0..10_u64, max - 5..=max];
     prop_oneof![
-        any::<bool>().prop_map(Value::Bool),
-        near_the_end(i64::MAX as u64).prop_map(|n| Value::Int(n as i64)),
-        near_the_end(u64::MAX).prop_map(Value::UInt),
-        (-1e6..1e6).prop_map(Value::Float),
-        any::<i64>().prop_map(|ns| Value::Time(Timestamp::from_ns(ns))),
-        near_the_end(u64::MAX).prop_map(|s| Value::Duration(Duration::from_secs(s))),
-        "[a-c]{0,2}".prop_map(Value::from),
+        any::<bool>().prop_map(AttributeValue::Bool),
+        near_the_end(i64::MAX as u64).prop_map(|n| AttributeValue::Int(n as i64)),
+        near_the_end(u64::MAX).prop_map(AttributeValue::UInt),
+        (-1e6..1e6).prop_map(AttributeValue::Float),
+        any::<i64>().prop_map(|ns| AttributeValue::Time(Timestamp::from_ns(ns))),
+        near_the_end(u64::MAX).prop_map(|s| AttributeValue::Duration(Duration::from_secs(s))),
+        "[a-c]{0,2}".prop_map(AttributeValue::from),
     ]
 }
 
@@ -189,10 +191,10 @@ fn value() -> impl Strategy<Value = Value<'static>> {
 enum Step {
     Subtree(Keys),
     Entry(Keys, Kind),
-    Set(Keys, Value<'static>),
+    Set(Keys, AttributeValue<'static>),
     Remove(Keys),
     Find(Vec<Part>),
-    Merge(Vec<(Keys, Value<'static>)>, MergeRule),
+    Merge(Vec<(Keys, AttributeValue<'static>)>, MergeRule),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -225,7 +227,7 @@ fn entry(tree: &mut Attributes, path: &str, kind: Kind) -> Result<AttributeId, A
     }
 }
 
-fn zero(kind: Kind) -> Value<'static> {
+fn zero(kind: Kind) -> AttributeValue<'static> {
     match kind {
         Kind::Bool => false.into(),
         Kind::Int => 0_i64.into(),
@@ -258,7 +260,7 @@ fn apply(tree: &mut Attributes, model: &mut Model, step: &Step) -> Result<(), Te
             prop_assert_eq!(done.is_ok(), model.set(keys, value), "{:?}", done);
         }
         Step::Remove(keys) => {
-            let id = tree.at_path(AttributeId::ROOT, &path_of(keys));
+            let id = tree.find_path_from(AttributeId::ROOT, &path_of(keys));
             let done = id.is_some_and(|id| tree.remove(id));
             prop_assert_eq!(done, model.remove(keys));
         }
@@ -308,7 +310,7 @@ fn check(tree: &Attributes, model: &Model) -> Result<(), TestCaseError> {
         let (path, content) = (path_of(keys), &model.nodes[keys].1);
         prop_assert!(id.index() < tree.index_bound());
         prop_assert_eq!(tree.path(id), Some(path.clone()));
-        prop_assert_eq!(tree.at(&path.to_string()), Ok(Some(id)));
+        prop_assert_eq!(tree.find_path(&path.to_string()), Ok(Some(id)));
         prop_assert_eq!(tree.name(id), keys.last().map(Key::name));
         prop_assert_eq!(tree.kind(id), Some(kind_of(content)));
         prop_assert_eq!(tree.value(id), content.as_ref());
@@ -347,7 +349,7 @@ proptest! {
         for step in &steps {
             apply(&mut tree, &mut model, step)?;
             for (keys, (made, _)) in &model.nodes {
-                let here = || tree.at_path(AttributeId::ROOT, &path_of(keys)).unwrap();
+                let here = || tree.find_path_from(AttributeId::ROOT, &path_of(keys)).unwrap();
                 handles.entry(*made).or_insert_with(|| (here(), keys.clone()));
             }
             let copy = tree.clone();
@@ -398,7 +400,7 @@ fn errors_contain_the_path() {
     let mut other = Attributes::new();
     other.set_at("[0]/new", true).unwrap();
     other.set_at("[0]/events", u64::MAX).unwrap();
-    let cpus = tree.at("cpus").unwrap().unwrap();
+    let cpus = tree.find_path("cpus").unwrap().unwrap();
     let error = tree.merge(cpus, &other, MergeRule::Sum).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -9,8 +9,8 @@ use lttv_context::attributes::{AttributeError, Attributes, Path, Pattern};
 use lttv_context::modules::ModuleError;
 use lttv_context::options::{OptionError, OptionSpec, Options};
 use lttv_context::{
-    Bounds, CheckpointFileError, Checkpoints, Parallel, ReadEnd, Saving, StalePosition,
-    Subscription, TimeSpan, Traceset, TracesetPosition,
+    Bounds, CheckpointFileError, CheckpointPolicy, Checkpoints, ParallelReader, ReadEnd,
+    StalePosition, Subscription, TimeSpan, Traceset, TracesetPosition,
 };
 
 fn shared<T: Send + Sync + Debug>() {}
@@ -23,8 +23,8 @@ fn types_without_hooks_are_send_and_sync() {
     shared::<Bounds>();
     shared::<ReadEnd>();
     shared::<Subscription>();
-    shared::<Saving>();
-    shared::<Parallel>();
+    shared::<CheckpointPolicy>();
+    shared::<ParallelReader>();
     shared::<Attributes>();
     shared::<Path>();
     shared::<Pattern>();

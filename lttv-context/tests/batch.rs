@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use ltt_read::{Merge, Timestamp, Trace, open_all};
-use lttv_context::batch::{Batch, Outcome};
+use lttv_context::batch::{Batch, BatchOutcome};
 use lttv_context::{Extension, Handle, Level, Setup, Subscription, Traceset};
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -19,7 +19,7 @@ fn times() -> Vec<i64> {
     let mut merge = Merge::new(&open_all(TRACE).unwrap());
     let mut times = Vec::new();
     while let Some(event) = merge.next() {
-        times.push(event.timestamp().unwrap().ns());
+        times.push(event.timestamp().unwrap().as_ns());
     }
     assert_eq!(times.len() as u64, ALL);
     times
@@ -35,13 +35,13 @@ fn time_ranges_are_exact() {
         for until in &points {
             let seen = RefCell::new(Vec::new());
             let (from, until) = (Timestamp::from_ns(*from), Timestamp::from_ns(*until));
-            let mut batch = Batch::new(traceset()).from(from).until(until);
-            batch.hooks.on_event("*", |call| seen.borrow_mut().push(call.time().ns()));
+            let mut batch = Batch::new(traceset()).since(from).until(until);
+            batch.hooks.on_event("*", |call| seen.borrow_mut().push(call.time().as_ns()));
             let end = batch.run(|_| ());
             drop(batch);
-            let within = times.iter().filter(|t| (from.ns()..until.ns()).contains(t));
+            let within = times.iter().filter(|t| (from.as_ns()..until.as_ns()).contains(t));
             assert!(seen.into_inner().iter().eq(within), "{from} to {until}");
-            assert_eq!(end.outcome, Outcome::Complete);
+            assert_eq!(end.outcome, BatchOutcome::Complete);
             assert!(end.errors.is_empty());
         }
     }
@@ -55,7 +55,7 @@ fn reports_reach_the_total() {
         for every in [1, 7, 1000, ALL, ALL + 1] {
             let mut batch = Batch::new(traceset()).report_every(every);
             if let (Some(from), Some(until)) = (from, until) {
-                batch = batch.from(Timestamp::from_ns(from)).until(Timestamp::from_ns(until));
+                batch = batch.since(Timestamp::from_ns(from)).until(Timestamp::from_ns(until));
             }
             let mut reports = Vec::new();
             let end = batch.run(|report| reports.push((report.events, report.done, report.total)));
@@ -77,11 +77,11 @@ fn reports_reach_the_total() {
 #[test]
 fn hooks_after_reading_are_always_called() {
     for (stop_at, cancel_at, expected) in [
-        (None, None, (Outcome::Complete, ALL)),
-        (Some(1), None, (Outcome::Stopped, 1)),
-        (Some(250), None, (Outcome::Stopped, 250)),
-        (None, Some(300), (Outcome::Cancelled, 300)),
-        (Some(300), Some(300), (Outcome::Stopped, 300)),
+        (None, None, (BatchOutcome::Complete, ALL)),
+        (Some(1), None, (BatchOutcome::Stopped, 1)),
+        (Some(250), None, (BatchOutcome::Stopped, 250)),
+        (None, Some(300), (BatchOutcome::Cancelled, 300)),
+        (Some(300), Some(300), (BatchOutcome::Stopped, 300)),
     ] {
         let (before, after, events) = (Cell::new(0), Cell::new(0), Cell::new(0));
         let mut batch = Batch::new(traceset()).report_every(100);
@@ -149,7 +149,7 @@ fn state_is_right_at_the_first_delivered_event() {
     let times = times();
     let first = (1000..).find(|&n| times[n] > times[n - 1]).unwrap();
     let seen = RefCell::new(Vec::new());
-    let mut batch = Batch::new(traceset()).from(Timestamp::from_ns(times[first])).report_every(64);
+    let mut batch = Batch::new(traceset()).since(Timestamp::from_ns(times[first])).report_every(64);
     let count = batch.context.attach(Count::default());
     batch.hooks.on_event(Subscription::to_every_event(), |call| {
         seen.borrow_mut().push(call.extensions[count].0);
@@ -157,14 +157,14 @@ fn state_is_right_at_the_first_delivered_event() {
     for _ in 0..2 {
         let mut reports = 0;
         let end = batch.run(|_| reports += 1);
-        assert_eq!((end.outcome, end.events), (Outcome::Complete, ALL - first as u64));
+        assert_eq!((end.outcome, end.events), (BatchOutcome::Complete, ALL - first as u64));
         assert!(seen.borrow().iter().copied().eq(first as u64 + 1..=ALL));
         assert!(reports > (ALL - first as u64) / 64 + 1, "replaying is reported too");
         seen.borrow_mut().clear();
     }
     // A batch can also be cancelled during the replay.
     let end = batch.run(|_| ControlFlow::Break(()));
-    assert_eq!((end.outcome, end.events), (Outcome::Cancelled, 0));
+    assert_eq!((end.outcome, end.events), (BatchOutcome::Cancelled, 0));
     drop(batch);
     assert!(seen.into_inner().is_empty());
 }
@@ -177,7 +177,7 @@ fn without_state_earlier_events_are_not_read() {
     };
     let packets = index(&trace[0]) as u64;
     let last = *times().last().unwrap();
-    let mut batch = Batch::new(trace).from(Timestamp::from_ns(last));
+    let mut batch = Batch::new(trace).since(Timestamp::from_ns(last));
     batch.context.attach_data(0_u64);
     let end = batch.run(|_| ());
     assert_eq!(end.events, 1);

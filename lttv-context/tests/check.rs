@@ -6,7 +6,7 @@ mod support;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, Shortcut, Verdict};
+use ltt_read::choice::{EventSelection, Shortcut, Verdict};
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 use lttv_context::{
@@ -38,7 +38,8 @@ impl Sieve {
     fn with_shortcuts(self, traceset: &Traceset) -> Self {
         let shortcut = |trace: &Trace, event_type| {
             let number = trace.field(event_type, Scope::Payload, "number")?;
-            let tests = [number.in_range(self.from.into(), u32::MAX.into())?].into_iter().collect();
+            let tests =
+                [number.range_test(self.from.into(), u32::MAX.into())?].into_iter().collect();
             Some(Shortcut::new(tests, false, Verdict::Depends))
         };
         let of_trace = |trace: &Arc<Trace>| {
@@ -52,7 +53,7 @@ impl Sieve {
         event.number.is_multiple_of(self.every)
             && event.number >= self.from
             && self.tracefile.is_none_or(|only| only == event.tracefile)
-            && self.spans.iter().any(|w| w.begin <= event.time && event.time <= w.end)
+            && self.spans.iter().any(|w| w.start <= event.time && event.time <= w.end)
     }
 }
 
@@ -60,8 +61,8 @@ fn number(event: &Event<'_>) -> u32 {
     event.field("number").and_then(|value| value.as_u64()).expect("a number") as u32
 }
 
-impl Choice for Sieve {
-    fn chooses(&self, event: &Event<'_>) -> bool {
+impl EventSelection for Sieve {
+    fn matches(&self, event: &Event<'_>) -> bool {
         let is_declared = self.shortcut(event.trace_index(), event.type_id()).is_some();
         assert!(!is_declared || number(event) >= self.from, "that was decided by the shortcut");
         self.has(&Known {
@@ -85,7 +86,7 @@ impl Choice for Sieve {
         self.shortcuts.get(trace)?.get(event_type.index())?.as_ref()
     }
 
-    fn may_choose(&self, _: usize, tracefile: usize) -> bool {
+    fn may_match(&self, _: usize, tracefile: usize) -> bool {
         !self.talkative || self.tracefile.is_none_or(|only| only == tracefile)
     }
 
@@ -160,7 +161,7 @@ fn place(sample: &Sample, position: &TracesetPosition) -> usize {
         *found.borrow_mut() = sample.events.iter().position(|e| *e == event);
     });
     context.seek_position(position).expect("position is of this traceset");
-    context.middle(&Bounds::all().events(1)).expect("bounds have no position");
+    context.read(&Bounds::all().events(1)).expect("bounds have no position");
     drop(context);
     found.into_inner().unwrap_or(sample.events.len())
 }
@@ -175,7 +176,7 @@ fn run(
     let mut saved: Vec<(TracesetPosition, usize)> = Vec::new();
     let mut context = TracesetContext::new(&sample.traceset);
     let counter = with_state.then(|| context.attach(Counter::default()));
-    context.choose(some.clone());
+    context.set_filter(some.clone());
     context.on_event(Subscription::to_every_event(), |call| {
         seen.borrow_mut().push((known(call), call.position()));
     });
@@ -196,7 +197,7 @@ fn run(
                 }
                 (Bounds::all().events(*events), to)
             }
-            Step::Looks(looks) => (Bounds::all().looks(*looks), usize::MAX),
+            Step::Looks(looks) => (Bounds::all().max_examined(*looks), usize::MAX),
             Step::Until(time) if !times.is_empty() => {
                 let time = times[time % times.len()];
                 (Bounds::all().until(time), sample.at(time).max(at))
@@ -218,15 +219,15 @@ fn run(
                 continue;
             }
             Step::ChooseAgain => {
-                context.choose_all();
-                context.choose(some.clone());
+                context.clear_filter();
+                context.set_filter(some.clone());
                 continue;
             }
             _ => continue,
         };
         seen.borrow_mut().clear();
         let before = counter.map(|counter| context.extensions()[counter].0);
-        let read = context.middle(&bounds).expect("position is of this traceset");
+        let read = context.read(&bounds).expect("position is of this traceset");
         let here = context.position();
         let now = place(sample, &here);
         let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
@@ -234,7 +235,7 @@ fn run(
         if to == usize::MAX {
             // The events looked at are those before the new position.
             prop_assert_eq!(&got, &passing(at, now));
-            let ends = [EndReason::LookCount, EndReason::EndOfTraceset];
+            let ends = [EndReason::ExaminedCount, EndReason::EndOfTraceset];
             prop_assert!(ends.contains(&read.reason), "{:?}", read.reason);
         } else {
             prop_assert_eq!(&got, &passing(at, to), "{:?}", step);
@@ -266,7 +267,7 @@ fn some(times: Vec<Timestamp>) -> impl Strategy<Value = Sieve> {
                 times.sort_unstable();
                 times.dedup();
                 // Spans have gaps between them.
-                times.chunks_exact(2).map(|t| TimeSpan { begin: t[0], end: t[1] }).collect()
+                times.chunks_exact(2).map(|t| TimeSpan { start: t[0], end: t[1] }).collect()
             }),
         ]
         .boxed(),
@@ -316,16 +317,16 @@ fn a_read_without_events_keeps_the_position() {
             .expect("a bundled trace");
     let mut context = TracesetContext::new(&traceset);
     let span = context.contexts().time_span().expect("some events");
-    let quarter = (span.end.ns() - span.begin.ns()) / 4;
-    let at = |quarters: i64| Timestamp::from_ns(span.begin.ns() + quarters * quarter);
-    context.choose(Nothing(TimeSpan { begin: at(1), end: at(3) }));
+    let quarter = (span.end.as_ns() - span.start.as_ns()) / 4;
+    let at = |quarters: i64| Timestamp::from_ns(span.start.as_ns() + quarters * quarter);
+    context.set_filter(Nothing(TimeSpan { start: at(1), end: at(3) }));
     let middle = |context: &mut TracesetContext<'_>, bounds: Bounds| {
-        let read = context.middle(&bounds).expect("position is of this traceset");
+        let read = context.read(&bounds).expect("position is of this traceset");
         assert_eq!(read.events, 0);
         read.reason
     };
 
-    assert_eq!(middle(&mut context, Bounds::all().looks(100)), EndReason::LookCount);
+    assert_eq!(middle(&mut context, Bounds::all().max_examined(100)), EndReason::ExaminedCount);
     let here = context.position();
     assert!(here.time().is_some_and(|time| time > at(1)));
     assert_eq!(middle(&mut context, Bounds::all().events(0)), EndReason::EventCount);
@@ -345,8 +346,8 @@ fn a_read_without_events_keeps_the_position() {
 /// A choice that excludes all events of a time span.
 struct Nothing(TimeSpan);
 
-impl Choice for Nothing {
-    fn chooses(&self, _: &Event<'_>) -> bool {
+impl EventSelection for Nothing {
+    fn matches(&self, _: &Event<'_>) -> bool {
         false
     }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lttv_context::{
-    Bounds, CheckpointFileError, Codec, Extension, Handle, Saving, Setup, Subscription, Traceset,
-    TracesetContext,
+    Bounds, CheckpointFileError, CheckpointPolicy, Codec, Extension, Handle, Setup, Subscription,
+    Traceset, TracesetContext,
 };
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -100,10 +100,10 @@ fn context(trace: &Path) -> (TracesetContext<'static>, Handle<Log>) {
     (context, log)
 }
 
-fn read(saving: Saving) -> TracesetContext<'static> {
+fn read(saving: CheckpointPolicy) -> TracesetContext<'static> {
     let (mut context, _) = context(Path::new(TRACE));
-    context.save_checkpoints(saving);
-    let read = context.replay(&Bounds::all()).expect("bounds have no position");
+    context.set_checkpoint_policy(saving);
+    let read = context.replay_state(&Bounds::all()).expect("bounds have no position");
     assert_eq!(read.events, 6087);
     context
 }
@@ -121,7 +121,7 @@ fn places(context: &mut TracesetContext<'_>) -> Vec<u64> {
 
 #[test]
 fn shared_memory_is_counted_once() {
-    let bytes = |every| read(Saving::every(every)).checkpoints().bytes();
+    let bytes = |every| read(CheckpointPolicy::every(every)).checkpoints().bytes();
     // There is a part for each thousand events, and one for the events before the first thousand.
     assert!((7 * PART..9 * PART).contains(&bytes(500)), "{}", bytes(500));
     assert!((3 * PART..4 * PART).contains(&bytes(2000)), "{}", bytes(2000));
@@ -129,11 +129,11 @@ fn shared_memory_is_counted_once() {
 
 #[test]
 fn memory_is_bounded_and_checkpoints_stay_even() {
-    let all = read(Saving::every(50));
+    let all = read(CheckpointPolicy::every(50));
     let (count, bytes) = (all.checkpoints().len(), all.checkpoints().bytes());
     assert_eq!(count, 6087 / 50);
     for memory in [bytes, bytes * 3 / 4, bytes / 2, bytes / 3, bytes / 5, 2 * PART, PART, 0] {
-        let mut some = read(Saving::every(50).memory(memory));
+        let mut some = read(CheckpointPolicy::every(50).memory(memory));
         assert!(some.checkpoints().bytes() <= memory);
         let kept = places(&mut some);
         let distances = kept.windows(2).map(|two| two[1] - two[0]);
@@ -143,19 +143,19 @@ fn memory_is_bounded_and_checkpoints_stay_even() {
         assert_eq!(kept.len() == count, memory >= bytes);
     }
     // The limit also applies afterwards, and to checkpoints of another context.
-    let mut less = read(Saving::every(50));
-    less.save_checkpoints(Saving::every(50).memory(bytes / 2));
+    let mut less = read(CheckpointPolicy::every(50));
+    less.set_checkpoint_policy(CheckpointPolicy::every(50).memory(bytes / 2));
     assert!(less.checkpoints().bytes() <= bytes / 2 && !less.checkpoints().is_empty());
     let mut other = TracesetContext::new(all.traceset());
     other.attach(Log::of_version(1));
-    other.save_checkpoints(Saving::never().memory(bytes / 2));
+    other.set_checkpoint_policy(CheckpointPolicy::never().memory(bytes / 2));
     assert_eq!(other.set_checkpoints(all.checkpoints().clone()), Ok(()));
     assert!(other.checkpoints().bytes() <= bytes / 2 && !other.checkpoints().is_empty());
 }
 
 fn stored(dir: &Path) -> PathBuf {
     let path = dir.join("log.checkpoints");
-    read(Saving::every(500)).store_checkpoints(&path).expect("it is stored");
+    read(CheckpointPolicy::every(500)).store_checkpoints(&path).expect("it is stored");
     let names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(names, [path.as_path()], "nothing else is left");
     path
@@ -172,10 +172,13 @@ fn stored_checkpoints_can_be_loaded() {
     context.seek_position_with_state(&last).unwrap();
     assert_eq!(*context.extensions()[log].part, [6; PART]);
     // Equal parts are shared again.
-    assert_eq!(context.checkpoints().bytes(), read(Saving::every(500)).checkpoints().bytes());
+    assert_eq!(
+        context.checkpoints().bytes(),
+        read(CheckpointPolicy::every(500)).checkpoints().bytes()
+    );
 
     // With less memory, fewer checkpoints are kept.
-    context.save_checkpoints(Saving::never().memory(PART * 4));
+    context.set_checkpoint_policy(CheckpointPolicy::never().memory(PART * 4));
     let loaded = context.load_checkpoints(&path).unwrap();
     assert!((2..6).contains(&loaded), "{loaded}");
     assert!(context.checkpoints().bytes() <= PART * 4);
@@ -209,8 +212,8 @@ fn files_of_other_extensions_are_refused() {
     both.attach(Other);
     both.attach_data(1);
     both.attach(Log::of_version(1));
-    both.save_checkpoints(Saving::every(1000));
-    both.replay(&Bounds::all()).unwrap();
+    both.set_checkpoint_policy(CheckpointPolicy::every(1000));
+    both.replay_state(&Bounds::all()).unwrap();
     both.store_checkpoints(&path).unwrap();
     let (mut one, _) = context(Path::new(TRACE));
     assert_eq!(one.load_checkpoints(&path).ok(), Some(6));
@@ -290,7 +293,7 @@ fn a_damaged_file_is_not_used_at_all() {
 #[test]
 fn a_failed_write_keeps_the_old_file() {
     let dir = tempfile::tempdir().unwrap();
-    let context = read(Saving::every(500));
+    let context = read(CheckpointPolicy::every(500));
     let error = context.store_checkpoints(dir.path().join("no/such/folder")).unwrap_err();
     assert!(matches!(error, CheckpointFileError::Io { .. }), "{error}");
     // A directory cannot be replaced by a file.

@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use config::cases;
-use ltt_read::choice::Choice;
+use ltt_read::choice::EventSelection;
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
-use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
+use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
 use ltt_read::{Event, Timestamp, Trace};
 use lttv_context::{
     Bounds, EventCall, Extension, Handle, Setup, Subscription, Traceset, TracesetContext,
@@ -70,7 +70,7 @@ fn damage(bytes: &mut [u8], packet_size: usize) {
 fn sample(drafts: &Drafts) -> Sample {
     const PACKET: u64 = 512;
     let (schema, mut events, mut number) = (schema(), Vec::new(), 0);
-    let origin = schema.clocks[0].timestamp(0).expect("a time").ns();
+    let origin = schema.clocks[0].timestamp(0).expect("a time").as_ns();
     let metadata = metadata_text(&schema).expect("metadata");
     let mut traces = Vec::new();
     for (trace, streams) in drafts.iter().enumerate() {
@@ -91,10 +91,10 @@ fn sample(drafts: &Drafts) -> Sample {
                     number += 1;
                     is_sound &= !is_damaged;
                     if *is_damaged {
-                        let fields = Value::structure([number.into(), MARK.into()]);
+                        let fields = FieldValue::structure([number.into(), MARK.into()]);
                         writer.event(TEXT, now, fields).expect("an event");
                     } else {
-                        let fields = Value::structure([number.into()]);
+                        let fields = FieldValue::structure([number.into()]);
                         writer.event(NUMBERED, now, fields).expect("an event");
                     }
                     if is_sound {
@@ -136,13 +136,13 @@ fn number(event: &Event<'_>) -> u64 {
     event.field("number").and_then(|value| value.as_u64()).expect("a number")
 }
 
-impl Choice for Sieve {
-    fn chooses(&self, event: &Event<'_>) -> bool {
+impl EventSelection for Sieve {
+    fn matches(&self, event: &Event<'_>) -> bool {
         number(event).is_multiple_of(self.every)
             && !self.leaves_out(event.trace_index(), event.tracefile_index())
     }
 
-    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
+    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
         !self.leaves_out(trace, tracefile)
     }
 }
@@ -174,7 +174,7 @@ enum Step {
 
 fn known(call: &EventCall<'_, '_>) -> Known {
     Known {
-        time: call.time().ns(),
+        time: call.time().as_ns(),
         trace: call.trace.index(),
         tracefile: call.tracefile.index(),
         number: number(&call.event),
@@ -187,7 +187,7 @@ fn from(sample: &Sample, position: &TracesetPosition) -> Vec<Known> {
     let mut context = TracesetContext::new(&sample.traceset);
     context.on_event(Subscription::to_every_event(), |call| seen.push(known(call)));
     context.seek_position(position).expect("position is of this traceset");
-    context.middle(&Bounds::all()).expect("bounds have no position");
+    context.read(&Bounds::all()).expect("bounds have no position");
     drop(context);
     seen
 }
@@ -219,12 +219,12 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
         match step {
             Step::Choose(choice) => {
                 sieve = choice.clone();
-                context.choose(choice.clone());
+                context.set_filter(choice.clone());
                 continue;
             }
             Step::ChooseAll => {
                 sieve = all.clone();
-                context.choose_all();
+                context.clear_filter();
                 continue;
             }
             Step::SeekTime(time) => {
@@ -242,7 +242,7 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
                 continue;
             }
             Step::Look(events) => {
-                bounds = bounds.looks(*events);
+                bounds = bounds.max_examined(*events);
                 looks = true;
             }
             Step::Read { time, position, events: count, stop: number } => {
@@ -265,7 +265,7 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
                 }
             }
         }
-        let read = context.middle(&bounds).expect("position is of this traceset");
+        let read = context.read(&bounds).expect("position is of this traceset");
         let here = context.position();
         let rest = from(sample, &here);
         let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
@@ -286,7 +286,7 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
         }
         prop_assert_eq!(&got, &expected, "{:?} from {} to {}", step, at, to);
         prop_assert_eq!(&rest, &events[to..], "{:?} from {} to {}", step, at, to);
-        prop_assert_eq!(here.time().map(Timestamp::ns), events.get(to).map(|next| next.time));
+        prop_assert_eq!(here.time().map(Timestamp::as_ns), events.get(to).map(|next| next.time));
         for (event, position) in seen.take() {
             let number = events.iter().position(|known| *known == event).expect("known");
             prop_assert_eq!(&from(sample, &position), &events[number..]);
@@ -302,8 +302,8 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
     }
     // Without a check, the events that were neither delivered nor passed follow.
     stop.set(0);
-    context.choose_all();
-    context.middle(&Bounds::all()).expect("bounds have no position");
+    context.clear_filter();
+    context.read(&Bounds::all()).expect("bounds have no position");
     let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
     prop_assert_eq!(&got, &events[at..]);
     Ok(())

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use ltt_read::Timestamp;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use lttv_context::{Fingerprint, Traceset, fingerprint, settled_since};
 
 const CPUS: u64 = 2;
@@ -26,7 +26,7 @@ fn write(dir: &Path, events: u64) {
         let stream = trace.stream(StreamClassId(0), &format!("c_{cpu}")).expect("a stream");
         let mut stream = stream.with_stream_id(cpu).with_packet_limit(4096).with_padding();
         for n in 0..events {
-            let value = Value::structure([n.into(), "worker".into()]);
+            let value = FieldValue::structure([n.into(), "worker".into()]);
             stream.event(tick, n * 100 + cpu, value).expect("an event");
         }
         stream.finish().expect("a file");
@@ -72,13 +72,13 @@ fn a_modified_trace_is_detected() {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), EVENTS);
         let before = fingerprint(&open(dir.path()));
-        assert!(Fingerprint::known(&before).is_of(&open(dir.path())));
+        assert!(Fingerprint::from_bytes(&before).matches(&open(dir.path())));
         alter(&stream(dir.path()), 300_000, names, is_forged);
         let after = open(dir.path());
-        assert!(!Fingerprint::known(&before).is_of(&after), "{names} names, {is_forged}");
+        assert!(!Fingerprint::from_bytes(&before).matches(&after), "{names} names, {is_forged}");
         assert_eq!(settled_since(&before, &after), None);
         assert_ne!(fingerprint(&after), before);
-        assert_ne!(Fingerprint::known(&before).renewed(&after), before);
+        assert_ne!(Fingerprint::from_bytes(&before).into_current_bytes(&after), before);
     }
 }
 
@@ -95,13 +95,13 @@ fn a_strict_comparison_detects_a_forged_time() {
     for from in (300_000..330_000).step_by(1000) {
         alter(&path, from, 1, true);
         let after = open(dir.path());
-        unseen += u32::from(Fingerprint::known(&before).is_of(&after));
-        assert!(!Fingerprint::known(&before).strict().is_of(&after));
+        unseen += u32::from(Fingerprint::from_bytes(&before).matches(&after));
+        assert!(!Fingerprint::from_bytes(&before).strict().matches(&after));
         fs::write(&path, &sound).unwrap();
         touch(&path, time);
     }
     assert!(0 < unseen && unseen < 30, "{unseen} of 30");
-    assert!(Fingerprint::known(&before).strict().is_of(&open(dir.path())));
+    assert!(Fingerprint::from_bytes(&before).strict().matches(&open(dir.path())));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_small_file_is_compared_completely() {
     write(dir.path(), 1000);
     let before = fingerprint(&open(dir.path()));
     alter(&stream(dir.path()), 10_000, 1, true);
-    assert!(!Fingerprint::known(&before).is_of(&open(dir.path())));
+    assert!(!Fingerprint::from_bytes(&before).matches(&open(dir.path())));
 }
 
 #[test]
@@ -126,15 +126,15 @@ fn a_copied_or_touched_trace_is_the_same() {
         touch(&to, SystemTime::UNIX_EPOCH + Duration::from_secs(1));
     }
     let copied = open(copy.path());
-    let known = Fingerprint::known(&before);
-    assert!(known.is_of(&copied) && known.clone().strict().is_of(&copied));
+    let known = Fingerprint::from_bytes(&before);
+    assert!(known.matches(&copied) && known.clone().strict().matches(&copied));
     assert_eq!(settled_since(&before, &copied), Some(Timestamp::MAX));
     // The bytes stay the same, so that they can be compared.
-    assert_eq!(known.clone().renewed(&copied), before);
+    assert_eq!(known.clone().into_current_bytes(&copied), before);
     assert_ne!(fingerprint(&copied), before);
     // A file with another name counts as another file.
     fs::rename(copy.path().join("c_1"), copy.path().join("c_2")).unwrap();
-    assert!(!known.is_of(&open(copy.path())));
+    assert!(!known.matches(&open(copy.path())));
 }
 
 #[test]
@@ -146,12 +146,12 @@ fn changed_metadata_is_detected() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("tick", "tock")).unwrap();
     let after = open(dir.path());
-    assert!(!Fingerprint::known(&before).is_of(&after));
+    assert!(!Fingerprint::from_bytes(&before).matches(&after));
     assert_eq!(settled_since(&before, &after), None);
     // Text appended to metadata counts as growth.
     fs::write(&path, format!("{text}\n/* more */\n")).unwrap();
     let after = open(dir.path());
-    assert!(!Fingerprint::known(&before).is_of(&after));
+    assert!(!Fingerprint::from_bytes(&before).matches(&after));
     assert_eq!(settled_since(&before, &after), Some(Timestamp::MAX));
 }
 
@@ -172,9 +172,9 @@ fn growth_is_distinguished_from_change() {
         fs::write(path, bytes).unwrap();
     }
     let now = open(dir.path());
-    assert!(!Fingerprint::known(&before).is_of(&now));
+    assert!(!Fingerprint::from_bytes(&before).matches(&now));
     let settled = settled_since(&before, &now).expect("it has grown");
-    let new = now.traces()[0].packet_index(0).entries()[100].begin;
+    let new = now.traces()[0].packet_index(0).entries()[100].start;
     assert!(settled <= new && settled > Timestamp::MIN);
     // The file has grown, but its earlier part has also changed.
     alter(&stream(dir.path()), 200_000, 1, false);
@@ -195,7 +195,7 @@ fn old_and_invalid_fingerprints_fit_no_traces() {
     let mut old = trace.uuid().map_or([0; 16], |uuid| uuid.0).to_vec();
     old.extend_from_slice(&(CPUS as u32).to_le_bytes());
     for number in 0..CPUS as usize {
-        let begin = trace.packet_index(number).entries()[0].begin.ns();
+        let begin = trace.packet_index(number).entries()[0].start.as_ns();
         old.extend_from_slice(&1u32.to_le_bytes());
         old.extend_from_slice(&crc32fast::hash(format!("c_{number}").as_bytes()).to_le_bytes());
         old.extend_from_slice(&begin.to_le_bytes());
@@ -203,7 +203,7 @@ fn old_and_invalid_fingerprints_fit_no_traces() {
     }
     let now = fingerprint(&traceset);
     let refuses = |bytes: &[u8]| {
-        assert!(!Fingerprint::known(bytes).is_of(&traceset));
+        assert!(!Fingerprint::from_bytes(bytes).matches(&traceset));
         assert_eq!(settled_since(bytes, &traceset), None);
     };
     refuses(&old);
@@ -220,6 +220,6 @@ fn old_and_invalid_fingerprints_fit_no_traces() {
     }
     let mut other = traceset.clone();
     other.add(trace.clone());
-    assert!(!Fingerprint::known(&now).is_of(&other));
-    assert!(!Fingerprint::known(&fingerprint(&other)).is_of(&traceset));
+    assert!(!Fingerprint::from_bytes(&now).matches(&other));
+    assert!(!Fingerprint::from_bytes(&fingerprint(&other)).matches(&traceset));
 }

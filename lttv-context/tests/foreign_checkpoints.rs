@@ -1,8 +1,8 @@
 //! Checkpoints of other extensions, versions, options and tracesets are refused.
 
 use lttv_context::{
-    Bounds, CheckpointMismatch, Extension, Handle, Identity, Saving, Setup, Subscription, Traceset,
-    TracesetContext,
+    Bounds, CheckpointMismatch, CheckpointPolicy, Extension, ExtensionIdentity, Handle, Setup,
+    Subscription, Traceset, TracesetContext,
 };
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -35,8 +35,8 @@ impl Extension for Count {
         self.events = *saved;
     }
 
-    fn identity(&self) -> Identity {
-        Identity { name: "count", version: self.version, options: self.options }
+    fn identity(&self) -> ExtensionIdentity {
+        ExtensionIdentity { name: "count", version: self.version, options: self.options }
     }
 }
 
@@ -64,15 +64,15 @@ impl Extension for Twice {
         self.0 = *saved;
     }
 
-    fn identity(&self) -> Identity {
-        Identity { name: "count", version: 0, options: 0 }
+    fn identity(&self) -> ExtensionIdentity {
+        ExtensionIdentity { name: "count", version: 0, options: 0 }
     }
 }
 
 fn with<E: Extension>(traceset: &Traceset, extension: E) -> (TracesetContext<'static>, Handle<E>) {
     let mut context = TracesetContext::new(traceset);
     let handle = context.attach(extension);
-    context.save_checkpoints(Saving::every(1000));
+    context.set_checkpoint_policy(CheckpointPolicy::every(1000));
     (context, handle)
 }
 
@@ -86,7 +86,7 @@ fn refuses<E: Extension>(
     expected: u64,
 ) {
     let (mut context, handle) = with(traceset, extension);
-    context.middle(&Bounds::all().events(1500)).expect("bounds have no position");
+    context.read(&Bounds::all().events(1500)).expect("bounds have no position");
     let own = context.checkpoints().len();
     let refused = context.set_checkpoints(from.checkpoints().clone());
     assert!(matches!(refused, Err(CheckpointMismatch::Extension { place: 0, .. })), "{refused:?}");
@@ -108,7 +108,7 @@ fn refuses<E: Extension>(
 fn checkpoints_of_other_extensions_are_refused() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.middle(&Bounds::all()).expect("bounds have no position");
+    from.read(&Bounds::all()).expect("bounds have no position");
     refuses(&traceset, &mut from, Twice::default(), |twice| twice.0, 3000);
     let newer = Count { version: 1, ..Count::default() };
     refuses(&traceset, &mut from, newer, |count| count.events, 1500);
@@ -129,7 +129,7 @@ fn checkpoints_of_other_extensions_are_refused() {
 fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.middle(&Bounds::all()).expect("bounds have no position");
+    from.read(&Bounds::all()).expect("bounds have no position");
     let checkpoints = from.checkpoints().clone();
     assert!(!checkpoints.is_empty());
 
@@ -155,7 +155,7 @@ fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
 fn checkpoints_of_a_changed_traceset_are_refused() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.middle(&Bounds::all()).expect("bounds have no position");
+    from.read(&Bounds::all()).expect("bounds have no position");
     let mut changed = traceset.clone();
     changed.add(traceset.traces()[0].clone());
     let (mut other, count) = with(&changed, Count::default());
@@ -164,6 +164,6 @@ fn checkpoints_of_a_changed_traceset_are_refused() {
     let checkpoint = from.checkpoint().expect("the state is current");
     let refused = other.restore(&checkpoint);
     assert!(matches!(refused, Err(CheckpointMismatch::Stale(_))), "{refused:?}");
-    let read = other.middle(&Bounds::all()).expect("bounds have no position");
+    let read = other.read(&Bounds::all()).expect("bounds have no position");
     assert_eq!(other.extensions()[count].events, read.events);
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{MemoryTrace, Value, presets};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{
-    Bounds, EndReason, EventCall, Extension, Handle, HookSet, Level, LevelCall, Saving, Scope,
-    Setup, Subscription, Traceset, TracesetContext, TracesetPosition,
+    Bounds, CheckpointPolicy, EndReason, EventCall, Extension, Handle, HookSet, Level, ReadCall,
+    Scope, Setup, Subscription, Traceset, TracesetContext, TracesetPosition,
 };
 use lttv_hooks::{HookId, Priority};
 
@@ -34,12 +34,12 @@ fn trace(files: &[(&str, &[Given])]) -> Arc<Trace> {
         let (_, cpu) = name.rsplit_once('_').expect("a channel and a CPU");
         let cpu = cpu.parse::<u32>().expect("a number");
         let writer = trace.stream(class, name).expect("a writer").with_stream_id(id);
-        let mut writer = writer.with_packet_context(Value::fields([("cpu_id", cpu)]));
+        let mut writer = writer.with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
         for (number, (name, time)) in events.iter().enumerate() {
             let at = TYPES.iter().position(|t| t.0 == *name).expect("a type");
             let value = |field: &&str| (number + if *field == "y" { 100 } else { 0 }) as u32;
-            let values: Vec<Value> = TYPES[at].1.iter().map(|f| value(f).into()).collect();
-            let event = writer.event(EventTypeId(at as u32), *time, Value::structure(values));
+            let values: Vec<FieldValue> = TYPES[at].1.iter().map(|f| value(f).into()).collect();
+            let event = writer.event(EventTypeId(at as u32), *time, FieldValue::structure(values));
             event.expect("an event");
         }
         trace.add(writer).expect("a file");
@@ -60,7 +60,7 @@ fn two_by_two() -> Traceset {
 
 fn place(call: &EventCall<'_, '_>) -> String {
     let (tracefile, name) = (call.tracefile.tracefile(), call.event.event_type().name());
-    let ns = call.time().ns() - 1_600_000_000_000_000_000;
+    let ns = call.time().as_ns() - 1_600_000_000_000_000_000;
     format!("{}/{} {name}@{ns}", call.trace.index(), tracefile.name())
 }
 
@@ -76,7 +76,7 @@ const ORDER: [&str; 8] = [
 ];
 
 fn read_all(mut context: TracesetContext<'_>) {
-    let read = context.middle(&Bounds::all()).expect("bounds have no position");
+    let read = context.read(&Bounds::all()).expect("bounds have no position");
     assert_eq!((read.events, read.reason), (8, EndReason::EndOfTraceset));
 }
 
@@ -95,7 +95,7 @@ fn hooks_before_and_after_reading_are_nested() {
     let mut context = TracesetContext::new(two_by_two());
     let note = |what: &'static str| {
         let log = &log;
-        move |call: &mut LevelCall<'_, '_>| {
+        move |call: &mut ReadCall<'_, '_>| {
             let trace = call.trace.map_or(String::new(), |trace| trace.index().to_string());
             let file = call.tracefile.map_or("", |tracefile| tracefile.tracefile().name());
             log.borrow_mut().push(format!("{what} {trace} {file}"));
@@ -136,10 +136,10 @@ fn hooks_before_and_after_reading_are_nested() {
     assert_eq!(log.take(), expected);
 
     // Only the last two events of trace 1 remain. The set can be used again.
-    let id = context.begin(hooks(Scope::Trace(1)));
-    assert!(context.middle(&Bounds::all()).is_ok());
-    let again = context.end(id).expect("it has begun");
-    assert!(context.end(id).is_none());
+    let id = context.begin_read(hooks(Scope::Trace(1)));
+    assert!(context.read(&Bounds::all()).is_ok());
+    let again = context.end_read(id).expect("it has begun");
+    assert!(context.end_read(id).is_none());
     let of_trace = [
         "first 1 ",
         "before 1 ",
@@ -152,14 +152,14 @@ fn hooks_before_and_after_reading_are_nested() {
         "after 1 ",
     ];
     assert_eq!(log.take(), of_trace);
-    context.seek_begin();
+    context.seek_start();
     assert!(context.process(again, &Bounds::all().events(2)).is_ok());
     let first: Vec<_> = log.take().into_iter().filter(|line| line == "event").collect();
     assert_eq!(first.len(), 1);
 
     // No hook of the set remains.
-    context.seek_begin();
-    assert!(context.middle(&Bounds::all()).is_ok());
+    context.seek_start();
+    assert!(context.read(&Bounds::all()).is_ok());
     assert_eq!(log.take(), [""; 0]);
 
     assert!(context.process(hooks(Scope::Tracefile(3)), &Bounds::all()).is_ok());
@@ -184,7 +184,7 @@ fn order_of_hooks_and_stopping() {
     add("by type, default", Subscription::to_type(0, EventTypeId(0)));
     add("main of trace 0", Subscription::to_every_event().within(Scope::Trace(0)));
     add("first", Subscription::to("?").priority(Priority::FIRST));
-    let read = context.middle(&Bounds::all()).expect("bounds have no position");
+    let read = context.read(&Bounds::all()).expect("bounds have no position");
     assert_eq!((read.events, read.reason), (1, EndReason::Stopped));
     let expected = [
         "first",
@@ -197,7 +197,7 @@ fn order_of_hooks_and_stopping() {
     ];
     assert_eq!(log.take(), expected);
     // The event at which reading stopped is not delivered again.
-    let read = context.middle(&Bounds::all()).expect("bounds have no position");
+    let read = context.read(&Bounds::all()).expect("bounds have no position");
     assert_eq!((read.events, read.reason), (1, EndReason::Stopped));
     assert_eq!(log.take(), ["first", "stops", "main, default", "by name, default", "last"]);
 }
@@ -210,7 +210,7 @@ fn commands_of_hooks_apply_before_the_next_event() {
     context.on_event("a", move |call| {
         log.borrow_mut().push(("a", place(call)));
         // The hook is added at each `a`, and removes itself at the next event.
-        let own = HookId::fresh();
+        let own = HookId::unique();
         call.commands.on_event(Subscription::to("*").identity(own), move |call| {
             log.borrow_mut().push(("once", place(call)));
             call.commands.remove(own);
@@ -313,21 +313,21 @@ fn hooks_for_one_tracefile_do_not_affect_others() {
 fn a_shared_id_is_called_once_until_all_sets_have_ended() {
     let calls = RefCell::new(0);
     let mut context = TracesetContext::new(two_by_two());
-    let own = HookId::fresh();
+    let own = HookId::unique();
     let hooks = || {
         let mut hooks = HookSet::new();
         hooks.on_event(Subscription::to("*").identity(own), |_| *calls.borrow_mut() += 1);
         hooks
     };
-    let (first, second) = (context.begin(hooks()), context.begin(hooks()));
+    let (first, second) = (context.begin_read(hooks()), context.begin_read(hooks()));
     let read = |context: &mut TracesetContext<'_>| {
-        assert!(context.middle(&Bounds::all().events(1)).is_ok());
+        assert!(context.read(&Bounds::all().events(1)).is_ok());
         calls.take()
     };
     assert_eq!(read(&mut context), 1);
-    assert!(context.end(first).is_some());
+    assert!(context.end_read(first).is_some());
     assert_eq!(read(&mut context), 1);
-    assert!(context.end(second).is_some());
+    assert!(context.end_read(second).is_some());
     assert_eq!(read(&mut context), 0);
 }
 
@@ -341,11 +341,11 @@ fn positions_of_other_tracesets_are_refused() {
     let mut other = TracesetContext::new(&changed);
     assert!(other.seek_position(&position).is_err());
     assert!(other.seek_position_with_state(&position).is_err());
-    assert!(other.middle(&Bounds::all().until_position(&position)).is_err());
+    assert!(other.read(&Bounds::all().until_position(&position)).is_err());
     assert!(other.process(HookSet::new(), &Bounds::all().until_position(&position)).is_err());
     assert_eq!(other.position().partial_cmp(&position), None);
     assert!(other.position() != position);
-    let read = other.middle(&Bounds::all()).map(|read| read.events);
+    let read = other.read(&Bounds::all()).map(|read| read.events);
     assert_eq!(read, Ok(13));
     // A clone is the same traceset, and so is that of another context.
     let mut same = TracesetContext::new(traceset.clone());
@@ -358,7 +358,7 @@ fn time_spans() {
     let traceset = two_by_two();
     let context = TracesetContext::new(&traceset);
     let span = |span: Option<lttv_context::TimeSpan>| {
-        span.map(|s| [s.begin, s.end].map(|t| t.ns() - 1_600_000_000_000_000_000))
+        span.map(|s| [s.start, s.end].map(|t| t.as_ns() - 1_600_000_000_000_000_000))
     };
     assert_eq!(span(context.contexts().time_span()), Some([10, 30]));
     assert_eq!(span(context.contexts().time_span_of(1)), Some([10, 20]));
@@ -408,7 +408,7 @@ fn extensions_can_access_each_other() {
         let (last, pairs) = call.extensions.both_mut(last, pairs).expect("both are attached");
         pairs.0.extend(last.0.clone().map(|before| (before, here)));
     });
-    assert!(context.middle(&Bounds::all()).is_ok());
+    assert!(context.read(&Bounds::all()).is_ok());
     let expected = [(5, 6), (6, 7)].map(|(a, b)| (ORDER[a].to_owned(), ORDER[b].to_owned()));
     assert_eq!(context.extensions()[pairs].0, expected);
     assert!(context.extensions().find::<Last>().is_some());
@@ -422,9 +422,9 @@ fn state_is_updated_without_other_hooks() {
     let mut others = 0;
     let mut context = TracesetContext::new(two_by_two());
     let last = context.attach(Last::default());
-    context.save_checkpoints(Saving::every(2));
+    context.set_checkpoint_policy(CheckpointPolicy::every(2));
     context.on_event("*", |_| others += 1);
-    assert!(context.middle(&Bounds::all()).is_ok());
+    assert!(context.read(&Bounds::all()).is_ok());
     assert_eq!(context.checkpoints().len(), 4);
     let time = Timestamp::from_ns(1_600_000_000_000_000_030);
     // Two of the events before the position are after the nearest checkpoint.
@@ -463,10 +463,10 @@ fn damage_affects_only_the_damaged_part() {
     let mut context = TracesetContext::new(&traceset);
     context.on_event("*", |_| seen += 1);
     for _ in 0..2 {
-        assert_eq!(context.middle(&Bounds::all()).map(|read| read.events), Ok(9));
+        assert_eq!(context.read(&Bounds::all()).map(|read| read.events), Ok(9));
         // The same damage is reported once.
         assert_eq!(context.errors().len(), 1);
-        context.seek_begin();
+        context.seek_start();
     }
     drop(context);
     assert_eq!(seen, 18);
@@ -487,7 +487,7 @@ fn traces_of_different_formats_are_merged() {
         context.on_event("*", |call| {
             seen.push((call.time(), call.trace.index(), call.tracefile.index()));
         });
-        assert!(context.middle(&Bounds::all()).is_ok());
+        assert!(context.read(&Bounds::all()).is_ok());
         drop(context);
         seen
     };

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 use lttv_context::{
-    Bounds, EndReason, Extension, Handle, Saving, Setup, TracesetContext, TracesetPosition,
+    Bounds, CheckpointPolicy, EndReason, Extension, Handle, Setup, TracesetContext,
+    TracesetPosition,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -192,7 +193,7 @@ fn run(
     let mut context = TracesetContext::new(&sample.traceset);
     let digest = context.attach(Digest::default());
     if let Some((every, most)) = checkpoints {
-        context.save_checkpoints(Saving::every(every).memory(most * 400));
+        context.set_checkpoint_policy(CheckpointPolicy::every(every).memory(most * 400));
     }
     context.on_event("*", |call| {
         let event = known(call);
@@ -230,7 +231,7 @@ fn run(
                 stop.set(stop_at);
                 let model = (time, position.map(|p| p.1), *events);
                 let (heard, reason) = place.read(sample, model, stop_at);
-                let read = context.middle(&bounds).expect("a position of the traceset");
+                let read = context.read(&bounds).expect("a position of the traceset");
                 prop_assert_eq!((read.events, read.reason), (heard.len() as u64, reason));
                 prop_assert_eq!(seen.take(), heard);
                 read_any = place.at > at;
@@ -256,7 +257,7 @@ fn run(
                 at = number;
             }
             Step::SeekBegin => {
-                context.seek_begin();
+                context.seek_start();
                 at = 0;
             }
             Step::SeekEnd => {

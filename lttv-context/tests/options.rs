@@ -10,7 +10,7 @@ fn options() -> Options {
     let specs = [
         OptionSpec::flag("stats", "Compute statistics").short('s'),
         OptionSpec::new("trace", Kind::Text, "A trace").short('t').repeatable(),
-        OptionSpec::new("every", Kind::Duration, "How often").default("0.5"),
+        OptionSpec::new("every", Kind::Duration, "How often").default_value("0.5"),
         OptionSpec::new("limit", Kind::UInt, "How many"),
     ];
     specs.into_iter().for_each(|spec| options.declare("batch", spec).unwrap());
@@ -78,12 +78,12 @@ fn refused_declarations() {
     for spec in [
         OptionSpec::new("x", Kind::Tree, ""),
         OptionSpec::flag("x", "").repeatable(),
-        OptionSpec::flag("x", "").default("true"),
-        OptionSpec::new("x", Kind::Text, "").repeatable().default("one"),
+        OptionSpec::flag("x", "").default_value("true"),
+        OptionSpec::new("x", Kind::Text, "").repeatable().default_value("one"),
     ] {
         assert!(matches!(declare(spec), OptionError::Form { .. }));
     }
-    let wrong_default = OptionSpec::new("x", Kind::UInt, "").default("many");
+    let wrong_default = OptionSpec::new("x", Kind::UInt, "").default_value("many");
     assert!(matches!(declare(wrong_default), OptionError::Value { .. }));
     assert_eq!(options.specs().len(), 4);
 }

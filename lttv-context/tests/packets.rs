@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_filter::{Expression, Filters};
@@ -21,10 +21,10 @@ fn write(dir: &Path) {
     let trace = TraceWriter::create(dir, schema).expect("a directory").with_index();
     for cpu in 0..CPUS {
         let stream = trace.stream(StreamClassId(0), &format!("c_{cpu}")).expect("a stream");
-        let stream = stream.with_packet_context(Value::fields([("cpu_id", cpu)]));
+        let stream = stream.with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
         let mut stream = stream.with_stream_id(cpu).with_packet_limit(4096);
         for n in 0..EVENTS {
-            let value = Value::structure([n.into()]);
+            let value = FieldValue::structure([n.into()]);
             stream.event(tick, n * 100 + cpu, value).expect("an event");
         }
         stream.finish().expect("a file");
@@ -34,7 +34,7 @@ fn write(dir: &Path) {
 /// Returns the number of packets with events in `begin..end`, by the index.
 fn needed(trace: &Arc<Trace>, begin: Timestamp, end: Timestamp) -> u64 {
     let entries = (0..trace.tracefiles().len()).flat_map(|t| trace.packet_index(t).entries());
-    entries.filter(|packet| packet.end >= begin && packet.begin < end).count() as u64
+    entries.filter(|packet| packet.end >= begin && packet.start < end).count() as u64
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_time_range_enters_only_its_packets() {
     for (first, last) in [(10_000, 10_500), (0, 1), (19_000, 20_000), (5_000, 5_000)] {
         let mut context = TracesetContext::new(&traceset);
         context.seek_time(at(first));
-        let read = context.middle(&Bounds::all().until(at(last))).expect("bounds have no position");
+        let read = context.read(&Bounds::all().until(at(last))).expect("bounds have no position");
         assert_eq!(read.events, (last - first) * CPUS);
         // Each CPU's next event has to be read before the end is certain, and it may be in the next
         // packet.
@@ -60,10 +60,10 @@ fn a_time_range_enters_only_its_packets() {
         assert!(entered <= most, "{entered} packets, not {most}, of {packets}");
         // Seeking a position enters only the packets that contain it.
         let position = context.position();
-        context.seek_begin();
+        context.seek_start();
         let before = context.packets_entered();
         context.seek_position(&position).expect("a position of this traceset");
-        assert!(context.middle(&Bounds::all().events(1)).is_ok());
+        assert!(context.read(&Bounds::all().events(1)).is_ok());
         assert!(context.packets_entered() - before <= 2 * CPUS);
     }
 
@@ -74,15 +74,15 @@ fn a_time_range_enters_only_its_packets() {
     };
     for (from, to) in [(10_000, 10_500), (0, 1), (19_000, 20_000)] {
         let (begin, end) = (at(from), at(to));
-        let times = format!("event.time >= {}ns && event.time < {}ns", begin.ns(), end.ns());
+        let times = format!("event.time >= {}ns && event.time < {}ns", begin.as_ns(), end.as_ns());
         for (filters, cpus) in [
             (of(times.clone()), CPUS),
             (of(format!("{times} && tracefile.cpu == 2")), 1),
             (of(format!("{times} && event.name == nothing")), 0),
         ] {
             let mut context = TracesetContext::new(&traceset);
-            context.choose(&filters);
-            let read = context.middle(&Bounds::all()).expect("bounds have no position");
+            context.set_filter(&filters);
+            let read = context.read(&Bounds::all()).expect("bounds have no position");
             let by_filter = {
                 let mut matches = filters.read();
                 let passed = std::iter::from_fn(|| matches.next().map(drop)).count() as u64;
@@ -102,7 +102,7 @@ fn a_time_range_enters_only_its_packets() {
     // Seeking backward from the middle reads only part of the earlier events.
     context.seek_time(at(10_000));
     assert_eq!(context.seek_backward(100, |_| true), 100);
-    let read = context.middle(&Bounds::all().until(at(10_000))).expect("bounds have no position");
+    let read = context.read(&Bounds::all().until(at(10_000))).expect("bounds have no position");
     assert_eq!(read.events, 100);
     assert!(context.packets_entered() < packets as u64 / 2, "{}", context.packets_entered());
 }

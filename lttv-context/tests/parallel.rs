@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use ltt_read::{Notice, NoticeKind, Timestamp};
-use lttv_context::{Bounds, EventCall, Parallel, Traceset, TracesetContext};
+use lttv_context::{Bounds, EventCall, ParallelReader, Traceset, TracesetContext};
 use proptest::prelude::*;
 use support::config::cases;
 use support::{Known, Sample, sample};
@@ -24,7 +24,7 @@ fn known(call: &EventCall<'_, '_>) -> Known {
 }
 
 /// Reads all events, up to one that stops the read.
-fn events(parallel: &Parallel, stop: Option<u32>) -> (Vec<Known>, u64, Vec<Notice>, bool) {
+fn events(parallel: &ParallelReader, stop: Option<u32>) -> (Vec<Known>, u64, Vec<Notice>, bool) {
     let read = parallel.run(|slice| {
         let mut seen = Vec::new();
         let mut context = slice.context();
@@ -53,12 +53,12 @@ fn sorted(mut notices: Vec<Notice>) -> Vec<String> {
 }
 
 fn check(sample: &Sample, threads: usize, slices: usize) -> Result<(), TestCaseError> {
-    let parallel = Parallel::new(&sample.traceset).threads(threads).slices(slices);
+    let parallel = ParallelReader::new(&sample.traceset).threads(threads).slices(slices);
     let (seen, count, notices, _) = events(&parallel, None);
     prop_assert_eq!(&seen, &sample.events);
     prop_assert_eq!(count, sample.events.len() as u64);
     let mut alone = TracesetContext::new(&sample.traceset);
-    prop_assert!(alone.middle(&Bounds::all()).is_ok());
+    prop_assert!(alone.read(&Bounds::all()).is_ok());
     prop_assert_eq!(sorted(notices), sorted(alone.drain_notices()));
 
     let times = sample.times();
@@ -102,11 +102,11 @@ fn bundled() -> Traceset {
 #[test]
 fn results_are_taken_in_order() {
     let mut numbers = Vec::new();
-    let parallel = Parallel::new(bundled()).threads(4).slices(40);
+    let parallel = ParallelReader::new(bundled()).threads(4).slices(40);
     let read = parallel.run_in_order(
         |slice| {
             let mut context = slice.context();
-            (slice.number(), slice.begin(), slice.read(&mut context).expect("no extension").events)
+            (slice.number(), slice.start(), slice.read(&mut context).expect("no extension").events)
         },
         |result| numbers.push(result),
     );
@@ -120,7 +120,7 @@ fn results_are_taken_in_order() {
 #[test]
 fn a_panic_is_propagated_without_deadlock() {
     for threads in [1, 3] {
-        let parallel = Parallel::new(bundled()).threads(threads).slices(20);
+        let parallel = ParallelReader::new(bundled()).threads(threads).slices(20);
         let in_work = catch_unwind(AssertUnwindSafe(|| {
             parallel.run(|slice| assert_ne!(slice.number(), 2, "on purpose"))
         }));

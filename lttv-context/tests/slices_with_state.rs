@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use lttv_context::{
-    Bounds, Extension, Handle, Parallel, Saving, Setup, Subscription, Traceset, TracesetContext,
+    Bounds, CheckpointPolicy, Extension, Handle, ParallelReader, Setup, Subscription, Traceset,
+    TracesetContext,
 };
 
 /// An extension that counts events that follow one of another tracefile. The result depends on
@@ -76,8 +77,8 @@ fn bundled() -> Traceset {
 fn alone(traceset: &Traceset) -> (TracesetContext<'static>, u64) {
     let mut context = TracesetContext::new(traceset);
     let switches = context.attach(Switches::default());
-    context.save_checkpoints(Saving::every(500));
-    context.middle(&Bounds::all()).expect("bounds have no position");
+    context.set_checkpoint_policy(CheckpointPolicy::every(500));
+    context.read(&Bounds::all()).expect("bounds have no position");
     let count = context.extensions()[switches].count;
     (context, count)
 }
@@ -87,7 +88,7 @@ fn an_order_dependent_count_is_refused_without_its_state() {
     let traceset = bundled();
     let (_, count) = alone(&traceset);
     for threads in [1, 3] {
-        let read = Parallel::new(&traceset).threads(threads).slices(6).run(|slice| {
+        let read = ParallelReader::new(&traceset).threads(threads).slices(6).run(|slice| {
             let mut context = slice.context();
             let switches = context.attach(Switches::default());
             let read = slice.read(&mut context);
@@ -106,7 +107,7 @@ fn an_order_dependent_count_is_refused_without_its_state() {
     }
     // The first slice of a time range also starts after other events.
     let span = TracesetContext::new(&traceset).contexts().time_span().expect("a span");
-    let stretch = Parallel::new(&traceset).threads(1).between(span.end, span.end);
+    let stretch = ParallelReader::new(&traceset).threads(1).between(span.end, span.end);
     let read = stretch.run(|slice| {
         let mut context = slice.context();
         context.attach(Switches::default());
@@ -120,13 +121,13 @@ fn with_checkpoints_or_replay_each_slice_has_the_state_of_one_thread() {
     let traceset = bundled();
     let (first, count) = alone(&traceset);
     for checkpoints in [None, Some(first.checkpoints().clone())] {
-        let read = Parallel::new(&traceset).threads(2).slices(6).run(|slice| {
+        let read = ParallelReader::new(&traceset).threads(2).slices(6).run(|slice| {
             let mut context = slice.context();
             let switches = context.attach(Switches::default());
             if let Some(checkpoints) = &checkpoints {
                 assert_eq!(context.set_checkpoints(checkpoints.clone()), Ok(()));
             }
-            let replayed = context.seek_time_with_state(slice.begin());
+            let replayed = context.seek_time_with_state(slice.start());
             assert!(checkpoints.is_none() || replayed < 1000);
             slice.read(&mut context).expect("it has its state");
             context.extensions()[switches].count
@@ -139,7 +140,7 @@ fn with_checkpoints_or_replay_each_slice_has_the_state_of_one_thread() {
 
 #[test]
 fn an_extension_that_needs_no_earlier_state_may_start_anywhere() {
-    let read = Parallel::new(bundled()).threads(2).slices(6).run(|slice| {
+    let read = ParallelReader::new(bundled()).threads(2).slices(6).run(|slice| {
         let mut context = slice.context();
         let count = context.attach(Count::default());
         slice.read(&mut context).expect("it needs no state");
@@ -149,7 +150,7 @@ fn an_extension_that_needs_no_earlier_state_may_start_anywhere() {
     assert_eq!(read.results.iter().sum::<u64>(), 6087);
 
     // The error names only the one of two extensions that needs the state.
-    let read = Parallel::new(bundled()).threads(1).slices(3).run(|slice| {
+    let read = ParallelReader::new(bundled()).threads(1).slices(3).run(|slice| {
         let mut context = slice.context();
         context.attach(Count::default());
         context.attach(Switches::default());

@@ -5,10 +5,11 @@ mod support;
 
 use std::cell::RefCell;
 
-use ltt_read::choice::Choice;
+use ltt_read::choice::EventSelection;
 use ltt_read::{Event, TimeSpan, Timestamp};
 use lttv_context::{
-    Bounds, EndReason, Extension, Handle, Parallel, Setup, Subscription, Traceset, TracesetContext,
+    Bounds, EndReason, Extension, Handle, ParallelReader, Setup, Subscription, Traceset,
+    TracesetContext,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -50,8 +51,8 @@ impl Extension for Counter {
 /// A choice of the events of a time span.
 struct Between(TimeSpan);
 
-impl Choice for Between {
-    fn chooses(&self, event: &Event<'_>) -> bool {
+impl EventSelection for Between {
+    fn matches(&self, event: &Event<'_>) -> bool {
         self.0.contains(event.timestamp().unwrap_or(Timestamp::MIN))
     }
 
@@ -63,8 +64,8 @@ impl Choice for Between {
 /// Reads to the end of `bounds` in chunks, so that the hooks receive all events in them.
 fn read(context: &mut TracesetContext<'_>, bounds: &Bounds) -> EndReason {
     loop {
-        let read = context.middle(bounds).expect("bounds have no position");
-        if !matches!(read.reason, EndReason::EventCount | EndReason::LookCount) {
+        let read = context.read(bounds).expect("bounds have no position");
+        if !matches!(read.reason, EndReason::EventCount | EndReason::ExaminedCount) {
             return read.reason;
         }
     }
@@ -82,11 +83,11 @@ fn check(
     context.on_event(Subscription::to_every_event(), |call| {
         seen.borrow_mut().push(known(&call.event));
     });
-    context.middle(&Bounds::all()).expect("bounds have no position");
+    context.read(&Bounds::all()).expect("bounds have no position");
     let full = seen.take();
     let mut times: Vec<Timestamp> = vec![Timestamp::from_ns(0), Timestamp::MAX];
     for event in &full {
-        times.extend([-1, 0, 1].map(|by| Timestamp::from_ns(event.0.ns() + by)));
+        times.extend([-1, 0, 1].map(|by| Timestamp::from_ns(event.0.as_ns() + by)));
     }
     let part = |begin: Timestamp, end: Timestamp| -> Vec<Known> {
         full.iter().filter(|event| begin <= event.0 && event.0 < end).copied().collect()
@@ -97,12 +98,14 @@ fn check(
         let window = Bounds::all().since(begin).until(end);
 
         // From the start of the traceset, from the start time, and in chunks.
-        for (seeks, bounds) in
-            [(false, window.clone()), (true, window.clone()), (true, window.clone().looks(chunk))]
-        {
+        for (seeks, bounds) in [
+            (false, window.clone()),
+            (true, window.clone()),
+            (true, window.clone().max_examined(chunk)),
+        ] {
             match seeks {
                 true => context.seek_time(begin),
-                false => context.seek_begin(),
+                false => context.seek_start(),
             }
             read(&mut context, &bounds);
             prop_assert_eq!(&seen.take(), &expected, "{} from {} to {}", seeks, begin, end);
@@ -123,8 +126,8 @@ fn check(
         }
 
         // In consecutive ranges, each event is delivered once.
-        let half = Timestamp::from_ns(begin.ns() / 2 + end.ns() / 2);
-        context.seek_begin();
+        let half = Timestamp::from_ns(begin.as_ns() / 2 + end.as_ns() / 2);
+        context.seek_start();
         let mut parts = Vec::new();
         let mut last = Timestamp::MIN;
         for end in [begin, half, end, Timestamp::MAX] {
@@ -140,7 +143,7 @@ fn check(
 
         // In slices whose results are combined.
         for slices in [1, 3] {
-            let all = Parallel::new(traceset).threads(1).slices(slices).between(begin, end);
+            let all = ParallelReader::new(traceset).threads(1).slices(slices).between(begin, end);
             let all = all.run(|slice| {
                 let seen = RefCell::new(Vec::new());
                 let mut context = slice.context();
@@ -155,24 +158,24 @@ fn check(
             prop_assert_eq!(all.events, expected.len() as u64);
             prop_assert_eq!(&all.results.concat(), &expected, "{} to {}", begin, end);
         }
-        let all = Parallel::new(traceset).threads(1).slices(5).run(|slice| {
+        let all = ParallelReader::new(traceset).threads(1).slices(5).run(|slice| {
             let mut context = slice.context();
             slice.read(&mut context).expect("no extension keeps state").events
         });
         prop_assert_eq!(all.events, full.len() as u64);
 
         // With a check whose times are known in advance.
-        if let Some(last) = end.ns().checked_sub(1).map(Timestamp::from_ns) {
+        if let Some(last) = end.as_ns().checked_sub(1).map(Timestamp::from_ns) {
             let seen = RefCell::new(Vec::new());
             let mut chosen = TracesetContext::new(traceset);
             if with_state {
                 chosen.attach(Counter::default());
             }
-            chosen.choose(Between(TimeSpan { begin, end: last }));
+            chosen.set_filter(Between(TimeSpan { start: begin, end: last }));
             chosen.on_event(Subscription::to_every_event(), |call| {
                 seen.borrow_mut().push(known(&call.event));
             });
-            read(&mut chosen, &Bounds::all().looks(chunk));
+            read(&mut chosen, &Bounds::all().max_examined(chunk));
             drop(chosen);
             prop_assert_eq!(&seen.into_inner(), &expected, "chosen {} to {}", begin, end);
         }

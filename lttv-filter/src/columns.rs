@@ -7,7 +7,7 @@ use crate::compiled::Compiled;
 use crate::diagnostic::{FilterError, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
-use crate::model::{FieldType, Found, Label, Model, Problem, Readable, Record};
+use crate::model::{FieldAccess, FieldType, Label, Model, Record, Resolution, SelectorError};
 use crate::syntax::Selector;
 
 /// The columns of an application's records, each with a name and a function that reads
@@ -41,7 +41,7 @@ use crate::syntax::Selector;
 /// # Ok::<(), lttv_filter::FilterError>(())
 /// ```
 pub struct Columns<R> {
-    columns: Vec<(String, Readable<Column<R>>)>,
+    columns: Vec<(String, FieldAccess<Column<R>>)>,
 }
 
 /// A filter for records described by [`Columns`].
@@ -120,7 +120,7 @@ impl<R> Columns<R> {
     /// Adds a column, replacing one with the same name.
     fn column(mut self, name: &str, of: FieldType, field: Column<R>) -> Self {
         self.columns.retain(|(known, _)| known != name);
-        self.columns.push((name.to_owned(), Readable { field, of, always: false }));
+        self.columns.push((name.to_owned(), FieldAccess { field, field_type: of, always: false }));
         self
     }
 
@@ -130,7 +130,7 @@ impl<R> Columns<R> {
     ///
     /// Returns an error if a column is unknown, or a value has the wrong type.
     pub fn compile(&self, expression: &Expression) -> Result<RecordFilter<R>, FilterError> {
-        self.compile_within(expression, &Environment::new())
+        self.compile_with_environment(expression, &Environment::new())
     }
 
     /// Builds a filter from an expression, with the time zone and day of an environment.
@@ -138,7 +138,7 @@ impl<R> Columns<R> {
     /// # Errors
     ///
     /// Returns an error under the conditions of [`compile`](Self::compile).
-    pub fn compile_within(
+    pub fn compile_with_environment(
         &self,
         expression: &Expression,
         environment: &Environment,
@@ -163,7 +163,7 @@ impl<R> RecordFilter<R> {
 }
 
 /// The model of records with these columns.
-struct Table<'c, R>(&'c [(String, Readable<Column<R>>)]);
+struct Table<'c, R>(&'c [(String, FieldAccess<Column<R>>)]);
 
 impl<R> Model for Table<'_, R> {
     type Field = Column<R>;
@@ -172,21 +172,21 @@ impl<R> Model for Table<'_, R> {
         1
     }
 
-    fn find(&self, _: u32, selector: &Selector) -> Found<Column<R>> {
+    fn find(&self, _: u32, selector: &Selector) -> Resolution<Column<R>> {
         let name = selector.to_string();
         match self.0.iter().find(|(known, _)| *known == name) {
-            Some((_, column)) => Found::Fields(vec![column.clone()]),
-            None => Found::Nothing,
+            Some((_, column)) => Resolution::Fields(vec![column.clone()]),
+            None => Resolution::Nothing,
         }
     }
 
-    fn check(&self, selector: &Selector) -> Result<(), Problem> {
+    fn check(&self, selector: &Selector) -> Result<(), SelectorError> {
         let name = selector.to_string();
         let names = || self.0.iter().map(|(known, _)| &**known);
         if names().any(|known| known == name) {
             return Ok(());
         }
-        let problem = Problem::new(selector.span, format!("there is no field `{name}`"));
+        let problem = SelectorError::new(selector.span, format!("there is no field `{name}`"));
         Err(problem.nearest(&name, names()))
     }
 }

@@ -14,7 +14,7 @@ use crate::model::{Model, Record};
 /// ```
 /// use std::borrow::Cow;
 ///
-/// use lttv_filter::model::{FieldType, Found, Model, Problem, Readable, Record};
+/// use lttv_filter::model::{FieldType, Resolution, Model, SelectorError, FieldAccess, Record};
 /// use lttv_filter::{Compiled, Environment, Expression, Selector, Verdict};
 ///
 /// /// A shape on a map.
@@ -35,22 +35,22 @@ use crate::model::{Model, Record};
 ///         2
 ///     }
 ///
-///     fn find(&self, record_type: u32, selector: &Selector) -> Found<Field> {
+///     fn find(&self, record_type: u32, selector: &Selector) -> Resolution<Field> {
 ///         let (field, of) = match (record_type, &*selector.to_string()) {
 ///             (0, "radius") => (Field::Radius, FieldType::integer(32, false)),
 ///             (0, "title") => (Field::Title, FieldType::Text),
 ///             (1, "length") => (Field::Length, FieldType::Float),
-///             _ => return Found::Nothing,
+///             _ => return Resolution::Nothing,
 ///         };
-///         Found::Fields(vec![Readable { field, of, always: true }])
+///         Resolution::Fields(vec![FieldAccess { field, field_type: of, always: true }])
 ///     }
 ///
-///     fn check(&self, selector: &Selector) -> Result<(), Problem> {
+///     fn check(&self, selector: &Selector) -> Result<(), SelectorError> {
 ///         let (names, name) = (["radius", "title", "length"], selector.to_string());
 ///         if names.contains(&&*name) {
 ///             return Ok(());
 ///         }
-///         let problem = Problem::new(selector.span, format!("no shape has a `{name}`"));
+///         let problem = SelectorError::new(selector.span, format!("no shape has a `{name}`"));
 ///         Err(problem.nearest(&name, names))
 ///     }
 /// }

@@ -63,7 +63,7 @@ impl Environment {
     pub(crate) fn time_of_day(&self, ns: i64) -> Result<i128, TimeFault> {
         let day = self.day.ok_or(TimeFault::NoDay)?;
         let day =
-            jiff::Timestamp::from_nanosecond(day.ns().into()).map_err(|_| TimeFault::Range)?;
+            jiff::Timestamp::from_nanosecond(day.as_ns().into()).map_err(|_| TimeFault::Range)?;
         let midnight = self.zone.resolve().to_datetime(day).date();
         // In civil time: 12:00 is noon on days of 23 and 25 hours, too.
         let clock = jiff::civil::Time::midnight().checked_add(jiff::SignedDuration::from_nanos(ns));

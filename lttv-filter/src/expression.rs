@@ -93,7 +93,7 @@ impl Expression {
     }
 
     /// Returns `true` if the expression contains `state.` fields.
-    pub fn asks_state(&self) -> bool {
+    pub fn uses_state(&self) -> bool {
         let asks = |node: &Expr| node.selector().is_some_and(|it| it.root == Root::State);
         self.tree.walk().any(asks)
     }

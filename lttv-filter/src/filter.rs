@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, Shortcut, Verdict};
+use ltt_read::choice::{EventSelection, Shortcut, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
@@ -67,7 +67,7 @@ impl Filter {
     /// Returns an error for each comparison that is invalid for all events of the trace:
     /// unknown fields and labels, and values of the wrong type.
     pub fn new(expression: &Expression, trace: &Arc<Trace>) -> Result<Self, FilterError> {
-        Self::within(expression, trace, &Environment::new(), &NoState)
+        Self::with_environment(expression, trace, &Environment::new(), &NoState)
     }
 
     /// Builds a filter from an expression, with an environment for times and with the
@@ -76,7 +76,7 @@ impl Filter {
     /// # Errors
     ///
     /// Returns an error under the conditions of [`new`](Self::new).
-    pub fn within(
+    pub fn with_environment(
         expression: &Expression,
         trace: &Arc<Trace>,
         environment: &Environment,
@@ -192,9 +192,9 @@ impl Filter {
 }
 
 /// A choice for sets of a single trace.
-impl Choice for Filter {
+impl EventSelection for Filter {
     #[inline]
-    fn chooses(&self, event: &Event<'_>) -> bool {
+    fn matches(&self, event: &Event<'_>) -> bool {
         self.matches(event)
     }
 
@@ -206,7 +206,7 @@ impl Choice for Filter {
         Filter::shortcut(self, event_type)
     }
 
-    fn may_choose(&self, _: usize, tracefile: usize) -> bool {
+    fn may_match(&self, _: usize, tracefile: usize) -> bool {
         self.can_match_tracefile(tracefile)
     }
 
@@ -232,7 +232,7 @@ fn time_spans(trees: &[Node<TraceField>]) -> Vec<TimeSpan> {
         all = all.union(&set);
     }
     let time = |ns: i128| Timestamp::from_ns(ns as i64); // within the bounds above
-    let span = |(first, last): &(i128, i128)| TimeSpan { begin: time(*first), end: time(*last) };
+    let span = |(first, last): &(i128, i128)| TimeSpan { start: time(*first), end: time(*last) };
     all.as_slice().iter().map(span).collect()
 }
 

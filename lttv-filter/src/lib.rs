@@ -45,7 +45,7 @@
 //! |---|---|
 //! | read the events that pass, and as little other data as possible | [`Filters::read`] |
 //! | test single events | [`Filters::matches`], [`Filter::matches`] |
-//! | call hooks only for events that pass | [`Filters`] as the [`Choice`](ltt_read::choice::Choice) of a context of `lttv-context` |
+//! | call hooks only for events that pass | [`Filters`] as the [`EventSelection`](ltt_read::choice::EventSelection) of a context of `lttv-context` |
 //! | inspect the conditions decided in advance | [`Filter::verdict`], [`spans`](Filter::spans), [`can_match_tracefile`](Filter::can_match_tracefile) |
 //! | add or remove traces | [`Filters::set_traces`] |
 //! | show errors | [`FilterError`] |
@@ -266,7 +266,7 @@
 //! let filter = Filter::new(&Expression::parse(text)?, &trace)?;
 //! // Packets of this tenth of a second,
 //! let [span] = filter.spans() else { panic!("one span") };
-//! assert_eq!(span.end.ns() - span.begin.ns(), 99_999_999);
+//! assert_eq!(span.end.as_ns() - span.start.as_ns(), 99_999_999);
 //! // of one processor,
 //! for (number, tracefile) in trace.tracefiles().iter().enumerate() {
 //!     assert_eq!(filter.can_match_tracefile(number), tracefile.cpu() == Some(3));
@@ -327,7 +327,7 @@ pub use diagnostic::{Diagnostic, FilterError, FilterErrorKind, FilterNotes};
 pub use environment::Environment;
 pub use expression::Expression;
 pub use filter::Filter;
-pub use filters::{Filters, Matches};
+pub use filters::{FilteredEvents, Filters};
 pub use ltt_read::TimeSpan;
 pub use ltt_read::choice::Verdict;
 pub use ltt_read::metadata::Span;

@@ -12,7 +12,7 @@ pub(crate) fn split(tree: Node<TraceField>) -> (Option<Shortcut>, Node<TraceFiel
     let range_test = |test: &Test<TraceField>| {
         let (first, last) = test.range()?;
         let TraceField::Plain(field) = &test.field else { return None };
-        field.in_range(first as u64, last as u64)
+        field.range_test(first as u64, last as u64)
     };
     let (terms, is_any) = match tree {
         Node::Any(terms) => (terms, true),

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use lttv_filter::model::Problem;
+use lttv_filter::model::SelectorError;
 use lttv_filter::{
     Columns, Diagnostic, Environment, Expr, Expression, Filter, FilterError, Filters, RecordFilter,
 };
@@ -19,7 +19,7 @@ fn all_types_are_send_and_sync() {
     shared::<Diagnostic>();
     shared::<Columns<u32>>();
     shared::<RecordFilter<u32>>();
-    shared::<Problem>();
+    shared::<SelectorError>();
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use lttv_filter::model::{FieldType, Found, IntegerType, Model, Problem, Readable, Record, Unit};
+use lttv_filter::model::{
+    FieldAccess, FieldType, IntegerKind, IntegerType, Model, Record, Resolution, SelectorError,
+};
 use lttv_filter::{Columns, Compiled, Environment, Expression, Selector, Verdict};
 
 struct Request {
@@ -114,18 +116,18 @@ impl Model for Strange {
         1
     }
 
-    fn find(&self, _: u32, selector: &Selector) -> Found<u64> {
+    fn find(&self, _: u32, selector: &Selector) -> Resolution<u64> {
         let name = selector.to_string();
         let Some(at) = LIMITS.iter().position(|(known, ..)| *known == name) else {
-            return Found::Nothing;
+            return Resolution::Nothing;
         };
         let (_, low, high) = LIMITS[at];
-        let of = IntegerType { low, high, labels: Vec::new(), unit: Unit::Number };
+        let of = IntegerType { low, high, labels: Vec::new(), unit: IntegerKind::Number };
         let of = FieldType::Integer(of);
-        Found::Fields(vec![Readable { field: at as u64, of, always: true }])
+        Resolution::Fields(vec![FieldAccess { field: at as u64, field_type: of, always: true }])
     }
 
-    fn check(&self, _: &Selector) -> Result<(), Problem> {
+    fn check(&self, _: &Selector) -> Result<(), SelectorError> {
         Ok(())
     }
 }

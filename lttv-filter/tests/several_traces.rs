@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ltt_read::Trace;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use lttv_filter::{Expression, FilterError, Filters};
 
 const LE: ByteOrder = ByteOrder::Little;
@@ -17,8 +17,8 @@ fn write(dir: &Path, event: &str, fields: &[(&'static str, FieldClass)]) -> Arc<
     let event = schema.add_event_type(StreamClassId(0), event, class);
     let trace = TraceWriter::create(dir, schema).expect("a directory to write to");
     let stream = trace.stream(StreamClassId(0), "channel0_0").expect("a stream class");
-    let mut stream = stream.with_packet_context(Value::fields([("cpu_id", 0_u64)]));
-    stream.event(event, 1000, Value::fields::<&str, Value>([])).expect("an event");
+    let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0_u64)]));
+    stream.event(event, 1000, FieldValue::fields::<&str, FieldValue>([])).expect("an event");
     stream.finish().expect("a sound stream");
     Trace::open(dir).expect("a sound trace")
 }
@@ -135,9 +135,9 @@ fn notes_cover_all_traces_together() {
     // Traces that are added later count, too.
     let expression = Expression::parse("event.name == sched_switch").expect("sound");
     let mut filters = Filters::new(&expression, &[Arc::clone(arrays)]).expect("sound");
-    assert!(filters.match_none() && !filters.notes().is_empty());
+    assert!(filters.matches_none() && !filters.notes().is_empty());
     filters
         .set_traces(&[Arc::clone(arrays), Arc::clone(other)], &lttv_filter::NoState)
         .expect("sound");
-    assert!(!filters.match_none() && filters.notes().is_empty());
+    assert!(!filters.matches_none() && filters.notes().is_empty());
 }

@@ -19,7 +19,7 @@ use crate::priority::{Priority, PriorityConflict};
 /// equal data are called together, as one [run](HookRun).
 ///
 /// ```
-/// use lttv_hooks::{Flow, HooksById, Priority, Reach};
+/// use lttv_hooks::{Flow, HooksById, Priority, HookTargets};
 /// use std::ops::ControlFlow;
 ///
 /// let mut hooks: HooksById<dyn FnMut(&mut Vec<&'static str>) -> Flow> = HooksById::new();
@@ -29,9 +29,9 @@ use crate::priority::{Priority, PriorityConflict};
 ///         ControlFlow::Continue(())
 ///     })
 /// };
-/// hooks.add(Priority::DEFAULT, Reach::ids([2, 5]), note("2 or 5"));
-/// hooks.add(Priority::DEFAULT, Reach::All(()), note("all"));
-/// hooks.add(Priority::STATE, Reach::ids([5]), note("5"));
+/// hooks.add(Priority::DEFAULT, HookTargets::ids([2, 5]), note("2 or 5"));
+/// hooks.add(Priority::DEFAULT, HookTargets::All(()), note("all"));
+/// hooks.add(Priority::STATE, HookTargets::ids([5]), note("5"));
 /// let mut notes = Vec::new();
 /// for id in [4, 5] {
 ///     _ = hooks.at(id).call(&mut notes);
@@ -59,21 +59,21 @@ pub struct HooksById<F: ?Sized, D = ()> {
 
 /// The ids for which a hook is called, with a datum for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach<D = ()> {
+pub enum HookTargets<D = ()> {
     /// Every id. The hook is in the main list.
     All(D),
     /// Particular ids, as part of the main list. The hook is called before hooks in
-    /// [`Reach::Ids`] of the same priority.
+    /// [`HookTargets::Ids`] of the same priority.
     Main(Vec<(usize, D)>),
-    /// Particular ids. The hook is called after hooks in [`Reach::All`] and [`Reach::Main`]
+    /// Particular ids. The hook is called after hooks in [`HookTargets::All`] and [`HookTargets::Main`]
     /// of the same priority.
     Ids(Vec<(usize, D)>),
 }
 
-impl Reach {
-    /// Creates a [`Reach::Ids`] without data.
-    pub fn ids(ids: impl IntoIterator<Item = usize>) -> Reach {
-        Reach::Ids(ids.into_iter().map(|id| (id, ())).collect())
+impl HookTargets {
+    /// Creates a [`HookTargets::Ids`] without data.
+    pub fn ids(ids: impl IntoIterator<Item = usize>) -> HookTargets {
+        HookTargets::Ids(ids.into_iter().map(|id| (id, ())).collect())
     }
 }
 
@@ -87,7 +87,7 @@ struct Info<D> {
     references: u32,
     /// The place in the order of additions.
     number: u64,
-    reach: Reach<D>,
+    reach: HookTargets<D>,
 }
 
 /// Hooks by number, in the order in which they were added. A map, so that removing one
@@ -161,8 +161,8 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
     }
 
     /// Adds a hook after all others of the same priority and kind of list.
-    pub fn add(&mut self, priority: Priority, reach: Reach<D>, hook: Box<F>) -> HookId {
-        let id = HookId::fresh();
+    pub fn add(&mut self, priority: Priority, reach: HookTargets<D>, hook: Box<F>) -> HookId {
+        let id = HookId::unique();
         self.insert(id, priority, reach, hook);
         id
     }
@@ -177,7 +177,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         &mut self,
         id: HookId,
         priority: Priority,
-        reach: Reach<D>,
+        reach: HookTargets<D>,
         hook: Box<F>,
     ) -> Result<(), PriorityConflict> {
         let Some(slot) = self.by_identity.get(&id) else {
@@ -212,7 +212,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
 
     /// Sets the ids for which a hook is called, and nothing else. Returns `false` if
     /// there is no hook with this identity.
-    pub fn set_reach(&mut self, id: HookId, reach: Reach<D>) -> bool {
+    pub fn set_targets(&mut self, id: HookId, reach: HookTargets<D>) -> bool {
         let Some(slot) = self.by_identity.get(&id).copied() else { return false };
         if let Some(mut info) = self.infos[slot as usize].take() {
             self.unregister(info.number, &info.reach);
@@ -250,7 +250,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         slots.filter_map(|slot| self.infos[slot as usize].as_ref()?.info()).collect()
     }
 
-    fn insert(&mut self, id: HookId, priority: Priority, reach: Reach<D>, hook: Box<F>) {
+    fn insert(&mut self, id: HookId, priority: Priority, reach: HookTargets<D>, hook: Box<F>) {
         let free = self.free.pop().map(|Reverse(slot)| slot);
         let slot = free.unwrap_or_else(|| {
             self.hooks.push(None);
@@ -265,11 +265,11 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         self.infos[slot as usize] = Some(Info { id, priority, references: 1, number, reach });
     }
 
-    fn register(&mut self, slot: Slot, number: u64, reach: &Reach<D>) {
+    fn register(&mut self, slot: Slot, number: u64, reach: &HookTargets<D>) {
         let registration = |data: &D| Registration { slot, data: data.clone() };
         match reach {
-            Reach::All(data) => _ = self.for_all_ids.insert(number, registration(data)),
-            Reach::Main(ids) | Reach::Ids(ids) => {
+            HookTargets::All(data) => _ = self.for_all_ids.insert(number, registration(data)),
+            HookTargets::Main(ids) | HookTargets::Ids(ids) => {
                 for (id, data) in ids {
                     if *id >= self.for_id.len() {
                         self.for_id.resize_with(id + 1, Registrations::new);
@@ -282,23 +282,23 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
         self.mark_stale(reach);
     }
 
-    fn unregister(&mut self, number: u64, reach: &Reach<D>) {
+    fn unregister(&mut self, number: u64, reach: &HookTargets<D>) {
         match reach {
-            Reach::All(_) => _ = self.for_all_ids.remove(&number),
-            Reach::Main(ids) | Reach::Ids(ids) => {
+            HookTargets::All(_) => _ = self.for_all_ids.remove(&number),
+            HookTargets::Main(ids) | HookTargets::Ids(ids) => {
                 ids.iter().for_each(|(id, _)| _ = self.for_id[*id].remove(&number));
             }
         }
         self.mark_stale(reach);
     }
 
-    fn mark_stale(&mut self, reach: &Reach<D>) {
+    fn mark_stale(&mut self, reach: &HookTargets<D>) {
         let ids = match reach {
-            Reach::All(_) => {
+            HookTargets::All(_) => {
                 self.stale = Stale::All;
                 return;
             }
-            Reach::Main(ids) | Reach::Ids(ids) => ids.iter().map(|(id, _)| *id),
+            HookTargets::Main(ids) | HookTargets::Ids(ids) => ids.iter().map(|(id, _)| *id),
         };
         match &mut self.stale {
             Stale::None => self.stale = Stale::Ids(ids.collect()),
@@ -397,7 +397,7 @@ fn bit_of(id: usize) -> u64 {
 
 impl<D> Info<D> {
     fn order(&self) -> (Priority, bool, u64) {
-        (self.priority, matches!(self.reach, Reach::Ids(_)), self.number)
+        (self.priority, matches!(self.reach, HookTargets::Ids(_)), self.number)
     }
 
     fn info(&self) -> Option<HookInfo> {
@@ -418,11 +418,11 @@ impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
     /// [`find`](Self::find), so the branch on it resolves earlier when it is
     /// mispredicted. `true` does not mean that there are hooks.
     #[inline(always)]
-    pub fn may_be_heard(&self, id: usize) -> bool {
+    pub fn may_have_hooks(&self, id: usize) -> bool {
         self.plans.id_filter & bit_of(id) != 0
     }
 
-    /// Finds the hooks for an id, for use with [`is_heard`](Self::is_heard) and
+    /// Finds the hooks for an id, for use with [`has_hooks`](Self::has_hooks) and
     /// [`at`](Self::at).
     #[inline(always)]
     pub fn find(&self, id: usize) -> HooksFound {
@@ -432,7 +432,7 @@ impl<F: ?Sized, D> ReadyHooks<'_, F, D> {
     /// Returns `true` if any hooks were found. Equivalent to testing
     /// [`HooksAt::is_empty`], but faster.
     #[inline(always)]
-    pub fn is_heard(&self, found: HooksFound) -> bool {
+    pub fn has_hooks(&self, found: HooksFound) -> bool {
         self.has_common_hooks || found.number != COMMON
     }
 
@@ -476,7 +476,7 @@ impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
     /// share for this id. Returns `Break` if any of these calls did.
     ///
     /// ```
-    /// use lttv_hooks::{Flow, HooksById, Priority, Reach};
+    /// use lttv_hooks::{Flow, HooksById, Priority, HookTargets};
     ///
     /// let mut hooks: HooksById<dyn FnMut(u32) -> Flow, u32> = HooksById::new();
     /// let mut sum = 0;
@@ -485,7 +485,7 @@ impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
     ///         assert_eq!(number, wanted);
     ///         Flow::Continue(())
     ///     };
-    ///     hooks.add(Priority::DEFAULT, Reach::All(datum), Box::new(hook));
+    ///     hooks.add(Priority::DEFAULT, HookTargets::All(datum), Box::new(hook));
     /// }
     /// _ = hooks.at(0).call_runs(|run, datum| {
     ///     sum += *datum; // once for the first two

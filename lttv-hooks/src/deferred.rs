@@ -64,7 +64,7 @@ impl<F: ?Sized> Deferred<F> {
 
     /// Adds a hook when the changes are applied. Returns the id that the hook will have.
     pub fn add(&mut self, priority: Priority, hook: Box<F>) -> HookId {
-        let id = HookId::fresh();
+        let id = HookId::unique();
         self.add_as(id, priority, hook);
         id
     }

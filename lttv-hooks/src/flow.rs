@@ -8,21 +8,21 @@ pub type Flow = ControlFlow<()>;
 
 /// A return type of functions in [`Hooks`](crate::Hooks): a [`Flow`], or `()`, which
 /// continues.
-pub trait Verdict {
+pub trait IntoFlow {
     /// Converts the value to a flow.
-    fn flow(self) -> Flow;
+    fn into_flow(self) -> Flow;
 }
 
-impl Verdict for () {
+impl IntoFlow for () {
     #[inline(always)]
-    fn flow(self) -> Flow {
+    fn into_flow(self) -> Flow {
         ControlFlow::Continue(())
     }
 }
 
-impl Verdict for Flow {
+impl IntoFlow for Flow {
     #[inline(always)]
-    fn flow(self) -> Flow {
+    fn into_flow(self) -> Flow {
         self
     }
 }

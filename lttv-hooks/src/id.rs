@@ -11,7 +11,7 @@ pub struct HookId(NonZeroU64);
 
 impl HookId {
     /// Creates an id that no hook has yet.
-    pub fn fresh() -> Self {
+    pub fn unique() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         HookId(NonZeroU64::new(number).unwrap_or(NonZeroU64::MAX))

@@ -44,7 +44,7 @@
 //! ```
 //! use lttv_hooks::{HookId, Hooks, Priority};
 //!
-//! let id = HookId::fresh();
+//! let id = HookId::unique();
 //! let mut hooks: Hooks<u32> = Hooks::new();
 //! for _ in 0..2 {
 //!     hooks.add_as(id, Priority::DEFAULT, |calls| *calls += 1)?;
@@ -103,9 +103,9 @@ mod list;
 mod merged;
 mod priority;
 
-pub use by_id::{HookRun, HooksAt, HooksById, HooksFound, Reach, ReadyHooks};
+pub use by_id::{HookRun, HookTargets, HooksAt, HooksById, HooksFound, ReadyHooks};
 pub use deferred::Deferred;
-pub use flow::{Flow, Verdict};
+pub use flow::{Flow, IntoFlow};
 pub use id::{HookId, HookInfo, Removal};
 pub use list::{HookList, Hooks, SendHooks};
 pub use merged::call_merged;

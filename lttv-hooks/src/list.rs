@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use crate::flow::{Flow, Verdict, or_break};
+use crate::flow::{Flow, IntoFlow, or_break};
 use crate::id::{HookId, HookInfo, Removal};
 use crate::priority::{Priority, PriorityConflict};
 
@@ -63,7 +63,7 @@ impl<F: ?Sized> HookList<F> {
 
     /// Adds a hook after all others of its priority. Returns its new id.
     pub fn add_boxed(&mut self, priority: Priority, hook: Box<F>) -> HookId {
-        let id = HookId::fresh();
+        let id = HookId::unique();
         self.insert(Entry { id, priority, references: 1, hook });
         id
     }
@@ -168,12 +168,12 @@ impl<F: ?Sized> HookList<F> {
 impl<'h, C: ?Sized> Hooks<'h, C> {
     /// Adds a function after all others of its priority. The function returns a [`Flow`]
     /// or nothing. Returns its new id.
-    pub fn add<V: Verdict>(
+    pub fn add<V: IntoFlow>(
         &mut self,
         priority: Priority,
         mut hook: impl FnMut(&mut C) -> V + 'h,
     ) -> HookId {
-        self.add_boxed(priority, Box::new(move |call| hook(call).flow()))
+        self.add_boxed(priority, Box::new(move |call| hook(call).into_flow()))
     }
 
     /// Adds a function under a given id. If a hook with this id is in the list, its
@@ -182,25 +182,25 @@ impl<'h, C: ?Sized> Hooks<'h, C> {
     /// # Errors
     ///
     /// Returns an error if the existing hook has another priority.
-    pub fn add_as<V: Verdict>(
+    pub fn add_as<V: IntoFlow>(
         &mut self,
         id: HookId,
         priority: Priority,
         mut hook: impl FnMut(&mut C) -> V + 'h,
     ) -> Result<(), PriorityConflict> {
-        self.add_boxed_as(id, priority, Box::new(move |call| hook(call).flow()))
+        self.add_boxed_as(id, priority, Box::new(move |call| hook(call).into_flow()))
     }
 }
 
 impl<'h, C: ?Sized> SendHooks<'h, C> {
     /// Adds a function after all others of its priority. The function returns a [`Flow`]
     /// or nothing. Returns its new id.
-    pub fn add<V: Verdict>(
+    pub fn add<V: IntoFlow>(
         &mut self,
         priority: Priority,
         mut hook: impl FnMut(&mut C) -> V + Send + 'h,
     ) -> HookId {
-        self.add_boxed(priority, Box::new(move |call| hook(call).flow()))
+        self.add_boxed(priority, Box::new(move |call| hook(call).into_flow()))
     }
 
     /// Adds a function under a given id. If a hook with this id is in the list, its
@@ -209,13 +209,13 @@ impl<'h, C: ?Sized> SendHooks<'h, C> {
     /// # Errors
     ///
     /// Returns an error if the existing hook has another priority.
-    pub fn add_as<V: Verdict>(
+    pub fn add_as<V: IntoFlow>(
         &mut self,
         id: HookId,
         priority: Priority,
         mut hook: impl FnMut(&mut C) -> V + Send + 'h,
     ) -> Result<(), PriorityConflict> {
-        self.add_boxed_as(id, priority, Box::new(move |call| hook(call).flow()))
+        self.add_boxed_as(id, priority, Box::new(move |call| hook(call).into_flow()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use lttv_hooks::{Flow, HookId, HookList, Hooks, HooksById, Priority, Reach, call_merged};
+use lttv_hooks::{Flow, HookId, HookList, HookTargets, Hooks, HooksById, Priority, call_merged};
 use proptest::prelude::*;
 
 const IDS: usize = 6;
@@ -21,19 +21,21 @@ struct Model {
     name: usize,
     priority: Priority,
     references: u32,
-    reach: Reach<usize>,
+    reach: HookTargets<usize>,
 }
 
 impl Model {
     fn datum(&self, id: usize) -> Option<usize> {
         match &self.reach {
-            Reach::All(datum) => Some(*datum),
-            Reach::Main(ids) | Reach::Ids(ids) => ids.iter().find(|i| i.0 == id).map(|i| i.1),
+            HookTargets::All(datum) => Some(*datum),
+            HookTargets::Main(ids) | HookTargets::Ids(ids) => {
+                ids.iter().find(|i| i.0 == id).map(|i| i.1)
+            }
         }
     }
 
     fn by_id(&self) -> bool {
-        matches!(self.reach, Reach::Ids(_))
+        matches!(self.reach, HookTargets::Ids(_))
     }
 }
 
@@ -41,7 +43,7 @@ impl Model {
 enum Step {
     Add {
         priority: Priority,
-        reach: Reach<usize>,
+        reach: HookTargets<usize>,
     },
     /// Adds a previously added hook again, by its number.
     AddAgain {
@@ -53,7 +55,7 @@ enum Step {
     },
     SetReach {
         number: usize,
-        reach: Reach<usize>,
+        reach: HookTargets<usize>,
     },
     Call {
         stoppers: Vec<usize>,
@@ -64,12 +66,12 @@ fn priority() -> impl Strategy<Value = Priority> {
     prop::sample::select(vec![0, 25, 50, 51, 99]).prop_map(|n| Priority::new(n).unwrap())
 }
 
-fn reach() -> impl Strategy<Value = Reach<usize>> {
+fn reach() -> impl Strategy<Value = HookTargets<usize>> {
     let ids = || prop::collection::btree_map(0..IDS, 0..100usize, 0..4);
     prop_oneof![
-        (0..100usize).prop_map(Reach::All),
-        ids().prop_map(|ids| Reach::Main(ids.into_iter().collect())),
-        ids().prop_map(|ids| Reach::Ids(ids.into_iter().collect())),
+        (0..100usize).prop_map(HookTargets::All),
+        ids().prop_map(|ids| HookTargets::Main(ids.into_iter().collect())),
+        ids().prop_map(|ids| HookTargets::Ids(ids.into_iter().collect())),
     ]
 }
 
@@ -126,7 +128,7 @@ proptest! {
                     let wanted = priority.unwrap_or_else(|| {
                         there.as_ref().map_or(Priority::DEFAULT, |hook| hook.priority)
                     });
-                    let reach = Reach::All(number);
+                    let reach = HookTargets::All(number);
                     let added = hooks.add_as(*id, wanted, reach.clone(), by_id_hook(number));
                     match there {
                         Some(hook) if hook.priority == wanted => hook.references += 1,
@@ -155,7 +157,7 @@ proptest! {
                 Step::SetReach { number, reach } => {
                     let Some(id) = ids.get(number) else { continue };
                     let there = model.iter_mut().find(|hook| hook.name == number);
-                    prop_assert_eq!(hooks.set_reach(*id, reach.clone()), there.is_some());
+                    prop_assert_eq!(hooks.set_targets(*id, reach.clone()), there.is_some());
                     if let Some(hook) = there {
                         hook.reach = reach;
                     }
@@ -171,8 +173,8 @@ proptest! {
                         } else {
                             ready = hooks.ready();
                             let found = ready.find(id);
-                            prop_assert_eq!(ready.is_heard(found), !expected.is_empty());
-                            prop_assert!(ready.may_be_heard(id) || expected.is_empty());
+                            prop_assert_eq!(ready.has_hooks(found), !expected.is_empty());
+                            prop_assert!(ready.may_have_hooks(id) || expected.is_empty());
                             ready.at(found)
                         };
                         prop_assert_eq!(at.is_empty(), expected.is_empty());
@@ -197,7 +199,7 @@ proptest! {
         other in prop::collection::vec((0..8usize, priority()), 0..8),
         stopper in 0..8usize,
     ) {
-        let ids: Vec<HookId> = (0..8).map(|_| HookId::fresh()).collect();
+        let ids: Vec<HookId> = (0..8).map(|_| HookId::unique()).collect();
         let called = RefCell::new(Vec::new());
         let hook = |name: usize, list: &'static str| {
             let called = &called;

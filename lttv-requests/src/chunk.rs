@@ -2,13 +2,13 @@
 
 use ltt_read::Timestamp;
 
-use crate::identity::{ModuleId, Owner, RequestId};
+use crate::identity::{ComputationId, Owner, RequestId};
 
 /// The results of a call of [`service_chunk`](crate::Scheduler::service_chunk), and of
 /// the previous call if that one panicked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Chunk {
+pub struct ChunkReport {
     /// The number of events read for requests. Each event counts once, however many
     /// requests receive it.
     pub read: u64,
@@ -21,11 +21,11 @@ pub struct Chunk {
     pub seeks: u64,
     /// The number of events that a long seek has passed over. The seek may continue in
     /// the next call.
-    pub sought: u64,
+    pub passed_over: u64,
     /// The requests that started.
     pub started: Vec<RequestId>,
     /// The requests that ended, in this order. Requests that end before they start are
-    /// not included, [by default](crate::Scheduler::set_telling_all); nor are those that
+    /// not included, [by default](crate::Scheduler::set_report_unstarted); nor are those that
     /// the application has cancelled.
     pub finished: Vec<Finished>,
     /// The requests that were interrupted in favour of others; they continue later at
@@ -36,7 +36,7 @@ pub struct Chunk {
     /// The number of events read in the [background](crate::Background).
     pub computed: u64,
     /// The notifications from background computations.
-    pub reached: Vec<Reached>,
+    pub notifications: Vec<Notification>,
     /// The status of the scheduler: whether to call again.
     pub status: Status,
 }
@@ -64,7 +64,7 @@ pub enum Status {
     Paused,
 }
 
-impl Chunk {
+impl ChunkReport {
     /// Returns `true` if work remains, so that the application should call again.
     pub fn has_more(&self) -> bool {
         self.status == Status::More
@@ -132,9 +132,9 @@ pub struct Finished {
 /// A notification: a computation has met the condition of an owner, or is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reached {
+pub struct Notification {
     /// The owner that requested the notification.
     pub owner: Owner,
     /// The computation.
-    pub module: ModuleId,
+    pub computation: ComputationId,
 }

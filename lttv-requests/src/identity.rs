@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// ```
 /// use lttv_requests::Owner;
 ///
-/// let (list, histogram) = (Owner::fresh(), Owner::fresh());
+/// let (list, histogram) = (Owner::unique(), Owner::unique());
 /// assert_ne!(list, histogram);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +16,7 @@ pub struct Owner(u64);
 
 impl Owner {
     /// Creates an owner that differs from all others of this process.
-    pub fn fresh() -> Self {
+    pub fn unique() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Owner(LAST.fetch_add(1, Ordering::Relaxed))
     }
@@ -35,4 +35,4 @@ impl RequestId {
 
 /// The id of a computation, valid only for the [`Background`](crate::Background) that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ModuleId(pub(crate) usize);
+pub struct ComputationId(pub(crate) usize);

@@ -23,7 +23,7 @@
 //! let middle = context.contexts().time_span().expect("some events").end;
 //! let mut scheduler = Scheduler::new(context);
 //!
-//! let (histogram, table) = (Owner::fresh(), Owner::fresh());
+//! let (histogram, table) = (Owner::unique(), Owner::unique());
 //! scheduler.submit(
 //!     EventsRequest::new(histogram).on_every_event(|_, _| events.set(events.get() + 1)),
 //! )?;
@@ -33,8 +33,8 @@
 //! let ten = scheduler.submit(
 //!     EventsRequest::new(table)
 //!         .urgency(Urgency::HIGH)
-//!         .from(ltt_read::Timestamp::from_ns(middle.ns() - 1_000_000))
-//!         .events(10)
+//!         .starting_at(ltt_read::Timestamp::from_ns(middle.as_ns() - 1_000_000))
+//!         .max_events(10)
 //!         .on_event("sched_*", |call, _| list.borrow_mut().push(call.time())),
 //! )?;
 //! let chunk = scheduler.service_chunk(Budget::events(1000));
@@ -58,7 +58,7 @@
 //! the state of that event. When reading continues elsewhere, the scheduler restores the
 //! nearest saved state (a checkpoint, or the state at which a request was interrupted)
 //! and replays events from there. Replaying counts as work: it is done in chunks as well,
-//! and [`Chunk::replay`] reports its progress.
+//! and [`ChunkReport::replay`] reports its progress.
 //!
 //! One state is kept for each position at which requests wait, unlike in LTTV, which was
 //! designed for a single one. In a test with random interruptions
@@ -75,7 +75,7 @@
 //!
 //! # Viewers
 //!
-//! A [`Tab`] holds the selection that viewers of one traceset share: the time window, the
+//! A [`SharedView`] holds the selection that viewers of one traceset share: the time window, the
 //! current time and position, and the filter. The module [`views`] has models that any
 //! user interface can draw: an event table, a histogram, and charts of the activity of
 //! processes and CPUs.
@@ -83,14 +83,14 @@
 //! ```
 //! use lttv_context::{Traceset, TracesetContext};
 //! use lttv_requests::views::Histogram;
-//! use lttv_requests::{Budget, Owner, Scheduler, Tab};
+//! use lttv_requests::{Budget, Owner, Scheduler, SharedView};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let context = TracesetContext::new(Traceset::open(path)?);
-//! let (traceset, span) = (context.traceset().generation(), context.contexts().time_span());
-//! let mut tab: Tab<String> = Tab::new(traceset, span);
+//! let (traceset, span) = (context.traceset().revision(), context.contexts().time_span());
+//! let mut tab: SharedView<String> = SharedView::new(traceset, span);
 //! let mut scheduler = Scheduler::new(context);
-//! let (owner, viewer) = (Owner::fresh(), tab.add_viewer());
+//! let (owner, viewer) = (Owner::unique(), tab.add_viewer());
 //! let histogram = Histogram::new(tab.window(), 80);
 //!
 //! tab.fit(None); // show the whole traceset
@@ -143,13 +143,13 @@ pub mod views;
 mod window;
 
 pub use budget::Budget;
-pub use chunk::{Chunk, FinishReason, Finished, Reached, Replay, Status};
-pub use identity::{ModuleId, Owner, RequestId};
+pub use chunk::{ChunkReport, FinishReason, Finished, Notification, Replay, Status};
+pub use identity::{ComputationId, Owner, RequestId};
 pub use request::control::Control;
 pub use request::request_filter::EventFilter;
 pub use request::request_start::Start;
 pub use request::{EventsRequest, SubmitError, Urgency};
-pub use scheduler::background::{Background, Stage, When};
+pub use scheduler::background::{Background, ComputationProgress, Condition};
 pub use scheduler::{Pending, Scheduler};
-pub use tab::{Changes, Tab, ViewerId};
+pub use tab::{Changes, SharedView, ViewerId};
 pub use window::TimeWindow;

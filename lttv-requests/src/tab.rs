@@ -2,7 +2,7 @@
 
 use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
-use lttv_context::{Generation, StalePosition, TimeSpan, TracesetPosition};
+use lttv_context::{Revision, StalePosition, TimeSpan, TracesetPosition};
 
 use crate::window::TimeWindow;
 
@@ -20,11 +20,11 @@ use crate::window::TimeWindow;
 ///
 /// ```
 /// use lttv_context::{TracesetContext, Traceset};
-/// use lttv_requests::Tab;
+/// use lttv_requests::SharedView;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let context = TracesetContext::new(Traceset::open(path)?);
-/// let mut tab: Tab<String> = Tab::new(context.traceset().generation(), context.contexts().time_span());
+/// let mut tab: SharedView<String> = SharedView::new(context.traceset().revision(), context.contexts().time_span());
 /// let (list, chart) = (tab.add_viewer(), tab.add_viewer());
 /// let before = tab.window();
 /// tab.zoom(0.5, Some(list));
@@ -35,8 +35,8 @@ use crate::window::TimeWindow;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Tab<F> {
-    traceset: Generation,
+pub struct SharedView<F> {
+    traceset: Revision,
     span: Option<TimeSpan>,
     window: TimeWindow,
     time: Timestamp,
@@ -49,7 +49,7 @@ pub struct Tab<F> {
     is_delivering: bool,
 }
 
-/// The id of a viewer, valid only for the [`Tab`] that returned it.
+/// The id of a viewer, valid only for the [`SharedView`] that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ViewerId(usize);
 
@@ -85,12 +85,12 @@ const FIRST_WIDTH: i64 = 1_000_000_000;
 /// The initial position of the divider.
 const FIRST_DIVIDER: f64 = 0.25;
 
-impl<F: PartialEq> Tab<F> {
+impl<F: PartialEq> SharedView<F> {
     /// Creates a tab for a traceset of a generation and time span. The window covers the
     /// first second.
-    pub fn new(traceset: Generation, span: Option<TimeSpan>) -> Self {
-        let begin = span.map_or(Timestamp::from_ns(0), |span| span.begin);
-        Tab {
+    pub fn new(traceset: Revision, span: Option<TimeSpan>) -> Self {
+        let begin = span.map_or(Timestamp::from_ns(0), |span| span.start);
+        SharedView {
             traceset,
             span,
             window: first_window(span),
@@ -179,7 +179,7 @@ impl<F: PartialEq> Tab<F> {
     /// Multiplies the width of the window by a factor, around the current time, or around
     /// the middle of the window if the current time is outside.
     pub fn zoom(&mut self, factor: f64, by: Option<ViewerId>) {
-        let middle = self.window.begin().ns().saturating_add_unsigned(self.window.width() / 2);
+        let middle = self.window.start().as_ns().saturating_add_unsigned(self.window.width() / 2);
         let is_inside = self.window.contains(self.time);
         let around = if is_inside { self.time } else { Timestamp::from_ns(middle) };
         self.set_window(self.window.zoomed(factor, around), by);
@@ -194,7 +194,7 @@ impl<F: PartialEq> Tab<F> {
     /// Sets the window to the whole span of the traceset.
     pub fn fit(&mut self, by: Option<ViewerId>) {
         if let Some(span) = self.span {
-            self.set_window(TimeWindow::of(span), by);
+            self.set_window(TimeWindow::covering(span), by);
         }
     }
 
@@ -226,8 +226,8 @@ impl<F: PartialEq> Tab<F> {
         position: &TracesetPosition,
         by: Option<ViewerId>,
     ) -> Result<(), StalePosition> {
-        if position.generation() != self.traceset {
-            return Err(StalePosition { position: position.generation(), traceset: self.traceset });
+        if position.revision() != self.traceset {
+            return Err(StalePosition { position: position.revision(), traceset: self.traceset });
         }
         if self.position.as_ref() == Some(position) || self.is_delivering {
             return Ok(());
@@ -281,7 +281,7 @@ impl<F: PartialEq> Tab<F> {
 
     /// Sets the traceset. The window and time are clamped to its span, and the position
     /// is cleared.
-    pub fn set_traceset(&mut self, traceset: Generation, span: Option<TimeSpan>) {
+    pub fn set_traceset(&mut self, traceset: Revision, span: Option<TimeSpan>) {
         let had_none = self.span.is_none();
         (self.traceset, self.span) = (traceset, span);
         self.notify(None, |changes| changes.traceset = true);
@@ -291,7 +291,7 @@ impl<F: PartialEq> Tab<F> {
         let window = if had_none { first_window(span) } else { self.window };
         self.set_window(window, None);
         let Some(span) = span else { return };
-        let time = self.time.clamp(span.begin, span.end.max(span.begin));
+        let time = self.time.clamp(span.start, span.end.max(span.start));
         if std::mem::replace(&mut self.time, time) != time {
             self.notify(None, |changes| changes.time = true);
         }
@@ -324,12 +324,12 @@ impl<F: PartialEq> Tab<F> {
 }
 
 fn first_window(span: Option<TimeSpan>) -> TimeWindow {
-    let begin = span.map_or(0, |span| span.begin.ns());
+    let begin = span.map_or(0, |span| span.start.as_ns());
     let span = span
-        .unwrap_or(TimeSpan { begin: Timestamp::from_ns(0), end: Timestamp::from_ns(FIRST_WIDTH) });
+        .unwrap_or(TimeSpan { start: Timestamp::from_ns(0), end: Timestamp::from_ns(FIRST_WIDTH) });
     let second = TimeSpan {
-        begin: span.begin,
+        start: span.start,
         end: Timestamp::from_ns(begin.saturating_add(FIRST_WIDTH - 1)),
     };
-    TimeWindow::of(second).clamped(span)
+    TimeWindow::covering(second).clamped(span)
 }

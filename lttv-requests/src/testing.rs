@@ -12,7 +12,7 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
 //! let journal = Journal::new();
-//! scheduler.submit(journal.watch(EventsRequest::new(Owner::fresh()).events(3)))?;
+//! scheduler.submit(journal.watch(EventsRequest::new(Owner::unique()).max_events(3)))?;
 //! serve_all(&mut scheduler, Budget::events(2));
 //!
 //! journal.assert_whole();
@@ -60,7 +60,7 @@ impl fmt::Display for Call {
         match self {
             Call::BeforeRequest => f.write_str("before_request"),
             Call::BeforeChunk => f.write_str("before_chunk"),
-            Call::Event { time, name, .. } => write!(f, "event {} {name}", time.ns()),
+            Call::Event { time, name, .. } => write!(f, "event {} {name}", time.as_ns()),
             Call::AfterChunk => f.write_str("after_chunk"),
             Call::AfterRequest(reason) => write!(f, "after_request {}", reason.name()),
         }
@@ -223,7 +223,7 @@ pub fn assert_alone_is_together<'h>(
         let mut scheduler = Scheduler::new(context());
         let journals = numbers.map(|number| {
             let journal = Journal::new();
-            let watched = journal.watch(request(number, Owner::fresh()));
+            let watched = journal.watch(request(number, Owner::unique()));
             scheduler.submit(watched).expect("the request is valid");
             journal
         });

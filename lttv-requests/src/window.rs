@@ -15,7 +15,7 @@ use lttv_context::TimeSpan;
 /// let window = TimeWindow::new(at(100), at(200)).expect("not empty");
 /// assert_eq!(window.zoomed(0.5, at(150)), TimeWindow::new(at(125), at(175)).unwrap());
 /// assert_eq!(window.scrolled(0.1), TimeWindow::new(at(110), at(210)).unwrap());
-/// let span = TimeSpan { begin: at(0), end: at(205) };
+/// let span = TimeSpan { start: at(0), end: at(205) };
 /// assert_eq!(window.scrolled(0.1).clamped(span), TimeWindow::new(at(106), at(206)).unwrap());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,18 +28,18 @@ pub struct TimeWindow {
 impl TimeWindow {
     /// Creates a window from its start and end. Returns `None` unless the end is later.
     pub fn new(begin: Timestamp, end: Timestamp) -> Option<Self> {
-        let (begin, end) = (begin.ns(), end.ns());
+        let (begin, end) = (begin.as_ns(), end.as_ns());
         (begin < end).then(|| TimeWindow { begin, width: end.abs_diff(begin) })
     }
 
     /// Creates a window that covers a span, including the last time of the span.
-    pub fn of(span: TimeSpan) -> Self {
-        let width = span.end.ns().saturating_add(1).abs_diff(span.begin.ns()).max(1);
-        TimeWindow { begin: span.begin.ns(), width }.within_time()
+    pub fn covering(span: TimeSpan) -> Self {
+        let width = span.end.as_ns().saturating_add(1).abs_diff(span.start.as_ns()).max(1);
+        TimeWindow { begin: span.start.as_ns(), width }.within_time()
     }
 
     /// Returns the start: the first time in the window.
-    pub fn begin(self) -> Timestamp {
+    pub fn start(self) -> Timestamp {
         Timestamp::from_ns(self.begin)
     }
 
@@ -55,18 +55,18 @@ impl TimeWindow {
 
     /// Returns `true` if a time is in the window.
     pub fn contains(self, time: Timestamp) -> bool {
-        (self.begin()..self.end()).contains(&time)
+        (self.start()..self.end()).contains(&time)
     }
 
     /// Returns a window of equal width, moved as little as possible to be within a span.
     /// Returns the whole span if the window is wider.
     #[must_use]
     pub fn clamped(self, span: TimeSpan) -> Self {
-        let all = TimeWindow::of(span);
+        let all = TimeWindow::covering(span);
         if self.width >= all.width {
             return all;
         }
-        let last = all.end().ns().saturating_sub_unsigned(self.width);
+        let last = all.end().as_ns().saturating_sub_unsigned(self.width);
         TimeWindow { begin: self.begin.clamp(all.begin, last), ..self }
     }
 
@@ -76,7 +76,7 @@ impl TimeWindow {
     #[must_use]
     pub fn zoomed(self, factor: f64, around: Timestamp) -> Self {
         let factor = if factor.is_finite() { factor.max(0.0) } else { 1.0 };
-        let around = around.ns().clamp(self.begin, self.end().ns());
+        let around = around.as_ns().clamp(self.begin, self.end().as_ns());
         let before = around.abs_diff(self.begin) as f64 * factor;
         TimeWindow {
             begin: around.saturating_sub_unsigned(before.round() as u64),
@@ -96,7 +96,7 @@ impl TimeWindow {
     /// Returns a window of equal width with a time in its middle.
     #[must_use]
     pub fn centred(self, time: Timestamp) -> Self {
-        let begin = time.ns().saturating_sub_unsigned(self.width / 2);
+        let begin = time.as_ns().saturating_sub_unsigned(self.width / 2);
         TimeWindow { begin, ..self }.within_time()
     }
 
@@ -104,8 +104,8 @@ impl TimeWindow {
     /// and after it. A viewer that has drawn the other window needs to request these
     /// parts.
     pub fn outside(self, other: TimeWindow) -> impl Iterator<Item = TimeWindow> {
-        let before = TimeWindow::new(self.begin(), self.end().min(other.begin()));
-        let behind = TimeWindow::new(self.begin().max(other.end()), self.end());
+        let before = TimeWindow::new(self.start(), self.end().min(other.start()));
+        let behind = TimeWindow::new(self.start().max(other.end()), self.end());
         before.into_iter().chain(behind)
     }
 

@@ -8,8 +8,8 @@ use std::fmt::Debug;
 
 use lttv_requests::views::{Row, Segment, Timeline};
 use lttv_requests::{
-    Budget, Chunk, FinishReason, Finished, Owner, Pending, Reached, RequestId, SubmitError, Tab,
-    TimeWindow,
+    Budget, ChunkReport, FinishReason, Finished, Notification, Owner, Pending, RequestId,
+    SharedView, SubmitError, TimeWindow,
 };
 
 fn shared<T: Send + Sync + Debug>() {}
@@ -19,11 +19,11 @@ fn inputs_and_results_are_send_and_sync() {
     shared::<Owner>();
     shared::<RequestId>();
     shared::<Budget>();
-    shared::<Chunk>();
+    shared::<ChunkReport>();
     shared::<Finished>();
     shared::<FinishReason>();
     shared::<Pending>();
-    shared::<Reached>();
+    shared::<Notification>();
     shared::<TimeWindow>();
 }
 
@@ -32,7 +32,7 @@ fn drawn_values_are_send_and_sync() {
     shared::<Timeline<u32, u8>>();
     shared::<Row<u32, u8>>();
     shared::<Segment<u8>>();
-    shared::<Tab<()>>();
+    shared::<SharedView<()>>();
 }
 
 #[test]

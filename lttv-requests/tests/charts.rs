@@ -31,9 +31,9 @@ fn windows() -> [TimeWindow; 2] {
     let span = context.contexts().time_span().unwrap();
     // The first packet begins long before the first event.
     let first = context.position().time().unwrap();
-    let all = TimeWindow::new(first, TimeWindow::of(span).end()).unwrap();
+    let all = TimeWindow::new(first, TimeWindow::covering(span).end()).unwrap();
     let at = |part: u64| {
-        Timestamp::from_ns(all.begin().ns().saturating_add_unsigned(all.width() / 10 * part))
+        Timestamp::from_ns(all.start().as_ns().saturating_add_unsigned(all.width() / 10 * part))
     };
     [all, TimeWindow::new(at(3), at(6)).unwrap()]
 }
@@ -59,15 +59,15 @@ where
         }
     };
     let (mut context, state) = context();
-    context.seek_time_with_state(window.begin());
-    look(window.begin(), &context.extensions()[state]);
+    context.seek_time_with_state(window.start());
+    look(window.start(), &context.extensions()[state]);
     context.on_event(Subscription::to_every_event(), |call| {
         let machine = &call.extensions[state];
         if machine.transition(call.trace.index(), call.event.type_id()).is_some() {
             look(call.time(), machine);
         }
     });
-    context.middle(&Bounds::all().until(window.end())).unwrap();
+    context.read(&Bounds::all().until(window.end())).unwrap();
     drop(context);
     history.into_inner()
 }
@@ -83,10 +83,10 @@ fn segments<S: SegmentState>(
         let Some(state) = *state else { continue };
         match segments.last_mut() {
             Some(last) if last.end == *begin && last.state == state => last.end = end,
-            _ => segments.push(Segment { begin: *begin, end, state, active: 0, crowded: false }),
+            _ => segments.push(Segment { start: *begin, end, state, active: 0, crowded: false }),
         }
     }
-    segments.retain(|segment| segment.begin < segment.end);
+    segments.retain(|segment| segment.start < segment.end);
     for segment in segments.iter_mut().filter(|segment| segment.state.is_active()) {
         segment.active = segment.length();
     }
@@ -121,17 +121,17 @@ where
     S: SegmentState + Debug,
 {
     let (window, resolution) = (timeline.window(), timeline.resolution());
-    let column = |time: Timestamp| time.ns().abs_diff(window.begin().ns()) / resolution;
+    let column = |time: Timestamp| time.as_ns().abs_diff(window.start().as_ns()) / resolution;
     for row in timeline.rows() {
         let drawn = drawn(row);
         let true_ones = segments(&history[row.key()], window.end());
-        let begins: Vec<u64> = drawn.iter().map(|segment| column(segment.begin)).collect();
+        let begins: Vec<u64> = drawn.iter().map(|segment| column(segment.start)).collect();
         assert!(begins.is_sorted());
         assert!(begins.windows(3).all(|three| three[0] < three[2]), "{begins:?}");
         for segment in &drawn {
             let inside = |of: &Segment<S>| {
-                let (begin, end) = (of.begin.max(segment.begin), of.end.min(segment.end));
-                (of.active > 0 && begin < end).then(|| end.ns().abs_diff(begin.ns()))
+                let (begin, end) = (of.start.max(segment.start), of.end.min(segment.end));
+                (of.active > 0 && begin < end).then(|| end.as_ns().abs_diff(begin.as_ns()))
             };
             let active: u64 = true_ones.iter().filter_map(inside).sum();
             assert_eq!(segment.active, active, "{:?} {segment:?}", row.key());
@@ -140,11 +140,11 @@ where
         let active = |all: &[Segment<S>]| all.iter().map(|s| s.active).sum::<u64>();
         assert_eq!(active(&drawn), active(&true_ones), "{:?}", row.key());
         assert_eq!(row.is_active(), active(&true_ones) > 0);
-        assert!(drawn.windows(2).all(|pair| pair[0].end <= pair[1].begin));
-        for long in true_ones.iter().filter(|s| column(s.begin) + 1 < column(s.end)) {
+        assert!(drawn.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        for long in true_ones.iter().filter(|s| column(s.start) + 1 < column(s.end)) {
             // Its last part is after the column in which it began.
-            let inside = Timestamp::from_ns(long.end.ns() - 1);
-            let at = drawn.iter().find(|s| s.begin <= inside && inside < s.end);
+            let inside = Timestamp::from_ns(long.end.as_ns() - 1);
+            let at = drawn.iter().find(|s| s.start <= inside && inside < s.end);
             assert_eq!(at.map(|s| s.state), Some(long.state), "{:?} {long:?}", row.key());
         }
     }
@@ -196,8 +196,8 @@ fn control_flow_matches_the_kernel_state() {
             let (context, state) = context();
             let mut scheduler = Scheduler::new(context);
             let view = ControlFlow::new(window, resolution);
-            scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
-            let mut known = window.begin();
+            scheduler.submit(view.request(Owner::unique(), state)).unwrap();
+            let mut known = window.start();
             while scheduler.service_chunk(Budget::events(700)).has_more() {
                 assert!(view.timeline().known_until() >= known);
                 known = view.timeline().known_until();
@@ -221,7 +221,7 @@ fn resources_match_the_kernel_state() {
             let (context, state) = context();
             let mut scheduler = Scheduler::new(context);
             let view = Resources::new(window, resolution);
-            scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
+            scheduler.submit(view.request(Owner::unique(), state)).unwrap();
             while scheduler.service_chunk(Budget::events(700)).has_more() {}
             assert!(view.timeline().rows().len() > 10);
             assert_eq!(view.timeline().rows().len(), view.labels().len());
@@ -239,10 +239,10 @@ fn another_window_stops_previous_requests() {
     let (context, state) = context();
     let mut scheduler = Scheduler::new(context);
     let view = ControlFlow::new(all, 1);
-    scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
+    scheduler.submit(view.request(Owner::unique(), state)).unwrap();
     scheduler.service_chunk(Budget::events(500));
     view.show(part, 1);
-    scheduler.submit(view.request(Owner::fresh(), state)).unwrap();
+    scheduler.submit(view.request(Owner::unique(), state)).unwrap();
     let mut read = 0;
     loop {
         let chunk = scheduler.service_chunk(Budget::events(100));
@@ -264,7 +264,7 @@ where
     let rows = timeline.rows().iter().map(|row| {
         let mut segments = drawn(row);
         segments.retain(|segment| segment.end > from);
-        segments.iter_mut().for_each(|segment| segment.begin = segment.begin.max(from));
+        segments.iter_mut().for_each(|segment| segment.start = segment.start.max(from));
         (*row.key(), segments)
     });
     rows.filter(|(_, segments)| !segments.is_empty()).collect()
@@ -276,7 +276,7 @@ fn scrolling_reads_only_the_new_part() {
     for resolution in [1, all.width() / 500] {
         let step = all.width() / 10 / resolution * resolution;
         let at = |steps: u64| {
-            let begin = all.begin().ns().saturating_add_unsigned(step * steps);
+            let begin = all.start().as_ns().saturating_add_unsigned(step * steps);
             let at = |offset| Timestamp::from_ns(begin.saturating_add_unsigned(offset));
             TimeWindow::new(at(0), at(4 * step)).unwrap()
         };
@@ -285,8 +285,8 @@ fn scrolling_reads_only_the_new_part() {
         let processes = ControlFlow::new(at(2), resolution);
         let resources = Resources::new(at(2), resolution);
         let fill = |scheduler: &mut Scheduler<'_>, calls: usize| {
-            scheduler.submit(processes.request(Owner::fresh(), state)).unwrap();
-            scheduler.submit(resources.request(Owner::fresh(), state)).unwrap();
+            scheduler.submit(processes.request(Owner::unique(), state)).unwrap();
+            scheduler.submit(resources.request(Owner::unique(), state)).unwrap();
             let chunks = (0..calls).map(|_| scheduler.service_chunk(Budget::events(200)));
             chunks.map(|chunk| chunk.read).sum::<u64>()
         };
@@ -304,8 +304,8 @@ fn scrolling_reads_only_the_new_part() {
                 continue;
             }
             let fresh = (ControlFlow::new(to, resolution), Resources::new(to, resolution));
-            scheduler.submit(fresh.0.request(Owner::fresh(), state)).unwrap();
-            scheduler.submit(fresh.1.request(Owner::fresh(), state)).unwrap();
+            scheduler.submit(fresh.0.request(Owner::unique(), state)).unwrap();
+            scheduler.submit(fresh.1.request(Owner::unique(), state)).unwrap();
             let chunks = (0..all_calls).map(|_| scheduler.service_chunk(Budget::events(200)));
             let read_afresh: u64 = chunks.map(|chunk| chunk.read).sum();
             let is_scrolled = missing.is_none_or(|m| m.width() < to.width());
@@ -313,7 +313,7 @@ fn scrolling_reads_only_the_new_part() {
             assert_eq!(processes.missing(), None);
             // A state from before the window is required to know the changes within its
             // first column.
-            let from = Timestamp::from_ns(to.begin().ns().saturating_add_unsigned(resolution));
+            let from = Timestamp::from_ns(to.start().as_ns().saturating_add_unsigned(resolution));
             assert_eq!(shown(&processes.timeline(), from), shown(&fresh.0.timeline(), from));
             assert_eq!(shown(&resources.timeline(), from), shown(&fresh.1.timeline(), from));
             assert_eq!(processes.timeline().rows().len(), processes.labels().len());

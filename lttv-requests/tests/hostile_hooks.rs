@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use ltt_read::Timestamp;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{MemoryTrace, Value, presets};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use lttv_context::{
-    EventCall, Extension, Handle, Level, LevelCall, Setup, Subscription, Traceset, TracesetContext,
+    EventCall, Extension, Handle, Level, ReadCall, Setup, Subscription, Traceset, TracesetContext,
 };
 use lttv_hooks::Priority;
 use lttv_requests::{
-    Background, Budget, Chunk, Control, EventsRequest, Finished, Owner, Scheduler, Stage, Status,
-    Urgency, When,
+    Background, Budget, ChunkReport, ComputationProgress, Condition, Control, EventsRequest,
+    Finished, Owner, Scheduler, Status, Urgency,
 };
 
 /// Builds a trace of numbered events, one per nanosecond from time 0 on.
@@ -26,9 +26,9 @@ fn traceset(events: u64) -> Traceset {
     for cpu in 0..2 {
         let stream = trace.stream(StreamClassId(0), &format!("channel_{cpu}")).unwrap();
         let mut stream =
-            stream.with_stream_id(cpu).with_packet_context(Value::fields([("cpu_id", cpu)]));
+            stream.with_stream_id(cpu).with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
         for number in (cpu..events).step_by(2) {
-            stream.event(tick, number, Value::fields([("number", number)])).unwrap();
+            stream.event(tick, number, FieldValue::fields([("number", number)])).unwrap();
         }
         trace.add(stream).unwrap();
     }
@@ -40,7 +40,7 @@ fn number(call: &EventCall<'_, '_>) -> u64 {
 }
 
 fn request<'h>() -> EventsRequest<'h> {
-    EventsRequest::new(Owner::fresh())
+    EventsRequest::new(Owner::unique())
 }
 
 fn noting<'h>(seen: &'h RefCell<Vec<u64>>) -> EventsRequest<'h> {
@@ -95,7 +95,7 @@ enum At {
 
 /// Adds a hook that panics once to a request.
 fn armed<'h>(request: EventsRequest<'h>, at: At, bomb: &'h Bomb) -> EventsRequest<'h> {
-    let level = |_: &mut LevelCall<'_, 'h>, _: &Control<'h>| bomb.explode();
+    let level = |_: &mut ReadCall<'_, 'h>, _: &Control<'h>| bomb.explode();
     match at {
         At::Before => request.before_request(level),
         At::BeforeChunk => request.before_chunk(Level::Trace, level),
@@ -133,7 +133,7 @@ fn after_a_panic_other_requests_receive_each_event_once() {
             scheduler.submit(noting(&first)).unwrap();
             let panicking = scheduler.submit(armed(request(), at, &bomb)).unwrap();
             scheduler.submit(noting(&last)).unwrap();
-            scheduler.submit(noting(&later).from(Timestamp::from_ns(60))).unwrap();
+            scheduler.submit(noting(&later).starting_at(Timestamp::from_ns(60))).unwrap();
             let (finished, panics) = drain(&mut scheduler, Budget::events(budget));
             assert_eq!(panics, 1, "{at:?}");
             assert_eq!((&*first.borrow(), &*last.borrow()), (&all, &all), "{at:?} {budget}");
@@ -155,11 +155,11 @@ fn a_request_that_panics_receives_only_its_last_hooks() {
     let calls = RefCell::new(Vec::new());
     let note = |text: &'static str| {
         let calls = &calls;
-        move |_: &mut LevelCall<'_, '_>, _: &Control<'_>| calls.borrow_mut().push(text.to_owned())
+        move |_: &mut ReadCall<'_, '_>, _: &Control<'_>| calls.borrow_mut().push(text.to_owned())
     };
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let watched = request()
-        .from(Timestamp::from_ns(28))
+        .starting_at(Timestamp::from_ns(28))
         .before_request(note("before request"))
         .before_chunk(Level::Traceset, note("before chunk"));
     let watched = armed(watched, At::Event, &bomb)
@@ -181,7 +181,7 @@ fn panics_resume_out_of_each_function_that_calls_hooks() {
     let of = |at, act: &dyn Fn(&mut Scheduler<'_>, Owner)| {
         let (bomb, ended, other) = (Bomb::new(), Cell::new(0), RefCell::default());
         let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
-        let owner = Owner::fresh();
+        let owner = Owner::unique();
         let panicking =
             EventsRequest::new(owner).after_request(|_, _, _| ended.set(ended.get() + 1));
         scheduler.submit(armed(panicking, at, &bomb)).unwrap();
@@ -246,9 +246,10 @@ fn a_panic_of_an_extension_ends_running_requests_and_keeps_state_correct() {
         let counter = context.attach(Counter { next: 0, panics_at: Some(panics_at) });
         let mut scheduler = Scheduler::new(context);
         scheduler.submit(noting(&served).until(Timestamp::from_ns(20))).unwrap();
-        let late = noting(&waiting).from(Timestamp::from_ns(60)).on_every_event(move |call, _| {
-            assert_eq!(call.extensions[counter].next, number(call) + 1);
-        });
+        let late =
+            noting(&waiting).starting_at(Timestamp::from_ns(60)).on_every_event(move |call, _| {
+                assert_eq!(call.extensions[counter].next, number(call) + 1);
+            });
         scheduler.submit(late).unwrap();
         let (finished, panics) = drain(&mut scheduler, Budget::events(1000));
         assert_eq!((panics, finished.len()), (1, 2));
@@ -272,18 +273,21 @@ fn a_computation_that_panics_can_be_started_again() {
     let module = background.register("all", |pass| {
         armed(pass, At::Event, &bomb).on_every_event(|_, _| seen.set(seen.get() + 1))
     });
-    let owner = Owner::fresh();
+    let owner = Owner::unique();
     background.compute(module, owner);
-    background.notify(module, owner, When::Done);
+    background.notify(module, owner, Condition::Done);
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     scheduler.set_background(background);
     assert_eq!(drain(&mut scheduler, Budget::events(10)).1, 1);
     let background = scheduler.background_mut().expect("it was set");
-    assert_eq!((background.stage(module), seen.get()), (Stage::Idle, 30));
-    assert!(matches!(background.compute(module, owner), Stage::InProgress { .. }));
+    assert_eq!((background.stage(module), seen.get()), (ComputationProgress::Idle, 30));
+    assert!(matches!(background.compute(module, owner), ComputationProgress::InProgress { .. }));
     assert_eq!(drain(&mut scheduler, Budget::events(10)).1, 0);
     assert_eq!(seen.get(), 130);
-    assert_eq!(scheduler.background().map(|all| all.stage(module)), Some(Stage::Ready));
+    assert_eq!(
+        scheduler.background().map(|all| all.stage(module)),
+        Some(ComputationProgress::Ready)
+    );
 }
 
 /// The actions of a request without events at its start or end: it submits another one of
@@ -308,8 +312,8 @@ fn chain<'h>(kind: Chain, links: &'h Cell<u64>, most: u64) -> EventsRequest<'h> 
         }
     };
     match kind {
-        Chain::AtBegin => request().events(0).before_request(move |_, control| next(control)),
-        Chain::AtEnd => request().events(0).after_request(move |_, control, _| next(control)),
+        Chain::AtBegin => request().max_events(0).before_request(move |_, control| next(control)),
+        Chain::AtEnd => request().max_events(0).after_request(move |_, control, _| next(control)),
         Chain::Cancelled => request().after_request(move |_, control, _| next(control)),
     }
 }
@@ -323,14 +327,14 @@ fn requests_that_submit_others_without_end_do_not_block_a_call() {
         for budget in budgets {
             let links = Cell::new(0);
             let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
-            scheduler.set_telling_all(true);
+            scheduler.set_report_unstarted(true);
             let id = scheduler.submit(chain(kind, &links, MOST)).unwrap();
             if let Chain::Cancelled = kind {
-                let cancelling = request().urgency(Urgency::HIGH).events(1);
+                let cancelling = request().urgency(Urgency::HIGH).max_events(1);
                 let cancelling = cancelling.on_every_event(move |_, control| control.cancel(id));
                 scheduler.submit(cancelling).unwrap();
             }
-            let chunk: Chunk = scheduler.service_chunk(budget);
+            let chunk: ChunkReport = scheduler.service_chunk(budget);
             assert!(links.get() < MOST / 2, "{} in one call of {budget:?}", links.get());
             assert_eq!(chunk.status, Status::More);
             links.set(MOST); // This ends it.

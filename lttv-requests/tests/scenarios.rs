@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{StreamWriter, Value, metadata_text, presets};
+use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{
-    Bounds, Extension, Handle, Level, Saving, Setup, Subscription, Traceset, TracesetContext,
-    TracesetPosition,
+    Bounds, CheckpointPolicy, Extension, Handle, Level, Setup, Subscription, Traceset,
+    TracesetContext, TracesetPosition,
 };
 use lttv_hooks::Priority;
 use lttv_requests::{
-    Background, Budget, EventsRequest, FinishReason, Owner, RequestId, Scheduler, Stage, Start,
-    Status, SubmitError, Tab, Urgency, When,
+    Background, Budget, ComputationProgress, Condition, EventsRequest, FinishReason, Owner,
+    RequestId, Scheduler, SharedView, Start, Status, SubmitError, Urgency,
 };
 
 /// The time of the first event, and the time between events, in ns.
@@ -39,8 +39,8 @@ fn traceset(events: u64) -> Traceset {
             .expect("a writer")
             .with_stream_id(cpu);
         for event in (cpu..events).step_by(2) {
-            let time = time_of(event as i64).ns() as u64;
-            let fields = Value::structure([Value::from(event as u32)]);
+            let time = time_of(event as i64).as_ns() as u64;
+            let fields = FieldValue::structure([FieldValue::from(event as u32)]);
             writer.event(kind, time, fields).expect("an event");
         }
         (name, writer.finish().expect("bytes"))
@@ -52,7 +52,7 @@ fn traceset(events: u64) -> Traceset {
 
 fn position(traceset: &Traceset, event: u64) -> TracesetPosition {
     let mut context = TracesetContext::new(traceset);
-    context.middle(&Bounds::all().events(event)).expect("bounds without a position");
+    context.read(&Bounds::all().events(event)).expect("bounds without a position");
     context.position()
 }
 
@@ -85,8 +85,8 @@ type Seen = RefCell<Vec<i64>>;
 
 /// Creates a request that records the numbers of its events.
 fn noting<'h>(seen: &'h Seen) -> EventsRequest<'h> {
-    EventsRequest::new(Owner::fresh()).on_every_event(move |call, _| {
-        seen.borrow_mut().push((call.time().ns() - BEGIN) / STEP);
+    EventsRequest::new(Owner::unique()).on_every_event(move |call, _| {
+        seen.borrow_mut().push((call.time().as_ns() - BEGIN) / STEP);
     })
 }
 
@@ -113,8 +113,8 @@ fn event_list_and_control_flow_at_different_intervals() {
     let (list, flow) = (Seen::default(), Seen::default());
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(1000)));
     let window = (time_of(100), time_of(500));
-    scheduler.submit(noting(&flow).from(window.0).until(window.1)).unwrap();
-    scheduler.submit(noting(&list).from(time_of(450)).events(100)).unwrap();
+    scheduler.submit(noting(&flow).starting_at(window.0).until(window.1)).unwrap();
+    scheduler.submit(noting(&list).starting_at(time_of(450)).max_events(100)).unwrap();
     let (read, _, seeks) = drain(&mut scheduler, 64);
     assert_eq!(flow.take(), range(100, 500));
     assert_eq!(list.take(), range(450, 550));
@@ -126,7 +126,9 @@ fn ten_staggered_intervals_read_each_event_once() {
     let seen: Vec<Seen> = (0..10).map(|_| Seen::default()).collect();
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(1000)));
     for (i, seen) in (0..10).rev().zip(seen.iter().rev()) {
-        scheduler.submit(noting(seen).from(time_of(50 * i)).until(time_of(50 * i + 200))).unwrap();
+        scheduler
+            .submit(noting(seen).starting_at(time_of(50 * i)).until(time_of(50 * i + 200)))
+            .unwrap();
     }
     let (read, _, seeks) = drain(&mut scheduler, 100);
     for (i, seen) in (0..).zip(&seen) {
@@ -148,9 +150,9 @@ fn an_interruption_is_interrupted() {
         let mut scheduler = Scheduler::new(context);
         scheduler.set_resume_states(states);
         let request = |seen, urgency, from| {
-            let request = noting(seen).urgency(urgency).from(time_of(from)).events(300);
+            let request = noting(seen).urgency(urgency).starting_at(time_of(from)).max_events(300);
             request.on_event("tick", move |call, _| {
-                let number = (call.time().ns() - BEGIN) / STEP;
+                let number = (call.time().as_ns() - BEGIN) / STEP;
                 assert_eq!(call.extensions[counter].0 as i64, number + 1);
             })
         };
@@ -180,11 +182,11 @@ fn equal_start_time_and_position_are_one_place() {
         let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
         let tenth = position(&traceset, 10);
         let urgency = if urgent_position { Urgency::HIGH } else { Urgency::NORMAL };
-        scheduler.submit(noting(&by_position).from(tenth).urgency(urgency)).unwrap();
-        scheduler.submit(noting(&by_time).from(time_of(10))).unwrap();
+        scheduler.submit(noting(&by_position).starting_at(tenth).urgency(urgency)).unwrap();
+        scheduler.submit(noting(&by_time).starting_at(time_of(10))).unwrap();
         // There is no event at this time; the next one is the tenth.
-        let just_before = Timestamp::from_ns(time_of(10).ns() - 5);
-        scheduler.submit(noting(&between).from(just_before)).unwrap();
+        let just_before = Timestamp::from_ns(time_of(10).as_ns() - 5);
+        scheduler.submit(noting(&between).starting_at(just_before)).unwrap();
         let (read, _, seeks) = drain(&mut scheduler, 7);
         for seen in [&by_time, &by_position, &between] {
             assert_eq!(seen.take(), range(10, 100));
@@ -198,9 +200,9 @@ fn stopping_in_a_hook_does_not_affect_others() {
     let (seen, reason) = (Seen::default(), Cell::new(None));
     let other = Seen::default();
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(50)));
-    let stopping = EventsRequest::new(Owner::fresh())
+    let stopping = EventsRequest::new(Owner::unique())
         .on_every_event(|call, request| {
-            let event = (call.time().ns() - BEGIN) / STEP;
+            let event = (call.time().as_ns() - BEGIN) / STEP;
             seen.borrow_mut().push(event);
             if event == 7 {
                 request.stop();
@@ -220,7 +222,7 @@ fn yielding_ends_the_chunk_and_loses_no_event() {
     let seen = Seen::default();
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(20)));
     scheduler.submit(noting(&seen)).unwrap();
-    let request = EventsRequest::new(Owner::fresh());
+    let request = EventsRequest::new(Owner::unique());
     scheduler.submit(request.on_every_event(|_, _| ControlFlow::Break(()))).unwrap();
     for call in 1..=20 {
         assert_eq!(scheduler.service_chunk(Budget::events(100)).read, 1);
@@ -235,7 +237,7 @@ fn intervals_without_events_start_and_end_once() {
     let traceset = traceset(20);
     let end = TracesetPosition::end(&traceset);
     let request = || {
-        EventsRequest::new(Owner::fresh())
+        EventsRequest::new(Owner::unique())
             .before_request(|_, _| calls.borrow_mut().push("before request"))
             .before_chunk(Level::Traceset, |_, _| calls.borrow_mut().push("before chunk"))
             .on_every_event(|_, _| calls.borrow_mut().push("event"))
@@ -244,13 +246,16 @@ fn intervals_without_events_start_and_end_once() {
     };
     let (early, late) = (time_of(5), time_of(10));
     let cases = [
-        (request().from(late).until(early), FinishReason::EndTime),
-        (request().from(late).until(late), FinishReason::EndTime),
-        (request().events(0), FinishReason::EventCount),
-        (request().matches(0), FinishReason::MatchCount),
-        (request().from(&end).until(early), FinishReason::EndOfTraceset),
-        (request().from(Timestamp::MAX), FinishReason::EndOfTraceset),
-        (request().from(late).until_position(&position(&traceset, 3)), FinishReason::EndPosition),
+        (request().starting_at(late).until(early), FinishReason::EndTime),
+        (request().starting_at(late).until(late), FinishReason::EndTime),
+        (request().max_events(0), FinishReason::EventCount),
+        (request().max_matches(0), FinishReason::MatchCount),
+        (request().starting_at(&end).until(early), FinishReason::EndOfTraceset),
+        (request().starting_at(Timestamp::MAX), FinishReason::EndOfTraceset),
+        (
+            request().starting_at(late).until_position(&position(&traceset, 3)),
+            FinishReason::EndPosition,
+        ),
     ];
     for (request, reason) in cases {
         let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
@@ -270,7 +275,7 @@ fn without_traces_all_requests_end_immediately() {
     let ended = Cell::new(0);
     let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::new()));
     for start in [Start::Begin, Start::Time(Timestamp::from_ns(5))] {
-        let request = EventsRequest::new(Owner::fresh()).from(start);
+        let request = EventsRequest::new(Owner::unique()).starting_at(start);
         let request = request.after_request(|_, _, why| {
             assert_eq!(why, FinishReason::EndOfTraceset);
             ended.set(ended.get() + 1);
@@ -285,14 +290,14 @@ fn without_traces_all_requests_end_immediately() {
 fn cancelling_calls_last_hooks_only_of_started_requests() {
     let ended = RefCell::new(Vec::new());
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
-    let owner = Owner::fresh();
+    let owner = Owner::unique();
     let request = |name: &'static str| {
         let ended = &ended;
         EventsRequest::new(owner)
             .after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
     };
     scheduler.submit(request("started")).unwrap();
-    scheduler.submit(request("waiting").from(time_of(50))).unwrap();
+    scheduler.submit(request("waiting").starting_at(time_of(50))).unwrap();
     scheduler.service_chunk(Budget::events(10));
     assert_eq!(scheduler.cancel_owner(owner), 2);
     assert_eq!(*ended.borrow(), [("started", FinishReason::Cancelled)]);
@@ -303,12 +308,12 @@ fn cancelling_calls_last_hooks_only_of_started_requests() {
 fn ends_of_requests_that_did_not_start_are_reported_on_demand() {
     let (begun, ended) = (Cell::new(false), RefCell::new(Vec::new()));
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(100)));
-    scheduler.set_telling_all(true);
-    let (table, list) = (Owner::fresh(), Owner::fresh());
+    scheduler.set_report_unstarted(true);
+    let (table, list) = (Owner::unique(), Owner::unique());
     let waiting = |owner, name: &'static str| {
         let (begun, ended) = (&begun, &ended);
         EventsRequest::new(owner)
-            .from(time_of(50))
+            .starting_at(time_of(50))
             .before_request(move |_, _| begun.set(true))
             .after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
     };
@@ -316,7 +321,7 @@ fn ends_of_requests_that_did_not_start_are_reported_on_demand() {
     assert!(scheduler.cancel(first));
     let second = scheduler.submit(waiting(table, "second")).unwrap();
     let third = scheduler.submit(waiting(list, "third")).unwrap();
-    let canceller = EventsRequest::new(Owner::fresh()).before_request(move |_, control| {
+    let canceller = EventsRequest::new(Owner::unique()).before_request(move |_, control| {
         control.cancel(third);
     });
     scheduler.submit(canceller).unwrap();
@@ -348,9 +353,12 @@ fn pauses_nest() {
 fn invalid_requests_are_refused() {
     let (one, other) = (traceset(10), traceset(10));
     let mut scheduler = Scheduler::new(TracesetContext::new(&one));
-    let request = || EventsRequest::new(Owner::fresh());
+    let request = || EventsRequest::new(Owner::unique());
     let stale = position(&other, 3);
-    assert!(matches!(scheduler.submit(request().from(&stale)), Err(SubmitError::Stale { .. })));
+    assert!(matches!(
+        scheduler.submit(request().starting_at(&stale)),
+        Err(SubmitError::Stale { .. })
+    ));
     let until = request().until_position(&stale);
     assert!(matches!(scheduler.submit(until), Err(SubmitError::Stale { .. })));
     let refused = scheduler.submit(request().in_trace(1));
@@ -367,13 +375,13 @@ fn another_traceset_ends_requests_with_positions() {
     let mut scheduler = Scheduler::new(TracesetContext::new(&old));
     let request = |name: &'static str| {
         let ended = &ended;
-        EventsRequest::new(Owner::fresh())
+        EventsRequest::new(Owner::unique())
             .after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
     };
     scheduler.submit(request("started")).unwrap();
     scheduler.service_chunk(Budget::events(3));
-    scheduler.submit(noting(&waiting).from(time_of(20)).urgency(Urgency::LOW)).unwrap();
-    scheduler.submit(request("by position").from(position(&old, 7))).unwrap();
+    scheduler.submit(noting(&waiting).starting_at(time_of(20)).urgency(Urgency::LOW)).unwrap();
+    scheduler.submit(request("by position").starting_at(position(&old, 7))).unwrap();
     let (_, finished) = scheduler.replace_context(TracesetContext::new(&new));
     assert_eq!(*ended.borrow(), [("started", FinishReason::TracesetChanged)]);
     assert_eq!((finished.len(), finished[0].events), (1, 3));
@@ -390,17 +398,18 @@ fn a_seek_is_interrupted_when_time_is_up() {
     let (near, far) = (Seen::default(), Seen::default());
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let from = time_of(EVENTS - 10);
-    scheduler.submit(noting(&far).from(from)).expect("a valid request");
+    scheduler.submit(noting(&far).starting_at(from)).expect("a valid request");
     let mut calls = 0;
     let mut seeks = 0;
     while far.borrow().is_empty() {
         let chunk = scheduler.service_chunk(no_time);
-        assert!(chunk.has_more() && chunk.read <= 8 && chunk.sought < 10_000);
+        assert!(chunk.has_more() && chunk.read <= 8 && chunk.passed_over < 10_000);
         calls += 1;
         seeks += chunk.seeks;
         if calls == 10 {
             // Another request comes first, and the seek starts again.
-            let at_once = noting(&near).urgency(Urgency::HIGH).from(time_of(7)).events(1);
+            let at_once =
+                noting(&near).urgency(Urgency::HIGH).starting_at(time_of(7)).max_events(1);
             scheduler.submit(at_once).expect("a valid request");
         }
     }
@@ -417,7 +426,7 @@ fn replay_is_bounded_and_reported() {
     let mut context = TracesetContext::new(traceset(1000));
     let counter = context.attach(Counter::default());
     let mut scheduler = Scheduler::new(context);
-    let request = noting(&seen).from(time_of(700)).until(time_of(710));
+    let request = noting(&seen).starting_at(time_of(700)).until(time_of(710));
     let request =
         request.before_request(move |call, _| assert_eq!(call.extensions[counter].0, 700));
     scheduler.submit(request).unwrap();
@@ -439,40 +448,40 @@ fn background_waits_for_requests_and_late_modules_join() {
     let (early, late, seen) = (Seen::default(), Seen::default(), Seen::default());
     let mut background = Background::new(TracesetContext::new(&traceset));
     let first = background.register("first", |pass| {
-        pass.on_every_event(|call, _| early.borrow_mut().push((call.time().ns() - BEGIN) / STEP))
+        pass.on_every_event(|call, _| early.borrow_mut().push((call.time().as_ns() - BEGIN) / STEP))
     });
     let second = background.register("second", |pass| {
-        pass.on_every_event(|call, _| late.borrow_mut().push((call.time().ns() - BEGIN) / STEP))
+        pass.on_every_event(|call, _| late.borrow_mut().push((call.time().as_ns() - BEGIN) / STEP))
     });
     assert_eq!(background.find("second"), Some(second));
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     scheduler.set_background(background);
-    let (one, two) = (Owner::fresh(), Owner::fresh());
+    let (one, two) = (Owner::unique(), Owner::unique());
     let background = scheduler.background_mut().unwrap();
-    assert_eq!(background.stage(first), Stage::Idle);
+    assert_eq!(background.stage(first), ComputationProgress::Idle);
     background.compute(first, one);
     background.compute(first, two);
-    background.notify(first, one, When::Time(time_of(150)));
-    background.notify(first, two, When::Position(position(&traceset, 500)));
-    background.notify(second, one, When::Done);
-    background.notify(second, two, When::Done);
+    background.notify(first, one, Condition::Time(time_of(150)));
+    background.notify(first, two, Condition::Position(position(&traceset, 500)));
+    background.notify(second, one, Condition::Done);
+    background.notify(second, two, Condition::Done);
     background.cancel_owner(one); // the other owner still wants "first"
-    background.notify(first, one, When::Time(time_of(150)));
+    background.notify(first, one, Condition::Time(time_of(150)));
 
     let mut computed = 0;
     let mut told = Vec::new();
     for call in 0..4 {
         let chunk = scheduler.service_chunk(Budget::events(100));
         computed += chunk.computed;
-        told.extend(chunk.reached.iter().map(|news| (call, news.owner)));
+        told.extend(chunk.notifications.iter().map(|news| (call, news.owner)));
     }
     assert_eq!((computed, told.as_slice()), (400, [(1, one)].as_slice()));
     assert_eq!(early.borrow().len(), 400); // partial results are accessible
     let stage = scheduler.background().unwrap().stage(first);
-    assert_eq!(stage, Stage::InProgress { to: time_of(400) });
+    assert_eq!(stage, ComputationProgress::InProgress { to: time_of(400) });
 
     // Requests take precedence over computations.
-    scheduler.submit(noting(&seen).from(time_of(900))).unwrap();
+    scheduler.submit(noting(&seen).starting_at(time_of(900))).unwrap();
     let chunk = scheduler.service_chunk(Budget::events(50));
     assert_eq!((chunk.read, chunk.computed), (50, 0));
     scheduler.background_mut().unwrap().compute(second, one);
@@ -480,7 +489,7 @@ fn background_waits_for_requests_and_late_modules_join() {
     loop {
         let chunk = scheduler.service_chunk(Budget::events(60));
         computed += chunk.computed;
-        done.extend(chunk.reached);
+        done.extend(chunk.notifications);
         if chunk.status == Status::Idle {
             break;
         }
@@ -490,8 +499,8 @@ fn background_waits_for_requests_and_late_modules_join() {
     assert_eq!(computed, 1000 + 400);
     let owners: Vec<Owner> = done.iter().map(|news| news.owner).collect();
     assert_eq!(owners, [two, two]);
-    assert_eq!((done[0].module, done[1].module), (first, second));
-    assert_eq!(scheduler.background().unwrap().stage(second), Stage::Ready);
+    assert_eq!((done[0].computation, done[1].computation), (first, second));
+    assert_eq!(scheduler.background().unwrap().stage(second), ComputationProgress::Ready);
 }
 
 #[test]
@@ -500,17 +509,17 @@ fn checkpoints_of_the_background_shorten_replays() {
     let seen = Seen::default();
     let mut own = TracesetContext::new(&traceset);
     own.attach(Counter::default());
-    own.save_checkpoints(Saving::every(100));
+    own.set_checkpoint_policy(CheckpointPolicy::every(100));
     let mut background = Background::new(own);
     let state = background.register("state", |pass| pass);
     background.lend_checkpoints();
-    background.compute(state, Owner::fresh());
+    background.compute(state, Owner::unique());
     let mut context = TracesetContext::new(&traceset);
     let counter = context.attach(Counter::default());
     let mut scheduler = Scheduler::new(context);
     scheduler.set_background(background);
     drain(&mut scheduler, 333);
-    let request = noting(&seen).from(time_of(750)).until(time_of(760));
+    let request = noting(&seen).starting_at(time_of(750)).until(time_of(760));
     let request =
         request.before_request(move |call, _| assert_eq!(call.extensions[counter].0, 750));
     let id: RequestId = scheduler.submit(request).unwrap();
@@ -527,7 +536,7 @@ fn without_sharing_less_urgent_requests_wait() {
     scheduler.submit(noting(&other).urgency(Urgency::LOW)).unwrap();
     scheduler.service_chunk(Budget::events(10));
     // A request for the same events as the other one, from the same position.
-    let from_there = noting(&urgent).from(time_of(10)).urgency(Urgency::HIGH);
+    let from_there = noting(&urgent).starting_at(time_of(10)).urgency(Urgency::HIGH);
     scheduler.submit(from_there).unwrap();
     let chunk = scheduler.service_chunk(Budget::events(50));
     assert_eq!((chunk.interrupted.len(), chunk.seeks), (1, 0));
@@ -541,7 +550,7 @@ fn without_sharing_less_urgent_requests_wait() {
 fn changes_during_delivery_are_ignored() {
     let context = TracesetContext::new(traceset(100));
     let span = context.contexts().time_span();
-    let mut tab: Tab<String> = Tab::new(context.traceset().generation(), span);
+    let mut tab: SharedView<String> = SharedView::new(context.traceset().revision(), span);
     let (list, chart) = (tab.add_viewer(), tab.add_viewer());
     tab.set_time(time_of(30), Some(list));
     tab.set_divider(0.5, None);

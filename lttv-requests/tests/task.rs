@@ -16,7 +16,7 @@ fn scheduler<'h>() -> AsyncScheduler<'h> {
 }
 
 fn request<'h>() -> EventsRequest<'h> {
-    EventsRequest::new(Owner::fresh())
+    EventsRequest::new(Owner::unique())
 }
 
 /// Serves until the scheduler is closed. Returns the number of events read.
@@ -109,14 +109,15 @@ fn waiting_tasks_are_woken() {
     let viewer = async {
         // The driver has no work yet.
         future::yield_now().await;
-        let mut first = scheduler.events(request().events(3), |call| Some(call.time())).unwrap();
+        let mut first =
+            scheduler.events(request().max_events(3), |call| Some(call.time())).unwrap();
         let mut times = Vec::new();
         while let Some(time) = first.next().await {
             times.push(time);
         }
         // Requests can be submitted while it is idle or paused.
         scheduler.with(|scheduler| scheduler.pause()).unwrap();
-        let urgent = request().urgency(Urgency::HIGH).from(times[2]).events(1);
+        let urgent = request().urgency(Urgency::HIGH).starting_at(times[2]).max_events(1);
         let mut second = scheduler.events(urgent, |call| Some(call.time())).unwrap();
         assert!(future::poll_once(second.next()).await.is_none());
         scheduler.with(|scheduler| scheduler.resume()).unwrap();
@@ -130,7 +131,7 @@ fn waiting_tasks_are_woken() {
         scheduler.with(|scheduler| scheduler.resume()).unwrap();
         // Hooks use their control instead.
         let (own, error) = (scheduler.clone(), found.clone());
-        let hook = request().events(1).on_every_event(move |_, _| {
+        let hook = request().max_events(1).on_every_event(move |_, _| {
             error.set(own.submit(request()).err());
         });
         scheduler.submit(hook).unwrap();

@@ -15,7 +15,7 @@ fn traceset() -> Traceset {
 fn a_journal_is_whole_only_after_service() {
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset()));
     let journal = Journal::new();
-    let request = journal.watch(EventsRequest::new(Owner::fresh()).events(100));
+    let request = journal.watch(EventsRequest::new(Owner::unique()).max_events(100));
     scheduler.submit(request).expect("a valid request");
     scheduler.service_chunk(Budget::events(10));
     assert!(
@@ -41,7 +41,7 @@ fn a_request_that_depends_on_others_is_detected() {
         2,
         |_, owner| {
             made.set(made.get() + 1);
-            EventsRequest::new(owner).events(4 + made.get().pow(2))
+            EventsRequest::new(owner).max_events(4 + made.get().pow(2))
         },
         Budget::events(3),
     );

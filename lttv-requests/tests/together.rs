@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::Duration;
 
-use lttv_context::{Saving, TracesetContext};
-use lttv_requests::{Budget, Chunk, FinishReason, Scheduler, Status};
+use lttv_context::{CheckpointPolicy, TracesetContext};
+use lttv_requests::{Budget, ChunkReport, FinishReason, Scheduler, Status};
 use proptest::prelude::*;
 use support::digest::Digest;
 use support::script::{
@@ -50,7 +50,7 @@ fn run() -> impl Strategy<Value = Run> {
 }
 
 /// Serves requests. `None` if a hook panics by its script.
-fn service_chunk(scheduler: &mut Scheduler<'static>, budget: Budget) -> Option<Chunk> {
+fn service_chunk(scheduler: &mut Scheduler<'static>, budget: Budget) -> Option<ChunkReport> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let others = std::panic::take_hook();
@@ -83,7 +83,7 @@ fn serve(
     let mut context = TracesetContext::new(&sample.traceset);
     let digest = run.state.then(|| context.attach(Digest::default()));
     if let Some((every, most)) = run.checkpoints {
-        context.save_checkpoints(Saving::every(every).memory(most * 400));
+        context.set_checkpoint_policy(CheckpointPolicy::every(every).memory(most * 400));
     }
     let mut scheduler = Scheduler::new(context);
     scheduler.set_resume_states(run.resume_states);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 use ltt_read::schema::{FieldClass, Format, StreamClassId};
-use ltt_read::writer::{MemoryTrace, Value, presets};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use lttv_context::{EventCall, Traceset, TracesetContext, TracesetPosition};
 use lttv_requests::views::{EventTable, Histogram, SegmentState, Timeline};
 use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
@@ -78,18 +78,18 @@ fn a_table_scrolls_back_to_events_before_their_packet() {
     let mut stream = trace
         .stream(StreamClassId(0), "channel0_0")
         .unwrap()
-        .with_packet_context(Value::fields([("cpu_id", 0)]));
+        .with_packet_context(FieldValue::fields([("cpu_id", 0)]));
     stream.begin_packet(9_000_000).unwrap();
     for time in [1_000, 2_000_000, 4_000_000] {
-        stream.event(tick, time, Value::Struct(Vec::new())).unwrap();
+        stream.event(tick, time, FieldValue::Struct(Vec::new())).unwrap();
     }
     stream.end_packet(9_000_000).unwrap();
     trace.add(stream).unwrap();
     let traceset = Traceset::from(vec![trace.open().unwrap()]);
 
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
-    let table = EventTable::new(Owner::fresh(), 1, |_| ());
-    scheduler.submit(table.show_begin()).unwrap();
+    let table = EventTable::new(Owner::unique(), 1, |_| ());
+    scheduler.submit(table.show_start()).unwrap();
     drain(&mut scheduler, 10);
     let first = table.rows()[0].time;
     scheduler.submit(table.scroll(2).unwrap()).unwrap();
@@ -106,9 +106,9 @@ fn ten_events() -> Traceset {
     let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
     let mut trace = MemoryTrace::new(schema);
     let stream = trace.stream(StreamClassId(0), "channel0_0").unwrap();
-    let mut stream = stream.with_packet_context(Value::fields([("cpu_id", 0)]));
+    let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0)]));
     for number in 0..10 {
-        stream.event(tick, 1_000 + number * 100_000, Value::Struct(Vec::new())).unwrap();
+        stream.event(tick, 1_000 + number * 100_000, FieldValue::Struct(Vec::new())).unwrap();
     }
     trace.add(stream).unwrap();
     Traceset::from(vec![trace.open().unwrap()])
@@ -118,7 +118,7 @@ fn ten_events() -> Traceset {
 fn a_table_tests_each_event_once_if_none_passes() {
     let traceset = ten_events();
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
-    let table = EventTable::new(Owner::fresh(), 4, |_| ());
+    let table = EventTable::new(Owner::unique(), 4, |_| ());
     let calls = Rc::new(Cell::new(0));
     let counted = calls.clone();
     table.set_filter(move |_: &EventCall<'_, '_>| {
@@ -127,7 +127,7 @@ fn a_table_tests_each_event_once_if_none_passes() {
     });
     scheduler.submit(table.show_before(&TracesetPosition::end(&traceset))).unwrap();
     drain(&mut scheduler, 3);
-    assert!(table.rows().is_empty() && table.has_begin() && table.has_end() && !table.is_busy());
+    assert!(table.rows().is_empty() && table.has_start() && table.has_end() && !table.is_busy());
     assert_eq!(calls.get(), 10);
 }
 
@@ -135,7 +135,7 @@ fn a_table_tests_each_event_once_if_none_passes() {
 fn a_table_whose_filter_panics_does_not_report_an_end() {
     let traceset = ten_events();
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
-    let table = EventTable::new(Owner::fresh(), 20, |_| ());
+    let table = EventTable::new(Owner::unique(), 20, |_| ());
     // The filter is called ten times to count events, then again to insert them.
     let calls = Cell::new(0);
     table.set_filter(move |_: &EventCall<'_, '_>| {
@@ -148,7 +148,7 @@ fn a_table_whose_filter_panics_does_not_report_an_end() {
     assert!(served.is_err());
     drain(&mut scheduler, 3);
     assert!(!table.is_busy());
-    assert!(table.rows().is_empty() && !table.has_begin());
+    assert!(table.rows().is_empty() && !table.has_start());
 }
 
 proptest! {
@@ -164,7 +164,7 @@ proptest! {
         prop_assume!(!sample.events.is_empty());
         let times = sample.times();
         let mut scheduler = Scheduler::new(TracesetContext::new(&sample.traceset));
-        let table = EventTable::new(Owner::fresh(), page, known);
+        let table = EventTable::new(Owner::unique(), page, known);
         let mut all = sample.events.clone();
         // The number of the first row among all events, and the number of rows.
         let mut first = 0;
@@ -179,11 +179,11 @@ proptest! {
                     }
                     all = sample.events.clone();
                     all.retain(|event| !on || is_even(event));
-                    scheduler.submit(table.show_begin()).unwrap();
+                    scheduler.submit(table.show_start()).unwrap();
                     (first, count) = (0, page.min(all.len()));
                 }
                 Step::Begin => {
-                    scheduler.submit(table.show_begin()).unwrap();
+                    scheduler.submit(table.show_start()).unwrap();
                     (first, count) = (0, page.min(all.len()));
                 }
                 Step::Last => {
@@ -213,7 +213,7 @@ proptest! {
                     scheduler.submit(request).unwrap();
                     if matches!(step, Step::Hasty(_)) {
                         scheduler.service_chunk(Budget::events(1));
-                        scheduler.submit(table.show_begin()).unwrap();
+                        scheduler.submit(table.show_start()).unwrap();
                         (first, count) = (0, page.min(all.len()));
                     } else if by > 0 {
                         let more = (by as usize).min(all.len() - first - count);
@@ -231,7 +231,7 @@ proptest! {
             prop_assert!(!table.is_busy());
             let shown: Vec<Known> = table.rows().iter().map(|row| row.content).collect();
             prop_assert_eq!(&shown, &all[first..first + count].to_vec());
-            prop_assert!(!table.has_begin() || first == 0);
+            prop_assert!(!table.has_start() || first == 0);
             prop_assert!(!table.has_end() || first + count == all.len());
             for (at, row) in table.rows().iter().enumerate() {
                 prop_assert_eq!(table.find(&row.position), Some(at));
@@ -272,8 +272,8 @@ proptest! {
             for by in &shifts {
                 let step = window.width().div_ceil(columns as u64);
                 let offset = i128::from(*by) * i128::from(step);
-                let at = |time: Timestamp| i64::try_from(i128::from(time.ns()) + offset).ok();
-                let ends = at(window.begin()).zip(at(window.end()));
+                let at = |time: Timestamp| i64::try_from(i128::from(time.as_ns()) + offset).ok();
+                let ends = at(window.start()).zip(at(window.end()));
                 shown.extend(ends.and_then(|(begin, end)| {
                     TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end))
                 }));
@@ -283,13 +283,13 @@ proptest! {
             histogram.show(window);
             let step = histogram.column_width();
             for missing in histogram.missing() {
-                scheduler.submit(histogram.request(Owner::fresh(), missing)).unwrap();
+                scheduler.submit(histogram.request(Owner::unique(), missing)).unwrap();
             }
             drain(&mut scheduler, budget);
             prop_assert_eq!(histogram.missing(), vec![]);
             let mut counts = vec![0u64; columns];
             for time in &sample.own_times {
-                let at = i128::from(time.ns()) - i128::from(window.begin().ns());
+                let at = i128::from(time.as_ns()) - i128::from(window.start().as_ns());
                 let column = at.div_euclid(i128::from(step));
                 // Nothing is shown after the last representable time.
                 if (0..columns as i128).contains(&column) && *time < Timestamp::MAX {
@@ -322,13 +322,13 @@ proptest! {
         timeline.know(window.end());
         let Some(row) = timeline.row(&()) else { return Ok(()) };
         let segments: Vec<_> = row.segments().collect();
-        let column = |time: Timestamp| time.ns() as u64 / resolution;
-        prop_assert!(segments.windows(3).all(|s| column(s[0].begin) < column(s[2].begin)));
-        prop_assert!(segments.iter().all(|s| s.begin < s.end));
-        prop_assert!(segments.windows(2).all(|pair| pair[0].end <= pair[1].begin));
+        let column = |time: Timestamp| time.as_ns() as u64 / resolution;
+        prop_assert!(segments.windows(3).all(|s| column(s[0].start) < column(s[2].start)));
+        prop_assert!(segments.iter().all(|s| s.start < s.end));
+        prop_assert!(segments.windows(2).all(|pair| pair[0].end <= pair[1].start));
         let mut drawn = vec![None; 400];
         for segment in &segments {
-            let span = segment.begin.ns() as usize..segment.end.ns() as usize;
+            let span = segment.start.as_ns() as usize..segment.end.as_ns() as usize;
             drawn[span.clone()].fill(Some(segment.state));
             let of = |level: &Level| states[span.clone()].iter().flatten().filter(|s| *s == level).count();
             let active = [Level(2), Level(3)].map(|level| of(&level));

@@ -63,14 +63,14 @@ proptest! {
             let most = most.map_or(usize::MAX, |most| most as usize);
             expected.push(all.into_iter().take(most).collect::<Vec<_>>());
             let (seen, counts) = (&seen, &counts);
-            let mut request = EventsRequest::new(Owner::fresh())
+            let mut request = EventsRequest::new(Owner::unique())
                 .urgency(Urgency::new(number as u8 % 2))
-                .from(begin)
+                .starting_at(begin)
                 .until(end)
                 .on_every_event(move |call, _| seen.borrow_mut()[number].push(known(&call.event)))
                 .after_request(move |_, _, reason| counts.borrow_mut()[number] = Some(reason));
             if most < usize::MAX {
-                request = request.events(most as u64);
+                request = request.max_events(most as u64);
             }
             if let Some(trace) = trace {
                 request = request.in_trace(trace);

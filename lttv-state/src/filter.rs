@@ -33,13 +33,13 @@
 //! let kernel = context.attach(KernelState::new());
 //! let expression: Expression = "state.execution_mode = SYSCALL and state.pid > 0".parse()?;
 //! let filters = KernelFilters::new(&expression, traceset.traces(), &Environment::new())?;
-//! let filters = filters.asking(kernel);
+//! let filters = filters.with_state(kernel);
 //!
 //! let counter = &passed;
 //! context.on_event("*", move |call| {
 //!     counter.set(counter.get() + u64::from(filters.matches(call)));
 //! });
-//! context.middle(&Bounds::all())?;
+//! context.read(&Bounds::all())?;
 //! assert!(passed.get() > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -49,7 +49,7 @@ use std::sync::Arc;
 
 use ltt_read::{Event, Trace};
 use lttv_context::{EventCall, Handle};
-use lttv_filter::model::{FieldType, IntegerType, Label, Unit};
+use lttv_filter::model::{FieldType, IntegerKind, IntegerType, Label};
 use lttv_filter::{
     Environment, Expression, FilterError, Filters, StateField, StateFields, StateView,
 };
@@ -80,20 +80,20 @@ impl KernelFilters {
         traces: &[Arc<Trace>],
         environment: &Environment,
     ) -> Result<Self, FilterError> {
-        let filters = Filters::within(expression, traces, environment, &KernelFields)?;
-        Ok(KernelFilters { filters, kernel: None, asks_state: expression.asks_state() })
+        let filters = Filters::with_environment(expression, traces, environment, &KernelFields)?;
+        Ok(KernelFilters { filters, kernel: None, asks_state: expression.uses_state() })
     }
 
     /// Sets the kernel state that `state.` fields are read from. Without it, these fields
     /// are absent.
     #[must_use]
-    pub fn asking(self, kernel: Handle<KernelState>) -> Self {
+    pub fn with_state(self, kernel: Handle<KernelState>) -> Self {
         KernelFilters { kernel: Some(kernel), ..self }
     }
 
     /// Returns `true` if the expression uses a `state.` field. Otherwise the filters need
     /// no kernel state.
-    pub fn asks_state(&self) -> bool {
+    pub fn uses_state(&self) -> bool {
         self.asks_state
     }
 
@@ -177,7 +177,7 @@ fn enumeration(labels: impl Iterator<Item = (usize, &'static str)>) -> FieldType
     };
     let labels: Vec<_> = labels.map(label).collect();
     let high = labels.iter().map(|label| label.ranges[0].1).max().unwrap_or(0);
-    FieldType::Integer(IntegerType { low: 0, high, labels, unit: Unit::Number })
+    FieldType::Integer(IntegerType { low: 0, high, labels, unit: IntegerKind::Number })
 }
 
 impl StateFields for KernelFields {
@@ -223,8 +223,8 @@ impl StateView for KernelView<'_> {
             FieldKind::Pid => self.process?.tid().map(|tid| signed(tid.into())),
             FieldKind::Tgid => self.process?.pid().map(|tid| signed(tid.into())),
             FieldKind::Ppid => self.process?.parent().map(|tid| signed(tid.into())),
-            FieldKind::CreationTime => self.process?.creation().map(|time| signed(time.ns())),
-            FieldKind::InsertionTime => Some(signed(self.process?.insertion().ns())),
+            FieldKind::CreationTime => self.process?.creation().map(|time| signed(time.as_ns())),
+            FieldKind::InsertionTime => Some(signed(self.process?.insertion().as_ns())),
             FieldKind::Mode => Some(self.process?.mode() as u64),
             FieldKind::Status => Some(self.process?.status() as u64),
             FieldKind::ProcessName | FieldKind::ThreadBrand | FieldKind::Submode => None,

@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use lttv_state::history::Builder;
-//! use lttv_state::value::Value;
+//! use lttv_state::value::StateValue;
 //!
 //! let mut builder = Builder::in_memory(0);
 //! let door = builder.add("house/door")?;
@@ -29,8 +29,8 @@
 //! let history = builder.close(1_000)?;
 //!
 //! let state = history.at(door, 180)?;
-//! assert_eq!((state.start, state.end, state.value), (100, 249, Value::Str("open")));
-//! # Ok::<(), lttv_state::history::Error>(())
+//! assert_eq!((state.start, state.end, state.value), (100, 249, StateValue::Str("open")));
+//! # Ok::<(), lttv_state::history::HistoryError>(())
 //! ```
 //!
 //! # Features

@@ -3,11 +3,11 @@
 /// The value of an attribute.
 ///
 /// Two values are equal if they are of the same kind and have the same bits. An
-/// [`I32`](Value::I32) is never equal to an [`I64`](Value::I64). For floating-point
+/// [`I32`](StateValue::I32) is never equal to an [`I64`](StateValue::I64). For floating-point
 /// numbers, a NaN is equal to the same NaN, and `0.0` is not equal to `-0.0`. A value that
 /// is set again is thus always recognised as unchanged.
 #[derive(Debug, Clone, Copy, Default)]
-pub enum Value<'a> {
+pub enum StateValue<'a> {
     /// No value: it is unknown, or does not exist.
     #[default]
     Null,
@@ -25,19 +25,19 @@ pub enum Value<'a> {
     Blob(&'a [u8]),
 }
 
-impl<'a> Value<'a> {
-    /// Returns `true` if this is [`Null`](Value::Null).
+impl<'a> StateValue<'a> {
+    /// Returns `true` if this is [`Null`](StateValue::Null).
     pub fn is_null(&self) -> bool {
-        matches!(self, Value::Null)
+        matches!(self, StateValue::Null)
     }
 
     /// Returns an integer of any kind as an `i64`. `None` for other kinds, and if it does
     /// not fit.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
-            Value::I32(v) => Some(v.into()),
-            Value::I64(v) => Some(v),
-            Value::U64(v) => v.try_into().ok(),
+            StateValue::I32(v) => Some(v.into()),
+            StateValue::I64(v) => Some(v),
+            StateValue::U64(v) => v.try_into().ok(),
             _ => None,
         }
     }
@@ -46,59 +46,59 @@ impl<'a> Value<'a> {
     /// bits. `None` for other kinds.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
-            Value::I32(v) => Some(v.into()),
-            Value::I64(v) => Some(v as f64),
-            Value::U64(v) => Some(v as f64),
-            Value::F64(v) => Some(v),
+            StateValue::I32(v) => Some(v.into()),
+            StateValue::I64(v) => Some(v as f64),
+            StateValue::U64(v) => Some(v as f64),
+            StateValue::F64(v) => Some(v),
             _ => None,
         }
     }
 
-    /// Returns the text of a [`Str`](Value::Str). `None` for other kinds.
+    /// Returns the text of a [`Str`](StateValue::Str). `None` for other kinds.
     pub fn as_str(&self) -> Option<&'a str> {
         match *self {
-            Value::Str(v) => Some(v),
+            StateValue::Str(v) => Some(v),
             _ => None,
         }
     }
 }
 
-impl PartialEq for Value<'_> {
+impl PartialEq for StateValue<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Value::Null, Value::Null) => true,
-            (Value::I32(a), Value::I32(b)) => a == b,
-            (Value::I64(a), Value::I64(b)) => a == b,
-            (Value::U64(a), Value::U64(b)) => a == b,
-            (Value::F64(a), Value::F64(b)) => a.to_bits() == b.to_bits(),
-            (Value::Str(a), Value::Str(b)) => a == b,
-            (Value::Blob(a), Value::Blob(b)) => a == b,
+            (StateValue::Null, StateValue::Null) => true,
+            (StateValue::I32(a), StateValue::I32(b)) => a == b,
+            (StateValue::I64(a), StateValue::I64(b)) => a == b,
+            (StateValue::U64(a), StateValue::U64(b)) => a == b,
+            (StateValue::F64(a), StateValue::F64(b)) => a.to_bits() == b.to_bits(),
+            (StateValue::Str(a), StateValue::Str(b)) => a == b,
+            (StateValue::Blob(a), StateValue::Blob(b)) => a == b,
             _ => false,
         }
     }
 }
 
-impl Eq for Value<'_> {}
+impl Eq for StateValue<'_> {}
 
-impl std::fmt::Display for Value<'_> {
+impl std::fmt::Display for StateValue<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Value::Null => f.write_str("null"),
-            Value::I32(v) => v.fmt(f),
-            Value::I64(v) => v.fmt(f),
-            Value::U64(v) => v.fmt(f),
-            Value::F64(v) => v.fmt(f),
-            Value::Str(v) => write!(f, "{v:?}"),
-            Value::Blob(v) => v.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            StateValue::Null => f.write_str("null"),
+            StateValue::I32(v) => v.fmt(f),
+            StateValue::I64(v) => v.fmt(f),
+            StateValue::U64(v) => v.fmt(f),
+            StateValue::F64(v) => v.fmt(f),
+            StateValue::Str(v) => write!(f, "{v:?}"),
+            StateValue::Blob(v) => v.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
         }
     }
 }
 
 macro_rules! from {
     ($($kind:ident: $of:ty),*) => {$(
-        impl<'a> From<$of> for Value<'a> {
+        impl<'a> From<$of> for StateValue<'a> {
             fn from(value: $of) -> Self {
-                Value::$kind(value)
+                StateValue::$kind(value)
             }
         }
     )*};
@@ -106,9 +106,9 @@ macro_rules! from {
 
 from!(I32: i32, I64: i64, U64: u64, F64: f64, Str: &'a str, Blob: &'a [u8]);
 
-/// Converts `None` to [`Value::Null`].
-impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+/// Converts `None` to [`StateValue::Null`].
+impl<'a, T: Into<StateValue<'a>>> From<Option<T>> for StateValue<'a> {
     fn from(value: Option<T>) -> Self {
-        value.map_or(Value::Null, Into::into)
+        value.map_or(StateValue::Null, Into::into)
     }
 }

@@ -8,7 +8,7 @@ use lttv_state::kernel::{KernelState, SavedKernelState, TraceState};
 use lttv_state::kernel_history::{KernelHistory, Snapshot};
 use lttv_state::stats::Statistics;
 use lttv_state::tree::Tree;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 fn shared<T: Send + Sync + Debug>() {}
 
@@ -17,7 +17,7 @@ fn results_can_be_shared_by_threads() {
     shared::<History>();
     shared::<Live>();
     shared::<Tree>();
-    shared::<Value<'_>>();
+    shared::<StateValue<'_>>();
     shared::<SavedKernelState>();
     shared::<Snapshot>();
     shared::<Statistics>();
@@ -37,6 +37,6 @@ fn builders_can_move_to_another_thread() {
 #[test]
 fn errors_are_send_and_sync() {
     fn error<T: std::error::Error + Send + Sync + 'static>() {}
-    error::<lttv_state::history::Error>();
+    error::<lttv_state::history::HistoryError>();
     error::<lttv_state::tree::TreeError>();
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use lttv_state::history::{Access, Builder, Error, History, Identity, Settings};
+use lttv_state::history::{Access, Builder, History, HistoryError, HistoryIdentity, Settings};
 use lttv_state::tree::Quark;
 use naive_history::{Span, spans};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn build_with(path: &Path, block_intervals: u32, end: i64) -> History {
         let quark = quarks[(random >> 33) as usize % quarks.len()];
         let number = random >> 40;
         if t == 300 {
-            builder.mark(t, b"half is read, half is read, half is read").unwrap();
+            builder.set_resume_note(t, b"half is read, half is read, half is read").unwrap();
         }
         match (random >> 37) % 8 {
             0 => builder.set(quark, t, None::<i32>),
@@ -50,12 +50,12 @@ fn build_with(path: &Path, block_intervals: u32, end: i64) -> History {
 }
 
 /// Returns all intervals of a history, or the first error.
-fn content(history: &History) -> Result<Vec<(String, Vec<Span>)>, Error> {
+fn content(history: &History) -> Result<Vec<(String, Vec<Span>)>, HistoryError> {
     let tree = history.tree();
     tree.quarks().map(|quark| Ok((tree.path(quark), spans(history, quark)?))).collect()
 }
 
-fn read(bytes: Vec<u8>) -> Result<Vec<(String, Vec<Span>)>, Error> {
+fn read(bytes: Vec<u8>) -> Result<Vec<(String, Vec<Span>)>, HistoryError> {
     content(&History::from_bytes(bytes)?)
 }
 
@@ -73,7 +73,7 @@ fn files_truncated_at_any_byte_are_refused() {
     assert_eq!(read(bytes.clone()).unwrap(), whole);
     for len in 0..bytes.len() {
         let error = read(bytes[..len].to_vec()).unwrap_err();
-        assert!(matches!(error, Error::Unfinished), "{len} bytes: {error}");
+        assert!(matches!(error, HistoryError::Unfinished), "{len} bytes: {error}");
     }
     let longer = [&bytes[..], &[0]].concat();
     assert!(read(longer).is_err());
@@ -89,8 +89,10 @@ fn every_flipped_bit_is_detected() {
             // All bytes are checked, so that every change is detected.
             let error = read(damaged).expect_err(&format!("bit {bit} of byte {at}"));
             match error {
-                Error::Damaged { offset, .. } => assert!(offset <= at as u64),
-                Error::Unfinished | Error::NotAHistory | Error::Version { .. } => {}
+                HistoryError::Damaged { offset, .. } => assert!(offset <= at as u64),
+                HistoryError::Unfinished
+                | HistoryError::NotAHistory
+                | HistoryError::Version { .. } => {}
                 error => panic!("bit {bit} of byte {at}: {error}"),
             }
         }
@@ -108,7 +110,7 @@ fn damage_in_one_block_leaves_the_others_readable() {
     let at = bytes.len() / 2;
     bytes[at] ^= 0x10;
     let damaged = History::from_bytes(bytes).unwrap();
-    assert!(matches!(damaged.verify(), Err(Error::Damaged { block: Some(_), .. })));
+    assert!(matches!(damaged.verify(), Err(HistoryError::Damaged { block: Some(_), .. })));
     let (mut right, mut refused) = (0, 0);
     for quark in whole.tree().quarks() {
         for t in 0..=700 {
@@ -117,7 +119,7 @@ fn damage_in_one_block_leaves_the_others_readable() {
                     assert_eq!(interval, whole.at(quark, t).unwrap());
                     right += 1;
                 }
-                Err(Error::Damaged { .. }) => refused += 1,
+                Err(HistoryError::Damaged { .. }) => refused += 1,
                 Err(error) => panic!("{error}"),
             }
         }
@@ -184,14 +186,14 @@ fn a_stale_file_is_refused() {
     let same = history.identity().clone();
     History::open_for(&path, &same).unwrap();
     let others = [
-        Identity { producer: "other".into(), ..same.clone() },
-        Identity { version: 1, ..same.clone() },
-        Identity { options: 1, ..same.clone() },
-        Identity { source: vec![1, 2], ..same.clone() },
+        HistoryIdentity { producer: "other".into(), ..same.clone() },
+        HistoryIdentity { version: 1, ..same.clone() },
+        HistoryIdentity { options: 1, ..same.clone() },
+        HistoryIdentity { source: vec![1, 2], ..same.clone() },
     ];
     for other in others {
         match History::open_for(&path, &other) {
-            Err(Error::Stale { expected, found }) => {
+            Err(HistoryError::Stale { expected, found }) => {
                 assert_eq!((*expected, *found), (other, same.clone()));
             }
             result => panic!("{result:?}"),
@@ -202,9 +204,9 @@ fn a_stale_file_is_refused() {
 #[test]
 fn other_files_are_not_histories() {
     for bytes in [&b"text"[..], b"a text that is longer than any header", &[0; 100]] {
-        assert!(matches!(History::from_bytes(bytes.to_vec()), Err(Error::NotAHistory)));
+        assert!(matches!(History::from_bytes(bytes.to_vec()), Err(HistoryError::NotAHistory)));
     }
-    assert!(matches!(History::open("/nowhere/h"), Err(Error::Io { .. })));
+    assert!(matches!(History::open("/nowhere/h"), Err(HistoryError::Io { .. })));
 }
 
 #[test]
@@ -225,7 +227,7 @@ fn a_file_appears_when_it_is_complete() {
     builder.set(quark, 10, 1).unwrap();
     builder.flush().unwrap();
     assert!(!path.exists() && partial.exists());
-    assert!(matches!(History::open(&partial), Err(Error::Unfinished)));
+    assert!(matches!(History::open(&partial), Err(HistoryError::Unfinished)));
     builder.close(20).unwrap();
     assert!(path.exists() && !partial.exists());
     let builder = Builder::create(&path, 0, Settings::default()).unwrap();
@@ -254,7 +256,7 @@ proptest! {
         settings.block_intervals = Some(block_intervals);
         let recovered = match History::recover(&path) {
             Ok(recovered) => recovered,
-            Err(Error::Unfinished) => {
+            Err(HistoryError::Unfinished) => {
                 prop_assert!(bytes.len() < 100);
                 return Ok(());
             }
@@ -305,7 +307,7 @@ proptest! {
         let marked = mark;
         for (t, path, span) in changes(&all).into_iter().filter(|(t, ..)| *t <= known) {
             if let Some(mark) = mark.take_if(|mark| *mark <= t) {
-                builder.mark(mark, &mark.to_le_bytes()).unwrap();
+                builder.set_resume_note(mark, &mark.to_le_bytes()).unwrap();
             }
             let quark = builder.add(path).unwrap();
             match t < settled {
@@ -314,16 +316,16 @@ proptest! {
             }
         }
         if let Some(mark) = mark {
-            builder.mark(mark, &mark.to_le_bytes()).unwrap();
+            builder.set_resume_note(mark, &mark.to_le_bytes()).unwrap();
         }
         let finished = builder.close(known).unwrap();
-        prop_assert_eq!(finished.mark().map(|mark| mark.time), marked);
+        prop_assert_eq!(finished.resume_note().map(|mark| mark.time), marked);
 
         settings.identity.source = b"later".to_vec();
         let mut builder = Builder::extend(&path, settings.clone(), settled).unwrap();
         let earliest = builder.earliest();
         prop_assert!(earliest <= settled.max(0));
-        match builder.marked() {
+        match builder.resume_note() {
             None => prop_assert!(marked.is_none_or(|mark| mark > settled)),
             Some(mark) => {
                 prop_assert_eq!(Some(mark.time), marked);
@@ -359,9 +361,9 @@ fn other_producers_files_are_not_extended() {
     settings.identity = build(&path, 100).identity().clone();
     let bytes = std::fs::read(&path).unwrap();
     settings.identity.version += 1;
-    assert!(matches!(Builder::extend(&path, settings, 100), Err(Error::Stale { .. })));
+    assert!(matches!(Builder::extend(&path, settings, 100), Err(HistoryError::Stale { .. })));
     let nothing = Builder::extend(dir.path().join("nothing"), Settings::default(), 100);
-    assert!(matches!(nothing, Err(Error::Io { .. })));
+    assert!(matches!(nothing, Err(HistoryError::Io { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
 }
 
@@ -401,8 +403,11 @@ impl Crash {
         // Some file systems sync a file that replaces the content of another one.
         _ = std::fs::remove_file(&partial);
         std::fs::write(&partial, image).unwrap();
-        let is_expected = |error: &Error| {
-            matches!(error, Error::Unfinished | Error::NotAHistory | Error::Damaged { .. })
+        let is_expected = |error: &HistoryError| {
+            matches!(
+                error,
+                HistoryError::Unfinished | HistoryError::NotAHistory | HistoryError::Damaged { .. }
+            )
         };
         match read(image.to_vec()) {
             Ok(found) => assert_eq!(found, self.all, "{}", what()),
@@ -441,7 +446,7 @@ fn every_prefix_is_unfinished_and_recovered() {
         let opened = read(image.to_vec());
         let is_whole = len == crash.bytes.len();
         assert_eq!(is_whole, opened.is_ok());
-        assert!(is_whole || matches!(opened, Err(Error::Unfinished)));
+        assert!(is_whole || matches!(opened, Err(HistoryError::Unfinished)));
         assert_eq!(crash.check(image, &|| format!("{len} bytes")), crash.blocks(len));
     }
 }
@@ -456,8 +461,8 @@ fn every_torn_prefix_is_unfinished_and_recovered() {
             image.push(0);
             let what = || format!("{written} of {} bytes", image.len());
             match read(image.clone()) {
-                Err(Error::Unfinished) => {}
-                Err(Error::NotAHistory) => assert_eq!(written, 0, "{}", what()),
+                Err(HistoryError::Unfinished) => {}
+                Err(HistoryError::NotAHistory) => assert_eq!(written, 0, "{}", what()),
                 result => panic!("{}: {result:?}", what()),
             }
             // What was not written may be zero anyway.
@@ -566,7 +571,7 @@ fn killed_processes_leave_histories_that_can_be_resumed() {
         let history = match History::recover(&path) {
             Ok(history) => history,
             // It was killed before it wrote anything.
-            Err(Error::Io { .. } | Error::Unfinished) => continue,
+            Err(HistoryError::Io { .. } | HistoryError::Unfinished) => continue,
             Err(error) => panic!("round {round}: {error}"),
         };
         readable += 1;

@@ -6,14 +6,14 @@ mod format_reader;
 use std::path::Path;
 
 use format_reader::File;
-use lttv_state::history::{Builder, Error, History, Identity, Settings};
+use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
 use lttv_state::tree::Quark;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 /// A history of all kinds of values, of many blocks, in which some attributes change all the
 /// time, and others seldom or never.
 fn build(path: &Path, block_intervals: u32) -> History {
-    let identity = Identity {
+    let identity = HistoryIdentity {
         producer: "format test".into(),
         version: 3,
         options: 0x0123_4567_89ab_cdef,
@@ -40,20 +40,20 @@ fn build(path: &Path, block_intervals: u32) -> History {
         let text = format!("text {}", random(300));
         let value = match (of % 8, random(10)) {
             (7, _) if random(50) > 0 => continue,
-            (_, 0) => Value::Null,
-            (0, _) => Value::I32(random(9) as i32 - 4),
-            (1, _) => Value::I64(random(1 << 30) as i64 - (1 << 29)),
-            (2, _) => Value::U64(u64::MAX - random(3)),
-            (3, _) => Value::F64([0.0, -0.0, f64::NAN, 1.5e300][random(4) as usize]),
-            (4, _) => Value::Str(&text),
-            (5, _) => Value::Blob(text.as_bytes()),
-            (6, 1..4) => Value::I32(-1),
-            (6, _) => Value::Str(&text),
-            _ => Value::I64([i64::MIN, i64::MAX][random(2) as usize]),
+            (_, 0) => StateValue::Null,
+            (0, _) => StateValue::I32(random(9) as i32 - 4),
+            (1, _) => StateValue::I64(random(1 << 30) as i64 - (1 << 29)),
+            (2, _) => StateValue::U64(u64::MAX - random(3)),
+            (3, _) => StateValue::F64([0.0, -0.0, f64::NAN, 1.5e300][random(4) as usize]),
+            (4, _) => StateValue::Str(&text),
+            (5, _) => StateValue::Blob(text.as_bytes()),
+            (6, 1..4) => StateValue::I32(-1),
+            (6, _) => StateValue::Str(&text),
+            _ => StateValue::I64([i64::MIN, i64::MAX][random(2) as usize]),
         };
         builder.set(quark, t, value).unwrap();
         if step == 20_000 {
-            builder.mark(t, b"as far as here").unwrap();
+            builder.set_resume_note(t, b"as far as here").unwrap();
             t += 1;
         }
     }
@@ -61,15 +61,15 @@ fn build(path: &Path, block_intervals: u32) -> History {
     builder.close(t + 5).unwrap()
 }
 
-fn value(of: Value<'_>) -> format_reader::Value {
+fn value(of: StateValue<'_>) -> format_reader::Value {
     match of {
-        Value::Null => format_reader::Value::Null,
-        Value::I32(v) => format_reader::Value::I32(v),
-        Value::I64(v) => format_reader::Value::I64(v),
-        Value::U64(v) => format_reader::Value::U64(v),
-        Value::F64(v) => format_reader::Value::F64(v.to_bits()),
-        Value::Str(v) => format_reader::Value::Text(v.into()),
-        Value::Blob(v) => format_reader::Value::Blob(v.into()),
+        StateValue::Null => format_reader::Value::Null,
+        StateValue::I32(v) => format_reader::Value::I32(v),
+        StateValue::I64(v) => format_reader::Value::I64(v),
+        StateValue::U64(v) => format_reader::Value::U64(v),
+        StateValue::F64(v) => format_reader::Value::F64(v.to_bits()),
+        StateValue::Str(v) => format_reader::Value::Text(v.into()),
+        StateValue::Blob(v) => format_reader::Value::Blob(v.into()),
     }
 }
 
@@ -80,7 +80,7 @@ fn check(file: &File, history: &History) {
     assert_eq!(file.producer, identity.producer);
     assert_eq!(file.source, identity.source);
     assert_eq!((file.version, file.options), (u64::from(identity.version), identity.options));
-    let mark = history.mark().map(|mark| (mark.time, mark.note.clone()));
+    let mark = history.resume_note().map(|mark| (mark.time, mark.note.clone()));
     assert_eq!(file.note, mark);
     let tree = history.tree();
     assert_eq!((file.attributes.len(), file.blocks), (tree.len(), history.blocks()));
@@ -123,7 +123,7 @@ fn unfinished_files_are_as_documented() {
     for len in (0..bytes.len()).step_by(bytes.len() / 23) {
         std::fs::write(dir.path().join("history.partial"), &bytes[..len]).unwrap();
         match (File::recover(&bytes[..len]), History::recover(&path)) {
-            (None, Err(Error::Unfinished)) => assert!(len < 100),
+            (None, Err(HistoryError::Unfinished)) => assert!(len < 100),
             (Some(file), Ok(history)) => check(&file, &history),
             (file, history) => panic!("{len} bytes: {file:?}, {history:?}"),
         }

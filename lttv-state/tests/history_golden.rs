@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use format_reader::bytes::Input;
 use format_reader::{FRAME_HEAD, File, HEAD, Head, TRAILER, VERSION, frame};
-use lttv_state::history::{Builder, Error, History, Identity, Settings};
+use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
 use lttv_state::tree::Quark;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 type Build = fn(&Path);
 
@@ -44,25 +44,53 @@ fn values(path: &Path) {
     let mut builder = Builder::create(path, 0, settings()).unwrap();
     let long = "long ".repeat(60);
     let nan = f64::from_bits(0x7ff8_0000_0000_0001);
-    let lists: [(&str, &[Value<'_>]); 9] = [
-        ("i32", &[Value::I32(0), Value::I32(i32::MIN), Value::I32(i32::MAX), Value::I32(-1)]),
-        ("i64", &[Value::I64(0), Value::I64(i64::MIN), Value::I64(i64::MAX), Value::I64(-1)]),
-        ("u64", &[Value::U64(0), Value::U64(u64::MAX), Value::U64(1 << 63)]),
-        ("f64", &[0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, nan, 5e-324].map(Value::F64)),
-        ("text", &["", "a", "\u{e9}\u{2192}\u{1f600}", "same", &long].map(Value::Str)),
-        ("blob", &[&b""[..], b"\xff\xfe\0", b"same", b"a"].map(Value::Blob)),
-        ("constant", &[Value::I32(7)]),
-        ("nulls", &[Value::I64(-3), Value::Null, Value::I64(4), Value::Null, Value::I64(-2)]),
+    let lists: [(&str, &[StateValue<'_>]); 9] = [
+        (
+            "i32",
+            &[
+                StateValue::I32(0),
+                StateValue::I32(i32::MIN),
+                StateValue::I32(i32::MAX),
+                StateValue::I32(-1),
+            ],
+        ),
+        (
+            "i64",
+            &[
+                StateValue::I64(0),
+                StateValue::I64(i64::MIN),
+                StateValue::I64(i64::MAX),
+                StateValue::I64(-1),
+            ],
+        ),
+        ("u64", &[StateValue::U64(0), StateValue::U64(u64::MAX), StateValue::U64(1 << 63)]),
+        (
+            "f64",
+            &[0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, nan, 5e-324].map(StateValue::F64),
+        ),
+        ("text", &["", "a", "\u{e9}\u{2192}\u{1f600}", "same", &long].map(StateValue::Str)),
+        ("blob", &[&b""[..], b"\xff\xfe\0", b"same", b"a"].map(StateValue::Blob)),
+        ("constant", &[StateValue::I32(7)]),
+        (
+            "nulls",
+            &[
+                StateValue::I64(-3),
+                StateValue::Null,
+                StateValue::I64(4),
+                StateValue::Null,
+                StateValue::I64(-2),
+            ],
+        ),
         (
             "mixed",
             &[
-                Value::I32(1),
-                Value::I64(1),
-                Value::U64(1),
-                Value::F64(1.0),
-                Value::Str("1"),
-                Value::Blob(b"1"),
-                Value::Null,
+                StateValue::I32(1),
+                StateValue::I64(1),
+                StateValue::U64(1),
+                StateValue::F64(1.0),
+                StateValue::Str("1"),
+                StateValue::Blob(b"1"),
+                StateValue::Null,
             ],
         ),
     ];
@@ -75,7 +103,7 @@ fn values(path: &Path) {
     }
     // Successive intervals of one value: null.
     let unchanged = builder.add("unchanged").unwrap();
-    for value in [Value::I32(1), Value::Null] {
+    for value in [StateValue::I32(1), StateValue::Null] {
         builder.set(unchanged, 90, value).unwrap();
     }
     // A chunk with a summary and several buckets of end times.
@@ -165,7 +193,7 @@ fn attributes(path: &Path) {
 /// them, intervals that last over many, and a note.
 fn blocks(path: &Path) {
     let mut settings = settings();
-    settings.identity = Identity {
+    settings.identity = HistoryIdentity {
         producer: "golden \u{e9}".into(),
         version: 3,
         options: 0x0123_4567_89ab_cdef,
@@ -182,7 +210,7 @@ fn blocks(path: &Path) {
             builder.add(&format!("late/{block}")).unwrap();
         }
         if block == 40 {
-            builder.mark(t + 8, b"note, note, note, note, note, note").unwrap();
+            builder.set_resume_note(t + 8, b"note, note, note, note, note, note").unwrap();
         }
         builder.flush().unwrap();
     }
@@ -197,11 +225,11 @@ fn hex(bytes: &[u8]) -> String {
 fn listing_of_library(history: &History) -> String {
     let mut out = String::new();
     let identity = history.identity();
-    let Identity { producer, version, options, source } = identity;
+    let HistoryIdentity { producer, version, options, source } = identity;
     writeln!(out, "history {} {}, {} blocks", history.start(), history.end(), history.blocks())
         .unwrap();
     write_identity(&mut out, producer, (*version).into(), *options, source);
-    if let Some(mark) = history.mark() {
+    if let Some(mark) = history.resume_note() {
         writeln!(out, "note at {}: {}", mark.time, hex(&mark.note)).unwrap();
     }
     let tree = history.tree();
@@ -211,13 +239,13 @@ fn listing_of_library(history: &History) -> String {
         for interval in history.intervals(quark, history.start()..=history.end()).unwrap() {
             let interval = interval.unwrap();
             let value = match interval.value {
-                Value::Null => "null".into(),
-                Value::I32(v) => format!("i32 {v}"),
-                Value::I64(v) => format!("i64 {v}"),
-                Value::U64(v) => format!("u64 {v}"),
-                Value::F64(v) => format!("f64 {:016x}", v.to_bits()),
-                Value::Str(v) => format!("text \"{}\"", v.escape_default()),
-                Value::Blob(v) => format!("blob {}", hex(v)),
+                StateValue::Null => "null".into(),
+                StateValue::I32(v) => format!("i32 {v}"),
+                StateValue::I64(v) => format!("i64 {v}"),
+                StateValue::U64(v) => format!("u64 {v}"),
+                StateValue::F64(v) => format!("f64 {:016x}", v.to_bits()),
+                StateValue::Str(v) => format!("text \"{}\"", v.escape_default()),
+                StateValue::Blob(v) => format!("blob {}", hex(v)),
             };
             writeln!(out, "{} {} {}", interval.start, interval.end, value.trim_end()).unwrap();
         }
@@ -405,7 +433,7 @@ fn other_versions_are_refused() {
         let other = if version == VERSION { version + 1 } else { version };
         bytes[8..12].copy_from_slice(&(other as u32).to_le_bytes());
         match History::from_bytes(bytes) {
-            Err(Error::Version { found, known }) => {
+            Err(HistoryError::Version { found, known }) => {
                 assert_eq!((found as usize, known as usize), (other, VERSION), "{name}");
             }
             result => panic!("{name}: {result:?}"),

@@ -5,7 +5,7 @@ mod naive_history;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use lttv_state::history::{Builder, Error, History, Interval, Settings};
+use lttv_state::history::{Builder, History, HistoryError, Interval, Settings};
 use lttv_state::tree::Quark;
 use naive_history::{Action, Model, Owned, Span, Step, spans};
 use proptest::prelude::*;
@@ -77,10 +77,11 @@ impl Case {
         model.close(self.end())
     }
 
-    fn build(&self, mut builder: Builder) -> Result<History, Error> {
+    fn build(&self, mut builder: Builder) -> Result<History, HistoryError> {
         for step in &self.steps {
             match step.apply(&mut builder) {
-                Ok(()) | Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+                Ok(())
+                | Err(HistoryError::NotAStack { .. } | HistoryError::StackTooDeep { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -107,7 +108,7 @@ fn quarks(history: &History) -> BTreeMap<String, Quark> {
 }
 
 fn check(history: &History, model: &Model) -> Result<(), TestCaseError> {
-    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
     prop_assert_eq!((history.start(), history.end()), (model.start, model.end));
     let quarks = quarks(history);
     let paths: Vec<&String> = quarks.keys().collect();
@@ -122,7 +123,7 @@ fn check(history: &History, model: &Model) -> Result<(), TestCaseError> {
         prop_assert_eq!(state.len(), quarks.len());
         let half = state.len().div_ceil(2);
         let mut first = Vec::new();
-        let flow = history.all_at(*t, |interval| {
+        let flow = history.for_each_at(*t, |interval| {
             first.push(interval);
             if first.len() < half { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
@@ -151,7 +152,7 @@ fn check_ranges(
     quarks: &BTreeMap<String, Quark>,
     times: &[i64],
 ) -> Result<(), TestCaseError> {
-    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
     let some: Vec<i64> = times.iter().copied().step_by(times.len() / 7 + 1).collect();
     for (i, first) in some.iter().enumerate() {
         for last in &some[i..] {
@@ -160,10 +161,10 @@ fn check_ranges(
                 let inside: Vec<Span> =
                     all.iter().filter(|s| s.0 <= *last && s.1 >= *first).cloned().collect();
                 let found = history.intervals(*quark, *first..=*last).map_err(fail)?;
-                let found: Result<Vec<Span>, Error> = found.map(|i| i.map(plain)).collect();
+                let found: Result<Vec<Span>, HistoryError> = found.map(|i| i.map(plain)).collect();
                 prop_assert_eq!(&found.map_err(fail)?, &inside);
                 let back = history.intervals(*quark, *first..=*last).map_err(fail)?.rev();
-                let back: Result<Vec<Span>, Error> = back.map(|i| i.map(plain)).collect();
+                let back: Result<Vec<Span>, HistoryError> = back.map(|i| i.map(plain)).collect();
                 let mut back = back.map_err(fail)?;
                 back.reverse();
                 prop_assert_eq!(&back, &inside);
@@ -182,10 +183,11 @@ fn check_ranges(
                         .cloned()
                         .collect();
                     let mut found = Vec::new();
-                    let flow = history.over(&[*quark], *first..=*last, resolution, |interval| {
-                        found.push(plain(interval));
-                        ControlFlow::Continue(())
-                    });
+                    let flow =
+                        history.for_each_in(&[*quark], *first..=*last, resolution, |interval| {
+                            found.push(plain(interval));
+                            ControlFlow::Continue(())
+                        });
                     prop_assert!(flow.map_err(fail)?.is_continue());
                     prop_assert_eq!(&found, &expected, "each {} from {}", resolution, first);
                 }
@@ -202,7 +204,7 @@ fn check_values(
     last: i64,
     inside: &[Span],
 ) -> Result<(), TestCaseError> {
-    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
     for wanted in inside.iter().map(|span| &span.2).chain([&Owned::I64(77)]) {
         let is = |value| Owned::of(value) == *wanted;
         let found = history.first_with(quark, first..=last, is).map_err(fail)?.map(plain);
@@ -231,7 +233,7 @@ fn check_many(
     quarks: &BTreeMap<String, Quark>,
     times: &[i64],
 ) -> Result<(), TestCaseError> {
-    let fail = |e: Error| TestCaseError::fail(e.to_string());
+    let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
     let mut expected = Vec::new();
     for (path, quark) in quarks {
         for span in &model.past[path] {
@@ -245,7 +247,7 @@ fn check_many(
     shuffled.reverse();
     for times in [times, &shuffled] {
         let mut found = Vec::new();
-        let flow = history.at_times(&asked, times, |interval| {
+        let flow = history.for_each_at_times(&asked, times, |interval| {
             found.push((interval.quark, plain(interval)));
             ControlFlow::Continue(())
         });
@@ -253,7 +255,7 @@ fn check_many(
         prop_assert_eq!(&found, &expected);
     }
     let mut left = expected.len().div_ceil(2);
-    let flow = history.at_times(&asked, times, |_| {
+    let flow = history.for_each_at_times(&asked, times, |_| {
         left -= 1;
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -266,7 +268,7 @@ proptest! {
 
     #[test]
     fn every_query_answers_as_the_model(case in case()) {
-        let fail = |e: Error| TestCaseError::fail(e.to_string());
+        let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
         let model = case.model();
         let builder = Builder::in_memory_with(case.start, case.settings());
         check(&case.build(builder).map_err(fail)?, &model)?;
@@ -284,7 +286,7 @@ proptest! {
         case in case(),
         late in prop::collection::vec(0i64..50, 120),
     ) {
-        let fail = |e: Error| TestCaseError::fail(e.to_string());
+        let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
         // Each change arrives when its time and its delay are over. The sort is stable.
         let mut order: Vec<(i64, &Step)> = case
             .steps
@@ -303,14 +305,14 @@ proptest! {
         let mut builder = Builder::in_memory_with(case.start, settings);
         for (_, step) in &order {
             match step.apply(&mut builder) {
-                Ok(()) | Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+                Ok(()) | Err(HistoryError::NotAStack { .. } | HistoryError::StackTooDeep { .. }) => {}
                 Err(error) => return Err(fail(error)),
             }
         }
         // Closing fails if a waiting change is impossible.
         match builder.close(case.end()) {
             Ok(history) => check(&history, &model.close(case.end()))?,
-            Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+            Err(HistoryError::NotAStack { .. } | HistoryError::StackTooDeep { .. }) => {}
             Err(error) => return Err(fail(error)),
         }
     }
@@ -318,7 +320,7 @@ proptest! {
     /// At each visible time, readers see the states of the final history up to that time.
     #[test]
     fn a_live_history_is_a_prefix(case in case()) {
-        let fail = |e: Error| TestCaseError::fail(e.to_string());
+        let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
         let dir = tempfile::tempdir().unwrap();
         let file = Builder::create(dir.path().join("h"), case.start, case.settings()).map_err(fail)?;
         for mut builder in [Builder::in_memory_with(case.start, case.settings()), file] {
@@ -328,7 +330,7 @@ proptest! {
             let mut last_end = None;
             for step in &case.steps {
                 match step.apply(&mut builder) {
-                    Ok(()) | Err(Error::NotAStack { .. } | Error::StackTooDeep { .. }) => {}
+                    Ok(()) | Err(HistoryError::NotAStack { .. } | HistoryError::StackTooDeep { .. }) => {}
                     Err(error) => return Err(fail(error)),
                 }
                 model.apply(step);
@@ -360,12 +362,12 @@ fn late_changes_are_refused_with_their_times() {
     let quark = builder.add("a").unwrap();
     builder.set(quark, 100, 1).unwrap();
     let error = builder.set(quark, 50, 2).unwrap_err();
-    assert!(matches!(error, Error::TimeRegress { t: 50, earliest: 100 }), "{error}");
-    assert!(matches!(builder.set(quark, -1, 2), Err(Error::TimeRegress { .. })));
+    assert!(matches!(error, HistoryError::TimeRegress { t: 50, earliest: 100 }), "{error}");
+    assert!(matches!(builder.set(quark, -1, 2), Err(HistoryError::TimeRegress { .. })));
     builder.flush().unwrap();
     assert!(matches!(
         builder.set(quark, 100, 2),
-        Err(Error::TimeRegress { t: 100, earliest: 101 })
+        Err(HistoryError::TimeRegress { t: 100, earliest: 101 })
     ));
     let history = builder.close(100).unwrap();
     assert_eq!(history.at(quark, 100).unwrap().value, 1.into());
@@ -377,8 +379,11 @@ fn late_changes_are_refused_with_their_times() {
     builder.set(quark, 100, 1).unwrap();
     builder.set(quark, 111, 2).unwrap();
     builder.set(quark, 101, 3).unwrap();
-    assert!(matches!(builder.set(quark, 99, 4), Err(Error::TimeRegress { t: 99, earliest: 100 })));
-    assert!(matches!(builder.close(110), Err(Error::EndsTooEarly { end: 110, last: 111 })));
+    assert!(matches!(
+        builder.set(quark, 99, 4),
+        Err(HistoryError::TimeRegress { t: 99, earliest: 100 })
+    ));
+    assert!(matches!(builder.close(110), Err(HistoryError::EndsTooEarly { end: 110, last: 111 })));
 }
 
 #[test]
@@ -391,7 +396,7 @@ fn at_most_the_limit_of_changes_wait() {
         builder.set(quark, t, t).unwrap();
     }
     assert_eq!(builder.now(), 90);
-    assert!(matches!(builder.set(quark, 80, 0), Err(Error::TimeRegress { .. })));
+    assert!(matches!(builder.set(quark, 80, 0), Err(HistoryError::TimeRegress { .. })));
 }
 
 #[test]
@@ -399,17 +404,20 @@ fn unknown_attributes_and_times_are_errors() {
     let mut builder = Builder::in_memory(10);
     let quark = builder.add("a").unwrap();
     let unknown = Quark::from_index(7);
-    assert!(matches!(builder.set(unknown, 20, 1), Err(Error::UnknownQuark { .. })));
-    assert!(matches!(builder.set(Quark::ROOT, 20, 1), Err(Error::UnknownQuark { .. })));
-    assert!(matches!(builder.ongoing(unknown), Err(Error::UnknownQuark { .. })));
+    assert!(matches!(builder.set(unknown, 20, 1), Err(HistoryError::UnknownQuark { .. })));
+    assert!(matches!(builder.set(Quark::ROOT, 20, 1), Err(HistoryError::UnknownQuark { .. })));
+    assert!(matches!(builder.ongoing(unknown), Err(HistoryError::UnknownQuark { .. })));
     builder.set(quark, 20, "text").unwrap();
-    assert!(matches!(builder.push(quark, 20, 1), Err(Error::NotAStack { .. })));
+    assert!(matches!(builder.push(quark, 20, 1), Err(HistoryError::NotAStack { .. })));
     let history = builder.close(30).unwrap();
     for t in [9, 31, i64::MIN, i64::MAX] {
-        assert!(matches!(history.at(quark, t), Err(Error::OutOfRange { start: 10, end: 30, .. })));
+        assert!(matches!(
+            history.at(quark, t),
+            Err(HistoryError::OutOfRange { start: 10, end: 30, .. })
+        ));
         assert!(history.state_at(t).is_err());
     }
-    assert!(matches!(history.at(unknown, 20), Err(Error::UnknownQuark { .. })));
+    assert!(matches!(history.at(unknown, 20), Err(HistoryError::UnknownQuark { .. })));
     assert!(history.intervals(quark, 20..=31).is_err());
     #[allow(clippy::reversed_empty_ranges)] // what is asked for here
     let empty = history.intervals(quark, 25..=20).unwrap();
@@ -433,7 +441,7 @@ fn the_whole_range_of_times_works() {
         }
     }
     let mut seen = 0;
-    let flow = history.over(&[quark], i64::MIN..=i64::MAX, u64::MAX, |_| {
+    let flow = history.for_each_in(&[quark], i64::MIN..=i64::MAX, u64::MAX, |_| {
         seen += 1;
         ControlFlow::Continue(())
     });

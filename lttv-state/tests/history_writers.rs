@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use lttv_state::history::{Builder, Error, History, Live, Settings};
+use lttv_state::history::{Builder, History, HistoryError, Live, Settings};
 use lttv_state::tree::Quark;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 const ROLE: &str = "HISTORY_WRITER_ROLE";
 const FILE: &str = "HISTORY_WRITER_FILE";
@@ -26,7 +26,7 @@ fn value(quark: usize, t: i64) -> i32 {
     ((t / 7 + quark as i64) * 31 % 1000) as i32
 }
 
-fn change(builder: &mut Builder, times: std::ops::Range<i64>) -> Result<(), Error> {
+fn change(builder: &mut Builder, times: std::ops::Range<i64>) -> Result<(), HistoryError> {
     let quarks: Vec<Quark> =
         (0..QUARKS).map(|i| builder.add(&format!("q/{i}"))).collect::<Result<_, _>>()?;
     for t in times {
@@ -50,7 +50,7 @@ fn check(history: &History) {
         for t in (0..history.end()).step_by(97) {
             let last = (t - i as i64).div_euclid(QUARKS as i64);
             let expected = match last {
-                ..0 => Value::Null,
+                ..0 => StateValue::Null,
                 _ => value(i, last * QUARKS as i64 + i as i64).into(),
             };
             assert_eq!(history.at(quark, t).unwrap().value, expected, "q/{i} at {t}");
@@ -137,7 +137,7 @@ fn child() {
         }
         // Builds with a limit on the size of files.
         "full" => match small_disk(&path) {
-            Error::Io { path: of, error } => {
+            HistoryError::Io { path: of, error } => {
                 assert_eq!(of, partial(&path));
                 assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge);
                 0
@@ -160,7 +160,7 @@ fn reader(live: Live) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u
             for t in (history.start()..=history.end()).step_by(1 + history.end() as usize / 7) {
                 match history.state_at(t) {
                     Ok(state) => assert_eq!(state.len(), history.tree().len()),
-                    Err(Error::Damaged { .. } | Error::Io { .. }) => {}
+                    Err(HistoryError::Damaged { .. } | HistoryError::Io { .. }) => {}
                     Err(error) => panic!("{error}"),
                 }
                 asked += 1;
@@ -172,12 +172,12 @@ fn reader(live: Live) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u
 }
 
 /// Returns the error of writing more than fits.
-fn small_disk(path: &Path) -> Error {
+fn small_disk(path: &Path) -> HistoryError {
     let mut builder = Builder::create(path, 0, settings()).unwrap();
     let error = change(&mut builder, 0..1_000_000).unwrap_err();
     // The history can neither be read nor closed any more.
-    assert!(matches!(builder.live(), Err(Error::Failed)));
-    assert!(matches!(builder.close(2_000_000), Err(Error::Failed)));
+    assert!(matches!(builder.live(), Err(HistoryError::Failed)));
+    assert!(matches!(builder.close(2_000_000), Err(HistoryError::Failed)));
     error
 }
 
@@ -199,7 +199,7 @@ fn a_second_builder_is_refused_at_once_and_leaves_everything_as_it_is() {
         Builder::extend(&path, settings(), 100),
     ] {
         match result {
-            Err(Error::Busy { path: of }) => assert_eq!(of, path),
+            Err(HistoryError::Busy { path: of }) => assert_eq!(of, path),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("two builders"),
         }
@@ -216,7 +216,7 @@ fn a_second_builder_of_the_same_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
     let first = Builder::create(&path, 0, settings()).unwrap();
-    assert!(matches!(Builder::create(&path, 0, settings()), Err(Error::Busy { .. })));
+    assert!(matches!(Builder::create(&path, 0, settings()), Err(HistoryError::Busy { .. })));
     first.abandon().unwrap();
     check(&build(&path, 1000));
     // When a builder has been closed or dropped, the next one may start.
@@ -232,7 +232,7 @@ fn the_file_of_a_killed_builder_can_be_resumed_or_replaced() {
     for round in 0..4 {
         let mut child = start("builder", &path);
         await_ready(&path);
-        assert!(matches!(Builder::resume(&path, settings()), Err(Error::Busy { .. })));
+        assert!(matches!(Builder::resume(&path, settings()), Err(HistoryError::Busy { .. })));
         child.kill().unwrap();
         child.wait().unwrap();
         if round % 2 == 0 {
@@ -259,7 +259,7 @@ fn live_readers_survive_any_change_of_the_growing_file() {
     // Nothing is done to the file.
     let child = start("live", &path);
     await_ready(&path);
-    assert!(matches!(Builder::create(&path, 0, settings()), Err(Error::Busy { .. })));
+    assert!(matches!(Builder::create(&path, 0, settings()), Err(HistoryError::Busy { .. })));
     assert_eq!(finish(child).code(), Some(0));
     check(&History::open(&path).unwrap());
     fs::write(&path, &before).unwrap();
@@ -310,7 +310,7 @@ fn a_finished_file_is_not_replaced_by_a_damaged_one() {
         file.seek(SeekFrom::Start(place)).unwrap();
         file.write_all(&[0x5a; 3]).unwrap();
         let error = builder.close(20_000).unwrap_err();
-        let is_told = matches!(error, Error::Damaged { .. } | Error::NotAHistory);
+        let is_told = matches!(error, HistoryError::Damaged { .. } | HistoryError::NotAHistory);
         assert!(is_told, "byte {place}: {error}");
         assert!(fs::read(&path).unwrap() == before, "byte {place}");
     }
@@ -332,7 +332,7 @@ fn paths_of_other_things_than_files_are_refused_at_once() {
     for name in names {
         for result in [Builder::create(name, 0, settings()), Builder::resume(name, settings())] {
             match result {
-                Err(Error::NotAFile { .. }) => {}
+                Err(HistoryError::NotAFile { .. }) => {}
                 Err(error) => panic!("{name:?}: {error}"),
                 Ok(_) => panic!("{name:?} is no file"),
             }
@@ -340,10 +340,10 @@ fn paths_of_other_things_than_files_are_refused_at_once() {
     }
     let inside: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|of| of.unwrap().path()).collect();
     assert_eq!(inside.len(), 2, "{inside:?}");
-    assert!(matches!(History::open(&folder), Err(Error::Io { .. })));
-    assert!(matches!(History::recover(&folder), Err(Error::Io { .. })));
+    assert!(matches!(History::open(&folder), Err(HistoryError::Io { .. })));
+    assert!(matches!(History::recover(&folder), Err(HistoryError::Io { .. })));
     let nowhere = dir.path().join("no/such/h");
-    assert!(matches!(Builder::create(nowhere, 0, settings()), Err(Error::Io { .. })));
+    assert!(matches!(Builder::create(nowhere, 0, settings()), Err(HistoryError::Io { .. })));
 }
 
 #[test]
@@ -446,7 +446,7 @@ fn the_earliest_and_latest_possible_times() {
         builder.set(quark, min, 1).unwrap();
         builder.flush().unwrap();
         builder.set(quark, 0, 2).unwrap();
-        builder.mark(0, b"note").unwrap();
+        builder.set_resume_note(0, b"note").unwrap();
         builder.set(quark, max, 3).unwrap();
         let history = builder.close(max).unwrap();
         let all: Vec<_> =
@@ -472,7 +472,7 @@ fn the_earliest_and_latest_possible_times() {
             let mut found = 0;
             if each == 1 {
                 // Every ns of all times; stopped after a few.
-                _ = history.over(&[quark], min..=max, each, |_| {
+                _ = history.for_each_in(&[quark], min..=max, each, |_| {
                     found += 1;
                     match found < 3 {
                         true => std::ops::ControlFlow::Continue(()),
@@ -480,7 +480,7 @@ fn the_earliest_and_latest_possible_times() {
                     }
                 });
             } else {
-                _ = history.over(&[quark], min..=max, each, |_| {
+                _ = history.for_each_in(&[quark], min..=max, each, |_| {
                     found += 1;
                     std::ops::ControlFlow::Continue(())
                 });
@@ -491,8 +491,8 @@ fn the_earliest_and_latest_possible_times() {
     let history = build(&dir.path().join("h"), 100);
     let quark = Quark::from_index(1);
     for t in [min, -1, 101, max] {
-        assert!(matches!(history.at(quark, t), Err(Error::OutOfRange { .. })), "{t}");
-        assert!(matches!(history.state_at(t), Err(Error::OutOfRange { .. })), "{t}");
+        assert!(matches!(history.at(quark, t), Err(HistoryError::OutOfRange { .. })), "{t}");
+        assert!(matches!(history.state_at(t), Err(HistoryError::OutOfRange { .. })), "{t}");
     }
     let empty = std::ops::RangeInclusive::new(max, min);
     _ = history.durations(quark, empty.clone());

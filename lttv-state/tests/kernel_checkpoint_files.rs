@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lttv_context::{
-    Bounds, CheckpointFileError, Extension, Handle, Saving, Traceset, TracesetContext,
+    Bounds, CheckpointFileError, CheckpointPolicy, Extension, Handle, Traceset, TracesetContext,
 };
 use lttv_state::kernel::{KernelState, SavedKernelState};
 use lttv_state::stats::Statistics;
@@ -24,8 +24,8 @@ fn with_kernel(traceset: &Traceset) -> (TracesetContext<'static>, Handle<KernelS
 /// Reads a whole traceset and stores its checkpoints. Returns the number of events.
 fn store(traceset: &Traceset, every: u64, path: &Path) -> u64 {
     let (mut context, _) = with_kernel(traceset);
-    context.save_checkpoints(Saving::every(every));
-    let events = context.replay(&Bounds::all()).expect("bounds without a position").events;
+    context.set_checkpoint_policy(CheckpointPolicy::every(every));
+    let events = context.replay_state(&Bounds::all()).expect("bounds without a position").events;
     context.store_checkpoints(path).expect("checkpoints can be stored");
     events
 }
@@ -34,7 +34,7 @@ fn store(traceset: &Traceset, every: u64, path: &Path) -> u64 {
 /// events.
 fn replayed(traceset: &Traceset, event: u64) -> (SavedKernelState, lttv_context::TracesetPosition) {
     let (mut context, kernel) = with_kernel(traceset);
-    context.replay(&Bounds::all().events(event)).expect("bounds without a position");
+    context.replay_state(&Bounds::all().events(event)).expect("bounds without a position");
     (context.extensions()[kernel].save(), context.position())
 }
 
@@ -70,8 +70,8 @@ fn loaded_checkpoints_share_data() {
     let [first, second] = ["first", "second"].map(|name| dir.path().join(name));
     for (name, traceset) in support::kernel_traces() {
         let (mut saved, _) = with_kernel(&traceset);
-        saved.save_checkpoints(Saving::every(200));
-        saved.replay(&Bounds::all()).expect("bounds without a position");
+        saved.set_checkpoint_policy(CheckpointPolicy::every(200));
+        saved.replay_state(&Bounds::all()).expect("bounds without a position");
         saved.store_checkpoints(&first).expect("checkpoints can be stored");
         let (mut context, _) = with_kernel(&traceset);
         context.load_checkpoints(&first).expect("a valid file");
@@ -115,7 +115,7 @@ fn repair(file: &mut [u8]) {
 /// Returns whether the file was accepted.
 fn use_file(traceset: &Traceset, path: &Path) -> bool {
     let (mut context, kernel) = with_kernel(traceset);
-    context.save_checkpoints(Saving::never().memory(8 << 20));
+    context.set_checkpoint_policy(CheckpointPolicy::never().memory(8 << 20));
     if context.load_checkpoints(path).is_err() {
         return false;
     }
@@ -124,7 +124,7 @@ fn use_file(traceset: &Traceset, path: &Path) -> bool {
     for position in positions {
         context.seek_position_with_state(&position).expect("its traceset");
         let statistics = Statistics::attach_at(&mut context, kernel, ltt_read::Timestamp::MIN);
-        context.middle(&Bounds::all().events(300)).expect("bounds without a position");
+        context.read(&Bounds::all().events(300)).expect("bounds without a position");
         Statistics::take(&mut context, statistics, kernel);
     }
     true

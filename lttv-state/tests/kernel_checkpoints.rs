@@ -4,7 +4,9 @@ mod support;
 
 use std::cell::RefCell;
 
-use lttv_context::{Bounds, Extension, Saving, Traceset, TracesetContext, TracesetPosition};
+use lttv_context::{
+    Bounds, CheckpointPolicy, Extension, Traceset, TracesetContext, TracesetPosition,
+};
 use lttv_state::kernel::{KernelState, SavedKernelState};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -14,7 +16,7 @@ use proptest::test_runner::TestRunner;
 fn replayed(traceset: &Traceset, event: u64) -> (SavedKernelState, TracesetPosition) {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    _ = context.replay(&Bounds::all().events(event)).expect("bounds without a position");
+    _ = context.replay_state(&Bounds::all().events(event)).expect("bounds without a position");
     (context.extensions()[kernel].save(), context.position())
 }
 
@@ -24,11 +26,12 @@ fn states_from_checkpoints_equal_a_replay() {
     for (name, traceset) in support::kernel_traces() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        context.save_checkpoints(Saving::every(509));
-        let events = context.replay(&Bounds::all()).expect("bounds without a position").events;
+        context.set_checkpoint_policy(CheckpointPolicy::every(509));
+        let events =
+            context.replay_state(&Bounds::all()).expect("bounds without a position").events;
         // With half the memory there are fewer checkpoints, and they yield the same states.
         let all = context.checkpoints().bytes();
-        context.save_checkpoints(Saving::every(509).memory(all / 2));
+        context.set_checkpoint_policy(CheckpointPolicy::every(509).memory(all / 2));
         assert!(context.checkpoints().bytes() <= all / 2, "{name}");
         let checkpoints = context.checkpoints().len() as u64;
         thinned += u32::from(checkpoints > 0);
@@ -55,9 +58,9 @@ fn seeking_the_start_restores_the_initial_state() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         let begin = context.extensions()[kernel].save();
-        _ = context.replay(&Bounds::all()).expect("bounds without a position");
+        _ = context.replay_state(&Bounds::all()).expect("bounds without a position");
         assert!(context.extensions()[kernel].save() != begin, "{name}: nothing happened");
-        context.seek_begin();
+        context.seek_start();
         assert!(context.extensions()[kernel].save() == begin, "{name}");
     }
 }

@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Event, Timestamp};
-use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
@@ -163,9 +163,9 @@ fn without(class: &FieldClass, name: &str) -> FieldClass {
     class
 }
 
-fn payload(case: &Case, location: CpuLocation) -> Value {
-    let text = |text: &str| Value::Str(text.into());
-    let mut fields: Vec<(&str, Value)> = match case.kind {
+fn payload(case: &Case, location: CpuLocation) -> FieldValue {
+    let text = |text: &str| FieldValue::Str(text.into());
+    let mut fields: Vec<(&str, FieldValue)> = match case.kind {
         0 | 1 => vec![("tid", case.tid.into())],
         2 => vec![
             ("prev_comm", text("p")),
@@ -207,7 +207,7 @@ fn payload(case: &Case, location: CpuLocation) -> Value {
     if location == CpuLocation::ByEvent {
         fields.push(("perf_cpu", u64::from(case.cpu).into()));
     }
-    Value::fields(fields)
+    FieldValue::fields(fields)
 }
 
 /// Writes a trace whose streams change their CPU with a new packet.
@@ -232,7 +232,7 @@ fn write(dir: &Path, location: CpuLocation, cpus: &[Vec<u32>], cases: &[Case]) {
             if location == CpuLocation::ByPacket {
                 let cpus = &cpus[case.stream];
                 let cpu = u64::from(cpus[*events / PACKET % cpus.len()]);
-                open = open.with_packet_context(Value::fields([("cpu_id", cpu)]));
+                open = open.with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
             }
             open.begin_packet(time).unwrap();
             *stream = Some(open);
@@ -278,9 +278,9 @@ fn naive(traceset: &Traceset) -> Naive {
         naive.events += 1;
         *naive.by_name.entry(call.event.event_type().name().to_owned()).or_default() += 1;
         *naive.by_cpu.entry(cpu_of(&call.event)).or_default() += 1;
-        naive.times.push(call.time().ns());
+        naive.times.push(call.time().as_ns());
     });
-    context.middle(&Bounds::all()).unwrap();
+    context.read(&Bounds::all()).unwrap();
     drop(context);
     naive.into_inner()
 }
@@ -320,8 +320,8 @@ fn check(dir: &Path, cases: &[Case]) {
     let replayed = replay.attach(KernelState::new());
     let mut saving = TracesetContext::new(&traceset);
     let saved = saving.attach(KernelState::new());
-    saving.save_checkpoints(Saving::every(11));
-    saving.replay(&Bounds::all()).unwrap();
+    saving.set_checkpoint_policy(CheckpointPolicy::every(11));
+    saving.replay_state(&Bounds::all()).unwrap();
     let file = dir.join("..").join("checkpoints");
     saving.store_checkpoints(&file).unwrap();
     let mut loading = TracesetContext::new(&traceset);
@@ -364,11 +364,11 @@ fn check(dir: &Path, cases: &[Case]) {
         let passed = RefCell::new(0);
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        let (filters, passed_in) = (filters.unwrap().asking(kernel), &passed);
+        let (filters, passed_in) = (filters.unwrap().with_state(kernel), &passed);
         context.on_event("*", move |call| {
             *passed_in.borrow_mut() += u64::from(filters.matches(call));
         });
-        context.middle(&Bounds::all()).unwrap();
+        context.read(&Bounds::all()).unwrap();
         drop(context);
         assert_eq!(passed.into_inner(), *expected, "state.cpu = {cpu}");
     }

@@ -5,8 +5,8 @@ mod support;
 use std::ops::ControlFlow;
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
-use lttv_state::history::{Error, History, Settings};
+use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
+use lttv_state::history::{History, HistoryError, Settings};
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{KernelHistory, Recorded, Snapshot, Target, record};
 use support::same_history;
@@ -36,12 +36,12 @@ fn times(traceset: &Traceset) -> Vec<i64> {
     let mut all = Vec::new();
     let mut context = TracesetContext::new(traceset);
     let span = context.contexts().time_span();
-    context.on_event("*", |call| all.push(call.time().ns()));
-    context.middle(&Bounds::all()).unwrap();
+    context.on_event("*", |call| all.push(call.time().as_ns()));
+    context.read(&Bounds::all()).unwrap();
     drop(context);
     let mut chosen = Vec::new();
     if let Some(span) = span {
-        let (begin, end) = (span.begin.ns(), span.end.ns());
+        let (begin, end) = (span.start.as_ns(), span.end.as_ns());
         let step = ((end - begin) / 13).max(1);
         chosen.extend((begin..=end).step_by(step as usize));
         chosen.extend([begin - 10, begin - 1, begin, begin + 1, end, end + 1, end + 10]);
@@ -64,8 +64,8 @@ fn replay_checkpoints_and_history_yield_equal_states() {
         let replay_kernel = replay.attach(KernelState::new());
         let mut checkpoints = TracesetContext::new(&traceset);
         let kernel = checkpoints.attach(KernelState::new());
-        checkpoints.save_checkpoints(Saving::every(509));
-        checkpoints.replay(&Bounds::all()).unwrap();
+        checkpoints.set_checkpoint_policy(CheckpointPolicy::every(509));
+        checkpoints.replay_state(&Bounds::all()).unwrap();
         let (mut threads, mut different) = (0, Vec::new());
         for t in times(&traceset) {
             let expected = replayed(&mut checkpoints, kernel, t);
@@ -100,14 +100,14 @@ fn seeking_back_while_recording_does_no_harm() {
     let start = KernelHistory::start_of(context.contexts());
     let builder = lttv_state::history::Builder::in_memory(start);
     let writer = context.attach(KernelHistory::new(kernel, builder));
-    context.replay(&Bounds::all().events(4000)).unwrap();
-    context.seek_begin();
-    context.replay(&Bounds::all().events(1500)).unwrap();
-    context.seek_begin();
-    context.replay(&Bounds::all()).unwrap();
+    context.replay_state(&Bounds::all().events(4000)).unwrap();
+    context.seek_start();
+    context.replay_state(&Bounds::all().events(1500)).unwrap();
+    context.seek_start();
+    context.replay_state(&Bounds::all()).unwrap();
     let history = KernelHistory::finish(&mut context, writer).unwrap();
     same_history(&history, &expected, "gone back");
-    assert!(matches!(KernelHistory::finish(&mut context, writer), Err(Error::Closed)));
+    assert!(matches!(KernelHistory::finish(&mut context, writer), Err(HistoryError::Closed)));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn an_unfinished_file_is_continued() {
     let start = KernelHistory::start_of(context.contexts());
     let builder = lttv_state::history::Builder::create(&path, start, settings).unwrap();
     context.attach(KernelHistory::new(kernel, builder));
-    context.replay(&Bounds::all().events(6000)).unwrap();
+    context.replay_state(&Bounds::all().events(6000)).unwrap();
     drop(context);
     let partial = History::recover(&path).unwrap();
     assert!(!partial.is_complete() && partial.blocks() > 1);
@@ -150,7 +150,7 @@ fn breaking_off_leaves_an_unfinished_file() {
     });
     // The bundled trace may be too short for a single call.
     match broken {
-        Err(Error::Unfinished) => assert!(asked == 1 && !path.exists()),
+        Err(HistoryError::Unfinished) => assert!(asked == 1 && !path.exists()),
         other => assert!(asked == 0 && other.is_ok() && path.exists()),
     }
 }

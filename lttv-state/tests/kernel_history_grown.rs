@@ -8,9 +8,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use lttv_context::{Traceset, settled_since};
-use lttv_state::history::{Builder, Error, History, Settings};
+use lttv_state::history::{Builder, History, HistoryError, Settings};
 use lttv_state::kernel_history::{Recorded, Target, record};
 use proptest::prelude::*;
 use support::same_history;
@@ -119,7 +119,7 @@ fn write(dir: &Path, steps: &[Step], odd: bool) {
         .map(|cpu| {
             let stream = trace.stream(StreamClassId(0), &format!("channel0_{cpu}")).unwrap();
             let stream = if odd { stream } else { stream.with_stream_id(cpu) };
-            stream.with_packet_context(Value::fields([("cpu_id", cpu)]))
+            stream.with_packet_context(FieldValue::fields([("cpu_id", cpu)]))
         })
         .collect();
     let mut now = 1_000;
@@ -135,9 +135,9 @@ fn write(dir: &Path, steps: &[Step], odd: bool) {
             kind => {
                 let kind = kind % types.len();
                 // As many values as the event has fields; further fields are zero.
-                let fields = [i64::from(*later) % 8, whom, whom / 3].map(Value::from);
+                let fields = [i64::from(*later) % 8, whom, whom / 3].map(FieldValue::from);
                 let count = [3, 2, 3, 1, 1, 1, 1, 1, 1, 1][kind];
-                let body = Value::structure(fields.into_iter().skip(3 - count));
+                let body = FieldValue::structure(fields.into_iter().skip(3 - count));
                 streams[cpu].event(types[kind], now, body).unwrap();
             }
         }
@@ -222,7 +222,7 @@ fn extending_reads_new_events_only() {
     assert!(all.kept.unwrap() > most.history.start().midpoint(most.history.end()));
     if cfg!(feature = "checkpoint-files") {
         assert!(all.events * 4 < most.events, "{} after {}", all.events, most.events);
-        assert!(all.history.mark().unwrap().time > most.history.mark().unwrap().time);
+        assert!(all.history.resume_note().unwrap().time > most.history.resume_note().unwrap().time);
     }
 }
 
@@ -235,7 +235,7 @@ fn histories_of_other_traces_are_replaced() {
         *why.borrow_mut() = recorded.rebuilt;
         recorded.kept.is_none()
     };
-    let is_stale = || matches!(*why.borrow(), Some(Error::Stale { .. }));
+    let is_stale = || matches!(*why.borrow(), Some(HistoryError::Stale { .. }));
     let half = growing.earlier(&|_, ends| part(ends, 8));
     assert!(is_replaced(&half) && why.borrow().is_none(), "there was nothing");
     let less = growing.earlier(&|_, ends| part(ends, 4));
@@ -254,11 +254,11 @@ fn histories_of_other_traces_are_replaced() {
     bytes[in_first_block] ^= 4;
     fs::write(growing.path(), bytes).unwrap();
     assert!(is_replaced(&all), "damaged");
-    assert!(matches!(*why.borrow(), Some(Error::Damaged { .. })));
+    assert!(matches!(*why.borrow(), Some(HistoryError::Damaged { .. })));
     is_replaced(&half);
     fs::write(growing.path(), "nothing of the kind").unwrap();
     assert!(is_replaced(&all), "no history");
-    assert!(matches!(*why.borrow(), Some(Error::NotAHistory)));
+    assert!(matches!(*why.borrow(), Some(HistoryError::NotAHistory)));
     // An unfinished history of an earlier stage.
     let mut settings = Settings::default();
     settings.identity = Recorded::identity(&half);
@@ -267,7 +267,7 @@ fn histories_of_other_traces_are_replaced() {
     assert!(is_replaced(&all) && is_stale(), "unfinished");
     // The caller requests a new history.
     is_replaced(&half);
-    let anew = record(&all, Target::Anew(&growing.path()), proceed).unwrap();
+    let anew = record(&all, Target::Replace(&growing.path()), proceed).unwrap();
     assert!(anew.kept.is_none() && anew.rebuilt.is_none());
     same_history(&anew.history, &record(&all, Target::Memory, proceed).unwrap().history, "anew");
 }
@@ -281,12 +281,12 @@ fn an_invalid_mark_does_no_harm() {
     settings.identity = Recorded::identity(&half);
     let recorded = growing.record(&half);
     let end = recorded.history.end();
-    assert_eq!(recorded.history.mark().is_some(), cfg!(feature = "checkpoint-files"));
+    assert_eq!(recorded.history.resume_note().is_some(), cfg!(feature = "checkpoint-files"));
     let all = growing.earlier(&|_, _| u64::MAX);
     for note in [&b""[..], b"none", &[0xff; 100]] {
         growing.record(&half);
         let mut builder = Builder::extend(growing.path(), settings.clone(), i64::MAX).unwrap();
-        builder.mark(i64::MIN, note).unwrap();
+        builder.set_resume_note(i64::MIN, note).unwrap();
         builder.close(end).unwrap();
         let grown = growing.record(&all);
         assert!(grown.kept.is_some());
@@ -307,7 +307,7 @@ fn stopping_keeps_the_finished_file() {
     let mut settings = Settings::default();
     settings.identity = Recorded::identity(&most);
     let settled = settled_since(&Recorded::identity(&half).source, &most).unwrap();
-    let builder = Builder::extend(growing.path(), settings, settled.ns()).unwrap();
+    let builder = Builder::extend(growing.path(), settings, settled.as_ns()).unwrap();
     assert!(builder.tree().len() > 1);
     drop(builder);
     assert_eq!(fs::read(growing.path()).unwrap(), before);

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use lttv_context::Traceset;
-use lttv_state::history::Error;
+use lttv_state::history::HistoryError;
 use lttv_state::kernel_history::{Target, open, record};
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
@@ -56,9 +56,9 @@ fn a_history_fits_copies_of_its_traces_but_not_changed_ones() {
     }
     assert!(renamed > 0);
     let altered = Traceset::open(&copied).unwrap();
-    assert!(matches!(open(&file, &altered), Err(Error::Stale { .. })));
+    assert!(matches!(open(&file, &altered), Err(HistoryError::Stale { .. })));
     let anew = record(&altered, Target::File(&file), |_| ControlFlow::Continue(())).unwrap();
-    assert!(matches!(anew.rebuilt, Some(Error::Stale { .. })));
+    assert!(matches!(anew.rebuilt, Some(HistoryError::Stale { .. })));
     assert!(open(&file, &altered).is_ok());
-    assert!(matches!(open(&file, &traceset), Err(Error::Stale { .. })));
+    assert!(matches!(open(&file, &traceset), Err(HistoryError::Stale { .. })));
 }

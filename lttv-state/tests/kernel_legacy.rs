@@ -14,8 +14,7 @@ fn processes_start_run_and_exit() {
     let statistics = Statistics::attach(&mut context, kernel);
     let (mut forked, mut busy) = (0u64, 0u64);
     loop {
-        if context.middle(&Bounds::all().events(1)).expect("bounds without a position").events == 0
-        {
+        if context.read(&Bounds::all().events(1)).expect("bounds without a position").events == 0 {
             break;
         }
         let state = context.extensions()[kernel].trace(0).expect("one trace");

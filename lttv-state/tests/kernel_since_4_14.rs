@@ -40,7 +40,7 @@ fn watch(name: &str, traceset: &Traceset, mut on: impl FnMut(&EventCall<'_, '_>,
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     context.on_event("*", move |call| on(call, call.extensions[kernel].trace(0).expect("one")));
-    context.middle(&Bounds::all()).expect("bounds without a position");
+    context.read(&Bounds::all()).expect("bounds without a position");
 }
 
 /// Returns an integer field of an event; -1 if there is no field of this name.
@@ -77,7 +77,7 @@ fn dead_tasks_are_dead_and_then_gone() {
         let (mut zombies, mut dead) = (0, 0);
         let mut gone: BTreeMap<i32, Serial> = BTreeMap::new();
         watch(&name, &traceset, |call, state| {
-            for process in state.effect().gone() {
+            for process in state.effect().removed() {
                 gone.insert(process.tid().expect("known"), process.serial());
             }
             let (tid, expected) = match switched_out(&call.event) {
@@ -240,7 +240,7 @@ fn exiting_tasks_have_the_status_exit_until_freed() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
-        context.middle(&Bounds::all()).expect("bounds without a position");
+        context.read(&Bounds::all()).expect("bounds without a position");
         let statistics = Statistics::take(&mut context, statistics, kernel);
         for (serial, time) in exits {
             let facts = &statistics.traces()[0].process_facts()[serial.index()];
@@ -260,7 +260,7 @@ fn the_process_before_the_first_switch_is_known() {
             firsts.entry(number(&call.event, "cpu_id")).or_insert(tid);
             Flow::Continue(())
         });
-        context.middle(&Bounds::all()).expect("bounds without a position");
+        context.read(&Bounds::all()).expect("bounds without a position");
         drop(context);
         let (mut before, mut left) = (0, firsts.clone());
         watch(&name, &traceset, |call, state| {

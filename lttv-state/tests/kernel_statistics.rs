@@ -14,7 +14,7 @@ fn collected(traceset: &Traceset) -> (Statistics, u64) {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
-    let read = context.middle(&Bounds::all()).expect("bounds without a position");
+    let read = context.read(&Bounds::all()).expect("bounds without a position");
     (Statistics::take(&mut context, statistics, kernel), read.events)
 }
 
@@ -106,7 +106,7 @@ fn events_count_for_the_leaf_after_them() {
                 *counted.entry(*key).or_insert(0u64) += 1;
             }
         });
-        context.middle(&Bounds::all()).expect("bounds without a position");
+        context.read(&Bounds::all()).expect("bounds without a position");
         let statistics = Statistics::take(&mut context, statistics, kernel);
         drop(context);
         let leaves = statistics.traces()[0].leaves();
@@ -131,7 +131,7 @@ fn attributes_add_up() {
     let (tree, again) = (exported(), exported());
     assert_eq!(tree.to_string(), again.to_string(), "a second export must be equal");
     let count = |path: &str| -> u64 {
-        let found = tree.at(path).expect("a path").and_then(|found| tree.key::<u64>(found));
+        let found = tree.find_path(path).expect("a path").and_then(|found| tree.key::<u64>(found));
         *tree.get(found.unwrap_or_else(|| panic!("no {path}"))).expect("a value")
     };
     assert_eq!(count("events count"), events);
@@ -177,7 +177,7 @@ fn same(name: &str, got: &Statistics, expected: &Statistics) {
 }
 
 fn same_of_trace(name: &str, got: &TraceStatistics, expected: &TraceStatistics) {
-    assert_eq!((got.begin(), got.end()), (expected.begin(), expected.end()), "{name}");
+    assert_eq!((got.start(), got.end()), (expected.start(), expected.end()), "{name}");
     let leaves = |of: &TraceStatistics| {
         let named = of.leaves().map(|(key, counts)| {
             let submode = of.name(key.submode).to_owned();

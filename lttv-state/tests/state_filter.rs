@@ -39,11 +39,11 @@ fn fields_are_those_of_the_running_process() {
         let traces = traceset.traces();
         let filters = KernelFilters::new(&expression, traces, &environment)
             .unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert!(filters.asks_state());
+        assert!(filters.uses_state());
         let passed = Cell::new(0);
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        let (filters, passed) = (filters.asking(kernel), &passed);
+        let (filters, passed) = (filters.with_state(kernel), &passed);
         context.on_event("*", move |call| {
             let kernel = &call.extensions[kernel];
             let passes = filters.matches(call);
@@ -53,7 +53,7 @@ fn fields_are_those_of_the_running_process() {
             assert_eq!(passes, expected, "{text} at {:?}", call.time());
             passed.set(passed.get() + u64::from(passes));
         });
-        context.middle(&Bounds::all()).expect("bounds without a position");
+        context.read(&Bounds::all()).expect("bounds without a position");
         drop(context);
         // The trace has an event for each expression.
         assert!(passed.get() > 0, "{text}");

@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 use std::error::Error;
 
-use ltt_read::writer::{LegacyMarker, LegacyWriter, Value, WriteError};
+use ltt_read::writer::{FieldValue, LegacyMarker, LegacyWriter, WriteError};
 use lttv_benches::Random;
 
 const EVENTS: u64 = 8000;
@@ -117,7 +117,8 @@ markers! {
 impl Machine {
     fn new() -> Result<Self, WriteError> {
         let now = 60 << 30;
-        let mut writer = LegacyWriter::new().block_size(1 << 14).clock(1_985_412_000, now);
+        let mut writer =
+            LegacyWriter::new().with_sub_buffer_size(1 << 14).with_clock(1_985_412_000, now);
         let markers = Markers::declare(&mut writer)?;
         let shell = Process { pid: SHELL, calls: false, steps: None, is_new: false };
         Ok(Machine {
@@ -137,7 +138,7 @@ impl Machine {
         &mut self,
         cpu: usize,
         marker: impl FnOnce(&Markers) -> LegacyMarker,
-        values: &[Value],
+        values: &[FieldValue],
     ) -> Result<(), WriteError> {
         self.now += 200 + self.random.below(4000);
         self.events += 1;
@@ -148,8 +149,8 @@ impl Machine {
     fn dump_state(&mut self) -> Result<(), WriteError> {
         let processes = [(1, 0, "init", 0), (2, 0, "kthreadd", 1), (SHELL, 1, "bash", 0)];
         for (pid, parent, name, kind) in processes {
-            let values = [pid, parent].map(Value::from).into_iter();
-            let rest = [kind, 5, 0, 5, pid].map(Value::from);
+            let values = [pid, parent].map(FieldValue::from).into_iter();
+            let rest = [kind, 5, 0, 5, pid].map(FieldValue::from);
             let values: Vec<_> = values.chain([name.into()]).chain(rest).collect();
             self.event(0, |m| m.process_state, &values)?;
         }
@@ -206,7 +207,7 @@ impl Machine {
     fn interrupt(&mut self, cpu: usize, number: u32) -> Result<(), WriteError> {
         let in_kernel = u32::from(self.cpus[cpu].is_none());
         let soft = [if number == DISK { 4u32 } else { 1 }.into()];
-        let values = [0xc01a_2b3cu32, 0xc010_5650, number, in_kernel].map(Value::from);
+        let values = [0xc01a_2b3cu32, 0xc010_5650, number, in_kernel].map(FieldValue::from);
         self.event(cpu, |m| m.irq_entry, &values)?;
         self.event(cpu, |m| m.softirq_raise, &soft)?;
         self.event(cpu, |m| m.irq_exit, &[1u32.into()])?;
@@ -229,7 +230,7 @@ impl Machine {
         if pid(from) == pid(next) {
             return Ok(());
         }
-        self.event(cpu, |m| m.schedule, &[pid(from), pid(next), state].map(Value::from))?;
+        self.event(cpu, |m| m.schedule, &[pid(from), pid(next), state].map(FieldValue::from))?;
         if let Some(process) = from {
             match state {
                 0 => self.ready.push_back(process),
@@ -291,7 +292,7 @@ impl Machine {
 
     fn fault(&mut self, cpu: usize) -> Result<(), WriteError> {
         let address = 0x0805_0000 + 4 * self.random.below(1 << 12) as u32;
-        let values = [0x0804_8f80u32, address, 14, 1].map(Value::from);
+        let values = [0x0804_8f80u32, address, 14, 1].map(FieldValue::from);
         self.event(cpu, |m| m.fault_entry, &values)?;
         self.event(cpu, |m| m.fault_exit, &[512.into()])
     }
@@ -301,7 +302,7 @@ impl Machine {
         self.next_pid += 1;
         let steps = Some(3 + self.random.below(60) as u32);
         self.begin_call(cpu, 2)?;
-        self.event(cpu, |m| m.fork, &[parent.pid, pid, pid].map(Value::from))?;
+        self.event(cpu, |m| m.fork, &[parent.pid, pid, pid].map(FieldValue::from))?;
         self.ready.push_back(Process { pid, calls: true, steps, is_new: true });
         self.end_call(cpu, pid)
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random};
-use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 
 /// Measure checkpoints of the kernel state
@@ -54,13 +54,14 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
         context
     };
     let mut alone = with_kernel();
-    let (events, replay) = timed(|| alone.replay(&Bounds::all()).map(|read| read.events));
+    let (events, replay) = timed(|| alone.replay_state(&Bounds::all()).map(|read| read.events));
     let (events, heap_without) = (events?, heap());
     drop(alone);
 
     let mut context = with_kernel();
-    context.save_checkpoints(Saving::every(options.every).memory(options.memory << 20));
-    let (read, saving) = timed(|| context.replay(&Bounds::all()));
+    context
+        .set_checkpoint_policy(CheckpointPolicy::every(options.every).memory(options.memory << 20));
+    let (read, saving) = timed(|| context.replay_state(&Bounds::all()));
     read?;
     let heap_with = heap();
     let checkpoints = context.checkpoints();
@@ -86,8 +87,8 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
     let mut random = Random::new(1);
     let mut seeks = Vec::new();
     for _ in 0..options.seeks {
-        let after = random.below(span.end.ns().abs_diff(span.begin.ns()).max(1));
-        let time = Timestamp::from_ns(span.begin.ns().saturating_add_unsigned(after));
+        let after = random.below(span.end.as_ns().abs_diff(span.start.as_ns()).max(1));
+        let time = Timestamp::from_ns(span.start.as_ns().saturating_add_unsigned(after));
         seeks.push(timed(|| black_box(loaded.seek_time_with_state(time))).1);
     }
     seeks.sort_unstable();

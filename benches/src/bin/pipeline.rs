@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use ltt_read::Merge;
-use lttv_context::{Bounds, Parallel, Subscription, Traceset, TracesetContext};
+use lttv_context::{Bounds, ParallelReader, Subscription, Traceset, TracesetContext};
 use lttv_filter::{Expression, FilterError, Filters};
 
 #[derive(Parser)]
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         Way::Context => {
             let mut context = TracesetContext::new(&traceset);
-            events = context.middle(&Bounds::all())?.events;
+            events = context.read(&Bounds::all())?.events;
         }
         Way::ById => {
             let mut context = TracesetContext::new(&traceset);
@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let both = call.integer(0).unwrap_or(0).wrapping_add(call.integer(1).unwrap_or(0));
                 sum = sum.wrapping_add(both);
             });
-            events = context.middle(&Bounds::all())?.events;
+            events = context.read(&Bounds::all())?.events;
         }
         Way::Every => {
             let mut counts = vec![0u64; cli.hooks as usize];
@@ -98,12 +98,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             for count in &mut counts {
                 context.on_event(Subscription::to_every_event(), move |_| *count += 1);
             }
-            events = context.middle(&Bounds::all())?.events;
+            events = context.read(&Bounds::all())?.events;
             drop(context);
             sum = counts.iter().sum();
         }
         Way::Parallel => {
-            let read = Parallel::new(&traceset).threads(cli.threads).run(|slice| {
+            let read = ParallelReader::new(&traceset).threads(cli.threads).run(|slice| {
                 let mut count = 0u64;
                 let mut context = slice.context();
                 context.on_event(cli.event.as_str(), |_| count += 1);
@@ -132,9 +132,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Way::ChosenInContext => {
             let filters = filters()?;
             let mut context = TracesetContext::new(&traceset);
-            context.choose(&filters);
+            context.set_filter(&filters);
             context.on_event(Subscription::to_every_event(), |_| sum += 1);
-            events = context.middle(&Bounds::all())?.events;
+            events = context.read(&Bounds::all())?.events;
         }
     }
     println!("{events} events, {sum}");

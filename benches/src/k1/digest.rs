@@ -1,7 +1,7 @@
 //! Digests of intervals.
 
 use lttv_state::history::Interval;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -36,15 +36,15 @@ fn hash(interval: &Interval<'_>) -> u64 {
     })
 }
 
-fn code(value: Value<'_>) -> u64 {
+fn code(value: StateValue<'_>) -> u64 {
     match value {
-        Value::Null => 0,
-        Value::I32(v) => (i64::from(v) << 3) as u64 | 1,
-        Value::I64(v) => (v << 3) as u64 | 2,
-        Value::Str(v) => fnv(v.as_bytes()) << 3 | 3,
-        Value::F64(v) => v.to_bits() << 3 | 4,
-        Value::U64(v) => v << 3 | 5,
-        Value::Blob(v) => fnv(v) << 3 | 6,
+        StateValue::Null => 0,
+        StateValue::I32(v) => (i64::from(v) << 3) as u64 | 1,
+        StateValue::I64(v) => (v << 3) as u64 | 2,
+        StateValue::Str(v) => fnv(v.as_bytes()) << 3 | 3,
+        StateValue::F64(v) => v.to_bits() << 3 | 4,
+        StateValue::U64(v) => v << 3 | 5,
+        StateValue::Blob(v) => fnv(v) << 3 | 6,
     }
 }
 

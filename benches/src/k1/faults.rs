@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use lttv_state::history::{Builder, Error, History, Identity, Settings};
+use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
 use lttv_state::tree::Quark;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 use super::measure::{MeasureError, Timer};
 use super::{Digest, START, Sink, Workload};
@@ -36,12 +36,12 @@ struct Part<'b> {
 /// The reason why a [`Part`] makes no more changes.
 enum Stop {
     Enough,
-    Error(Error),
+    Error(HistoryError),
 }
 
 impl Sink for Part<'_> {
     type Error = Stop;
-    fn change(&mut self, quark: u32, t: i64, value: Value<'_>) -> Result<(), Stop> {
+    fn change(&mut self, quark: u32, t: i64, value: StateValue<'_>) -> Result<(), Stop> {
         self.left = self.left.checked_sub(1).ok_or(Stop::Enough)?;
         if t < self.from {
             return Ok(());
@@ -73,7 +73,7 @@ fn continued(workload: &Workload, mut builder: Builder) -> Result<History, Measu
     match workload.k1.run(&mut part) {
         Ok((_, end)) => Ok(builder.close(end)?),
         Err(Stop::Error(error)) => Err(error.into()),
-        Err(Stop::Enough) => Err(Error::Unfinished.into()),
+        Err(Stop::Enough) => Err(HistoryError::Unfinished.into()),
     }
 }
 
@@ -124,7 +124,8 @@ pub(super) fn grown(
     wrong: &mut Option<&'static str>,
 ) -> Result<(), MeasureError> {
     let path = path.with_extension("grown");
-    let identity = |source: &[u8]| Identity { source: source.to_vec(), ..Identity::default() };
+    let identity =
+        |source: &[u8]| HistoryIdentity { source: source.to_vec(), ..HistoryIdentity::default() };
     let mut settings = Settings::default();
     settings.identity = identity(b"earlier");
     let changes = workload.expected.changes / 10 * 9;
@@ -134,7 +135,8 @@ pub(super) fn grown(
     drop(builder.close(settled)?);
 
     settings.identity = identity(b"later");
-    let refused = matches!(History::open_for(&path, &settings.identity), Err(Error::Stale { .. }));
+    let refused =
+        matches!(History::open_for(&path, &settings.identity), Err(HistoryError::Stale { .. }));
     let timer = Timer::start();
     let builder = Builder::extend(&path, settings, settled)?;
     let (copying, _) = timer.stop();
@@ -148,7 +150,7 @@ pub(super) fn grown(
     Ok(())
 }
 
-fn digest(history: &History) -> Result<Digest, Error> {
+fn digest(history: &History) -> Result<Digest, HistoryError> {
     let mut digest = Digest::default();
     for quark in history.tree().quarks() {
         for interval in history.intervals(quark, history.start()..=history.end())? {
@@ -168,11 +170,11 @@ pub(super) fn edges(
     let long = "x".repeat(40_000);
     let names = ["*", "**", "19/ahci", "two\nlines", "čas"];
     let values = [
-        Value::Str(&long),
-        Value::F64(-0.0),
-        Value::I64(i64::MIN),
-        Value::U64(u64::MAX),
-        Value::Blob(&[0, 255]),
+        StateValue::Str(&long),
+        StateValue::F64(-0.0),
+        StateValue::I64(i64::MIN),
+        StateValue::U64(u64::MAX),
+        StateValue::Blob(&[0, 255]),
     ];
     let mut builder = Builder::create(&path, -100, Settings::default())?;
     for (name, value) in names.into_iter().zip(values) {
@@ -183,7 +185,7 @@ pub(super) fn edges(
     row(
         out,
         "time regression",
-        matches!(early, Err(Error::TimeRegress { t: 50, earliest: 100 })),
+        matches!(early, Err(HistoryError::TimeRegress { t: 50, earliest: 100 })),
         "an error with the times",
         wrong,
     )?;
@@ -198,9 +200,9 @@ pub(super) fn edges(
         "attributes *, 19/ahci, of two lines; a text of 40 000 bytes, -0.0, ends of ranges";
     row(out, "odd names and values", same, result, wrong)?;
 
-    let other = Identity { version: 1, ..Identity::default() };
-    let stale = matches!(History::open_for(&path, &other), Err(Error::Stale { .. }));
-    let fresh = History::open_for(&path, &Identity::default()).is_ok();
+    let other = HistoryIdentity { version: 1, ..HistoryIdentity::default() };
+    let stale = matches!(History::open_for(&path, &other), Err(HistoryError::Stale { .. }));
+    let fresh = History::open_for(&path, &HistoryIdentity::default()).is_ok();
     let result = "a history of another source is refused, the same source is accepted";
     row(out, "stale", stale && fresh, result, wrong)?;
     std::fs::remove_file(&path)?;
@@ -209,7 +211,7 @@ pub(super) fn edges(
     let quark = builder.add("a")?;
     builder.set(quark, 100, 1)?;
     let closed = builder.close(50);
-    let refused = matches!(closed, Err(Error::EndsTooEarly { end: 50, last: 100 }));
+    let refused = matches!(closed, Err(HistoryError::EndsTooEarly { end: 50, last: 100 }));
     row(out, "end before a change", refused, "an error with the times", wrong)?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use lttv_state::history::{Builder, Error, History, Settings};
+use lttv_state::history::{Builder, History, HistoryError, Settings};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::cold::cold;
@@ -16,7 +16,7 @@ use super::{Digest, Limits, Query, QueryBatch, START, Workload, faults};
 #[derive(Debug)]
 pub enum MeasureError {
     /// An error of the history.
-    History(Error),
+    History(HistoryError),
     /// Another input or output error.
     Io(io::Error),
     /// The measurement is complete, but what was built or answered is wrong.
@@ -38,8 +38,8 @@ impl fmt::Display for MeasureError {
 
 impl std::error::Error for MeasureError {}
 
-impl From<Error> for MeasureError {
-    fn from(error: Error) -> Self {
+impl From<HistoryError> for MeasureError {
+    fn from(error: HistoryError) -> Self {
         MeasureError::History(error)
     }
 }

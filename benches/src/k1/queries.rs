@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use lttv_state::history::{Error, History, Interval};
+use lttv_state::history::{History, HistoryError, Interval};
 use lttv_state::tree::Quark;
 
 use super::{Digest, K1};
@@ -156,15 +156,17 @@ impl QueryBatch {
         history: &'h History,
         arguments: &QueryArguments,
         mut found: impl FnMut(&Interval<'h>),
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let mut each = |interval| {
             found(&interval);
             ControlFlow::Continue(())
         };
         let _all = match arguments {
-            QueryArguments::State(t) => history.all_at(*t, each)?,
+            QueryArguments::State(t) => history.for_each_at(*t, each)?,
             QueryArguments::One(quark, t) => each(history.at(*quark, *t)?),
-            QueryArguments::Times(row, times) => history.at_times(&self.rows[*row], times, each)?,
+            QueryArguments::Times(row, times) => {
+                history.for_each_at_times(&self.rows[*row], times, each)?
+            }
             QueryArguments::Range(row, first, last) if self.rows[*row].len() == 1 => {
                 for interval in history.intervals(self.rows[*row][0], *first..=*last)? {
                     found(&interval?);
@@ -172,14 +174,14 @@ impl QueryBatch {
                 ControlFlow::Continue(())
             }
             QueryArguments::Range(row, first, last) => {
-                history.over(&self.rows[*row], *first..=*last, 1, each)?
+                history.for_each_in(&self.rows[*row], *first..=*last, 1, each)?
             }
         };
         Ok(())
     }
 
     /// Runs all queries, and returns the digest of their answers.
-    pub fn digest(&self, history: &History) -> Result<Digest, Error> {
+    pub fn digest(&self, history: &History) -> Result<Digest, HistoryError> {
         let mut digest = Digest::default();
         for arguments in &self.queries {
             self.run(history, arguments, |interval| digest.add(interval))?;

@@ -1,8 +1,8 @@
 //! The simulated system of CPUs and threads.
 
-use lttv_state::history::{Builder, Error};
+use lttv_state::history::{Builder, HistoryError};
 use lttv_state::tree::Quark;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 /// The first time, in ns.
 pub const START: i64 = 1_000_000_000;
@@ -23,12 +23,12 @@ pub trait Sink {
     /// The error of the receiver.
     type Error;
     /// Changes the value of an attribute at a time, in ns.
-    fn change(&mut self, quark: u32, t: i64, value: Value<'_>) -> Result<(), Self::Error>;
+    fn change(&mut self, quark: u32, t: i64, value: StateValue<'_>) -> Result<(), Self::Error>;
 }
 
 impl Sink for Builder {
-    type Error = Error;
-    fn change(&mut self, quark: u32, t: i64, value: Value<'_>) -> Result<(), Error> {
+    type Error = HistoryError;
+    fn change(&mut self, quark: u32, t: i64, value: StateValue<'_>) -> Result<(), HistoryError> {
         self.set(Quark::from_index(quark), t, value)
     }
 }
@@ -102,7 +102,7 @@ struct Simulation<'s, S> {
 
 impl K1 {
     /// Adds all attributes, in the order of their numbers.
-    pub fn add_attributes(&self, builder: &mut Builder) -> Result<(), Error> {
+    pub fn add_attributes(&self, builder: &mut Builder) -> Result<(), HistoryError> {
         let cpus = builder.add("CPUs")?;
         for cpu in 0..self.cpus {
             let cpu = builder.add_child(cpus, &cpu.to_string())?;
@@ -141,14 +141,14 @@ impl K1 {
     }
 
     /// Builds a history. Returns the number of changes and the last time, in ns.
-    pub fn build(&self, builder: &mut Builder) -> Result<(u64, i64), Error> {
+    pub fn build(&self, builder: &mut Builder) -> Result<(u64, i64), HistoryError> {
         self.add_attributes(builder)?;
         self.run(builder)
     }
 }
 
 impl<S: Sink> Simulation<'_, S> {
-    fn emit<'v>(&mut self, quark: u32, value: impl Into<Value<'v>>) -> Result<(), S::Error> {
+    fn emit<'v>(&mut self, quark: u32, value: impl Into<StateValue<'v>>) -> Result<(), S::Error> {
         self.changes += 1;
         self.sink.change(quark, self.t, value.into())
     }
@@ -203,13 +203,13 @@ impl<S: Sink> Simulation<'_, S> {
             let call = self.random.below(40);
             self.threads[thread as usize].system_call = Some(call);
             self.changes += 1;
-            let name = Value::Str(&self.system_calls[call as usize]);
+            let name = StateValue::Str(&self.system_calls[call as usize]);
             self.sink.change(at, self.t, name)?;
             self.status(thread, 3)?;
             self.cpu_status(cpu, 4)
         } else {
             self.threads[thread as usize].system_call = None;
-            self.emit(at, Value::Null)?;
+            self.emit(at, StateValue::Null)?;
             self.status(thread, 2)?;
             self.cpu_status(cpu, 2)
         }
@@ -224,7 +224,7 @@ impl<S: Sink> Simulation<'_, S> {
             self.threads[previous as usize].on_cpu = false;
             let status = if self.random.below(4) != 0 { 1 } else { 5 };
             self.status(previous, status)?;
-            self.emit(self.k1.thread(previous) + quarks::CPU_RQ, Value::Null)?;
+            self.emit(self.k1.thread(previous) + quarks::CPU_RQ, StateValue::Null)?;
         }
         let mut next = None;
         if self.random.below(5) != 0 {

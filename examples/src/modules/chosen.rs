@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use ltt_read::choice::{Choice, Shortcut, Verdict};
+use ltt_read::choice::{EventSelection, Shortcut, Verdict};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan};
 use lttv_context::{EventCall, TracesetContext};
@@ -38,7 +38,7 @@ impl Chosen {
     /// Has the context skip events that do not pass, unless an extension keeps state.
     pub(super) fn skip_others(self: &Rc<Self>, context: &mut TracesetContext<'static>) {
         if self.filters.get().is_some() && !context.extensions().keep_state() {
-            context.choose(InAdvance(Rc::clone(self)));
+            context.set_filter(InAdvance(Rc::clone(self)));
             self.in_advance.set(true);
         }
     }
@@ -53,9 +53,9 @@ impl InAdvance {
     }
 }
 
-impl Choice for InAdvance {
-    fn chooses(&self, event: &Event<'_>) -> bool {
-        self.ask(|filters| filters.chooses(event), true)
+impl EventSelection for InAdvance {
+    fn matches(&self, event: &Event<'_>) -> bool {
+        self.ask(|filters| filters.matches(event), true)
     }
 
     fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
@@ -66,8 +66,8 @@ impl Choice for InAdvance {
         self.0.filters.get()?.filters().shortcut(trace, event_type)
     }
 
-    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
-        self.ask(|filters| filters.may_choose(trace, tracefile), true)
+    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
+        self.ask(|filters| filters.may_match(trace, tracefile), true)
     }
 
     fn spans(&self) -> Vec<TimeSpan> {

@@ -69,18 +69,18 @@ impl Module<Host> for Core {
         let whole = batch.context.contexts().time_span();
         let time = |option| {
             let time = time_option(options, option)?;
-            let resolved = time.map(|time| time.resolve(&zone, whole.map(|span| span.begin)));
+            let resolved = time.map(|time| time.resolve(&zone, whole.map(|span| span.start)));
             resolved.transpose().map_err(|error| Usage::new(format_args!("--{option}: {error}")))
         };
         let (begin, end) = (time("begin")?, time("end")?);
         check_order(begin, end)?;
         let span = whole.map(|span| TimeSpan {
-            begin: begin.map_or(span.begin, |begin| begin.max(span.begin)),
+            start: begin.map_or(span.start, |begin| begin.max(span.start)),
             end: end.map_or(span.end, |end| end.min(span.end)),
         });
-        let batch = begin.into_iter().fold(batch, Batch::from);
+        let batch = begin.into_iter().fold(batch, Batch::since);
         // The end on the command line is inclusive.
-        let after = |end: Timestamp| Timestamp::from_ns(end.ns().saturating_add(1));
+        let after = |end: Timestamp| Timestamp::from_ns(end.as_ns().saturating_add(1));
         let batch = end.map(after).into_iter().fold(batch, Batch::until);
         let work = &mut host.data;
         (work.batch, work.names, work.zone) = (batch, names, zone);

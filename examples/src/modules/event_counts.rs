@@ -28,7 +28,7 @@ impl Module<Host> for EventCounts {
 
     fn options(&self) -> Vec<OptionSpec> {
         let help = "Count only events of this name, with the wildcards * and ?";
-        vec![OptionSpec::new("events", Kind::Text, help).value_name("NAME").default("*")]
+        vec![OptionSpec::new("events", Kind::Text, help).value_name("NAME").default_value("*")]
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {

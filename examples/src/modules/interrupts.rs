@@ -52,7 +52,7 @@ impl Module<Host> for Interrupts {
         });
         // Frequencies relate to the time span of all events.
         work.batch.hooks.on_event(Subscription::to_every_event(), move |call| {
-            let (trace, time) = (call.trace.index(), call.time().ns());
+            let (trace, time) = (call.trace.index(), call.time().as_ns());
             if let Some(of) = call.extensions[handlers].get_mut(trace) {
                 of.last = time;
                 of.first.get_or_insert(time);
@@ -110,7 +110,7 @@ impl Handlers {
             }
             let handler = &mut of_kind[number];
             handler.name = ended.submode;
-            handler.runs.add(ended.elapsed, effect.time().ns());
+            handler.runs.add(ended.elapsed, effect.time().as_ns());
         }
     }
 

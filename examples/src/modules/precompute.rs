@@ -4,10 +4,10 @@ use std::error::Error;
 use std::path::Path;
 
 use lttv_context::attributes::{Kind, Text};
-use lttv_context::batch::Outcome;
+use lttv_context::batch::BatchOutcome;
 use lttv_context::modules::{Failure, Module, ModuleInfo};
 use lttv_context::options::OptionSpec;
-use lttv_context::{Handle, Saving};
+use lttv_context::{CheckpointPolicy, Handle};
 use lttv_hooks::Priority;
 use lttv_state::history::{Builder, Settings};
 use lttv_state::kernel_history::{KernelHistory, Recorded};
@@ -45,7 +45,7 @@ impl Module<Host> for Precompute {
             ("checkpoints", CHECKPOINTS, "The file to store checkpoints in, replaced if it exists"),
         ];
         let option = |(name, default, help)| {
-            OptionSpec::new(name, Kind::Text, help).value_name("FILE").default(default)
+            OptionSpec::new(name, Kind::Text, help).value_name("FILE").default_value(default)
         };
         files.map(option).into()
     }
@@ -73,7 +73,7 @@ impl Module<Host> for Precompute {
         let builder = Builder::create(&path, start, settings)
             .map_err(|error| format!("cannot write {path}: {error}"))?;
         let history = context.attach(KernelHistory::new(kernel, builder));
-        context.save_checkpoints(Saving::default());
+        context.set_checkpoint_policy(CheckpointPolicy::default());
         report_with(host, Priority::DEFAULT, move |host| {
             finish(host, history, &path)?;
             store(host, &checkpoints)
@@ -89,7 +89,7 @@ fn finish(
     path: &str,
 ) -> Result<(), Box<dyn Error>> {
     let work = &mut host.data;
-    if work.end.as_ref().is_none_or(|end| end.outcome != Outcome::Complete) {
+    if work.end.as_ref().is_none_or(|end| end.outcome != BatchOutcome::Complete) {
         return Err(format!("{path} is unfinished: the traces were not read to their end").into());
     }
     let history = KernelHistory::finish(&mut work.batch.context, history)

@@ -31,7 +31,7 @@ impl Module<Host> for Rates {
     fn options(&self) -> Vec<OptionSpec> {
         let help = "Length of the intervals over which peak rates are computed";
         let interval = OptionSpec::new("rate-interval", Kind::Duration, help);
-        vec![interval.value_name("SECONDS").default("0.1")]
+        vec![interval.value_name("SECONDS").default_value("0.1")]
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
@@ -56,7 +56,7 @@ impl Module<Host> for Rates {
         let peaks = Peaks { interval, traces, cpus, of_tracefile };
         let peaks = batch.context.attach_data(peaks);
         host.data.on_chosen(events, move |call| {
-            let time = call.time().ns();
+            let time = call.time().as_ns();
             let peaks = &mut call.extensions[peaks];
             peaks.traces[call.tracefile.trace_index()].count(time, peaks.interval);
             let cpu = peaks.of_tracefile[call.tracefile.number()];

@@ -67,8 +67,8 @@ impl Module<Host> for TextFilter {
         let usage = |error: FilterError| Usage::filter("invalid filter", &error);
         let filters = compile().map_err(usage)?;
         work.report.filter_notes(filters.filters().notes());
-        let filters = match filters.asks_state() {
-            true => filters.asking(work.kernel()),
+        let filters = match filters.uses_state() {
+            true => filters.with_state(work.kernel()),
             false => filters,
         };
         work.chosen.set(filters);

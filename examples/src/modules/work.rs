@@ -11,7 +11,7 @@ use ltt_read::Timestamp;
 use ltt_read::schema::{EventTypeId, Format};
 use lttv_context::batch::{Batch, BatchEnd};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
-use lttv_hooks::{Flow, Priority, Verdict};
+use lttv_hooks::{Flow, IntoFlow, Priority};
 use lttv_state::kernel::{KernelState, Transition};
 
 use super::chosen::Chosen;
@@ -112,14 +112,14 @@ impl Work {
     }
 
     /// Adds a hook for the events that pass the text filters.
-    pub(super) fn on_chosen<V: Verdict>(
+    pub(super) fn on_chosen<V: IntoFlow>(
         &mut self,
         events: impl Into<Subscription>,
         mut hook: impl FnMut(&mut EventCall<'_, 'static>) -> V + 'static,
     ) {
         let chosen = Rc::clone(&self.chosen);
         self.batch.hooks.on_event(events, move |call| match chosen.has(call) {
-            true => hook(call).flow(),
+            true => hook(call).into_flow(),
             false => Flow::Continue(()),
         });
     }

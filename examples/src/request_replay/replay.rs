@@ -88,7 +88,7 @@ pub fn replay(
     let mut requests: Vec<Option<EventsRequest<'_>>> = Vec::new();
     for scripted in &script.requests {
         let name = scripted.owner.as_deref().unwrap_or(&scripted.id);
-        let owner = *owners.entry(name).or_insert_with(Owner::fresh);
+        let owner = *owners.entry(name).or_insert_with(Owner::unique);
         requests.push(Some(request(scripted, owner, traces, &positions, &log)?));
     }
 
@@ -146,8 +146,8 @@ fn request<'h>(
     });
     request = match scripted.start {
         None => request,
-        Some(Start::Time(time)) => request.from(Timestamp::from_ns(time)),
-        Some(Start::Event(event)) => request.from(&positions[&event]),
+        Some(Start::Time(time)) => request.starting_at(Timestamp::from_ns(time)),
+        Some(Start::Event(event)) => request.starting_at(&positions[&event]),
     };
     if let Some(time) = scripted.end_time {
         request = request.until(Timestamp::from_ns(time));
@@ -156,7 +156,7 @@ fn request<'h>(
         request = request.until_position(&positions[&event]);
     }
     if let Some(events) = scripted.num_events {
-        request = request.events(events);
+        request = request.max_events(events);
     }
     if let Some(text) = &scripted.filter {
         let filters = Expression::parse(text).and_then(|e| Filters::new(&e, traces));
@@ -169,7 +169,7 @@ fn request<'h>(
         .before_chunk(Level::Traceset, move |_, _| log.line(id, format_args!("before_chunk")))
         .on_every_event(move |call, control| {
             let time = call.event.timestamp().unwrap_or(call.time());
-            log.event(id, time.ns(), call.event.event_type().name());
+            log.event(id, time.as_ns(), call.event.event_type().name());
             calls += 1;
             if scripted.stop_after == Some(calls) {
                 control.stop();
@@ -200,7 +200,7 @@ fn positions(
     let mut events = 0;
     let mut positions = BTreeMap::new();
     for (event, request) in named {
-        events += context.middle(&Bounds::all().events(event - events))?.events;
+        events += context.read(&Bounds::all().events(event - events))?.events;
         if events < event {
             return Err(ReplayError::NoSuchEvent { request: request.id.clone(), event, events });
         }

@@ -92,8 +92,8 @@ impl ClockText {
     /// Appends a timestamp. A time before the origin is always in seconds, as in babeltrace.
     #[inline(always)]
     pub fn time(&mut self, out: &mut Text, time: Timestamp, range: ClockRange) {
-        let ns = time.ns().cast_unsigned();
-        if time.ns() < 0 && range == ClockRange::Signed {
+        let ns = time.as_ns().cast_unsigned();
+        if time.as_ns() < 0 && range == ClockRange::Signed {
             return self.negative(out, ns.wrapping_neg());
         }
         let (second, ns) = (ns / NS_PER_S, ns % NS_PER_S);

@@ -133,9 +133,9 @@ impl EventText for Json {
         match event.timestamp() {
             None => out.append(b"null"),
             Some(time) if text.clock == ClockRange::Wrapped => {
-                number::decimal(out, time.ns().cast_unsigned());
+                number::decimal(out, time.as_ns().cast_unsigned());
             }
-            Some(time) => number::signed(out, time.ns()),
+            Some(time) => number::signed(out, time.as_ns()),
         }
         if let Some(cycles) = event.cycles() {
             out.append(b",\"cycles\":");

@@ -28,8 +28,12 @@ impl Warnings {
     /// same warning.
     pub fn text(&mut self, notice: &Notice) -> String {
         let (count, what, begin, end) = match &notice.kind {
-            NoticeKind::DiscardedEvents { count, begin, end } => (*count, "event", begin, end),
-            NoticeKind::LostPackets { count, begin, end } => (Some(*count), "packet", begin, end),
+            NoticeKind::DiscardedEvents { count, start: begin, end } => {
+                (*count, "event", begin, end)
+            }
+            NoticeKind::LostPackets { count, start: begin, end } => {
+                (Some(*count), "packet", begin, end)
+            }
             _ => return format!("warning: {notice}"),
         };
         let place = self.place(notice);
@@ -107,16 +111,16 @@ mod tests {
         let text = |kind| text(kind, &[], "k/c_0");
         let at = |ns| Some(Timestamp::from_ns(ns));
         assert_eq!(
-            text(NoticeKind::DiscardedEvents { count: Some(2), begin: at(1), end: at(2) }),
+            text(NoticeKind::DiscardedEvents { count: Some(2), start: at(1), end: at(2) }),
             "WARNING: Tracer discarded 2 events between [0.000000001] and [0.000000002] \
              in stream \"k/c_0\"."
         );
         assert_eq!(
-            text(NoticeKind::LostPackets { count: 1, begin: None, end: None }),
+            text(NoticeKind::LostPackets { count: 1, start: None, end: None }),
             "WARNING: Tracer discarded 1 packet (unknown time range) in stream \"k/c_0\"."
         );
         assert_eq!(
-            text(NoticeKind::DiscardedEvents { count: None, begin: None, end: at(5) }),
+            text(NoticeKind::DiscardedEvents { count: None, start: None, end: at(5) }),
             "WARNING: Tracer may have discarded events before [0.000000005] in stream \"k/c_0\"."
         );
     }
@@ -124,7 +128,7 @@ mod tests {
     #[test]
     fn trace_and_stream() {
         with_event(nested(), |event| {
-            let kind = NoticeKind::LostPackets { count: 3, begin: None, end: None };
+            let kind = NoticeKind::LostPackets { count: 3, start: None, end: None };
             assert_eq!(
                 text(kind, &[Arc::clone(event.trace())], "c_0"),
                 "WARNING: Tracer discarded 3 packets (unknown time range) in trace \"vm/k\" \

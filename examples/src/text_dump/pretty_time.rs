@@ -53,7 +53,7 @@ impl PrettyTime {
         let now = match event.timestamp() {
             Some(time) if !cycles => {
                 self.clock.time(out, time, range);
-                Some(time.ns().cast_unsigned())
+                Some(time.as_ns().cast_unsigned())
             }
             _ => self.unusual(event, out),
         };

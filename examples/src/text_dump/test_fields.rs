@@ -7,21 +7,21 @@ use ltt_read::schema::{
     Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind, FixedLen, Flag,
     Format, Integer, Length, OptionField, Selector, Str, StreamClassId, Variant, VariantOption,
 };
-use ltt_read::writer::{MemoryTrace, Value, presets};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 
 /// A member of a structure, with its class and value.
-pub(super) type Sample = (&'static str, FieldClass, Value);
+pub(super) type Sample = (&'static str, FieldClass, FieldValue);
 
 /// Calls `test` with an event of these payload members, in a packet with `cpu_id` 3.
 pub(super) fn with_event(members: Vec<Sample>, test: impl FnOnce(&Event<'_>)) {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
-    let values = Value::structure(members.iter().map(|(_, _, value)| value.clone()));
+    let values = FieldValue::structure(members.iter().map(|(_, _, value)| value.clone()));
     let classes = members.into_iter().map(|(name, class, _)| (name, class));
     let stream = StreamClassId(0);
     let event_type = schema.add_event_type(stream, "sample", FieldClass::structure(classes));
     let mut trace = MemoryTrace::new(schema);
     let writer = trace.stream(stream, "c_0").expect("a stream class");
-    let mut writer = writer.with_packet_context(Value::fields([("cpu_id", 3)]));
+    let mut writer = writer.with_packet_context(FieldValue::fields([("cpu_id", 3)]));
     writer.event(event_type, 1_000_000_007, values).expect("values that suit");
     trace.add(writer).expect("room");
     let mut cursor = trace.open().expect("sound metadata").cursor(0);
@@ -54,8 +54,8 @@ pub(super) fn every_kind() -> Vec<Sample> {
         ("en", en.clone(), 4.into()),
         ("un", en, 9.into()),
         ("b", kind(FieldKind::Bool(fixed(8), None)), true.into()),
-        ("ba", kind(FieldKind::BitArray(fixed(3))), Value::Bits(6)),
-        ("bm", kind(FieldKind::BitMap(fixed(3), flags)), Value::Bits(5)),
+        ("ba", kind(FieldKind::BitArray(fixed(3))), FieldValue::Bits(6)),
+        ("bm", kind(FieldKind::BitMap(fixed(3), flags)), FieldValue::Bits(5)),
         ("f", kind(FieldKind::Float(fixed(32))), 0.1.into()),
         ("d", kind(FieldKind::Float(fixed(64))), 1e300.into()),
         ("nan", kind(FieldKind::Float(fixed(64))), f64::NAN.into()),
@@ -82,20 +82,20 @@ pub(super) fn nested() -> Vec<Sample> {
     };
     let options = vec![choice("not", 0), choice("this", 1)];
     let variant = Variant { selector: selector(), options };
-    let a = |value: u8| Value::structure([value.into()]);
+    let a = |value: u8| FieldValue::structure([value.into()]);
     vec![
         ("one", uint(8), 1.into()),
-        ("st", FieldClass::structure([]), Value::structure([])),
+        ("st", FieldClass::structure([]), FieldValue::structure([])),
         ("two", uint(8), 2.into()),
         (
             "arr",
             presets::sequence("two", FieldClass::structure([("a", uint(8))])),
-            Value::array([a(1), a(2)]),
+            FieldValue::array([a(1), a(2)]),
         ),
         ("zero", uint(8), 0.into()),
-        ("none", presets::sequence("zero", uint(8)), Value::array::<Value>([])),
-        ("var", FieldClass::new(FieldKind::Variant(variant), 1), Value::variant(1, 3)),
-        ("opt", option(1), Value::present(4)),
-        ("nil", option(2), Value::absent()),
+        ("none", presets::sequence("zero", uint(8)), FieldValue::array::<FieldValue>([])),
+        ("var", FieldClass::new(FieldKind::Variant(variant), 1), FieldValue::variant(1, 3)),
+        ("opt", option(1), FieldValue::present(4)),
+        ("nil", option(2), FieldValue::absent()),
     ]
 }

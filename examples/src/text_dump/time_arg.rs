@@ -91,7 +91,7 @@ impl TimeArg {
             TimeArg::DateTime(civil) => *civil,
             TimeArg::TimeOfDay(time) => {
                 let first = first.ok_or(TimeArgError::NoDate)?;
-                let first = jiff::Timestamp::from_nanosecond(first.ns().into())
+                let first = jiff::Timestamp::from_nanosecond(first.as_ns().into())
                     .map_err(|_| TimeArgError::Range)?;
                 zone.to_datetime(first).date().to_datetime(*time)
             }
@@ -189,7 +189,7 @@ mod tests {
 
     fn ns(text: &str) -> Result<i64, TimeArgError> {
         let first = Timestamp::from_ns(1_795_230_127_783_410_916);
-        text.parse::<TimeArg>()?.resolve(&TimeZone::UTC, Some(first)).map(Timestamp::ns)
+        text.parse::<TimeArg>()?.resolve(&TimeZone::UTC, Some(first)).map(Timestamp::as_ns)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 
 use super::{run, text};
 
@@ -18,7 +18,7 @@ fn trace(path: &Path) {
     let trace = TraceWriter::create(path, schema).unwrap().with_index();
     let mut stream = trace.stream(StreamClassId(0), "channel_0").unwrap();
     stream.begin_packet(0).unwrap();
-    stream.event(event, 10, Value::structure([Value::from(1u8)])).unwrap();
+    stream.event(event, 10, FieldValue::structure([FieldValue::from(1u8)])).unwrap();
     stream.end_packet(1000).unwrap();
     stream.finish().unwrap();
     fs::write(path.join("channel_1"), "").unwrap();

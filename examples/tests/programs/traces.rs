@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ltt_read::schema::{ByteOrder, EnvValue, FieldClass, Format, StreamClassId};
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 
 /// Control characters of each kind.
 pub(crate) const HOSTILE: &str = "\x1b[31m\r\x07\u{7f}\u{9b}1m\u{202e}\u{2066}\u{61c}é";
@@ -53,15 +53,15 @@ pub(crate) fn hostile_kernel(path: &Path) {
         stream.begin_packet(packet * 1_000_000).unwrap();
         for step in 1..10 {
             let time = packet * 1_000_000 + step * 1000;
-            let process = |tid: u64| [hostile("process").into(), Value::from(tid)];
+            let process = |tid: u64| [hostile("process").into(), FieldValue::from(tid)];
             let [prev_comm, prev_tid] = process(100 + step % 2);
             let [next_comm, next_tid] = process(100 + (step + 1) % 2);
             let values = [prev_comm, prev_tid, 1.into(), next_comm, next_tid];
-            stream.event(switch, time, Value::structure(values)).unwrap();
+            stream.event(switch, time, FieldValue::structure(values)).unwrap();
             let mut bytes = hostile("text").into_bytes();
             bytes.extend(b"\xff\xc3");
-            let values = [Value::Bytes(bytes), 1.into()];
-            stream.event(event, time + 10, Value::structure(values)).unwrap();
+            let values = [FieldValue::Bytes(bytes), 1.into()];
+            stream.event(event, time + 10, FieldValue::structure(values)).unwrap();
         }
         stream.set_discarded(packet * 5);
         stream.end_packet(packet * 1_000_000 + 100_000).unwrap();

@@ -254,7 +254,7 @@ impl App {
                     set.map_err(|error| fault_of(&error)).err()
                 })
             }
-            Subject::Time => match time_text::parse(&text, page.session.span().begin) {
+            Subject::Time => match time_text::parse(&text, page.session.span().start) {
                 Some(time) => {
                     page.session.tab.set_time(time, None);
                     None

@@ -5,8 +5,8 @@ use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use lttv_context::{Handle, Level, Saving, TimeSpan, Traceset, TracesetContext};
-use lttv_requests::{Background, ModuleId, Owner, Scheduler, Stage};
+use lttv_context::{CheckpointPolicy, Handle, Level, TimeSpan, Traceset, TracesetContext};
+use lttv_requests::{Background, ComputationId, ComputationProgress, Owner, Scheduler};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// A computation over a whole traceset, in the background of a scheduler.
 #[derive(Debug)]
 pub(crate) struct Overview {
-    module: ModuleId,
+    module: ComputationId,
     span: TimeSpan,
     latest: Rc<Latest>,
 }
@@ -42,7 +42,7 @@ impl Overview {
         let mut context = TracesetContext::new(traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
-        context.save_checkpoints(Saving::default());
+        context.set_checkpoint_policy(CheckpointPolicy::default());
         let mut background = Background::new(context);
         let latest: Rc<Latest> = Rc::default();
         let by_hooks = latest.clone();
@@ -60,7 +60,7 @@ impl Overview {
                 .after_request(move |call, _, _| end.take(call.extensions, statistics, kernel))
         });
         background.lend_checkpoints();
-        background.compute(module, Owner::fresh());
+        background.compute(module, Owner::unique());
         scheduler.set_background(background);
         Overview { module, span, latest }
     }
@@ -80,11 +80,11 @@ impl Overview {
     pub(crate) fn progress(&self, scheduler: &Scheduler<'static>) -> f64 {
         let stage = scheduler.background().map(|background| background.stage(self.module));
         match stage {
-            Some(Stage::Ready) | None => 1.0,
-            Some(Stage::Idle) => 0.0,
-            Some(Stage::InProgress { to }) => {
-                let (begin, end) = (self.span.begin.ns(), self.span.end.ns());
-                let passed = to.ns().clamp(begin, end).abs_diff(begin);
+            Some(ComputationProgress::Ready) | None => 1.0,
+            Some(ComputationProgress::Idle) => 0.0,
+            Some(ComputationProgress::InProgress { to }) => {
+                let (begin, end) = (self.span.start.as_ns(), self.span.end.as_ns());
+                let passed = to.as_ns().clamp(begin, end).abs_diff(begin);
                 (passed as f64 / end.abs_diff(begin).max(1) as f64).min(0.999)
             }
         }

@@ -6,10 +6,14 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ltt_read::{OnFailure, OpenOptions, Opened, Timestamp};
-use lttv_context::{Handle, Saving, TimeSpan, Traceset, TracesetContext, TracesetPosition};
+use lttv_context::{
+    CheckpointPolicy, Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition,
+};
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_requests::views::ProcessKey;
-use lttv_requests::{Budget, Chunk, Scheduler, SubmitError, Tab, TimeWindow, ViewerId};
+use lttv_requests::{
+    Budget, ChunkReport, Scheduler, SharedView, SubmitError, TimeWindow, ViewerId,
+};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
@@ -25,7 +29,7 @@ pub struct Session {
     /// The name of the tab.
     pub name: String,
     /// The time window, the current time and position, and the filter.
-    pub tab: Tab<String>,
+    pub tab: SharedView<String>,
     /// The scheduler of requests that need the kernel state.
     pub scheduler: Scheduler<'static>,
     /// The scheduler of other requests, which it serves faster.
@@ -115,11 +119,12 @@ impl Session {
         // In place of the statistics of the background's context: the contexts must have the
         // same number of extensions to exchange checkpoints.
         context.attach_data(());
-        context.save_checkpoints(Saving::default());
+        context.set_checkpoint_policy(CheckpointPolicy::default());
         // The trace may start long before the first event.
-        let first = context.position().time().map_or(span.begin, |time| time.max(span.begin));
-        let mut tab = Tab::new(traceset.generation(), Some(span));
-        let last = first.ns().saturating_add(FIRST_WIDTH).min(span.end.ns().saturating_add(1));
+        let first = context.position().time().map_or(span.start, |time| time.max(span.start));
+        let mut tab = SharedView::new(traceset.revision(), Some(span));
+        let last =
+            first.as_ns().saturating_add(FIRST_WIDTH).min(span.end.as_ns().saturating_add(1));
         if let Some(window) = TimeWindow::new(first, Timestamp::from_ns(last)) {
             tab.set_window(window, None);
         }
@@ -205,7 +210,7 @@ impl Session {
         let expression = Expression::parse(text)?;
         let environment = Environment::new().in_zone(Zone::local());
         let filters = KernelFilters::new(&expression, self.traceset().traces(), &environment)?;
-        Ok(Some(Rc::new(filters.asking(self.kernel))))
+        Ok(Some(Rc::new(filters.with_state(self.kernel))))
     }
 
     /// Shows a message if a filter, or a part of it, is never or always true.
@@ -256,7 +261,7 @@ impl Session {
         let axis = self.axis();
         let columns = (widths * axis.columns() as f64).round();
         let by = columns as i64 * i64::try_from(axis.step()).unwrap_or(i64::MAX);
-        let begin = axis.window().begin().ns().saturating_add(by);
+        let begin = axis.window().start().as_ns().saturating_add(by);
         let end = begin.saturating_add_unsigned(axis.window().width());
         if let Some(window) = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end)) {
             self.tab.set_window(window, None);
@@ -266,8 +271,8 @@ impl Session {
     /// Moves the current time by this many columns of charts.
     pub fn step(&mut self, columns: isize, by: Option<ViewerId>) {
         let by_ns = i64::try_from(self.axis().step()).unwrap_or(i64::MAX);
-        let time = self.tab.time().ns().saturating_add(by_ns.saturating_mul(columns as i64));
-        let time = time.clamp(self.span.begin.ns(), self.span.end.ns());
+        let time = self.tab.time().as_ns().saturating_add(by_ns.saturating_mul(columns as i64));
+        let time = time.clamp(self.span.start.as_ns(), self.span.end.as_ns());
         self.tab.set_time(Timestamp::from_ns(time), by);
     }
 
@@ -320,7 +325,8 @@ impl Session {
         let left = time.saturating_sub(begin.elapsed());
         let charts = self.scheduler.service_chunk(Budget::time(left));
         self.take_search_result();
-        let is_something = |chunk: &Chunk| chunk.has_more() || *chunk != Chunk::default();
+        let is_something =
+            |chunk: &ChunkReport| chunk.has_more() || *chunk != ChunkReport::default();
         is_something(&list) || is_something(&charts)
     }
 

@@ -15,7 +15,7 @@ const NS: i64 = 1_000_000_000;
 /// assert_eq!(seconds(Timestamp::from_ns(-1)), "-0.000000001");
 /// ```
 pub fn seconds(time: Timestamp) -> String {
-    let (sign, ns) = (if time.ns() < 0 { "-" } else { "" }, time.ns().unsigned_abs());
+    let (sign, ns) = (if time.as_ns() < 0 { "-" } else { "" }, time.as_ns().unsigned_abs());
     format!("{sign}{}.{:09}", ns / NS as u64, ns % NS as u64)
 }
 
@@ -56,7 +56,7 @@ pub fn length(ns: u64) -> String {
 pub fn parse(text: &str, begin: Timestamp) -> Option<Timestamp> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let (from, text) = match text.strip_prefix('+') {
-        Some(rest) => (begin.ns(), rest.to_owned()),
+        Some(rest) => (begin.as_ns(), rest.to_owned()),
         None => (0, text),
     };
     let (sign, text) = match text.strip_prefix('-') {

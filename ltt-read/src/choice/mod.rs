@@ -1,6 +1,6 @@
 //! Descriptions of the wanted events of some traces, as far as they are known in advance.
 //!
-//! A filter implements [`Choice`], and readers use it to skip work: events that cannot be
+//! A filter implements [`EventSelection`], and readers use it to skip work: events that cannot be
 //! chosen are not decoded, and packets without events that could be chosen are not read.
 
 mod shortcut;
@@ -15,11 +15,11 @@ use crate::event::Event;
 use crate::schema::EventTypeId;
 use crate::time::TimeSpan;
 
-/// A description of the wanted events of some traces. Only [`chooses`](Self::chooses) is
+/// A description of the wanted events of some traces. Only [`matches`](Self::matches) is
 /// required. The other methods describe what is known without looking at an event.
 ///
 /// ```
-/// use ltt_read::choice::{Choice, Verdict};
+/// use ltt_read::choice::{EventSelection, Verdict};
 /// use ltt_read::schema::EventTypeId;
 /// use ltt_read::{Event, Trace};
 ///
@@ -30,24 +30,24 @@ use crate::time::TimeSpan;
 ///     cpu: u32,
 /// }
 ///
-/// impl Choice for One<'_> {
-///     fn chooses(&self, event: &Event<'_>) -> bool {
-///         event.type_id() == self.event_type && self.may_choose(0, event.tracefile_index())
+/// impl EventSelection for One<'_> {
+///     fn matches(&self, event: &Event<'_>) -> bool {
+///         event.type_id() == self.event_type && self.may_match(0, event.tracefile_index())
 ///     }
 ///
 ///     fn verdict(&self, _trace: usize, event_type: EventTypeId) -> Verdict {
 ///         if event_type == self.event_type { Verdict::Depends } else { Verdict::Never }
 ///     }
 ///
-///     fn may_choose(&self, _trace: usize, tracefile: usize) -> bool {
+///     fn may_match(&self, _trace: usize, tracefile: usize) -> bool {
 ///         self.trace.tracefiles()[tracefile].cpu() == Some(self.cpu)
 ///     }
 /// }
 /// ```
-pub trait Choice {
+pub trait EventSelection {
     /// Returns `true` if an event is wanted. The result must be consistent: the method
     /// may be called twice for one event.
-    fn chooses(&self, event: &Event<'_>) -> bool;
+    fn matches(&self, event: &Event<'_>) -> bool;
 
     /// Returns what is known about all events of a type. `trace` is the index of the
     /// trace.
@@ -57,7 +57,7 @@ pub trait Choice {
     }
 
     /// Returns a faster test that decides most events of a type whose verdict
-    /// [depends](Verdict::Depends) on the event. [`chooses`](Self::chooses) is called
+    /// [depends](Verdict::Depends) on the event. [`matches`](Self::matches) is called
     /// only for the events that the shortcut leaves undecided. `None` if there is no such
     /// test.
     fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
@@ -67,7 +67,7 @@ pub trait Choice {
 
     /// Returns `true` if an event of a tracefile may be wanted. `trace` is the index of
     /// the trace and `tracefile` that of the tracefile in it.
-    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
+    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
         let _ = (trace, tracefile);
         true
     }
@@ -79,9 +79,9 @@ pub trait Choice {
     }
 }
 
-impl<C: Choice + ?Sized> Choice for &C {
-    fn chooses(&self, event: &Event<'_>) -> bool {
-        (**self).chooses(event)
+impl<C: EventSelection + ?Sized> EventSelection for &C {
+    fn matches(&self, event: &Event<'_>) -> bool {
+        (**self).matches(event)
     }
 
     fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
@@ -92,8 +92,8 @@ impl<C: Choice + ?Sized> Choice for &C {
         (**self).shortcut(trace, event_type)
     }
 
-    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
-        (**self).may_choose(trace, tracefile)
+    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
+        (**self).may_match(trace, tracefile)
     }
 
     fn spans(&self) -> Vec<TimeSpan> {

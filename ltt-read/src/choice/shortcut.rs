@@ -14,7 +14,7 @@ use crate::range_test::RangeTests;
 ///
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
 /// let tid = trace.field(switch, Scope::Payload, "next_tid").expect("a field of it");
-/// let to_idle = tid.in_range(0, 0).into_iter().collect();
+/// let to_idle = tid.range_test(0, 0).into_iter().collect();
 /// // An event is wanted if and only if the test holds.
 /// let shortcut = Shortcut::new(to_idle, false, Verdict::Always);
 ///

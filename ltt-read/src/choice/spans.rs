@@ -41,9 +41,9 @@ impl Spans {
         self.restart();
         self.skip_finished(merge, latest);
         if let Some(span) = self.spans.get(self.at)
-            && span.begin > latest
+            && span.start > latest
         {
-            merge.seek(span.begin);
+            merge.seek(span.start);
         }
     }
 
@@ -61,8 +61,8 @@ impl Spans {
         let before = self.at;
         self.skip_finished(merge, time);
         match self.spans.get(self.at) {
-            Some(next) if self.at > before && next.begin > time => merge.seek(next.begin),
-            _ => merge.put_back(),
+            Some(next) if self.at > before && next.start > time => merge.seek(next.start),
+            _ => merge.unread(),
         }
     }
 

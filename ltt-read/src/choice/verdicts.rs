@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Choice, Shortcut, Verdict};
+use super::{EventSelection, Shortcut, Verdict};
 use crate::event::Event;
 use crate::schema::EventTypeId;
 use crate::trace::Trace;
@@ -12,12 +12,12 @@ use crate::trace::Trace;
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// # let traces = ltt_read::open_all(path)?;
-/// use ltt_read::choice::{Choice, Verdict, Verdicts};
+/// use ltt_read::choice::{EventSelection, Verdict, Verdicts};
 ///
 /// struct None;
 ///
-/// impl Choice for None {
-///     fn chooses(&self, _: &ltt_read::Event<'_>) -> bool {
+/// impl EventSelection for None {
+///     fn matches(&self, _: &ltt_read::Event<'_>) -> bool {
 ///         false
 ///     }
 ///
@@ -54,7 +54,7 @@ const UNDECIDED: u32 = u32::MAX;
 
 impl Verdicts {
     /// Creates the table for the event types of some traces.
-    pub fn new(choice: &(impl Choice + ?Sized), traces: &[Arc<Trace>]) -> Self {
+    pub fn new(choice: &(impl EventSelection + ?Sized), traces: &[Arc<Trace>]) -> Self {
         let (mut codes, mut shortcuts) = (Vec::new(), Vec::new());
         let mut bases = Vec::with_capacity(traces.len());
         for (number, trace) in traces.iter().enumerate() {

@@ -65,7 +65,7 @@ impl Cursor {
         let trace = &*self.trace;
         let tables = trace.tables();
         let table = &tables.streams[self.packet.stream_class.index()];
-        let (decoder, packing) = self.legacy(table).ok_or(DecodeError::NotABlock)?;
+        let (decoder, packing) = self.legacy(table).ok_or(DecodeError::NotASubBuffer)?;
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
 
@@ -113,7 +113,7 @@ impl Cursor {
             let lost = self.packet.sequence.unwrap_or(0).wrapping_sub(self.packet.number);
             if lost > 0 {
                 let kind =
-                    NoticeKind::LostPackets { count: lost, begin: None, end: self.packet.begin };
+                    NoticeKind::LostPackets { count: lost, start: None, end: self.packet.start };
                 self.note(kind);
             }
             self.compare_counters(&start);

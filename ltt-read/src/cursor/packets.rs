@@ -113,7 +113,7 @@ impl Cursor {
                 self.make_slots(table);
                 self.table = Some(table.clone());
                 self.content_end = packet.readable_bits();
-                self.next = packet.events_begin;
+                self.next = packet.events_start;
                 self.clock = packet.clock;
                 self.packet = packet;
                 self.state = State::Packet;
@@ -164,16 +164,16 @@ impl Cursor {
             (Some(now), Some(then)) => difference(now, then, p.discarded_bits),
             _ => 0,
         };
-        let (begin, end) = (before.end, p.begin);
+        let (begin, end) = (before.end, p.start);
         // A counter that went back means a restarted counter or swapped packets, not a
         // gap.
         let is_gap = |count: u64| count > 0 && count < u64::MAX >> 1;
         if is_gap(lost) {
-            self.note(NoticeKind::LostPackets { count: lost, begin, end });
+            self.note(NoticeKind::LostPackets { count: lost, start: begin, end });
         }
         if is_gap(discarded) {
             let end = self.packet.end;
-            self.note(NoticeKind::DiscardedEvents { count: Some(discarded), begin, end });
+            self.note(NoticeKind::DiscardedEvents { count: Some(discarded), start: begin, end });
         }
     }
 

@@ -35,7 +35,7 @@ pub struct Position {
 
 impl Position {
     /// The position before the first event.
-    pub const BEGIN: Position = Position {
+    pub const START: Position = Position {
         file: 0,
         packet_offset: 0,
         bit: 0,
@@ -46,7 +46,7 @@ impl Position {
     };
 
     /// The position after the last event.
-    pub const END: Position = Position { file: u32::MAX, at_end: true, ..Position::BEGIN };
+    pub const END: Position = Position { file: u32::MAX, at_end: true, ..Position::START };
 
     /// Converts the position to bytes, for storage. They are valid only for the same
     /// trace.

@@ -52,7 +52,7 @@ impl Cursor {
     /// Returns `true` if the content of the current packet was recovered and `bit` is not
     /// before its events.
     pub(super) fn is_recovered(&self, bit: u64) -> bool {
-        matches!(self.state, State::Recovered { .. }) && bit >= self.packet.events_begin
+        matches!(self.state, State::Recovered { .. }) && bit >= self.packet.events_start
     }
 
     /// Continues with the recovered events of the current packet.
@@ -64,7 +64,7 @@ impl Cursor {
     /// Reads the events of the current packet by the rule in the module's documentation.
     fn find_content(mut self) -> Option<Content> {
         let last_start = self.last_start()?;
-        let mut time = self.packet.begin?;
+        let mut time = self.packet.start?;
         let end = self.packet.end?;
         let trace = self.trace.clone();
         let table = &trace.tables().streams[self.packet.stream_class.index()];

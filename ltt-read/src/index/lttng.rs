@@ -113,7 +113,7 @@ fn entries(
         let (begin, end) = (time(3)?, time(4)?);
         // If clocks went back, the headers of the packets are more reliable.
         let before = entries.last();
-        if end < begin || before.is_some_and(|b| begin < b.begin || end < b.end) {
+        if end < begin || before.is_some_and(|b| begin < b.start || end < b.end) {
             return Err("its times are not in order");
         }
         entries.push(IndexEntry {
@@ -121,7 +121,7 @@ fn entries(
             number: number_in_file,
             offset,
             size: bits / 8,
-            begin,
+            start: begin,
             end,
             clock_before: 0,
             declared: Declared { begin: Some(begin), end: Some(end) },
@@ -145,7 +145,7 @@ pub(super) fn agrees(
     let data = file.source.bytes();
     let packet = Packet::read(schema, tables, data, entry.offset, entry.number, 0, &mut scratch);
     packet.is_ok_and(|packet| {
-        let declared = Declared { begin: packet.begin, end: packet.end.or(entry.declared.end) };
+        let declared = Declared { begin: packet.start, end: packet.end.or(entry.declared.end) };
         packet.size == entry.size && declared == entry.declared
     })
 }

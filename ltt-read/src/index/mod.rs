@@ -40,7 +40,7 @@ pub struct IndexEntry {
     /// The size of the packet in bytes, including padding.
     pub size: u64,
     /// The time at its start, or a lower bound of it.
-    pub begin: Timestamp,
+    pub start: Timestamp,
     /// The time at its end, or an upper bound of it.
     pub end: Timestamp,
     /// The value of the default clock before it, in cycles.
@@ -158,10 +158,10 @@ impl Index {
     fn widen_times(&mut self) {
         let mut next_begin = Timestamp::MAX;
         for entry in self.entries.iter_mut().rev() {
-            if entry.end < entry.begin {
-                entry.end = next_begin.max(entry.begin);
+            if entry.end < entry.start {
+                entry.end = next_begin.max(entry.start);
             }
-            next_begin = entry.begin;
+            next_begin = entry.start;
         }
         let mut latest = Timestamp::MIN;
         for entry in &mut self.entries {
@@ -225,7 +225,7 @@ pub(crate) fn time_span(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan
         match cursor.advance() {
             Ok(true) => {
                 if let Some(time) = cursor.event().timestamp() {
-                    let instant = TimeSpan { begin: time, end: time };
+                    let instant = TimeSpan { start: time, end: time };
                     span = Some(span.map_or(instant, |span| span.join(instant)));
                 }
             }

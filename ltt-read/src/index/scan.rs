@@ -23,19 +23,19 @@ pub(super) fn packets(
     while offset < bytes.len() as u64 {
         match file.packet(schema, tables, offset, number, *clock, &mut scratch) {
             Ok(p) => {
-                let begin = p.begin.unwrap_or(Timestamp::MIN);
+                let begin = p.start.unwrap_or(Timestamp::MIN);
                 // Without both times, nothing is known. An end before the start means
                 // "unknown, but not later than the start of the next packet".
-                let unknown = if p.begin.is_some() { Timestamp::MIN } else { Timestamp::MAX };
+                let unknown = if p.start.is_some() { Timestamp::MIN } else { Timestamp::MAX };
                 entries.push(IndexEntry {
                     file: file_number,
                     number,
                     offset,
                     size: p.size,
-                    begin,
+                    start: begin,
                     end: p.end.unwrap_or(unknown),
                     clock_before: *clock,
-                    declared: Declared { begin: p.begin, end: p.end },
+                    declared: Declared { begin: p.start, end: p.end },
                 });
                 *clock = p.end_cycles.unwrap_or(p.clock);
                 offset += p.size;

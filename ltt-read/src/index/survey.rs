@@ -56,15 +56,15 @@ impl Current {
 
     /// Returns the span of the times of its events; `None` if no event has a time.
     fn span(&self) -> Option<TimeSpan> {
-        let span = TimeSpan { begin: self.earliest, end: self.latest };
-        (span.begin <= span.end).then_some(span)
+        let span = TimeSpan { start: self.earliest, end: self.latest };
+        (span.start <= span.end).then_some(span)
     }
 
     /// Returns `true` if all events are within the declared times.
     fn is_enclosed(&self) -> bool {
         let Declared { begin, .. } = self.declared;
         self.span().is_none_or(|span| {
-            begin.is_none_or(|begin| begin <= span.begin)
+            begin.is_none_or(|begin| begin <= span.start)
                 && self.declared.known_end().is_none_or(|end| span.end <= end)
         })
     }
@@ -138,7 +138,7 @@ impl Survey {
     fn enter(&mut self) {
         self.leave();
         let Some(packet) = self.cursor.packet() else { return };
-        let declared = Declared { begin: packet.begin, end: packet.end };
+        let declared = Declared { begin: packet.start, end: packet.end };
         let place = TimedPacket {
             file: self.cursor.file_index() as u32,
             number: packet.number,
@@ -173,7 +173,7 @@ impl Survey {
         self.events = join(self.events, current.span());
         let Declared { begin, .. } = current.declared;
         let span = begin.zip(current.declared.known_end());
-        let span = span.map(|(begin, end)| TimeSpan { begin, end });
+        let span = span.map(|(begin, end)| TimeSpan { start: begin, end });
         self.declared = match self.packets.len() {
             1 => span,
             _ => self.declared.and(span).and_then(|span| join(self.declared, Some(span))),

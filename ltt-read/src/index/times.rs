@@ -124,7 +124,7 @@ impl PacketTimes {
         });
         let last_end = entries.last().and_then(|entry| entry.declared.known_end());
         let first_begin = entries.first().and_then(|entry| entry.declared.begin);
-        let span = first_begin.zip(last_end).map(|(begin, end)| TimeSpan { begin, end });
+        let span = first_begin.zip(last_end).map(|(begin, end)| TimeSpan { start: begin, end });
         PacketTimes::new(packets.collect(), span, true, None, false)
     }
 
@@ -196,6 +196,6 @@ impl PacketTimes {
             before if last.in_order => before,
             _ => last.latest,
         };
-        if latest < end { Some(end) } else { latest.ns().checked_add(1).map(Timestamp::from_ns) }
+        if latest < end { Some(end) } else { latest.as_ns().checked_add(1).map(Timestamp::from_ns) }
     }
 }

@@ -267,7 +267,7 @@ impl Compiler {
         let encoding = string.encoding;
         self.nodes[index].kind = match &string.length {
             None => {
-                let unit = encoding.unit() as u8;
+                let unit = encoding.unit_size() as u8;
                 let end = self.dynamic(Phase::aligned(8), |anchor| Op::Terminated { unit, anchor });
                 NodeKind::Terminated { encoding, end }
             }

@@ -388,7 +388,7 @@ pub(crate) fn scalar<'a>(node: &Node, pos: u64, window: Window<'a>, slots: &[u64
         NodeKind::VarSint => Scalar::Sint(var_int(window, pos, true).map_or(0, |v| v.0) as i64),
         NodeKind::Terminated { encoding, end } => {
             let end = slots[*end as usize] / 8;
-            let len = end.saturating_sub(pos / 8 + u64::from(encoding.unit()));
+            let len = end.saturating_sub(pos / 8 + u64::from(encoding.unit_size()));
             Scalar::Str(StrValue { bytes: bytes(data, pos, len), encoding: *encoding })
         }
         NodeKind::Text { encoding, len } => {
@@ -418,7 +418,7 @@ fn set(scratch: &mut Scratch, slot: Slot, value: u64) {
 /// Returns the text of a field of given length, up to the first null code unit.
 #[inline(always)]
 fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
-    let unit = encoding.unit() as usize;
+    let unit = encoding.unit_size() as usize;
     let len = match unit {
         1 => first_zero(bytes),
         _ => bytes.chunks_exact(unit).position(|u| u.iter().all(|b| *b == 0)).map(|i| i * unit),

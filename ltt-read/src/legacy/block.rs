@@ -77,7 +77,7 @@ impl BlockHeader {
             (_, Some(true)) => heartbeat::<LittleEndian>(bytes, schema::ByteOrder::Little),
             (_, Some(false)) => heartbeat::<BigEndian>(bytes, schema::ByteOrder::Big),
             _ if bytes.len() < 44 => Err(short(bytes, 44)),
-            _ => Err((DecodeError::NotABlock, 16)),
+            _ => Err((DecodeError::NotASubBuffer, 16)),
         }
     }
 }
@@ -92,7 +92,7 @@ fn need(bytes: &[u8], size: usize) -> Result<(), NoHeader> {
 }
 
 fn version(major: u8, minor: u8, at: u64) -> Result<Version, NoHeader> {
-    Version::new(major, minor).ok_or((DecodeError::UnknownBlockVersion { major, minor }, at))
+    Version::new(major, minor).ok_or((DecodeError::UnknownSubBufferVersion { major, minor }, at))
 }
 
 /// Checks an alignment: 0 or a power of two.
@@ -168,7 +168,7 @@ fn heartbeat<O: ByteOrder>(b: &[u8], order: schema::ByteOrder) -> Result<BlockHe
         Version::OneZero => (3, 65),
         Version::Facilities(8) => (2, 64),
         Version::Facilities(_) => (0, 62),
-        _ => return Err((DecodeError::UnknownBlockVersion { major: b[57], minor: b[58] }, 57)),
+        _ => return Err((DecodeError::UnknownSubBufferVersion { major: b[57], minor: b[58] }, 57)),
     };
     let events_begin = scale_at + 44;
     need(b, events_begin)?;

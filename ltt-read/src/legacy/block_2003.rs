@@ -63,7 +63,7 @@ fn read<O: ByteOrder>(bytes: &[u8]) -> Result<Block, NoHeader> {
     }
     let lost = O::read_u32(&bytes[size - 4..]) as usize;
     let last = size.checked_sub(lost).filter(|last| (EDGE..=size - EDGE).contains(last));
-    let last = last.ok_or((DecodeError::NotABlock, size as u64 - 4))?;
+    let last = last.ok_or((DecodeError::NotASubBuffer, size as u64 - 4))?;
     Ok(Block {
         begin: edge::<O>(bytes, 0, BLOCK_START)?,
         end: edge::<O>(bytes, last, BLOCK_END)?,
@@ -74,7 +74,7 @@ fn read<O: ByteOrder>(bytes: &[u8]) -> Result<Block, NoHeader> {
 fn edge<O: ByteOrder>(bytes: &[u8], at: usize, id: u64) -> Result<Edge, NoHeader> {
     let event = &bytes[at..at + EDGE];
     if u64::from(O::read_u16(event)) != id {
-        return Err((DecodeError::NotABlock, at as u64));
+        return Err((DecodeError::NotASubBuffer, at as u64));
     }
     let (seconds, ns) = (O::read_u32(&event[6..]), O::read_u32(&event[10..]));
     Ok(Edge {

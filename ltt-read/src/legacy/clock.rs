@@ -224,7 +224,7 @@ mod tests {
                 assert_eq!(ticks.ns_by_doubles(t), hard, "{t} at {frequency}");
                 quick += u32::from(t < ticks.limit);
                 let clock = TickClock::from_zero(frequency, Scale::Multiplies(1));
-                let time = clock.timestamp(t).map(Timestamp::ns);
+                let time = clock.timestamp(t).map(Timestamp::as_ns);
                 assert_eq!(time, i64::try_from(hard).ok(), "{t} at {frequency}");
             }
             assert!(
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn scales_work_either_way() {
-        let ns = |scale, t| TickClock::from_zero(62_500_000, scale).timestamp(t).unwrap().ns();
+        let ns = |scale, t| TickClock::from_zero(62_500_000, scale).timestamp(t).unwrap().as_ns();
         assert_eq!(ns(Scale::Multiplies(32), 2_000_000_000), 1_024_000_000_000);
         assert_eq!(ns(Scale::Divides(32), 2_000_000_000), 1_000_000_000);
         assert_eq!(ns(Scale::Divides(3), 3), 16);
@@ -259,12 +259,12 @@ mod tests {
     #[test]
     fn times_before_and_after_the_start() {
         let clock = TickClock::from_start(3, Scale::Multiplies(1), 10);
-        let ns = |t| clock.timestamp(t).map(Timestamp::ns);
+        let ns = |t| clock.timestamp(t).map(Timestamp::as_ns);
         assert_eq!(ns(10), Some(3_333_333_333));
         assert_eq!(ns(11), Some(3_333_333_333 + 333_333_333));
         assert_eq!(ns(9), Some(3_333_333_333 - 333_333_333));
         assert_eq!(
-            TickClock::from_zero(0, Scale::Multiplies(1)).timestamp(5).map(|t| t.ns()),
+            TickClock::from_zero(0, Scale::Multiplies(1)).timestamp(5).map(|t| t.as_ns()),
             Some(0)
         );
         assert_eq!(TickClock::from_zero(1, Scale::Multiplies(9)).timestamp(u64::MAX), None);

@@ -127,7 +127,7 @@ impl Decoder {
             PacketError { kind, bit: 8 * header.events_begin, size: valid.then_some(header.size) }
         };
         if (header.trace.version, header.trace.order) != (self.version, self.order) {
-            return Err(error(DecodeError::ForeignBlock));
+            return Err(error(DecodeError::ForeignSubBuffer));
         }
         let (size, content) = (header.size, header.data_end);
         if content > size {
@@ -143,11 +143,11 @@ impl Decoder {
         Ok(Packet {
             size,
             content_bits: 8 * content,
-            events_begin: 8 * header.events_begin,
+            events_start: 8 * header.events_begin,
             missing: size.saturating_sub(available),
-            begin_cycles: Some(header.begin),
+            start_cycles: Some(header.begin),
             end_cycles: Some(header.end),
-            begin: clock.timestamp(header.begin),
+            start: clock.timestamp(header.begin),
             end: clock.timestamp(header.end),
             discarded: lost,
             discarded_bits: 32,
@@ -167,9 +167,9 @@ impl Decoder {
         Ok(Packet {
             size,
             content_bits: 8 * block.data_end,
-            begin_cycles: Some(block.begin.cycles),
+            start_cycles: Some(block.begin.cycles),
             end_cycles: Some(block.end.cycles),
-            begin: Some(Timestamp::from_ns(block.begin.ns)),
+            start: Some(Timestamp::from_ns(block.begin.ns)),
             end: Some(Timestamp::from_ns(block.end.ns)),
             clock: block.begin.cycles,
             packing: Some(Packing { form: Form::Of2003, payload_mask: 0, quick: None }),
@@ -254,10 +254,10 @@ impl Decoder {
         match &self.times {
             Times::Clock(clock) => clock.timestamp(cycles),
             // The events at both ends of a block contain their own times.
-            Times::Interpolated { .. } if id == block_2003::BLOCK_START => packet.begin,
+            Times::Interpolated { .. } if id == block_2003::BLOCK_START => packet.start,
             Times::Interpolated { .. } if id == block_2003::BLOCK_END => packet.end,
             Times::Interpolated { .. } => {
-                let begin = (packet.begin_cycles?, packet.begin?);
+                let begin = (packet.start_cycles?, packet.start?);
                 interpolate(begin, (packet.end_cycles?, packet.end?), cycles)
             }
         }

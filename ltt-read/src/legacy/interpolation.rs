@@ -11,12 +11,12 @@ pub(super) fn interpolate(
     end: (u64, Timestamp),
     cycles: u64,
 ) -> Option<Timestamp> {
-    let duration = end.1.ns().checked_sub(begin.1.ns()).and_then(|d| u64::try_from(d).ok());
+    let duration = end.1.as_ns().checked_sub(begin.1.as_ns()).and_then(|d| u64::try_from(d).ok());
     let rate = Double::new(end.0.saturating_sub(begin.0)).over(Double::new(duration.unwrap_or(0)));
     let offset = |ticks: u64| i64::try_from(Double::new(ticks).over(rate).trunc()).ok();
     let ns = match cycles.checked_sub(begin.0) {
-        Some(after) => begin.1.ns().checked_add(offset(after)?),
-        None => begin.1.ns().checked_sub(offset(begin.0 - cycles)?),
+        Some(after) => begin.1.as_ns().checked_add(offset(after)?),
+        None => begin.1.as_ns().checked_sub(offset(begin.0 - cycles)?),
     };
     ns.map(Timestamp::from_ns)
 }
@@ -29,7 +29,7 @@ mod tests {
     fn between_before_and_after() {
         let time = |cycles| {
             let end = |cycles, ns| (cycles, Timestamp::from_ns(ns));
-            interpolate(end(100, 1_000), end(300, 1_100), cycles).map(Timestamp::ns)
+            interpolate(end(100, 1_000), end(300, 1_100), cycles).map(Timestamp::as_ns)
         };
         assert_eq!(time(100), Some(1_000));
         assert_eq!(time(201), Some(1_050));

@@ -21,7 +21,7 @@ pub(super) fn key(cursor: &Cursor, number: u32) -> u128 {
 /// Returns the key of an accepted event at a time.
 #[inline(always)]
 pub(super) fn key_at(time: Timestamp, number: u32) -> u128 {
-    let ordered = (time.ns() as u64) ^ 1 << 63;
+    let ordered = (time.as_ns() as u64) ^ 1 << 63;
     u128::from(ordered) << 64 | u128::from(number) << 1
 }
 

@@ -59,7 +59,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// Returns the size of a code unit in bytes: 1, 2 or 4.
-    pub fn unit(self) -> u32 {
+    pub fn unit_size(self) -> u32 {
         match self {
             Encoding::Utf8 => 1,
             Encoding::Utf16Be | Encoding::Utf16Le => 2,

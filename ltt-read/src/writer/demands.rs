@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::error::{LocatedProblem, Problem};
 use super::fit::{encoded, range_of};
-use super::value::Value;
+use super::value::FieldValue;
 use crate::schema::{
     Dependency, FieldClass, FieldKind, Length, LocationOrigin, PathStep, RangeSet, Scope, Selector,
     Struct, VariantOption,
@@ -132,7 +132,7 @@ fn location_text(location: &Dependency) -> String {
 /// Finds all demands of one scope, in decoding order.
 pub(super) fn demands_of<'a>(
     classes: &'a Classes,
-    values: &[Value; 6],
+    values: &[FieldValue; 6],
     scope: Scope,
 ) -> Result<Vec<Demanded<'a>>, LocatedProblem> {
     let mut walk = Walk { classes, values, scope, path: vec![], frames: vec![], found: vec![] };
@@ -144,7 +144,7 @@ pub(super) fn demands_of<'a>(
 
 struct Walk<'a, 'v> {
     classes: &'a Classes,
-    values: &'v [Value; 6],
+    values: &'v [FieldValue; 6],
     scope: Scope,
     /// The indices of the parts from the root to the current field.
     path: Vec<usize>,
@@ -163,9 +163,9 @@ struct Frame<'a> {
 }
 
 impl<'a> Walk<'a, '_> {
-    fn field(&mut self, class: &'a FieldClass, value: &Value) -> Result<(), LocatedProblem> {
+    fn field(&mut self, class: &'a FieldClass, value: &FieldValue) -> Result<(), LocatedProblem> {
         match (&class.kind, value) {
-            (FieldKind::Struct(s), Value::Struct(values)) => {
+            (FieldKind::Struct(s), FieldValue::Struct(values)) => {
                 for (i, (member, value)) in s.members.iter().zip(values).enumerate() {
                     self.frames.push(Frame { class: s, member: i, depth: self.path.len() });
                     let done = self.part(i, &member.class, value);
@@ -173,19 +173,21 @@ impl<'a> Walk<'a, '_> {
                     done.map_err(|e| e.within(&member.name))?;
                 }
             }
-            (FieldKind::Array(a), Value::Array(elements)) => {
+            (FieldKind::Array(a), FieldValue::Array(elements)) => {
                 self.length(&a.length, elements.len())?;
                 for (i, element) in elements.iter().enumerate() {
                     self.part(i, &a.element, element).map_err(|e| e.at(i))?;
                 }
             }
-            (FieldKind::Blob(b), Value::Bytes(bytes)) => self.length(&b.length, bytes.len())?,
+            (FieldKind::Blob(b), FieldValue::Bytes(bytes)) => {
+                self.length(&b.length, bytes.len())?
+            }
             (FieldKind::String(s), value) => {
                 if let Some(length) = &s.length {
                     self.length(length, encoded(s.encoding, value).len())?;
                 }
             }
-            (FieldKind::Option(o), Value::Option(content)) => {
+            (FieldKind::Option(o), FieldValue::Option(content)) => {
                 let present = content.is_some();
                 let demand = match &o.present {
                     Selector::Bool => Demand::Bool(present),
@@ -197,7 +199,7 @@ impl<'a> Walk<'a, '_> {
                     self.part(0, &o.class, content)?;
                 }
             }
-            (FieldKind::Variant(v), Value::Variant { option, value }) => {
+            (FieldKind::Variant(v), FieldValue::Variant { option, value }) => {
                 let chosen = v.options.get(*option).ok_or(Problem::NoOption(*option))?;
                 self.demand(&v.selector, Demand::Option(chosen))?;
                 self.part(0, &chosen.class, value)?;
@@ -211,7 +213,7 @@ impl<'a> Walk<'a, '_> {
         &mut self,
         index: usize,
         class: &'a FieldClass,
-        value: &Value,
+        value: &FieldValue,
     ) -> Result<(), LocatedProblem> {
         self.path.push(index);
         let done = self.field(class, value);
@@ -301,7 +303,8 @@ impl<'a> Walk<'a, '_> {
                         class = &o.class;
                     }
                     FieldKind::Variant(v) => {
-                        let Value::Variant { option, .. } = self.value_at(scope, &path)? else {
+                        let FieldValue::Variant { option, .. } = self.value_at(scope, &path)?
+                        else {
                             return None;
                         };
                         let chosen = v.options.get(*option)?;
@@ -324,12 +327,12 @@ impl<'a> Walk<'a, '_> {
             return Some(self.path[path.len()]);
         }
         match self.value_at(scope, path)? {
-            Value::Array(elements) => elements.len().checked_sub(1),
+            FieldValue::Array(elements) => elements.len().checked_sub(1),
             _ => None,
         }
     }
 
-    fn value_at(&self, scope: Scope, path: &[usize]) -> Option<&Value> {
+    fn value_at(&self, scope: Scope, path: &[usize]) -> Option<&FieldValue> {
         path.iter().try_fold(&self.values[scope as usize], |value, &i| value.part(i))
     }
 }

@@ -4,7 +4,7 @@ use super::bits::{BitWriter, leb128_length};
 use super::error::{LocatedProblem, Problem};
 use super::fit::encoded;
 use super::float::{to_f16_bits, to_f128_bits};
-use super::value::Value;
+use super::value::FieldValue;
 use crate::schema::{
     BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Length, Role, Roles, Str,
 };
@@ -66,7 +66,7 @@ impl RoleField {
 pub(super) fn encode(
     w: &mut BitWriter,
     class: &FieldClass,
-    value: &Value,
+    value: &FieldValue,
     role_fields: &mut Vec<RoleField>,
 ) -> Result<(), LocatedProblem> {
     w.align(class.align);
@@ -83,7 +83,7 @@ pub(super) fn encode(
         }
         (FieldKind::VarInteger(i), v) => {
             let length = match *v {
-                Value::Leb128 { bytes, .. } => usize::from(bytes),
+                FieldValue::Leb128 { bytes, .. } => usize::from(bytes),
                 _ if LATE.into_iter().any(|r| i.roles.has(r)) => LATE_LEB128,
                 _ => leb128_length(number(v), i.signed),
             };
@@ -96,25 +96,25 @@ pub(super) fn encode(
         (FieldKind::Bool(f, _) | FieldKind::BitArray(f) | FieldKind::BitMap(f, _), v) => {
             w.put(number(v) as u64, *f)?;
         }
-        (FieldKind::Float(f), Value::Float(x)) => float(w, *f, *x)?,
+        (FieldKind::Float(f), FieldValue::Float(x)) => float(w, *f, *x)?,
         (FieldKind::String(s), v) => string(w, s, v),
-        (FieldKind::Blob(_), Value::Bytes(bytes)) => w.put_bytes(bytes),
-        (FieldKind::Array(a), Value::Array(elements)) => {
+        (FieldKind::Blob(_), FieldValue::Bytes(bytes)) => w.put_bytes(bytes),
+        (FieldKind::Array(a), FieldValue::Array(elements)) => {
             for (i, element) in elements.iter().enumerate() {
                 encode(w, &a.element, element, role_fields).map_err(|e| e.at(i))?;
             }
         }
-        (FieldKind::Struct(s), Value::Struct(values)) => {
+        (FieldKind::Struct(s), FieldValue::Struct(values)) => {
             for (member, value) in s.members.iter().zip(values) {
                 encode(w, &member.class, value, role_fields).map_err(|e| e.within(&member.name))?;
             }
         }
-        (FieldKind::Option(o), Value::Option(content)) => {
+        (FieldKind::Option(o), FieldValue::Option(content)) => {
             if let Some(content) = content {
                 encode(w, &o.class, content, role_fields)?;
             }
         }
-        (FieldKind::Variant(v), Value::Variant { option, value }) => {
+        (FieldKind::Variant(v), FieldValue::Variant { option, value }) => {
             let chosen = v.options.get(*option).ok_or(Problem::NoOption(*option))?;
             encode(w, &chosen.class, value, role_fields)?;
         }
@@ -126,7 +126,7 @@ pub(super) fn encode(
     Ok(())
 }
 
-fn number(value: &Value) -> i128 {
+fn number(value: &FieldValue) -> i128 {
     value.number().unwrap_or(0)
 }
 
@@ -149,13 +149,13 @@ fn float(w: &mut BitWriter, field: FixedLen, x: f64) -> Result<(), Problem> {
     }
 }
 
-fn string(w: &mut BitWriter, class: &Str, value: &Value) {
+fn string(w: &mut BitWriter, class: &Str, value: &FieldValue) {
     let bytes = encoded(class.encoding, value);
     w.put_bytes(&bytes);
     let padding = match class.length {
         Some(Length::Static(n)) => (n as usize).saturating_sub(bytes.len()),
         Some(Length::Dynamic(_)) => 0,
-        None => class.encoding.unit() as usize,
+        None => class.encoding.unit_size() as usize,
     };
     w.put_bytes(&vec![0; padding]);
 }
@@ -167,7 +167,7 @@ mod tests {
     use crate::schema::ByteOrder::{Big, Little};
     use crate::schema::{Dependency, Encoding, Integer};
 
-    fn bytes(class: &FieldClass, value: Value) -> Vec<u8> {
+    fn bytes(class: &FieldClass, value: FieldValue) -> Vec<u8> {
         let mut w = BitWriter::default();
         encode(&mut w, class, &fit(class, value).unwrap(), &mut Vec::new()).unwrap();
         w.bytes().to_vec()
@@ -181,7 +181,7 @@ mod tests {
             ("c", FieldClass::uint(3, Big)),
             ("d", FieldClass::string()),
         ]);
-        let value = Value::structure([1.into(), 0x0203.into(), 5.into(), "hé".into()]);
+        let value = FieldValue::structure([1.into(), 0x0203.into(), 5.into(), "hé".into()]);
         let expected = [1, 0, 0, 0, 2, 3, 0xa0, b'h', 0xc3, 0xa9, 0];
         assert_eq!(bytes(&class, value), expected);
     }
@@ -219,7 +219,7 @@ mod tests {
         let late = FieldKind::VarInteger(Integer { roles, ..Integer::default() });
         let late = FieldClass::new(late, 8);
         let (mut w, mut role_fields) = (BitWriter::default(), Vec::new());
-        encode(&mut w, &late, &Value::Uint(0), &mut role_fields).unwrap();
+        encode(&mut w, &late, &FieldValue::Uint(0), &mut role_fields).unwrap();
         role_fields[0].overwrite_whole(&mut w, 300).unwrap();
         assert_eq!(w.bytes(), [0xac, 0x82, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]);
     }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::error::{LocatedProblem, Problem};
-use super::value::Value;
+use super::value::FieldValue;
 use crate::schema::{Encoding, FieldClass, FieldKind, Integer, Length, Str, Struct};
 
 /// The maximum nesting of classes and values; bounds every recursion of the writer.
@@ -16,7 +16,7 @@ const LONGEST: u64 = 1 << 28;
 /// The maximum number of elements or bytes of an automatic array or blob.
 const AUTO_ELEMENTS: u64 = 1 << 16;
 
-type Fitted = Result<Value, LocatedProblem>;
+type Fitted = Result<FieldValue, LocatedProblem>;
 
 /// Returns `true` if a class is nested at most [`DEPTH`] deep.
 pub(super) fn shallow(class: &FieldClass) -> bool {
@@ -34,92 +34,94 @@ pub(super) fn shallow(class: &FieldClass) -> bool {
 }
 
 /// Converts a value to the shape of its class.
-pub(super) fn fit(class: &FieldClass, value: Value) -> Fitted {
+pub(super) fn fit(class: &FieldClass, value: FieldValue) -> Fitted {
     fit_at(class, value, 0)
 }
 
-fn fit_at(class: &FieldClass, value: Value, depth: usize) -> Fitted {
+fn fit_at(class: &FieldClass, value: FieldValue, depth: usize) -> Fitted {
     if depth > DEPTH {
         return Err(Problem::TooDeep.into());
     }
     let depth = depth + 1;
     match (&class.kind, value) {
         (FieldKind::Integer(f, i), v) => integer(v, i, f.bits),
-        (FieldKind::VarInteger(i), Value::Leb128 { value, bytes }) if !i.signed => {
+        (FieldKind::VarInteger(i), FieldValue::Leb128 { value, bytes }) if !i.signed => {
             let room = u32::from(bytes) * 7;
             match (1..=10).contains(&bytes) && (room >= 64 || value >> room == 0) {
-                true => Ok(Value::Leb128 { value, bytes }),
+                true => Ok(FieldValue::Leb128 { value, bytes }),
                 false => Err(does_not_fit(value.into(), room, false)),
             }
         }
         (FieldKind::VarInteger(i), v) => integer(v, i, 64),
-        (FieldKind::Bool(..), v @ (Value::Bool(_) | Value::Auto)) => Ok(v),
+        (FieldKind::Bool(..), v @ (FieldValue::Bool(_) | FieldValue::Auto)) => Ok(v),
         (FieldKind::BitArray(f) | FieldKind::BitMap(f, _), v) => match v {
-            Value::Auto => Ok(Value::Bits(0)),
-            Value::Bits(n) | Value::Uint(n) => {
+            FieldValue::Auto => Ok(FieldValue::Bits(0)),
+            FieldValue::Bits(n) | FieldValue::Uint(n) => {
                 unsigned_fits(n, f.bits)?;
-                Ok(Value::Bits(n))
+                Ok(FieldValue::Bits(n))
             }
-            Value::Sint(n) => match u64::try_from(n) {
-                Ok(n) if unsigned_fits(n, f.bits).is_ok() => Ok(Value::Bits(n)),
+            FieldValue::Sint(n) => match u64::try_from(n) {
+                Ok(n) if unsigned_fits(n, f.bits).is_ok() => Ok(FieldValue::Bits(n)),
                 _ => Err(does_not_fit(n.into(), f.bits, false)),
             },
             other => Err(kind("bits", &other)),
         },
         (FieldKind::Float(f), v) => match (f.bits, v) {
-            (16 | 32 | 64 | 128, Value::Auto) => Ok(Value::Float(0.0)),
-            (16 | 32 | 64 | 128, v @ Value::Float(_)) => Ok(v),
+            (16 | 32 | 64 | 128, FieldValue::Auto) => Ok(FieldValue::Float(0.0)),
+            (16 | 32 | 64 | 128, v @ FieldValue::Float(_)) => Ok(v),
             (16 | 32 | 64 | 128, other) => Err(kind("a floating-point number", &other)),
             (bits, _) => Err(Problem::Size(bits).into()),
         },
         (FieldKind::String(s), v) => string(s, v),
-        (FieldKind::Blob(b), Value::Auto) => match b.length {
+        (FieldKind::Blob(b), FieldValue::Auto) => match b.length {
             Length::Static(n) if n > AUTO_ELEMENTS => Err(count(n, 0)),
-            Length::Static(n) => Ok(Value::Bytes(vec![0; n as usize])),
-            Length::Dynamic(_) => Ok(Value::Bytes(Vec::new())),
+            Length::Static(n) => Ok(FieldValue::Bytes(vec![0; n as usize])),
+            Length::Dynamic(_) => Ok(FieldValue::Bytes(Vec::new())),
         },
-        (FieldKind::Blob(b), Value::Bytes(bytes)) => match b.length {
+        (FieldKind::Blob(b), FieldValue::Bytes(bytes)) => match b.length {
             Length::Static(n) if n != bytes.len() as u64 => Err(count(n, bytes.len())),
-            _ => Ok(Value::Bytes(bytes)),
+            _ => Ok(FieldValue::Bytes(bytes)),
         },
         (FieldKind::Array(a), v) => {
             let elements = match (v, &a.length) {
-                (Value::Array(elements), Length::Static(n)) if elements.len() as u64 != *n => {
+                (FieldValue::Array(elements), Length::Static(n)) if elements.len() as u64 != *n => {
                     return Err(count(*n, elements.len()));
                 }
-                (Value::Array(elements), _) => elements,
-                (Value::Auto, Length::Static(n)) if *n > AUTO_ELEMENTS => return Err(count(*n, 0)),
-                (Value::Auto, Length::Static(n)) => vec![Value::Auto; *n as usize],
-                (Value::Auto, Length::Dynamic(_)) => Vec::new(),
+                (FieldValue::Array(elements), _) => elements,
+                (FieldValue::Auto, Length::Static(n)) if *n > AUTO_ELEMENTS => {
+                    return Err(count(*n, 0));
+                }
+                (FieldValue::Auto, Length::Static(n)) => vec![FieldValue::Auto; *n as usize],
+                (FieldValue::Auto, Length::Dynamic(_)) => Vec::new(),
                 (other, _) => return Err(kind("an array", &other)),
             };
             let fitted = elements.into_iter().enumerate();
             let fitted = fitted.map(|(i, v)| fit_at(&a.element, v, depth).map_err(|e| e.at(i)));
-            Ok(Value::Array(fitted.collect::<Result<_, _>>()?))
+            Ok(FieldValue::Array(fitted.collect::<Result<_, _>>()?))
         }
         (FieldKind::Struct(s), v) => {
             let values = members(s, v)?.into_iter().zip(&s.members);
             let fitted =
                 values.map(|(v, m)| fit_at(&m.class, v, depth).map_err(|e| e.within(&m.name)));
-            Ok(Value::Struct(fitted.collect::<Result<_, _>>()?))
+            Ok(FieldValue::Struct(fitted.collect::<Result<_, _>>()?))
         }
-        (FieldKind::Option(_), v @ (Value::Auto | Value::Option(None))) => {
+        (FieldKind::Option(_), v @ (FieldValue::Auto | FieldValue::Option(None))) => {
             drop(v);
-            Ok(Value::Option(None))
+            Ok(FieldValue::Option(None))
         }
-        (FieldKind::Option(o), Value::Option(Some(content))) => {
-            Ok(Value::present(fit_at(&o.class, *content, depth)?))
+        (FieldKind::Option(o), FieldValue::Option(Some(content))) => {
+            Ok(FieldValue::present(fit_at(&o.class, *content, depth)?))
         }
         (FieldKind::Variant(v), value) => {
             let (option, content) = match value {
-                Value::Variant { option, value } => (option, *value),
-                Value::Auto => (0, Value::Auto),
+                FieldValue::Variant { option, value } => (option, *value),
+                FieldValue::Auto => (0, FieldValue::Auto),
                 other => return Err(kind("a variant", &other)),
             };
             let chosen = v.options.get(option).ok_or(Problem::NoOption(option))?;
             let content = fit_at(&chosen.class, content, depth)
                 .map_err(|e| e.within(chosen.name.as_deref().unwrap_or("?")))?;
-            Ok(Value::variant(option, content))
+            Ok(FieldValue::variant(option, content))
         }
         (FieldKind::Bool(..), other) => Err(kind("a boolean", &other)),
         (FieldKind::Blob(_), other) => Err(kind("bytes", &other)),
@@ -127,7 +129,7 @@ fn fit_at(class: &FieldClass, value: Value, depth: usize) -> Fitted {
     }
 }
 
-fn kind(expected: &'static str, found: &Value) -> LocatedProblem {
+fn kind(expected: &'static str, found: &FieldValue) -> LocatedProblem {
     Problem::Kind { expected, found: found.kind_name() }.into()
 }
 
@@ -162,26 +164,26 @@ pub(super) fn integer_of(number: i128, signed: bool, bits: u32) -> Fitted {
         return Err(does_not_fit(number, bits, signed));
     }
     // The number is in range, so the casts are lossless.
-    Ok(if signed { Value::Sint(number as i64) } else { Value::Uint(number as u64) })
+    Ok(if signed { FieldValue::Sint(number as i64) } else { FieldValue::Uint(number as u64) })
 }
 
-fn integer(value: Value, class: &Integer, bits: u32) -> Fitted {
+fn integer(value: FieldValue, class: &Integer, bits: u32) -> Fitted {
     match value {
-        Value::Auto => Ok(value),
-        Value::Uint(n) => integer_of(n.into(), class.signed, bits),
-        Value::Sint(n) => integer_of(n.into(), class.signed, bits),
+        FieldValue::Auto => Ok(value),
+        FieldValue::Uint(n) => integer_of(n.into(), class.signed, bits),
+        FieldValue::Sint(n) => integer_of(n.into(), class.signed, bits),
         other => Err(kind("an integer", &other)),
     }
 }
 
 /// Returns the members of a structure value, in order.
-fn members(class: &Struct, value: Value) -> Result<Vec<Value>, LocatedProblem> {
+fn members(class: &Struct, value: FieldValue) -> Result<Vec<FieldValue>, LocatedProblem> {
     match value {
-        Value::Auto => Ok(vec![Value::Auto; class.members.len()]),
-        Value::Struct(values) if values.len() == class.members.len() => Ok(values),
-        Value::Struct(values) => Err(count(class.members.len() as u64, values.len())),
-        Value::Fields(fields) => {
-            let mut values = vec![Value::Auto; class.members.len()];
+        FieldValue::Auto => Ok(vec![FieldValue::Auto; class.members.len()]),
+        FieldValue::Struct(values) if values.len() == class.members.len() => Ok(values),
+        FieldValue::Struct(values) => Err(count(class.members.len() as u64, values.len())),
+        FieldValue::Fields(fields) => {
+            let mut values = vec![FieldValue::Auto; class.members.len()];
             for (name, value) in fields {
                 let index = class.members.iter().position(|m| *m.name == *name);
                 let index = index.ok_or_else(|| Problem::NoMember(name.into_owned()))?;
@@ -193,10 +195,10 @@ fn members(class: &Struct, value: Value) -> Result<Vec<Value>, LocatedProblem> {
     }
 }
 
-fn string(class: &Str, value: Value) -> Fitted {
+fn string(class: &Str, value: FieldValue) -> Fitted {
     let value = match value {
-        Value::Auto => Value::Str(String::new()),
-        v @ (Value::Str(_) | Value::Bytes(_)) => v,
+        FieldValue::Auto => FieldValue::Str(String::new()),
+        v @ (FieldValue::Str(_) | FieldValue::Bytes(_)) => v,
         other => return Err(kind("text", &other)),
     };
     let bytes = encoded(class.encoding, &value);
@@ -205,7 +207,7 @@ fn string(class: &Str, value: Value) -> Fitted {
             Err(count(n, bytes.len()))
         }
         None => {
-            let unit = class.encoding.unit() as usize;
+            let unit = class.encoding.unit_size() as usize;
             let units = bytes.chunks(unit);
             let valid = units.clone().all(|u| u.len() == unit && u.iter().any(|&b| b != 0));
             if valid { Ok(value) } else { Err(Problem::NullInText.into()) }
@@ -215,10 +217,10 @@ fn string(class: &Str, value: Value) -> Fitted {
 }
 
 /// Returns the bytes of a string value, without terminator or padding.
-pub(super) fn encoded(encoding: Encoding, value: &Value) -> Cow<'_, [u8]> {
+pub(super) fn encoded(encoding: Encoding, value: &FieldValue) -> Cow<'_, [u8]> {
     let text = match value {
-        Value::Bytes(bytes) => return Cow::Borrowed(bytes),
-        Value::Str(text) => text,
+        FieldValue::Bytes(bytes) => return Cow::Borrowed(bytes),
+        FieldValue::Str(text) => text,
         _ => return Cow::Borrowed(&[]),
     };
     let utf16 = |unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect();
@@ -243,14 +245,14 @@ mod tests {
             ("a", FieldClass::uint(8, Little)),
             ("b", FieldClass::sint(16, Little)),
         ]);
-        let expected = Value::structure([Value::Uint(1), Value::Sint(-2)]);
-        let by_name = Value::fields([("b", -2), ("a", 1)]);
+        let expected = FieldValue::structure([FieldValue::Uint(1), FieldValue::Sint(-2)]);
+        let by_name = FieldValue::fields([("b", -2), ("a", 1)]);
         assert_eq!(fit(&class, by_name).unwrap(), expected);
-        assert_eq!(fit(&class, Value::structure([1.into(), (-2).into()])).unwrap(), expected);
-        assert!(fit(&class, Value::fields([("c", 1)])).is_err());
-        assert!(fit(&class, Value::structure([1.into()])).is_err());
-        assert!(fit(&class, Value::fields([("a", 256)])).is_err());
-        assert!(fit(&class, Value::fields([("b", 32768)])).is_err());
+        assert_eq!(fit(&class, FieldValue::structure([1.into(), (-2).into()])).unwrap(), expected);
+        assert!(fit(&class, FieldValue::fields([("c", 1)])).is_err());
+        assert!(fit(&class, FieldValue::structure([1.into()])).is_err());
+        assert!(fit(&class, FieldValue::fields([("a", 256)])).is_err());
+        assert!(fit(&class, FieldValue::fields([("b", 32768)])).is_err());
     }
 
     #[test]
@@ -267,7 +269,7 @@ mod tests {
         );
         assert!(fit(&wide, "aé𝄞".into()).is_ok());
         assert!(fit(&wide, "a\0".into()).is_err());
-        assert!(fit(&wide, Value::Bytes(vec![1, 0, 2])).is_err());
+        assert!(fit(&wide, FieldValue::Bytes(vec![1, 0, 2])).is_err());
         assert_eq!(&*encoded(Encoding::Utf16Be, &"é".into()), [0, 0xe9]);
         assert_eq!(&*encoded(Encoding::Utf32Le, &"𝄞".into()), [0x1e, 0xd1, 1, 0]);
     }

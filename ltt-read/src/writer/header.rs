@@ -11,7 +11,7 @@ use super::encode::{RoleField, encode};
 use super::error::WriteError;
 use super::roles::{clock_after, clock_after_field, fill_timestamp, for_each_role};
 use super::scopes::Scopes;
-use super::value::Value;
+use super::value::FieldValue;
 use crate::schema::{
     Dependency, EventTypeId, FieldClass, FieldKind, Length, LocationOrigin, Role, Schema, Scope,
     StreamClassId,
@@ -35,7 +35,7 @@ pub(super) struct HeaderData {
 #[derive(Debug)]
 pub(super) struct Headers {
     class: Option<Arc<FieldClass>>,
-    shapes: Vec<Value>,
+    shapes: Vec<FieldValue>,
     /// `true` if the stream has a clock, so that timestamps matter.
     clock: bool,
     /// `true` if the stream has one event type only, so that the header needs no id.
@@ -57,7 +57,7 @@ impl Headers {
     pub(super) fn new(schema: &Schema, stream: StreamClassId) -> Self {
         let stream_class = &schema.stream_classes[stream.index()];
         let class = stream_class.event_header.clone();
-        let shapes = class.as_deref().map_or(vec![Value::Auto], shapes);
+        let shapes = class.as_deref().map_or(vec![FieldValue::Auto], shapes);
         Headers {
             shapes,
             clock: stream_class.default_clock.is_some(),
@@ -134,11 +134,11 @@ impl Headers {
     pub(super) fn set_header(
         &self,
         scopes: &mut Scopes,
-        header: Value,
+        header: FieldValue,
         header_data: HeaderData,
         complete: &[Scope],
     ) -> Result<(), WriteError> {
-        if header != Value::Auto || self.class.is_none() {
+        if header != FieldValue::Auto || self.class.is_none() {
             return self.try_header(scopes, header, header_data, complete);
         }
         let mut first_error = None;
@@ -159,7 +159,7 @@ impl Headers {
     fn try_header(
         &self,
         scopes: &mut Scopes,
-        header: Value,
+        header: FieldValue,
         header_data: HeaderData,
         complete: &[Scope],
     ) -> Result<(), WriteError> {
@@ -193,7 +193,7 @@ impl Headers {
 
 /// Sets the last id field to the id and all timestamp fields to the timestamp, where they
 /// are automatic. Readers use the last id field; earlier ones may be selectors.
-fn fill(class: &FieldClass, header: &mut Value, header_data: HeaderData) {
+fn fill(class: &FieldClass, header: &mut FieldValue, header_data: HeaderData) {
     let mut ids = 0;
     for_each_role(class, header, &mut |roles, _, _| {
         ids += usize::from(roles.has(Role::EventTypeId));
@@ -203,8 +203,8 @@ fn fill(class: &FieldClass, header: &mut Value, header_data: HeaderData) {
         if roles.has(Role::EventTypeId) {
             ids -= 1;
             let fits = bits.is_none_or(|bits| bits >= 64 || header_data.id >> bits == 0);
-            if ids == 0 && *value == Value::Auto && fits {
-                *value = Value::Uint(header_data.id);
+            if ids == 0 && *value == FieldValue::Auto && fits {
+                *value = FieldValue::Uint(header_data.id);
             }
         }
         if roles.has(Role::ClockTimestamp) {
@@ -216,30 +216,30 @@ fn fill(class: &FieldClass, header: &mut Value, header_data: HeaderData) {
 
 /// Returns all combinations of variant options and presence of option fields that a class
 /// allows, in order. Other fields are automatic.
-fn shapes(class: &FieldClass) -> Vec<Value> {
+fn shapes(class: &FieldClass) -> Vec<FieldValue> {
     match &class.kind {
         FieldKind::Struct(s) => {
             let mut all = vec![Vec::new()];
             for member in &s.members {
                 let parts = shapes(&member.class);
-                let longer = all.iter().flat_map(|before: &Vec<Value>| {
+                let longer = all.iter().flat_map(|before: &Vec<FieldValue>| {
                     parts.iter().map(|part| [&before[..], std::slice::from_ref(part)].concat())
                 });
                 all = longer.take(SHAPES).collect();
             }
-            all.into_iter().map(Value::Struct).collect()
+            all.into_iter().map(FieldValue::Struct).collect()
         }
         FieldKind::Variant(v) => {
             let options = v.options.iter().enumerate();
             let shaped =
                 options.flat_map(|(i, o)| shapes(&o.class).into_iter().map(move |s| (i, s)));
-            shaped.map(|(i, s)| Value::variant(i, s)).take(SHAPES).collect()
+            shaped.map(|(i, s)| FieldValue::variant(i, s)).take(SHAPES).collect()
         }
         FieldKind::Option(o) => {
-            let present = shapes(&o.class).into_iter().map(Value::present);
-            std::iter::once(Value::absent()).chain(present).take(SHAPES).collect()
+            let present = shapes(&o.class).into_iter().map(FieldValue::present);
+            std::iter::once(FieldValue::absent()).chain(present).take(SHAPES).collect()
         }
-        _ => vec![Value::Auto],
+        _ => vec![FieldValue::Auto],
     }
 }
 

@@ -17,7 +17,7 @@ pub struct PacketInfo {
     /// The size in bits, padding excluded.
     pub content_bits: u64,
     /// The clock value at the start of the packet, in cycles.
-    pub begin: u64,
+    pub start: u64,
     /// The clock value at the end of the packet, in cycles.
     pub end: u64,
     /// The running count of discarded event records.
@@ -44,7 +44,7 @@ pub fn write_index(mut out: impl Write, packets: &[PacketInfo]) -> io::Result<()
             p.offset,
             p.total_bits,
             p.content_bits,
-            p.begin,
+            p.start,
             p.end,
             p.discarded,
             p.stream_class,
@@ -68,7 +68,7 @@ mod tests {
             offset: 1,
             total_bits: 2,
             content_bits: 3,
-            begin: 4,
+            start: 4,
             end: 5,
             discarded: 6,
             stream_class: 7,

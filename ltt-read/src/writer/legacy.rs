@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::{Problem, WriteError};
-use super::value::Value;
+use super::value::FieldValue;
 use crate::legacy::{MarkerField, MarkerFormat, MarkerKind, MarkerSize};
 use crate::schema::ByteOrder;
 
@@ -108,21 +108,21 @@ impl LegacyWriter {
     /// bytes (4 or 8). `alignment` is 0 for packed events, otherwise the largest
     /// alignment in bytes, a power of two.
     #[must_use]
-    pub fn machine(mut self, order: ByteOrder, pointer: u8, alignment: u8) -> Self {
+    pub fn with_machine(mut self, order: ByteOrder, pointer: u8, alignment: u8) -> Self {
         (self.order, self.arch_size, self.alignment) = (order, pointer, alignment);
         self
     }
 
     /// Sets the frequency of the clock in Hz and the start of the trace in ticks.
     #[must_use]
-    pub fn clock(mut self, frequency: u64, start: u64) -> Self {
+    pub fn with_clock(mut self, frequency: u64, start: u64) -> Self {
         (self.frequency, self.start) = (frequency, start);
         self
     }
 
     /// Sets the maximum size of blocks in bytes. A block of one event can be larger.
     #[must_use]
-    pub fn block_size(mut self, bytes: usize) -> Self {
+    pub fn with_sub_buffer_size(mut self, bytes: usize) -> Self {
         self.block_size = bytes;
         self
     }
@@ -179,7 +179,7 @@ impl LegacyWriter {
     }
 
     /// Writes an event with the values of all its fields, in order: numbers, texts, or
-    /// [`Value::Auto`] for 0 or an empty text. `tsc` is the time in ticks; it must not
+    /// [`FieldValue::Auto`] for 0 or an empty text. `tsc` is the time in ticks; it must not
     /// decrease within a channel of a CPU.
     ///
     /// # Errors
@@ -196,7 +196,7 @@ impl LegacyWriter {
         cpu: u32,
         marker: LegacyMarker,
         tsc: u64,
-        values: &[Value],
+        values: &[FieldValue],
     ) -> Result<(), WriteError> {
         let Marker { channel, ref name, id, ref fields } = self.markers[marker.0];
         let fields = fields.clone();
@@ -274,13 +274,13 @@ impl LegacyWriter {
         &self,
         payload: &mut Vec<u8>,
         field: &MarkerField,
-        value: &Value,
+        value: &FieldValue,
     ) -> Result<usize, Problem> {
         if field.kind == MarkerKind::String {
             let text = match value {
-                Value::Auto => &[],
-                Value::Str(text) => text.as_bytes(),
-                Value::Bytes(bytes) => bytes,
+                FieldValue::Auto => &[],
+                FieldValue::Str(text) => text.as_bytes(),
+                FieldValue::Bytes(bytes) => bytes,
                 other => {
                     return Err(Problem::Kind { expected: "text", found: other.kind_name() });
                 }
@@ -298,9 +298,9 @@ impl LegacyWriter {
             MarkerSize::Long | MarkerSize::Pointer | MarkerSize::SizeT => self.arch_size,
         });
         let value = match value {
-            Value::Auto => 0,
-            Value::Uint(value) => i128::from(*value),
-            Value::Sint(value) => i128::from(*value),
+            FieldValue::Auto => 0,
+            FieldValue::Uint(value) => i128::from(*value),
+            FieldValue::Sint(value) => i128::from(*value),
             other => {
                 return Err(Problem::Kind { expected: "a number", found: other.kind_name() });
             }

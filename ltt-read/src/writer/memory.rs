@@ -12,7 +12,7 @@ use crate::{Error, Trace};
 ///
 /// ```
 /// use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-/// use ltt_read::writer::{MemoryTrace, Value, presets};
+/// use ltt_read::writer::{MemoryTrace, FieldValue, presets};
 ///
 /// let mut schema = presets::lttng_kernel(Format::Ctf2);
 /// let number = FieldClass::sint(32, ByteOrder::Little);
@@ -24,8 +24,8 @@ use crate::{Error, Trace};
 ///     let mut stream = trace
 ///         .stream(StreamClassId(0), &format!("channel0_{cpu}"))?
 ///         .with_stream_id(cpu)
-///         .with_packet_context(Value::fields([("cpu_id", cpu)]));
-///     stream.event(wake, 1_000 + cpu, Value::fields([("tid", 42)]))?;
+///         .with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
+///     stream.event(wake, 1_000 + cpu, FieldValue::fields([("tid", 42)]))?;
 ///     trace.add(stream)?;
 /// }
 /// let trace = trace.open()?;

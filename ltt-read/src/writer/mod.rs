@@ -1,6 +1,6 @@
 //! Writing traces: for tests of analyses without recordings, and for tests of readers.
 //!
-//! A trace is written from a [`Schema`](crate::schema::Schema) and [`Value`]s. The schema
+//! A trace is written from a [`Schema`](crate::schema::Schema) and [`FieldValue`]s. The schema
 //! can be read from another trace, built by hand, or taken from [`presets`]. The metadata
 //! is printed in the schema's format, CTF 1.8 or CTF 2. The writer fills in the fields by
 //! which readers decode (ids, sizes, timestamps, lengths, selectors) and checks
@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
-//! use ltt_read::writer::{TraceWriter, Value, presets};
+//! use ltt_read::writer::{TraceWriter, FieldValue, presets};
 //!
 //! # let dir = std::env::temp_dir().join(format!("ltt-read-doc-{}", std::process::id()));
 //! let mut schema = presets::lttng_kernel(Format::Ctf1);
@@ -26,9 +26,9 @@
 //! let trace = TraceWriter::create(&dir, schema)?.with_index();
 //! let mut cpu0 = trace
 //!     .stream(StreamClassId(0), "channel0_0")?
-//!     .with_packet_context(Value::fields([("cpu_id", 0)]));
-//! cpu0.event(switch, 1_000, Value::structure(["swapper/0".into(), 0.into(), 42.into()]))?;
-//! cpu0.event(switch, 2_500, Value::fields([("prev_tid", 42)]))?; // the rest is zero
+//!     .with_packet_context(FieldValue::fields([("cpu_id", 0)]));
+//! cpu0.event(switch, 1_000, FieldValue::structure(["swapper/0".into(), 0.into(), 42.into()]))?;
+//! cpu0.event(switch, 2_500, FieldValue::fields([("prev_tid", 42)]))?; // the rest is zero
 //! cpu0.finish()?;
 //! # std::fs::remove_dir_all(&dir)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -70,4 +70,4 @@ pub use memory::{MemoryTrace, MemoryTraceError};
 pub use metadata::{metadata_text, packetized_metadata};
 pub use stream::{Record, StreamWriter};
 pub use trace::TraceWriter;
-pub use value::Value;
+pub use value::FieldValue;

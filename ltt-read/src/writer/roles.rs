@@ -1,7 +1,7 @@
 //! Values that the writer fills in by role, and the clock value that a reader keeps.
 
 use super::bits::leb128_length;
-use super::value::Value;
+use super::value::FieldValue;
 use crate::schema::{FieldClass, FieldKind, Role, Roles, StreamClass};
 use crate::uuid::Uuid;
 
@@ -24,26 +24,26 @@ pub(super) fn clock_after(before: u64, bits: u32, low: u64) -> u64 {
 /// the content of the value is visited.
 pub(super) fn for_each_role(
     class: &FieldClass,
-    value: &mut Value,
-    each: &mut impl FnMut(Roles, Option<u32>, &mut Value),
+    value: &mut FieldValue,
+    each: &mut impl FnMut(Roles, Option<u32>, &mut FieldValue),
 ) {
     match (&class.kind, value) {
         (FieldKind::Integer(f, i), v) if !i.roles.is_empty() => each(i.roles, Some(f.bits), v),
         (FieldKind::VarInteger(i), v) if !i.roles.is_empty() => each(i.roles, None, v),
-        (FieldKind::Struct(s), Value::Struct(values)) => {
+        (FieldKind::Struct(s), FieldValue::Struct(values)) => {
             for (member, value) in s.members.iter().zip(values) {
                 for_each_role(&member.class, value, each);
             }
         }
-        (FieldKind::Array(a), Value::Array(elements)) => {
+        (FieldKind::Array(a), FieldValue::Array(elements)) => {
             for element in elements {
                 for_each_role(&a.element, element, each);
             }
         }
-        (FieldKind::Option(o), Value::Option(Some(content))) => {
+        (FieldKind::Option(o), FieldValue::Option(Some(content))) => {
             for_each_role(&o.class, content, each);
         }
-        (FieldKind::Variant(v), Value::Variant { option, value }) => {
+        (FieldKind::Variant(v), FieldValue::Variant { option, value }) => {
             if let Some(chosen) = v.options.get(*option) {
                 for_each_role(&chosen.class, value, each);
             }
@@ -54,27 +54,32 @@ pub(super) fn for_each_role(
 
 /// Sets an automatic timestamp to the low bits of a clock value. A field of variable
 /// length gets as many bytes as a reader needs to decode the clock value.
-pub(super) fn fill_timestamp(clock: u64, timestamp: u64, bits: Option<u32>, value: &mut Value) {
+pub(super) fn fill_timestamp(
+    clock: u64,
+    timestamp: u64,
+    bits: Option<u32>,
+    value: &mut FieldValue,
+) {
     let low_bits =
         |bits: u32| if bits >= 64 { timestamp } else { timestamp & ((1u64 << bits) - 1) };
-    if *value != Value::Auto {
+    if *value != FieldValue::Auto {
         return;
     }
     *value = match bits {
-        Some(bits) => Value::Uint(low_bits(bits)),
+        Some(bits) => FieldValue::Uint(low_bits(bits)),
         None => {
             let decodes = |&n: &u32| clock_after(clock, n * 7, low_bits(n * 7)) == timestamp;
             let bytes = (1..10).find(decodes).unwrap_or(10);
-            Value::Leb128 { value: low_bits(bytes * 7), bytes: bytes as u8 }
+            FieldValue::Leb128 { value: low_bits(bytes * 7), bytes: bytes as u8 }
         }
     };
 }
 
 /// Returns the clock value after a timestamp field.
-pub(super) fn clock_after_field(clock: u64, bits: Option<u32>, value: &Value) -> u64 {
+pub(super) fn clock_after_field(clock: u64, bits: Option<u32>, value: &FieldValue) -> u64 {
     let number = value.number().unwrap_or(0);
     let bits = bits.unwrap_or_else(|| match value {
-        Value::Leb128 { bytes, .. } => u32::from(*bytes) * 7,
+        FieldValue::Leb128 { bytes, .. } => u32::from(*bytes) * 7,
         _ => leb128_length(number, false) as u32 * 7,
     });
     clock_after(clock, bits, number as u64)
@@ -82,19 +87,19 @@ pub(super) fn clock_after_field(clock: u64, bits: Option<u32>, value: &Value) ->
 
 /// Sets the members of a packet header with the UUID role to the UUID, if their values
 /// are automatic or zero.
-pub(super) fn fill_uuid(class: &FieldClass, value: &mut Value, uuid: Uuid) {
-    let (Value::Struct(values), members) = (value, class.members()) else { return };
+pub(super) fn fill_uuid(class: &FieldClass, value: &mut FieldValue, uuid: Uuid) {
+    let (FieldValue::Struct(values), members) = (value, class.members()) else { return };
     for (member, value) in members.iter().zip(values) {
         match (&member.class.kind, &mut *value) {
-            (FieldKind::Blob(b), Value::Bytes(bytes))
+            (FieldKind::Blob(b), FieldValue::Bytes(bytes))
                 if b.roles.has(Role::Uuid) && bytes.iter().all(|&byte| byte == 0) =>
             {
                 *bytes = uuid.0.to_vec();
             }
-            (FieldKind::Array(a), Value::Array(elements)) if a.roles.has(Role::Uuid) => {
+            (FieldKind::Array(a), FieldValue::Array(elements)) if a.roles.has(Role::Uuid) => {
                 for (element, byte) in elements.iter_mut().zip(uuid.0) {
-                    if *element == Value::Auto {
-                        *element = Value::Uint(byte.into());
+                    if *element == FieldValue::Auto {
+                        *element = FieldValue::Uint(byte.into());
                     }
                 }
             }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::demands::{Demand, Demanded, demands_of};
 use super::error::{LocatedProblem, Problem, WriteError};
 use super::fit::{fit, integer_of};
-use super::value::Value;
+use super::value::FieldValue;
 use crate::schema::{FieldClass, FieldKind, Scope};
 
 /// A class and a value for each scope.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Scopes {
     pub(super) classes: [Option<Arc<FieldClass>>; 6],
-    pub(super) values: [Value; 6],
+    pub(super) values: [FieldValue; 6],
 }
 
 impl Scopes {
@@ -22,12 +22,12 @@ impl Scopes {
         &mut self,
         scope: Scope,
         class: Option<&Arc<FieldClass>>,
-        value: Value,
+        value: FieldValue,
     ) -> Result<(), WriteError> {
         let fitted = match (class, value) {
             (Some(class), value) => fit(class, value),
-            (None, Value::Auto) => Ok(Value::Auto),
-            (None, Value::Struct(m)) if m.is_empty() => Ok(Value::Auto),
+            (None, FieldValue::Auto) => Ok(FieldValue::Auto),
+            (None, FieldValue::Struct(m)) if m.is_empty() => Ok(FieldValue::Auto),
             (None, _) => Err(Problem::NoMember(scope.ctf2_name().to_owned()).into()),
         };
         self.classes[scope as usize] = class.cloned();
@@ -71,7 +71,7 @@ impl Scopes {
             slot = slot.and_then(|value| value.part_mut(index));
         }
         let slot = slot.ok_or_else(unresolved)?;
-        if *slot == Value::Auto {
+        if *slot == FieldValue::Auto {
             *slot = number_for(class, demand.choose(class)).ok_or_else(unresolved)?;
         }
         let found = slot.number().ok_or_else(unresolved)?;
@@ -84,35 +84,37 @@ impl Scopes {
 }
 
 /// Converts a number to the value of an integer or boolean class.
-fn number_for(class: &FieldClass, number: Option<i128>) -> Option<Value> {
+fn number_for(class: &FieldClass, number: Option<i128>) -> Option<FieldValue> {
     match &class.kind {
         FieldKind::Integer(f, i) => integer_of(number?, i.signed, f.bits).ok(),
         FieldKind::VarInteger(i) => integer_of(number?, i.signed, 64).ok(),
-        FieldKind::Bool(..) => Some(Value::Bool(number? != 0)),
+        FieldKind::Bool(..) => Some(FieldValue::Bool(number? != 0)),
         _ => None,
     }
 }
 
 /// Sets every remaining automatic value to zero.
-fn zero_automatic(class: &FieldClass, value: &mut Value) {
+fn zero_automatic(class: &FieldClass, value: &mut FieldValue) {
     match (&class.kind, value) {
-        (_, value @ Value::Auto) => {
+        (_, value @ FieldValue::Auto) => {
             if let Some(zero) = number_for(class, Some(0)) {
                 *value = zero;
             }
         }
-        (FieldKind::Struct(s), Value::Struct(values)) => {
+        (FieldKind::Struct(s), FieldValue::Struct(values)) => {
             for (member, value) in s.members.iter().zip(values) {
                 zero_automatic(&member.class, value);
             }
         }
-        (FieldKind::Array(a), Value::Array(elements)) => {
+        (FieldKind::Array(a), FieldValue::Array(elements)) => {
             for element in elements {
                 zero_automatic(&a.element, element);
             }
         }
-        (FieldKind::Option(o), Value::Option(Some(content))) => zero_automatic(&o.class, content),
-        (FieldKind::Variant(v), Value::Variant { option, value }) => {
+        (FieldKind::Option(o), FieldValue::Option(Some(content))) => {
+            zero_automatic(&o.class, content)
+        }
+        (FieldKind::Variant(v), FieldValue::Variant { option, value }) => {
             if let Some(chosen) = v.options.get(*option) {
                 zero_automatic(&chosen.class, value);
             }

@@ -14,7 +14,7 @@ use super::roles::{
     Lengths, PACKET_MAGIC, clock_after_field, fill_timestamp, fill_uuid, for_each_role,
 };
 use super::scopes::Scopes;
-use super::value::Value;
+use super::value::FieldValue;
 use crate::schema::{EventType, EventTypeId, Role, Schema, Scope, StreamClass, StreamClassId};
 use crate::uuid::Uuid;
 
@@ -24,10 +24,10 @@ const PACKET_LIMIT: u64 = 1 << 20;
 /// An event record to write.
 ///
 /// ```
-/// # use ltt_read::{schema::EventTypeId, writer::{Record, Value}};
+/// # use ltt_read::{schema::EventTypeId, writer::{Record, FieldValue}};
 /// let record = Record {
-///     common_context: Value::fields([("vpid", 12), ("vtid", 13)]),
-///     payload: Value::fields([("count", 3)]),
+///     common_context: FieldValue::fields([("vpid", 12), ("vtid", 13)]),
+///     payload: FieldValue::fields([("count", 3)]),
 ///     ..Record::new(EventTypeId(0), 1_000_000)
 /// };
 /// ```
@@ -38,13 +38,13 @@ pub struct Record {
     /// The clock value in cycles.
     pub timestamp: u64,
     /// The event header. Leave it automatic unless it has members without a role.
-    pub header: Value,
+    pub header: FieldValue,
     /// The context that all event types of the stream class share.
-    pub common_context: Value,
+    pub common_context: FieldValue,
     /// The context of this event type.
-    pub specific_context: Value,
+    pub specific_context: FieldValue,
     /// The payload of the event.
-    pub payload: Value,
+    pub payload: FieldValue,
 }
 
 impl Record {
@@ -53,10 +53,10 @@ impl Record {
         Record {
             event_type,
             timestamp,
-            header: Value::Auto,
-            common_context: Value::Auto,
-            specific_context: Value::Auto,
-            payload: Value::Auto,
+            header: FieldValue::Auto,
+            common_context: FieldValue::Auto,
+            specific_context: FieldValue::Auto,
+            payload: FieldValue::Auto,
         }
     }
 }
@@ -77,8 +77,8 @@ pub struct StreamWriter<W> {
     limit: u64,
     padded: bool,
     stream_id: u64,
-    packet_header: Value,
-    packet_context: Value,
+    packet_header: FieldValue,
+    packet_context: FieldValue,
     discarded: u64,
     sequence: u64,
     lengths: Lengths,
@@ -134,8 +134,8 @@ impl<W: Write> StreamWriter<W> {
             limit: PACKET_LIMIT,
             padded: false,
             stream_id: 0,
-            packet_header: Value::Auto,
-            packet_context: Value::Auto,
+            packet_header: FieldValue::Auto,
+            packet_context: FieldValue::Auto,
             discarded: 0,
             sequence: 0,
             lengths: Lengths::of(stream),
@@ -172,13 +172,13 @@ impl<W: Write> StreamWriter<W> {
     }
 
     /// Sets members of the packet context that have no role, for all packets.
-    pub fn with_packet_context(mut self, context: Value) -> Self {
+    pub fn with_packet_context(mut self, context: FieldValue) -> Self {
         self.packet_context = context;
         self
     }
 
     /// Sets members of the packet header that have no role, for all packets.
-    pub fn with_packet_header(mut self, header: Value) -> Self {
+    pub fn with_packet_header(mut self, header: FieldValue) -> Self {
         self.packet_header = header;
         self
     }
@@ -220,7 +220,7 @@ impl<W: Write> StreamWriter<W> {
         &mut self,
         event_type: EventTypeId,
         timestamp: u64,
-        payload: impl Into<Value>,
+        payload: impl Into<FieldValue>,
     ) -> Result<(), WriteError> {
         self.record(Record { payload: payload.into(), ..Record::new(event_type, timestamp) })
     }
@@ -241,7 +241,7 @@ impl<W: Write> StreamWriter<W> {
         let specific = class.specific_context.as_ref();
         self.scopes.set(Scope::SpecificContext, specific, record.specific_context)?;
         self.scopes.set(Scope::Payload, class.payload.as_ref(), record.payload)?;
-        let templated = header == Value::Auto
+        let templated = header == FieldValue::Auto
             && self.headers.templated()
             && !self.header_needed[event_type.index()];
         self.append(class, timestamp, |stream, header_data| {
@@ -279,7 +279,7 @@ impl<W: Write> StreamWriter<W> {
             if stream.headers.templated() {
                 stream.headers.put(&mut stream.w, event_type, header_data)?;
             } else {
-                let (header, only) = (Value::Auto, &[Scope::EventHeader]);
+                let (header, only) = (FieldValue::Auto, &[Scope::EventHeader]);
                 stream.headers.set_header(&mut stream.scopes, header, header_data, only)?;
                 stream.encode_scope(Scope::EventHeader)?;
             }
@@ -361,7 +361,7 @@ impl<W: Write> StreamWriter<W> {
             offset: self.offset,
             total_bits,
             content_bits,
-            begin: open.begin,
+            start: open.begin,
             end,
             discarded: self.discarded,
             stream_class: self.schema.stream_classes[self.class.index()].id,
@@ -491,10 +491,10 @@ impl<W: Write> StreamWriter<W> {
                     r if r.has(Role::PacketSequence) => sequence,
                     _ => return,
                 };
-                if *value == Value::Auto {
+                if *value == FieldValue::Auto {
                     let bits = bits.unwrap_or(64);
                     let cut = if bits < 64 { known & ((1 << bits) - 1) } else { known };
-                    *value = Value::Uint(cut);
+                    *value = FieldValue::Uint(cut);
                 }
                 if roles.has(Role::StreamClassId) {
                     declared_class = value.number();

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 ///
 /// An integer has to be in the range of its class, but can differ in signedness, so
 /// `Value::from(3)` serves for all classes. Lengths, selectors and fields with a role can
-/// be left as [`Value::Auto`].
+/// be left as [`FieldValue::Auto`].
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Value {
+pub enum FieldValue {
     /// A value that follows from the others: a length, a selector, an id, a size, a
     /// timestamp. Zero or empty for all other fields.
     #[default]
@@ -36,85 +36,87 @@ pub enum Value {
     /// The bytes of a blob, or of an already encoded string.
     Bytes(Vec<u8>),
     /// The elements of an array.
-    Array(Vec<Value>),
+    Array(Vec<FieldValue>),
     /// All members of a structure, in order.
-    Struct(Vec<Value>),
-    /// Some members of a structure, by name; all others are [`Value::Auto`].
-    Fields(Vec<(Cow<'static, str>, Value)>),
+    Struct(Vec<FieldValue>),
+    /// Some members of a structure, by name; all others are [`FieldValue::Auto`].
+    Fields(Vec<(Cow<'static, str>, FieldValue)>),
     /// The content of an option field; `None` for an absent one.
-    Option(Option<Box<Value>>),
+    Option(Option<Box<FieldValue>>),
     /// The selected option of a variant.
     Variant {
         /// The index of the option, from 0.
         option: usize,
         /// The value of the option.
-        value: Box<Value>,
+        value: Box<FieldValue>,
     },
 }
 
-impl Value {
+impl FieldValue {
     /// Creates a structure from all its members, in order.
-    pub fn structure(members: impl IntoIterator<Item = Value>) -> Self {
-        Value::Struct(members.into_iter().collect())
+    pub fn structure(members: impl IntoIterator<Item = FieldValue>) -> Self {
+        FieldValue::Struct(members.into_iter().collect())
     }
 
     /// Creates a structure from some of its members, by name.
     pub fn fields<N, V>(members: impl IntoIterator<Item = (N, V)>) -> Self
     where
         N: Into<Cow<'static, str>>,
-        V: Into<Value>,
+        V: Into<FieldValue>,
     {
-        Value::Fields(members.into_iter().map(|(n, v)| (n.into(), v.into())).collect())
+        FieldValue::Fields(members.into_iter().map(|(n, v)| (n.into(), v.into())).collect())
     }
 
     /// Creates an array from its elements.
-    pub fn array<V: Into<Value>>(elements: impl IntoIterator<Item = V>) -> Self {
-        Value::Array(elements.into_iter().map(Into::into).collect())
+    pub fn array<V: Into<FieldValue>>(elements: impl IntoIterator<Item = V>) -> Self {
+        FieldValue::Array(elements.into_iter().map(Into::into).collect())
     }
 
     /// Creates the content of a variant from the index of the option (from 0) and its
     /// value.
-    pub fn variant(option: usize, value: impl Into<Value>) -> Self {
-        Value::Variant { option, value: Box::new(value.into()) }
+    pub fn variant(option: usize, value: impl Into<FieldValue>) -> Self {
+        FieldValue::Variant { option, value: Box::new(value.into()) }
     }
 
     /// Creates the content of an option field that is present.
-    pub fn present(value: impl Into<Value>) -> Self {
-        Value::Option(Some(Box::new(value.into())))
+    pub fn present(value: impl Into<FieldValue>) -> Self {
+        FieldValue::Option(Some(Box::new(value.into())))
     }
 
     /// Creates an option field that is absent.
     pub fn absent() -> Self {
-        Value::Option(None)
+        FieldValue::Option(None)
     }
 
     /// Returns the number if the value is an integer, a boolean or bits.
     pub(super) fn number(&self) -> Option<i128> {
         match *self {
-            Value::Uint(n) | Value::Bits(n) | Value::Leb128 { value: n, .. } => Some(n.into()),
-            Value::Sint(n) => Some(n.into()),
-            Value::Bool(b) => Some(b.into()),
+            FieldValue::Uint(n) | FieldValue::Bits(n) | FieldValue::Leb128 { value: n, .. } => {
+                Some(n.into())
+            }
+            FieldValue::Sint(n) => Some(n.into()),
+            FieldValue::Bool(b) => Some(b.into()),
             _ => None,
         }
     }
 
     /// Returns a member or element by index, or as index 0 the content of an option or
     /// variant.
-    pub(super) fn part(&self, index: usize) -> Option<&Value> {
+    pub(super) fn part(&self, index: usize) -> Option<&FieldValue> {
         match self {
-            Value::Struct(parts) | Value::Array(parts) => parts.get(index),
-            Value::Option(content) => content.as_deref(),
-            Value::Variant { value, .. } => Some(value),
+            FieldValue::Struct(parts) | FieldValue::Array(parts) => parts.get(index),
+            FieldValue::Option(content) => content.as_deref(),
+            FieldValue::Variant { value, .. } => Some(value),
             _ => None,
         }
     }
 
     /// Returns a mutable reference to a member, element or content; see [`Value::part`].
-    pub(super) fn part_mut(&mut self, index: usize) -> Option<&mut Value> {
+    pub(super) fn part_mut(&mut self, index: usize) -> Option<&mut FieldValue> {
         match self {
-            Value::Struct(parts) | Value::Array(parts) => parts.get_mut(index),
-            Value::Option(content) => content.as_deref_mut(),
-            Value::Variant { value, .. } => Some(value),
+            FieldValue::Struct(parts) | FieldValue::Array(parts) => parts.get_mut(index),
+            FieldValue::Option(content) => content.as_deref_mut(),
+            FieldValue::Variant { value, .. } => Some(value),
             _ => None,
         }
     }
@@ -122,28 +124,28 @@ impl Value {
     /// Returns the kind of the value, for error messages.
     pub(super) fn kind_name(&self) -> &'static str {
         match self {
-            Value::Auto => "an automatic value",
-            Value::Uint(_) => "an unsigned integer",
-            Value::Sint(_) => "a signed integer",
-            Value::Leb128 { .. } => "a padded variable-length integer",
-            Value::Bool(_) => "a boolean",
-            Value::Bits(_) => "bits",
-            Value::Float(_) => "a floating-point number",
-            Value::Str(_) => "text",
-            Value::Bytes(_) => "bytes",
-            Value::Array(_) => "an array",
-            Value::Struct(_) | Value::Fields(_) => "a structure",
-            Value::Option(_) => "an option",
-            Value::Variant { .. } => "a variant",
+            FieldValue::Auto => "an automatic value",
+            FieldValue::Uint(_) => "an unsigned integer",
+            FieldValue::Sint(_) => "a signed integer",
+            FieldValue::Leb128 { .. } => "a padded variable-length integer",
+            FieldValue::Bool(_) => "a boolean",
+            FieldValue::Bits(_) => "bits",
+            FieldValue::Float(_) => "a floating-point number",
+            FieldValue::Str(_) => "text",
+            FieldValue::Bytes(_) => "bytes",
+            FieldValue::Array(_) => "an array",
+            FieldValue::Struct(_) | FieldValue::Fields(_) => "a structure",
+            FieldValue::Option(_) => "an option",
+            FieldValue::Variant { .. } => "a variant",
         }
     }
 }
 
 macro_rules! from_number {
     ($($from:ty => $variant:ident),*) => {$(
-        impl From<$from> for Value {
+        impl From<$from> for FieldValue {
             fn from(number: $from) -> Self {
-                Value::$variant(number.into())
+                FieldValue::$variant(number.into())
             }
         }
     )*};
@@ -153,14 +155,14 @@ from_number!(u8 => Uint, u16 => Uint, u32 => Uint, u64 => Uint);
 from_number!(i8 => Sint, i16 => Sint, i32 => Sint, i64 => Sint);
 from_number!(f32 => Float, f64 => Float, bool => Bool, String => Str);
 
-impl From<&str> for Value {
+impl From<&str> for FieldValue {
     fn from(text: &str) -> Self {
-        Value::Str(text.to_owned())
+        FieldValue::Str(text.to_owned())
     }
 }
 
-impl From<&[u8]> for Value {
+impl From<&[u8]> for FieldValue {
     fn from(bytes: &[u8]) -> Self {
-        Value::Bytes(bytes.to_vec())
+        FieldValue::Bytes(bytes.to_vec())
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::*;
 use ltt_read::uuid::Uuid;
-use ltt_read::writer::{Record, StreamWriter, TraceWriter, Value, WriteError, metadata_text};
+use ltt_read::writer::{FieldValue, Record, StreamWriter, TraceWriter, WriteError, metadata_text};
 use proptest::prelude::*;
 
 use super::keys::{Keys, event_keys, key_classes, packet_keys, with_key};
@@ -63,9 +63,9 @@ pub(crate) struct Expected {
     pub(crate) event_type: EventTypeId,
     /// The clock value in cycles; `None` without a clock.
     pub(crate) timestamp: Option<u64>,
-    pub(crate) common_context: Value,
-    pub(crate) specific_context: Value,
-    pub(crate) payload: Value,
+    pub(crate) common_context: FieldValue,
+    pub(crate) specific_context: FieldValue,
+    pub(crate) payload: FieldValue,
 }
 
 impl Expected {
@@ -136,7 +136,7 @@ impl Case {
         let keys = |root: &Option<Arc<FieldClass>>| {
             let members = root.as_deref().map_or(&[][..], |root| root.members());
             let values = members.iter().map(|m| (m.name.to_string(), keys.value(&m.name)));
-            Value::fields(values.filter_map(|(name, value)| Some((name, value?))))
+            FieldValue::fields(values.filter_map(|(name, value)| Some((name, value?))))
         };
         let mut writer = writer
             .with_stream_id(stream as u64)
@@ -203,7 +203,9 @@ fn event(
             let class = &schema.event_types[event_type.index()];
             let stream = &schema.stream_classes[class.stream.index()];
             let scope = |class: &Option<Arc<FieldClass>>| {
-                class.as_deref().map_or(Just(Value::Auto).boxed(), |class| value_of(class, &keys))
+                class
+                    .as_deref()
+                    .map_or(Just(FieldValue::Auto).boxed(), |class| value_of(class, &keys))
             };
             let scopes = [&stream.common_context, &class.specific_context, &class.payload];
             scopes.map(scope).prop_map(move |[common_context, specific_context, payload]| {

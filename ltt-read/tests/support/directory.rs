@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ltt_read::{
-    Cursor, Event, Listener, Merge, OnFailure, OpenOptions, Opened, Timestamp, Trace, find_traces,
+    Cursor, Event, EventSink, Merge, OnFailure, OpenOptions, Opened, Timestamp, Trace, find_traces,
 };
 
 const METADATA: [&[u8]; 4] = [
@@ -226,7 +226,7 @@ fn read(traces: &[Arc<Trace>], bytes: &mut Bytes<'_>) {
         return;
     }
     let mut counted = Merge::new(traces);
-    assert_eq!(counted.tell(EVENTS, &mut Nothing), all.len() as u64);
+    assert_eq!(counted.drive(EVENTS, &mut Nothing), all.len() as u64);
     for (at, cut) in cuts {
         merge.seek_positions(&cut);
         assert_eq!(times(&mut merge).len(), all.len() - at, "from a saved position");
@@ -248,15 +248,15 @@ fn read(traces: &[Arc<Trace>], bytes: &mut Bytes<'_>) {
     let known: Vec<_> = all.iter().flatten().copied().collect();
     for _ in 0..4 {
         let time = |bytes: &mut Bytes<'_>| match known.get(bytes.below(known.len())) {
-            Some(time) => time.ns().saturating_add(bytes.below(3) as i64 - 1),
+            Some(time) => time.as_ns().saturating_add(bytes.below(3) as i64 - 1),
             None => i64::from(bytes.byte()),
         };
         let (begin, end) = (time(bytes), time(bytes));
-        let is_in = |time: &&Timestamp| (begin..end).contains(&time.ns());
+        let is_in = |time: &&Timestamp| (begin..end).contains(&time.as_ns());
         let expected = known.iter().filter(is_in).count();
         merge.seek(Timestamp::from_ns(begin));
         let window = times(&mut merge);
-        let window = window.iter().flatten().take_while(|time| time.ns() < end).count();
+        let window = window.iter().flatten().take_while(|time| time.as_ns() < end).count();
         assert_eq!(window, expected, "events from {begin} to before {end}");
     }
 }
@@ -270,7 +270,7 @@ fn is_honest(cursor: &mut Cursor) -> bool {
         match cursor.advance() {
             Ok(true) => {
                 let Some(time) = cursor.event().timestamp() else { return false };
-                let packet = cursor.packet().and_then(|packet| packet.begin.zip(packet.end));
+                let packet = cursor.packet().and_then(|packet| packet.start.zip(packet.end));
                 let Some((begin, end)) = packet else { return false };
                 if time < last || time < begin || time > end || begin < bounds.0 || end < bounds.1 {
                     return false;
@@ -287,12 +287,12 @@ fn is_honest(cursor: &mut Cursor) -> bool {
 /// A listener that wants no event.
 struct Nothing;
 
-impl Listener for Nothing {
-    fn wants(&mut self, _: usize, _: &Event<'_>) -> bool {
+impl EventSink for Nothing {
+    fn accepts(&mut self, _: usize, _: &Event<'_>) -> bool {
         false
     }
 
-    fn hear(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> std::ops::ControlFlow<()> {
+    fn receive(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())
     }
 }

@@ -2,7 +2,7 @@
 //! of this and of later scopes may depend.
 
 use ltt_read::schema::*;
-use ltt_read::writer::Value;
+use ltt_read::writer::FieldValue;
 use proptest::prelude::*;
 
 use super::shape::{fixed_len, length_class};
@@ -57,11 +57,11 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// Returns the value of a key member with a name.
-    pub(crate) fn value(&self, name: &str) -> Option<Value> {
-        let option = |i: usize| Value::Uint(option_range(self.options[i]).0 as u64);
+    pub(crate) fn value(&self, name: &str) -> Option<FieldValue> {
+        let option = |i: usize| FieldValue::Uint(option_range(self.options[i]).0 as u64);
         let scope = |kind| name.strip_prefix(kind)?.parse::<usize>().ok();
         scope("key_length")
-            .map(|i| Value::Uint(self.lengths[i]))
+            .map(|i| FieldValue::Uint(self.lengths[i]))
             .or(scope("key_option").map(option))
     }
 
@@ -76,7 +76,7 @@ impl Keys {
     pub(crate) fn length(&self, length: &Length) -> Option<u64> {
         let Length::Dynamic(dependency) = length else { return None };
         match self.value(Self::name(dependency))? {
-            Value::Uint(n) => Some(n),
+            FieldValue::Uint(n) => Some(n),
             _ => None,
         }
     }

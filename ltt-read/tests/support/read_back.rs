@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ltt_read::FieldInfo;
 use ltt_read::schema::{EventTypeId, FieldClass, FieldKind, Scope};
-use ltt_read::writer::Value;
+use ltt_read::writer::FieldValue;
 use ltt_read::{ArrayView, Event, Field, StrValue, Value as Read, Visitor};
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Reads an event by a visitor. Fails if values or handles differ from it.
     pub(crate) fn read(&mut self, event: Event<'_>) -> Result<Expected, TestCaseError> {
-        let mut scopes = [const { Value::Auto }; 6];
+        let mut scopes = [const { FieldValue::Auto }; 6];
         for scope in Scope::ALL {
             let visited = visit(event, scope);
             let root = event.scope(scope).map(|root| plain(&Read::Struct(root)));
@@ -49,7 +49,7 @@ impl Reader {
         event: Event<'_>,
         scope: Scope,
         class: &FieldClass,
-        visited: &Value,
+        visited: &FieldValue,
     ) -> Result<(), TestCaseError> {
         let mut paths = Paths::default();
         paths.below(class, visited, "");
@@ -63,8 +63,8 @@ impl Reader {
             let read = event.get(handle).map(|v| plain(&v));
             prop_assert!(alike(expected, &read), "{scope:?} {path}: {expected:?}, got {read:?}");
             let number = match expected {
-                Some(Value::Uint(n)) => Some(*n),
-                Some(Value::Sint(n)) => Some(*n as u64),
+                Some(FieldValue::Uint(n)) => Some(*n),
+                Some(FieldValue::Sint(n)) => Some(*n as u64),
                 _ => None,
             };
             let integer = event.integer(handle);
@@ -101,34 +101,34 @@ fn root_class(event: Event<'_>, scope: Scope) -> Option<&FieldClass> {
 /// Paths of fields, with their values.
 #[derive(Default)]
 struct Paths {
-    there: Vec<(String, Option<Value>)>,
+    there: Vec<(String, Option<FieldValue>)>,
 }
 
 impl Paths {
-    fn add(&mut self, class: &FieldClass, value: &Value, path: String) {
+    fn add(&mut self, class: &FieldClass, value: &FieldValue, path: String) {
         self.below(class, value, &path);
         self.there.push((path, flat(value)));
     }
 
-    fn below(&mut self, class: &FieldClass, value: &Value, path: &str) {
+    fn below(&mut self, class: &FieldClass, value: &FieldValue, path: &str) {
         match (&class.kind, value) {
-            (FieldKind::Struct(s), Value::Struct(values)) => {
+            (FieldKind::Struct(s), FieldValue::Struct(values)) => {
                 let dot = if path.is_empty() { "" } else { "." };
                 for (member, value) in s.members.iter().zip(values) {
                     self.add(&member.class, value, format!("{path}{dot}{}", member.name));
                 }
             }
-            (FieldKind::Array(a), Value::Array(elements)) => {
+            (FieldKind::Array(a), FieldValue::Array(elements)) => {
                 for (i, element) in elements.iter().enumerate() {
                     self.add(&a.element, element, format!("{path}[{i}]"));
                 }
             }
-            (FieldKind::Option(o), Value::Option(Some(content))) => {
+            (FieldKind::Option(o), FieldValue::Option(Some(content))) => {
                 self.below(&o.class, content, path);
             }
             // A path may name the option, or leave the variant out. If a step can be the
             // name of an option, it is.
-            (FieldKind::Variant(v), Value::Variant { option, value }) => {
+            (FieldKind::Variant(v), FieldValue::Variant { option, value }) => {
                 let option = &v.options[*option];
                 let mut inner = Paths::default();
                 inner.below(&option.class, value, path);
@@ -148,47 +148,51 @@ impl Paths {
 }
 
 /// Removes the variants and options, which are not part of values of fields.
-fn flat(value: &Value) -> Option<Value> {
+fn flat(value: &FieldValue) -> Option<FieldValue> {
     match value {
-        Value::Option(content) => flat(content.as_deref()?),
-        Value::Variant { value, .. } => flat(value),
-        Value::Struct(members) => Some(Value::Struct(members.iter().filter_map(flat).collect())),
-        Value::Array(elements) => Some(Value::Array(elements.iter().filter_map(flat).collect())),
+        FieldValue::Option(content) => flat(content.as_deref()?),
+        FieldValue::Variant { value, .. } => flat(value),
+        FieldValue::Struct(members) => {
+            Some(FieldValue::Struct(members.iter().filter_map(flat).collect()))
+        }
+        FieldValue::Array(elements) => {
+            Some(FieldValue::Array(elements.iter().filter_map(flat).collect()))
+        }
         other => Some(other.clone()),
     }
 }
 
-fn plain(value: &Read<'_>) -> Value {
+fn plain(value: &Read<'_>) -> FieldValue {
     match value {
-        Read::Uint(n) => Value::Uint(*n),
-        Read::Sint(n) => Value::Sint(*n),
-        Read::Bool(b) => Value::Bool(*b),
-        Read::Bits(n) => Value::Bits(*n),
-        Read::Float(x) => Value::Float(*x),
-        Read::Str(s) => Value::Str(s.to_str_lossy().into_owned()),
-        Read::Blob(bytes) => Value::Bytes(bytes.to_vec()),
-        Read::Struct(s) => Value::Struct(s.members().map(|(_, v)| plain(&v)).collect()),
-        Read::Array(a) => Value::Array(elements(a)),
+        Read::Uint(n) => FieldValue::Uint(*n),
+        Read::Sint(n) => FieldValue::Sint(*n),
+        Read::Bool(b) => FieldValue::Bool(*b),
+        Read::Bits(n) => FieldValue::Bits(*n),
+        Read::Float(x) => FieldValue::Float(*x),
+        Read::Str(s) => FieldValue::Str(s.to_str_lossy().into_owned()),
+        Read::Blob(bytes) => FieldValue::Bytes(bytes.to_vec()),
+        Read::Struct(s) => FieldValue::Struct(s.members().map(|(_, v)| plain(&v)).collect()),
+        Read::Array(a) => FieldValue::Array(elements(a)),
         other => unreachable!("a new kind of value: {other:?}"),
     }
 }
 
 /// Returns the elements in order, which must equal the elements read one by one.
-fn elements(array: &ArrayView<'_>) -> Vec<Value> {
-    let in_order: Vec<Value> = array.iter().map(|v| plain(&v)).collect();
+fn elements(array: &ArrayView<'_>) -> Vec<FieldValue> {
+    let in_order: Vec<FieldValue> = array.iter().map(|v| plain(&v)).collect();
     let one_by_one = (0..array.len()).filter_map(|i| array.get(i)).map(|v| plain(&v)).collect();
-    assert!(same(&Value::Array(one_by_one), &Value::Array(in_order.clone())));
+    assert!(same(&FieldValue::Array(one_by_one), &FieldValue::Array(in_order.clone())));
     in_order
 }
 
-fn alike(a: &Option<Value>, b: &Option<Value>) -> bool {
+fn alike(a: &Option<FieldValue>, b: &Option<FieldValue>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => same(a, b),
         (a, b) => a.is_none() == b.is_none(),
     }
 }
 
-fn visit(event: Event<'_>, scope: Scope) -> Option<Value> {
+fn visit(event: Event<'_>, scope: Scope) -> Option<FieldValue> {
     let mut tree = Tree { open: vec![Vec::new()], ..Tree::default() };
     event.visit(scope, &mut tree);
     let [mut root] = <[_; 1]>::try_from(tree.open).expect("all that began has ended");
@@ -200,7 +204,7 @@ fn visit(event: Event<'_>, scope: Scope) -> Option<Value> {
 #[derive(Default)]
 struct Tree {
     /// The members so far of all open compounds, the outermost first.
-    open: Vec<Vec<Value>>,
+    open: Vec<Vec<FieldValue>>,
     /// The selected options of the variants among them.
     options: Vec<usize>,
     /// The lengths of the arrays among them.
@@ -208,7 +212,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn add(&mut self, value: Value) {
+    fn add(&mut self, value: FieldValue) {
         self.open.last_mut().expect("something is open").push(value);
     }
 
@@ -216,7 +220,7 @@ impl Tree {
         self.open.push(Vec::new());
     }
 
-    fn end(&mut self, make: impl FnOnce(Vec<Value>) -> Value) {
+    fn end(&mut self, make: impl FnOnce(Vec<FieldValue>) -> FieldValue) {
         let parts = self.open.pop().expect("something is open");
         self.add(make(parts));
     }
@@ -224,31 +228,31 @@ impl Tree {
 
 impl Visitor for Tree {
     fn uint(&mut self, _: &FieldInfo, value: u64) {
-        self.add(Value::Uint(value));
+        self.add(FieldValue::Uint(value));
     }
     fn sint(&mut self, _: &FieldInfo, value: i64) {
-        self.add(Value::Sint(value));
+        self.add(FieldValue::Sint(value));
     }
     fn boolean(&mut self, _: &FieldInfo, value: bool) {
-        self.add(Value::Bool(value));
+        self.add(FieldValue::Bool(value));
     }
     fn bits(&mut self, _: &FieldInfo, value: u64) {
-        self.add(Value::Bits(value));
+        self.add(FieldValue::Bits(value));
     }
     fn float(&mut self, _: &FieldInfo, value: f64) {
-        self.add(Value::Float(value));
+        self.add(FieldValue::Float(value));
     }
     fn string(&mut self, _: &FieldInfo, value: StrValue<'_>) {
-        self.add(Value::Str(value.to_str_lossy().into_owned()));
+        self.add(FieldValue::Str(value.to_str_lossy().into_owned()));
     }
     fn blob(&mut self, _: &FieldInfo, value: &[u8]) {
-        self.add(Value::Bytes(value.to_vec()));
+        self.add(FieldValue::Bytes(value.to_vec()));
     }
     fn begin_struct(&mut self, _: &FieldInfo) {
         self.begin();
     }
     fn end_struct(&mut self, _: &FieldInfo) {
-        self.end(Value::Struct);
+        self.end(FieldValue::Struct);
     }
     fn begin_array(&mut self, _: &FieldInfo, len: u64) {
         self.lengths.push(len);
@@ -258,7 +262,7 @@ impl Visitor for Tree {
         let len = self.lengths.pop().expect("an array has begun");
         self.end(|elements| {
             assert_eq!(elements.len() as u64, len);
-            Value::Array(elements)
+            FieldValue::Array(elements)
         });
     }
     fn begin_variant(&mut self, _: &FieldInfo, option: usize) {
@@ -269,13 +273,13 @@ impl Visitor for Tree {
         let option = self.options.pop().expect("a variant has begun");
         self.end(|mut content| {
             assert_eq!(content.len(), 1);
-            Value::variant(option, content.remove(0))
+            FieldValue::variant(option, content.remove(0))
         });
     }
     fn begin_option(&mut self, _: &FieldInfo, _: bool) {
         self.begin();
     }
     fn end_option(&mut self, _: &FieldInfo) {
-        self.end(|mut content| Value::Option(content.pop().map(Box::new)));
+        self.end(|mut content| FieldValue::Option(content.pop().map(Box::new)));
     }
 }

@@ -11,7 +11,7 @@ use ltt_read::schema::{
     ByteOrder, EventTypeId, FieldClass, FieldKind, Format, Schema, StreamClassId,
 };
 use ltt_read::uuid::Uuid;
-use ltt_read::writer::{TraceWriter, Value, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, Trace};
 
 /// The number of events in a packet.
@@ -67,12 +67,12 @@ impl Stream {
         let stream = writer.stream(StreamClassId(0), name).unwrap();
         let mut stream = stream
             .with_stream_id(self.cpu)
-            .with_packet_context(Value::fields([("cpu_id", self.cpu)]));
+            .with_packet_context(FieldValue::fields([("cpu_id", self.cpu)]));
         for packet in packets {
             stream.set_packet_sequence(packet);
             stream.begin_packet((packet + 1) * STEP).unwrap();
             for number in numbers(self.cpu, packet) {
-                stream.event(tick, time_of(number), Value::fields([("n", number)])).unwrap();
+                stream.event(tick, time_of(number), FieldValue::fields([("n", number)])).unwrap();
             }
             stream.end_packet((packet + 2) * STEP).unwrap();
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::schema::*;
-use ltt_read::writer::{StreamWriter, TraceWriter, Value, WriteError, metadata_text, presets};
+use ltt_read::writer::{FieldValue, StreamWriter, TraceWriter, WriteError, metadata_text, presets};
 use ltt_read::{NoticeKind, Timestamp, Trace};
 use proptest::prelude::*;
 
@@ -111,20 +111,20 @@ fn schema(format: Format, variation: Variation) -> Schema {
 
 /// Returns the type and fields of an event, of fixed size or with parts of various
 /// lengths. Every third is `dynamic`.
-fn written(number: u32) -> (EventTypeId, Value) {
-    let text = |length| Value::from("x".repeat(length as usize));
-    let value = Value::from(number);
+fn written(number: u32) -> (EventTypeId, FieldValue) {
+    let text = |length| FieldValue::from("x".repeat(length as usize));
+    let value = FieldValue::from(number);
     let (id, fields) = match number % 6 {
         0 | 3 => (1, vec![value, text(number * 5 % 43)]),
         1 => {
-            let elements = (0..number as u8 % 7).map(Value::from).collect::<Vec<_>>();
-            let length = Value::from(elements.len() as u64);
-            (2, vec![length, Value::array(elements), value])
+            let elements = (0..number as u8 % 7).map(FieldValue::from).collect::<Vec<_>>();
+            let length = FieldValue::from(elements.len() as u64);
+            (2, vec![length, FieldValue::array(elements), value])
         }
         2 => (3, vec![text(number % 5), value, text(number % 3)]),
         _ => (0, vec![value]),
     };
-    (EventTypeId(id), Value::structure(fields))
+    (EventTypeId(id), FieldValue::structure(fields))
 }
 
 /// Generates traces. If `steady`, their clocks never go back.
@@ -312,7 +312,7 @@ impl Timeline {
         stream: usize,
         packets: &[Packet],
     ) -> Result<W, WriteError> {
-        let context = Value::fields([("cpu_id", stream as u64)]);
+        let context = FieldValue::fields([("cpu_id", stream as u64)]);
         let mut writer = writer.with_stream_id(stream as u64).with_packet_context(context);
         if self.variation.padded {
             writer = writer.with_packet_limit(4096).with_padding();
@@ -384,7 +384,7 @@ impl Timeline {
         let cycles = packets.flat_map(|p| {
             p.events.iter().map(|e| e.cycles).chain([p.begin, p.end]).collect::<Vec<_>>()
         });
-        let around = |t: Timestamp| [-1, 0, 1].map(|d| Timestamp::from_ns(t.ns() + d));
+        let around = |t: Timestamp| [-1, 0, 1].map(|d| Timestamp::from_ns(t.as_ns() + d));
         let mut times: Vec<_> = cycles.flat_map(|c| around(self.at(c))).collect();
         times.extend([Timestamp::MIN, Timestamp::MAX]);
         times.sort();
@@ -425,12 +425,12 @@ impl Timeline {
                 let lost = packet.sequence - before.sequence - 1;
                 if lost > 0 {
                     let (begin, end) = (end(before), begin(packet));
-                    notices.push(NoticeKind::LostPackets { count: lost, begin, end });
+                    notices.push(NoticeKind::LostPackets { count: lost, start: begin, end });
                 }
                 let discarded = packet.discarded - before.discarded;
                 if discarded > 0 {
                     let (begin, end, count) = (end(before), end(packet), Some(discarded));
-                    notices.push(NoticeKind::DiscardedEvents { count, begin, end });
+                    notices.push(NoticeKind::DiscardedEvents { count, start: begin, end });
                 }
             }
             before = Some(packet);

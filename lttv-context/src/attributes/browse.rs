@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::key::AttributeId;
 use super::name::Name;
 use super::tree::Attributes;
-use super::value::Value;
+use super::value::AttributeValue;
 
 /// A structure that can present its members as attributes.
 ///
@@ -52,7 +52,7 @@ pub trait Browse {
 #[derive(Clone, Copy)]
 pub enum Item<'a> {
     /// A value of an attribute.
-    Value(&'a Value<'a>),
+    Value(&'a AttributeValue<'a>),
     /// A nested structure with members of its own.
     Tree(&'a dyn Browse),
 }
@@ -87,7 +87,7 @@ impl<'r> Entries<'r> {
     pub fn value<'n, 'v>(
         &mut self,
         name: impl Into<Name<'n>>,
-        value: impl Into<Value<'v>>,
+        value: impl Into<AttributeValue<'v>>,
     ) -> ControlFlow<()> {
         (self.receiver)(name.into(), Item::Value(&value.into()))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ltt_read::Timestamp;
 
-use super::value::{Kind, Text, Value};
+use super::value::{AttributeValue, Kind, Text};
 
 /// An untyped handle of an attribute, valid until the attribute is removed.
 ///
@@ -35,11 +35,11 @@ pub trait AttributeType: Default + sealed::Sealed {
     /// The kind of the values.
     const KIND: Kind;
     #[doc(hidden)]
-    fn from_value<'a>(value: &'a Value<'static>) -> Option<&'a Self>;
+    fn from_value<'a>(value: &'a AttributeValue<'static>) -> Option<&'a Self>;
     #[doc(hidden)]
-    fn from_value_mut<'a>(value: &'a mut Value<'static>) -> Option<&'a mut Self>;
+    fn from_value_mut<'a>(value: &'a mut AttributeValue<'static>) -> Option<&'a mut Self>;
     #[doc(hidden)]
-    fn into_value(self) -> Value<'static>;
+    fn into_value(self) -> AttributeValue<'static>;
 }
 
 mod sealed {
@@ -54,17 +54,17 @@ macro_rules! attribute_type {
             const KIND: Kind = Kind::$variant;
 
             #[inline]
-            fn from_value<'a>(value: &'a Value<'static>) -> Option<&'a Self> {
-                if let Value::$variant(value) = value { Some(value) } else { None }
+            fn from_value<'a>(value: &'a AttributeValue<'static>) -> Option<&'a Self> {
+                if let AttributeValue::$variant(value) = value { Some(value) } else { None }
             }
 
             #[inline]
-            fn from_value_mut<'a>(value: &'a mut Value<'static>) -> Option<&'a mut Self> {
-                if let Value::$variant(value) = value { Some(value) } else { None }
+            fn from_value_mut<'a>(value: &'a mut AttributeValue<'static>) -> Option<&'a mut Self> {
+                if let AttributeValue::$variant(value) = value { Some(value) } else { None }
             }
 
-            fn into_value(self) -> Value<'static> {
-                Value::$variant(self)
+            fn into_value(self) -> AttributeValue<'static> {
+                AttributeValue::$variant(self)
             }
         }
     )*};

@@ -5,7 +5,7 @@ use super::error::AttributeError;
 use super::key::AttributeId;
 use super::path::{MAX_DEPTH, Path};
 use super::tree::Attributes;
-use super::value::{Kind, Value};
+use super::value::{AttributeValue, Kind};
 
 /// A rule for values that exist on both sides of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,9 +116,9 @@ impl Attributes {
     fn merged<'v>(
         &self,
         here: AttributeId,
-        new: &'v Value<'_>,
+        new: &'v AttributeValue<'_>,
         rule: MergeRule,
-    ) -> Result<Option<Value<'v>>, AttributeError> {
+    ) -> Result<Option<AttributeValue<'v>>, AttributeError> {
         match (rule, self.value(here)) {
             (MergeRule::Replace, _) => Ok(Some(new.borrowed())),
             (MergeRule::Keep, _) | (_, None) => Ok(None),
@@ -134,13 +134,20 @@ impl Attributes {
 struct Overflow;
 
 /// Computes the sum of two values of one kind, or `None` if the kind has no sums.
-fn sum(old: &Value<'_>, new: &Value<'_>) -> Result<Option<Value<'static>>, Overflow> {
+fn sum(
+    old: &AttributeValue<'_>,
+    new: &AttributeValue<'_>,
+) -> Result<Option<AttributeValue<'static>>, Overflow> {
     Ok(Some(match (old, new) {
-        (Value::Int(a), Value::Int(b)) => Value::Int(a.checked_add(*b).ok_or(Overflow)?),
-        (Value::UInt(a), Value::UInt(b)) => Value::UInt(a.checked_add(*b).ok_or(Overflow)?),
-        (Value::Float(a), Value::Float(b)) => Value::Float(a + b),
-        (Value::Duration(a), Value::Duration(b)) => {
-            Value::Duration(a.checked_add(*b).ok_or(Overflow)?)
+        (AttributeValue::Int(a), AttributeValue::Int(b)) => {
+            AttributeValue::Int(a.checked_add(*b).ok_or(Overflow)?)
+        }
+        (AttributeValue::UInt(a), AttributeValue::UInt(b)) => {
+            AttributeValue::UInt(a.checked_add(*b).ok_or(Overflow)?)
+        }
+        (AttributeValue::Float(a), AttributeValue::Float(b)) => AttributeValue::Float(a + b),
+        (AttributeValue::Duration(a), AttributeValue::Duration(b)) => {
+            AttributeValue::Duration(a.checked_add(*b).ok_or(Overflow)?)
         }
         _ => return Ok(None),
     }))

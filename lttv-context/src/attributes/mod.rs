@@ -29,7 +29,7 @@
 //! let mut context = TracesetContext::new(Traceset::open(path)?);
 //! let attributes = context.attach_data(attributes);
 //! context.on_event("sched_switch", move |call| call.extensions[attributes][switches] += 1);
-//! context.middle(&Bounds::all())?;
+//! context.read(&Bounds::all())?;
 //! assert_eq!(context.extensions()[attributes].to_string(), "scheduler\n  switches: 497\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -58,4 +58,4 @@ pub use self::print::{Indented, Paths};
 #[cfg(feature = "serde")]
 pub use self::serial::Serial;
 pub use self::tree::Attributes;
-pub use self::value::{Kind, Text, Value};
+pub use self::value::{AttributeValue, Kind, Text};

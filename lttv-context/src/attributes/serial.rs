@@ -17,7 +17,7 @@ use super::browse::{Below, Browse, Item, try_each};
 use super::key::AttributeId;
 use super::path::{MAX_DEPTH, parse_name};
 use super::tree::Attributes;
-use super::value::{Kind, Value};
+use super::value::{AttributeValue, Kind};
 
 /// A wrapper that serialises any structure that can be browsed.
 ///
@@ -106,13 +106,13 @@ impl Serialize for ItemOut<'_> {
             }
         };
         match value {
-            Value::Bool(value) => variant(serializer, Kind::Bool, value),
-            Value::Int(value) => variant(serializer, Kind::Int, value),
-            Value::UInt(value) => variant(serializer, Kind::UInt, value),
-            Value::Float(value) => variant(serializer, Kind::Float, &Float(*value)),
-            Value::Time(value) => variant(serializer, Kind::Time, &value.ns()),
-            Value::Duration(value) => variant(serializer, Kind::Duration, value),
-            Value::Text(value) => variant(serializer, Kind::Text, value),
+            AttributeValue::Bool(value) => variant(serializer, Kind::Bool, value),
+            AttributeValue::Int(value) => variant(serializer, Kind::Int, value),
+            AttributeValue::UInt(value) => variant(serializer, Kind::UInt, value),
+            AttributeValue::Float(value) => variant(serializer, Kind::Float, &Float(*value)),
+            AttributeValue::Time(value) => variant(serializer, Kind::Time, &value.as_ns()),
+            AttributeValue::Duration(value) => variant(serializer, Kind::Duration, value),
+            AttributeValue::Text(value) => variant(serializer, Kind::Text, value),
         }
     }
 }
@@ -242,7 +242,7 @@ impl<'de> Visitor<'de> for ItemIn<'_, '_> {
     fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<(), A::Error> {
         let (kind, content) = data.variant::<KindIn>()?;
         let name = self.name.borrowed();
-        let value: Value<'_> = match kind.0 {
+        let value: AttributeValue<'_> = match kind.0 {
             Kind::Tree => {
                 let at = self.into.subtree(self.at, name).map_err(de::Error::custom)?;
                 return content.newtype_variant_seed(TreeIn { into: self.into, at });

@@ -13,7 +13,7 @@ use super::error::AttributeError;
 use super::key::{AttributeId, AttributeType, Key};
 use super::name::{Name, OwnedName};
 use super::path::{MAX_DEPTH, Path, PathError};
-use super::value::{Kind, Value};
+use super::value::{AttributeValue, Kind};
 
 /// The link to no attribute.
 const NONE: u32 = u32::MAX;
@@ -82,7 +82,7 @@ enum Content {
     /// The number is not in use.
     Free,
     Tree,
-    Value(Value<'static>),
+    Value(AttributeValue<'static>),
 }
 
 impl Content {
@@ -141,12 +141,12 @@ impl Attributes {
     /// # Errors
     ///
     /// Returns a [`PathError`] if the text is not a [`Path`].
-    pub fn at(&self, path: &str) -> Result<Option<AttributeId>, PathError> {
-        Ok(self.at_path(AttributeId::ROOT, &path.parse()?))
+    pub fn find_path(&self, path: &str) -> Result<Option<AttributeId>, PathError> {
+        Ok(self.find_path_from(AttributeId::ROOT, &path.parse()?))
     }
 
     /// Finds an attribute by path, starting at another one.
-    pub fn at_path(&self, from: AttributeId, path: &Path) -> Option<AttributeId> {
+    pub fn find_path_from(&self, from: AttributeId, path: &Path) -> Option<AttributeId> {
         self.cell(from)?;
         path.names().try_fold(from, |tree, name| self.child(tree, name))
     }
@@ -211,7 +211,7 @@ impl Attributes {
         &mut self,
         of: AttributeId,
         name: impl Into<Name<'n>>,
-        value: impl Into<Value<'v>>,
+        value: impl Into<AttributeValue<'v>>,
     ) -> Result<AttributeId, AttributeError> {
         let value = value.into();
         let make = || Content::Value(value.borrowed().into_owned());
@@ -229,7 +229,7 @@ impl Attributes {
     pub fn set_at<'v>(
         &mut self,
         path: &str,
-        value: impl Into<Value<'v>>,
+        value: impl Into<AttributeValue<'v>>,
     ) -> Result<AttributeId, AttributeError> {
         let value = value.into();
         let make = || Content::Value(value.borrowed().into_owned());
@@ -240,7 +240,7 @@ impl Attributes {
 
     /// Returns the value of an attribute, or `None` if it is a tree or no longer exists.
     #[inline]
-    pub fn value(&self, id: AttributeId) -> Option<&Value<'static>> {
+    pub fn value(&self, id: AttributeId) -> Option<&AttributeValue<'static>> {
         match self.cell(id)? {
             Content::Value(value) => Some(value),
             _ => None,
@@ -441,7 +441,7 @@ impl Attributes {
     }
 
     /// Replaces a value by one of the same kind.
-    pub(super) fn assign(&mut self, id: AttributeId, value: Value<'_>) {
+    pub(super) fn assign(&mut self, id: AttributeId, value: AttributeValue<'_>) {
         debug_assert_eq!(self.kind(id), Some(value.kind()));
         self.cells[id.index()].content = Content::Value(value.into_owned());
     }

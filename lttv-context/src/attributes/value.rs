@@ -72,14 +72,14 @@ impl fmt::Display for Kind {
 ///
 /// ```
 /// use std::time::Duration;
-/// use lttv_context::attributes::{Kind, Value};
+/// use lttv_context::attributes::{Kind, AttributeValue};
 ///
-/// let value = Value::from(Duration::from_millis(1500));
+/// let value = AttributeValue::from(Duration::from_millis(1500));
 /// assert_eq!(value.kind(), Kind::Duration);
 /// assert_eq!(value.to_string(), "1.500000000 s");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value<'a> {
+pub enum AttributeValue<'a> {
     /// A boolean: true or false.
     Bool(bool),
     /// A signed integer of 64 bits.
@@ -96,43 +96,43 @@ pub enum Value<'a> {
     Text(Cow<'a, str>),
 }
 
-impl Value<'_> {
+impl AttributeValue<'_> {
     /// Returns the kind, which is never [`Kind::Tree`].
     pub const fn kind(&self) -> Kind {
         match self {
-            Value::Bool(_) => Kind::Bool,
-            Value::Int(_) => Kind::Int,
-            Value::UInt(_) => Kind::UInt,
-            Value::Float(_) => Kind::Float,
-            Value::Time(_) => Kind::Time,
-            Value::Duration(_) => Kind::Duration,
-            Value::Text(_) => Kind::Text,
+            AttributeValue::Bool(_) => Kind::Bool,
+            AttributeValue::Int(_) => Kind::Int,
+            AttributeValue::UInt(_) => Kind::UInt,
+            AttributeValue::Float(_) => Kind::Float,
+            AttributeValue::Time(_) => Kind::Time,
+            AttributeValue::Duration(_) => Kind::Duration,
+            AttributeValue::Text(_) => Kind::Text,
         }
     }
 
     /// Returns a copy of the value that borrows its text from this one.
-    pub fn borrowed(&self) -> Value<'_> {
+    pub fn borrowed(&self) -> AttributeValue<'_> {
         match self {
-            Value::Bool(value) => Value::Bool(*value),
-            Value::Int(value) => Value::Int(*value),
-            Value::UInt(value) => Value::UInt(*value),
-            Value::Float(value) => Value::Float(*value),
-            Value::Time(value) => Value::Time(*value),
-            Value::Duration(value) => Value::Duration(*value),
-            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            AttributeValue::Bool(value) => AttributeValue::Bool(*value),
+            AttributeValue::Int(value) => AttributeValue::Int(*value),
+            AttributeValue::UInt(value) => AttributeValue::UInt(*value),
+            AttributeValue::Float(value) => AttributeValue::Float(*value),
+            AttributeValue::Time(value) => AttributeValue::Time(*value),
+            AttributeValue::Duration(value) => AttributeValue::Duration(*value),
+            AttributeValue::Text(text) => AttributeValue::Text(Cow::Borrowed(text)),
         }
     }
 
     /// Converts the value to one that borrows nothing.
-    pub fn into_owned(self) -> Value<'static> {
+    pub fn into_owned(self) -> AttributeValue<'static> {
         match self {
-            Value::Bool(value) => Value::Bool(value),
-            Value::Int(value) => Value::Int(value),
-            Value::UInt(value) => Value::UInt(value),
-            Value::Float(value) => Value::Float(value),
-            Value::Time(value) => Value::Time(value),
-            Value::Duration(value) => Value::Duration(value),
-            Value::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+            AttributeValue::Bool(value) => AttributeValue::Bool(value),
+            AttributeValue::Int(value) => AttributeValue::Int(value),
+            AttributeValue::UInt(value) => AttributeValue::UInt(value),
+            AttributeValue::Float(value) => AttributeValue::Float(value),
+            AttributeValue::Time(value) => AttributeValue::Time(value),
+            AttributeValue::Duration(value) => AttributeValue::Duration(value),
+            AttributeValue::Text(text) => AttributeValue::Text(Cow::Owned(text.into_owned())),
         }
     }
 
@@ -143,27 +143,29 @@ impl Value<'_> {
     /// decimals (`1.5`). Booleans are `true`, `yes`, `false` or `no`.
     ///
     /// ```
-    /// use lttv_context::attributes::{Kind, Value};
+    /// use lttv_context::attributes::{Kind, AttributeValue};
     ///
-    /// assert_eq!(Value::parse(Kind::Int, "-0x10"), Some(Value::Int(-16)));
-    /// assert_eq!(Value::parse(Kind::UInt, "-1"), None);
-    /// assert_eq!(Value::parse(Kind::Time, "1.5").unwrap().to_string(), "1.500000000");
+    /// assert_eq!(AttributeValue::parse(Kind::Int, "-0x10"), Some(AttributeValue::Int(-16)));
+    /// assert_eq!(AttributeValue::parse(Kind::UInt, "-1"), None);
+    /// assert_eq!(AttributeValue::parse(Kind::Time, "1.5").unwrap().to_string(), "1.500000000");
     /// ```
-    pub fn parse(kind: Kind, text: &str) -> Option<Value<'static>> {
+    pub fn parse(kind: Kind, text: &str) -> Option<AttributeValue<'static>> {
         Some(match kind {
-            Kind::Bool => Value::Bool(match text {
+            Kind::Bool => AttributeValue::Bool(match text {
                 "true" | "yes" => true,
                 "false" | "no" => false,
                 _ => return None,
             }),
-            Kind::Int => Value::Int(integer(text)?.try_into().ok()?),
-            Kind::UInt => Value::UInt(integer(text)?.try_into().ok()?),
-            Kind::Float => Value::Float(text.parse().ok()?),
+            Kind::Int => AttributeValue::Int(integer(text)?.try_into().ok()?),
+            Kind::UInt => AttributeValue::UInt(integer(text)?.try_into().ok()?),
+            Kind::Float => AttributeValue::Float(text.parse().ok()?),
             Kind::Time => {
-                Value::Time(Timestamp::from_ns(seconds::parse_ns(text)?.try_into().ok()?))
+                AttributeValue::Time(Timestamp::from_ns(seconds::parse_ns(text)?.try_into().ok()?))
             }
-            Kind::Duration => Value::Duration(seconds::duration(seconds::parse_ns(text)?)?),
-            Kind::Text => Value::Text(Cow::Owned(text.to_owned())),
+            Kind::Duration => {
+                AttributeValue::Duration(seconds::duration(seconds::parse_ns(text)?)?)
+            }
+            Kind::Text => AttributeValue::Text(Cow::Owned(text.to_owned())),
             Kind::Tree => return None,
         })
     }
@@ -185,28 +187,28 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-impl fmt::Display for Value<'_> {
+impl fmt::Display for AttributeValue<'_> {
     /// Writes numbers in full, times in seconds, and text in quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Bool(value) => write!(f, "{value}"),
-            Value::Int(value) => write!(f, "{value}"),
-            Value::UInt(value) => write!(f, "{value}"),
-            Value::Float(value) => write!(f, "{value}"),
-            Value::Time(value) => write!(f, "{value}"),
-            Value::Duration(value) => {
+            AttributeValue::Bool(value) => write!(f, "{value}"),
+            AttributeValue::Int(value) => write!(f, "{value}"),
+            AttributeValue::UInt(value) => write!(f, "{value}"),
+            AttributeValue::Float(value) => write!(f, "{value}"),
+            AttributeValue::Time(value) => write!(f, "{value}"),
+            AttributeValue::Duration(value) => {
                 write!(f, "{}.{:09} s", value.as_secs(), value.subsec_nanos())
             }
-            Value::Text(text) => write!(f, "{text:?}"),
+            AttributeValue::Text(text) => write!(f, "{text:?}"),
         }
     }
 }
 
 macro_rules! from {
     ($($from:ty => $variant:ident($convert:expr),)*) => {$(
-        impl From<$from> for Value<'_> {
+        impl From<$from> for AttributeValue<'_> {
             fn from(value: $from) -> Self {
-                Value::$variant($convert(value))
+                AttributeValue::$variant($convert(value))
             }
         }
     )*};
@@ -224,15 +226,15 @@ from! {
     String => Text(Cow::Owned),
 }
 
-impl<'a> From<&'a str> for Value<'a> {
+impl<'a> From<&'a str> for AttributeValue<'a> {
     fn from(text: &'a str) -> Self {
-        Value::Text(Cow::Borrowed(text))
+        AttributeValue::Text(Cow::Borrowed(text))
     }
 }
 
-impl<'a> From<Cow<'a, str>> for Value<'a> {
+impl<'a> From<Cow<'a, str>> for AttributeValue<'a> {
     fn from(text: Cow<'a, str>) -> Self {
-        Value::Text(text)
+        AttributeValue::Text(text)
     }
 }
 
@@ -242,17 +244,17 @@ mod tests {
 
     #[test]
     fn user_input() {
-        let parse = Value::parse;
-        assert_eq!(parse(Kind::Bool, "yes"), Some(Value::Bool(true)));
-        assert_eq!(parse(Kind::Bool, "no"), Some(Value::Bool(false)));
+        let parse = AttributeValue::parse;
+        assert_eq!(parse(Kind::Bool, "yes"), Some(AttributeValue::Bool(true)));
+        assert_eq!(parse(Kind::Bool, "no"), Some(AttributeValue::Bool(false)));
         assert_eq!(parse(Kind::Bool, ""), None);
-        assert_eq!(parse(Kind::Int, "-9223372036854775808"), Some(Value::Int(i64::MIN)));
+        assert_eq!(parse(Kind::Int, "-9223372036854775808"), Some(AttributeValue::Int(i64::MIN)));
         assert_eq!(parse(Kind::Int, "9223372036854775808"), None);
-        assert_eq!(parse(Kind::UInt, "0xffffffffffffffff"), Some(Value::UInt(u64::MAX)));
+        assert_eq!(parse(Kind::UInt, "0xffffffffffffffff"), Some(AttributeValue::UInt(u64::MAX)));
         for wrong in ["", "-", "--1", "0x", "0x-1", "+1", "1 ", "1_000", "0xfffffffffffffffff"] {
             assert_eq!(parse(Kind::UInt, wrong), None, "{wrong}");
         }
-        assert_eq!(parse(Kind::Float, "2.5e3"), Some(Value::Float(2500.0)));
+        assert_eq!(parse(Kind::Float, "2.5e3"), Some(AttributeValue::Float(2500.0)));
         assert_eq!(parse(Kind::Duration, "-1"), None);
         assert_eq!(parse(Kind::Duration, "0.25"), Some(Duration::from_millis(250).into()));
         assert_eq!(parse(Kind::Time, "-0.000000001"), Some(Timestamp::from_ns(-1).into()));
@@ -263,11 +265,11 @@ mod tests {
 
     #[test]
     fn text_is_quoted() {
-        assert_eq!(Value::from("a\n\"b\"").to_string(), r#""a\n\"b\"""#);
+        assert_eq!(AttributeValue::from("a\n\"b\"").to_string(), r#""a\n\"b\"""#);
     }
 
     #[test]
     fn values_are_small() {
-        assert!(size_of::<Value<'_>>() <= 24);
+        assert!(size_of::<AttributeValue<'_>>() <= 24);
     }
 }

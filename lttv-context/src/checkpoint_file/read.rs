@@ -21,7 +21,7 @@ const FIRST_RESERVED: u64 = 1 << 16;
 impl TracesetContext<'_> {
     /// Reads checkpoints from a file that was created for the same traces, with at least the
     /// extensions that are attached here. They replace the current checkpoints. If they exceed the
-    /// [memory limit](crate::Saving::memory), some are left out, evenly spread. Returns the number
+    /// [memory limit](crate::CheckpointPolicy::memory), some are left out, evenly spread. Returns the number
     /// of checkpoints taken.
     ///
     /// The file may be hostile: memory use is proportional to its size and to the memory limit. A
@@ -46,7 +46,7 @@ impl TracesetContext<'_> {
             let (header, rest) = postcard::take_from_bytes(bytes).ok()?;
             rest.is_empty().then_some(header)
         })?;
-        if !Fingerprint::known(&header.source).is_of(self.traceset()) {
+        if !Fingerprint::from_bytes(&header.source).matches(self.traceset()) {
             return Err(CheckpointFileError::Stale { path: path.to_owned() });
         }
         let matched =
@@ -129,7 +129,7 @@ impl TracesetContext<'_> {
             return None;
         }
         let position = TracesetPosition::new(
-            self.traceset().generation(),
+            self.traceset().revision(),
             stored.next,
             stored.latest,
             tracefiles.iter().map(Position::from_bytes).collect::<Vec<_>>(),

@@ -86,17 +86,17 @@ impl TracesetContext<'_> {
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// let count = context.attach(Count(0));
     /// let span = context.contexts().time_span().expect("events");
-    /// let half = span.begin.saturating_add(span.end.since(span.begin) / 2);
-    /// context.replay(&Bounds::all().until(half))?;
+    /// let half = span.start.saturating_add(span.end.since(span.start) / 2);
+    /// context.replay_state(&Bounds::all().until(half))?;
     /// let bytes = context.state_to_bytes().expect("a codec");
     /// let before = context.extensions()[count].0;
-    /// let rest = context.replay(&Bounds::all())?.events;
+    /// let rest = context.replay_state(&Bounds::all())?.events;
     ///
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// let count = context.attach(Count(0));
     /// assert!(context.restore_state(&bytes, half));
     /// assert_eq!(context.extensions()[count].0, before);
-    /// assert_eq!(context.replay(&Bounds::all())?.events, rest);
+    /// assert_eq!(context.replay_state(&Bounds::all())?.events, rest);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn restore_state(&mut self, bytes: &[u8], time: Timestamp) -> bool {

@@ -25,13 +25,13 @@ impl TracesetContext<'_> {
     /// first checkpoint, and mostly differences for the others.
     ///
     /// ```
-    /// use lttv_context::{Bounds, CheckpointFileError, Saving, Traceset, TracesetContext};
+    /// use lttv_context::{Bounds, CheckpointFileError, CheckpointPolicy, Traceset, TracesetContext};
     ///
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// // Without an analysis there is nothing to store.
-    /// context.save_checkpoints(Saving::every(1000));
-    /// context.replay(&Bounds::all())?;
+    /// context.set_checkpoint_policy(CheckpointPolicy::every(1000));
+    /// context.replay_state(&Bounds::all())?;
     /// let stored = context.store_checkpoints("lttv.checkpoints");
     /// assert!(matches!(stored, Err(CheckpointFileError::NothingToStore { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -89,7 +89,7 @@ impl CurrentFile<'_> {
         for packet in self.packets {
             sum.update(&packet.offset.to_le_bytes());
             sum.update(&packet.size.to_le_bytes());
-            sum.update(&packet.begin.ns().to_le_bytes());
+            sum.update(&packet.start.as_ns().to_le_bytes());
         }
         sum.finalize()
     }

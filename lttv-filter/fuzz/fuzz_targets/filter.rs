@@ -23,7 +23,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         Err(error) => return drop((error.to_string(), error.render(false))),
     };
     let spans = filters.spans();
-    let filter = filters.of_trace(0).expect("a filter of the only trace");
+    let filter = filters.for_trace(0).expect("a filter of the only trace");
     for tracefile in 0..TRACE.tracefiles().len() {
         let mut cursor = TRACE.cursor(tracefile);
         for _ in 0..EVENTS {
@@ -36,7 +36,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
             }
             if passes {
                 let time = event.timestamp().expect("kernel events have times");
-                assert!(spans.iter().any(|w| w.begin <= time && time <= w.end));
+                assert!(spans.iter().any(|w| w.start <= time && time <= w.end));
                 assert!(filters.can_match(0, tracefile));
             }
         }

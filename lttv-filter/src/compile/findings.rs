@@ -3,7 +3,7 @@
 use ltt_read::choice::Verdict;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{FieldType, Unit};
+use crate::model::{FieldType, IntegerKind};
 use crate::syntax::{Expr, ExprKind, Selector, nanoseconds_text};
 
 use super::bounds;
@@ -41,7 +41,7 @@ pub(crate) struct FieldFinding {
 struct Limits {
     low: i128,
     high: i128,
-    unit: Unit,
+    unit: IntegerKind,
     /// `true` if these are limits of the actual values in this trace, not of the type.
     is_known: bool,
 }
@@ -63,7 +63,7 @@ impl FieldFinding {
 
     /// Adds a value that is known in advance.
     pub(crate) fn add_number(&mut self, n: i128) {
-        self.add_limits(Limits { low: n, high: n, unit: Unit::Number, is_known: true });
+        self.add_limits(Limits { low: n, high: n, unit: IntegerKind::Number, is_known: true });
     }
 
     /// Returns `true` if records have the field, but the comparison is never true.
@@ -194,15 +194,19 @@ impl FieldFinding {
         }
         if let Some(Limits { low, high, unit, is_known }) = self.limits {
             let (low, high) = match unit {
-                Unit::Time => (nanoseconds_text(low), nanoseconds_text(high)),
+                IntegerKind::Time => (nanoseconds_text(low), nanoseconds_text(high)),
                 _ => (low.to_string(), high.to_string()),
             };
             return note.label(match (is_known, unit) {
                 (true, _) if low == high => format!("`{selector}` is {low} everywhere"),
                 (true, _) => format!("`{selector}` is between {low} and {high} everywhere"),
-                (_, Unit::Time) => format!("`{selector}` can be from {low} to {high}"),
-                (_, Unit::Truth) => format!("`{selector}` is true or false: {high} or {low}"),
-                (_, Unit::Number) => format!("`{selector}` holds integers from {low} to {high}"),
+                (_, IntegerKind::Time) => format!("`{selector}` can be from {low} to {high}"),
+                (_, IntegerKind::Truth) => {
+                    format!("`{selector}` is true or false: {high} or {low}")
+                }
+                (_, IntegerKind::Number) => {
+                    format!("`{selector}` holds integers from {low} to {high}")
+                }
             });
         }
         match (&expr.kind, &self.near) {

@@ -13,7 +13,9 @@ use super::{Fault, bounds};
 use crate::diagnostic::Diagnostic;
 use crate::environment::Environment;
 use crate::glob::Glob;
-use crate::model::{Constant, ConstantValue, FieldType, Found, IntegerType, Model, Unit};
+use crate::model::{
+    Constant, ConstantValue, FieldType, IntegerKind, IntegerType, Model, Resolution,
+};
 use crate::ranges::Ranges;
 use crate::syntax::{Expr, ExprKind, Literal, LiteralKind, Relation, Selector};
 
@@ -113,8 +115,8 @@ impl<'a, M: Model> Leaves<'a, M> {
         };
         for record_type in 0..self.model.types() {
             match self.model.find(record_type, selector) {
-                Found::Constant(constant) => add(&constant),
-                Found::OneOf(_, values) => values.iter().flatten().for_each(&mut add),
+                Resolution::Constant(constant) => add(&constant),
+                Resolution::OneOf(_, values) => values.iter().flatten().for_each(&mut add),
                 _ => {}
             }
         }
@@ -141,15 +143,15 @@ impl Comparison<'_> {
     fn node<F: Clone>(
         &mut self,
         selector: &Selector,
-        found: Found<F>,
+        found: Resolution<F>,
         key: u32,
     ) -> Option<Node<F>> {
         match found {
-            Found::Nothing => None,
-            Found::Constant(constant) => {
+            Resolution::Nothing => None,
+            Resolution::Constant(constant) => {
                 self.holds(selector, &constant).map(|truth| Node::Constant(truth))
             }
-            Found::OneOf(field, values) => {
+            Resolution::OneOf(field, values) => {
                 let mut fits = false;
                 let mut set = Vec::new();
                 for (index, value) in (0..).zip(&*values) {
@@ -167,11 +169,11 @@ impl Comparison<'_> {
                 let (key, absent, always) = ((key, 0), false, true);
                 Some(Node::test(Test { field, key, predicate, absent, always }))
             }
-            Found::Fields(fields) => {
+            Resolution::Fields(fields) => {
                 let mut nodes = Vec::new();
                 for (number, readable) in (0..).zip(fields) {
-                    self.finding.add_type(&readable.of);
-                    let Some(predicate) = self.predicate(selector, &readable.of) else {
+                    self.finding.add_type(&readable.field_type);
+                    let Some(predicate) = self.predicate(selector, &readable.field_type) else {
                         self.finding.add(false, true);
                         continue;
                     };
@@ -189,7 +191,7 @@ impl Comparison<'_> {
     /// Returns the result of the comparison for a constant. `None` if the comparison is
     /// invalid.
     fn holds(&mut self, selector: &Selector, constant: &Constant) -> Option<bool> {
-        let predicate = self.predicate(selector, &constant.of);
+        let predicate = self.predicate(selector, &constant.field_type);
         let holds = predicate.map(|predicate| match (predicate, &constant.value) {
             (Predicate::Integer { set, .. }, ConstantValue::Integer(n)) => set.contains(*n),
             (Predicate::Other { predicate: OtherPredicate::Present, negated }, _) => !negated,
@@ -300,7 +302,7 @@ impl Comparison<'_> {
         selector: &Selector,
     ) -> Result<Predicate, Misfit> {
         let negated = is_negation(relation);
-        if matches!(relation, Relation::Like | Relation::NotLike) {
+        if matches!(relation, Relation::Matches | Relation::NotMatches) {
             return Ok(integer_predicate(of, labels_like(of, value, selector)?, negated));
         }
         if matches!(relation, Relation::Eq | Relation::Ne) {
@@ -332,7 +334,7 @@ fn explained(fault: Diagnostic, selector: &Selector, of: &FieldType) -> Diagnost
 }
 
 fn is_negation(relation: Relation) -> bool {
-    matches!(relation, Relation::Ne | Relation::NotLike)
+    matches!(relation, Relation::Ne | Relation::NotMatches)
 }
 
 /// Returns the predicate of an expression without a value, or a fault if the type does
@@ -347,7 +349,7 @@ fn without_value(
             Ok(integer_predicate(i, all_integers(i), false))
         }
         (ExprKind::Exists(_), _) => Ok(other_predicate(OtherPredicate::Present, false)),
-        (ExprKind::Is(_), FieldType::Integer(i)) if i.unit == Unit::Truth => {
+        (ExprKind::Is(_), FieldType::Integer(i)) if i.unit == IntegerKind::Truth => {
             Ok(integer_predicate(i, Ranges::of(1, 1), false))
         }
         (ExprKind::Is(_), _) => {
@@ -381,7 +383,7 @@ fn other_than_integer(
 ) -> Result<Predicate, Diagnostic> {
     let negated = is_negation(relation);
     let equality = matches!(relation, Relation::Eq | Relation::Ne);
-    let likeness = matches!(relation, Relation::Like | Relation::NotLike);
+    let likeness = matches!(relation, Relation::Matches | Relation::NotMatches);
     match of {
         FieldType::Opaque(_) => Err(not_compared(of, selector)),
         FieldType::Float if likeness => Err(no_pattern(of, selector)),

@@ -5,7 +5,7 @@ use ltt_read::metadata::nearest;
 use super::bounds;
 use crate::diagnostic::Diagnostic;
 use crate::environment::Environment;
-use crate::model::{FieldType, IntegerType, Unit};
+use crate::model::{FieldType, IntegerKind, IntegerType};
 use crate::ranges::Ranges;
 use crate::syntax::{ExactNumber, Literal, LiteralKind};
 
@@ -39,7 +39,7 @@ pub(super) fn numbers(
     environment: &Environment,
 ) -> Result<Ranges, Misfit> {
     match &literal.kind {
-        LiteralKind::Text(name) if of.unit == Unit::Number => label(of, name, literal),
+        LiteralKind::Text(name) if of.unit == IntegerKind::Number => label(of, name, literal),
         _ => {
             let Between { floor, ceil } = number(of, literal, environment).map_err(Misfit::Type)?;
             let (low, high) = bounds(of);
@@ -61,11 +61,13 @@ pub(super) fn number(
         |fault: crate::environment::TimeFault| Diagnostic::new(literal.span, fault.to_string());
     let mismatch = || mismatch(&FieldType::Integer(of.clone()), literal);
     // A number without a unit is in seconds if it is compared with a time.
-    let power = if of.unit == Unit::Time { NS } else { 0 };
+    let power = if of.unit == IntegerKind::Time { NS } else { 0 };
     let (floor, ceil) = match (&literal.kind, of.unit) {
-        (LiteralKind::Int(seconds), Unit::Time) => whole(seconds.saturating_mul(1_000_000_000)),
+        (LiteralKind::Int(seconds), IntegerKind::Time) => {
+            whole(seconds.saturating_mul(1_000_000_000))
+        }
         (LiteralKind::Int(n), _) => whole(*n),
-        (LiteralKind::Decimal(ns), Unit::Time) => whole(*ns),
+        (LiteralKind::Decimal(ns), IntegerKind::Time) => whole(*ns),
         (LiteralKind::Decimal(units), _) => {
             let (floor, rest) = (units.div_euclid(1_000_000_000), units.rem_euclid(1_000_000_000));
             (floor, floor + i128::from(rest != 0))
@@ -74,14 +76,16 @@ pub(super) fn number(
             ExactNumber::of_double(*double).ok_or_else(mismatch)?.between(power)
         }
         (LiteralKind::Number(number) | LiteralKind::LargeInt(number), _) => number.between(power),
-        (LiteralKind::Bool(truth), Unit::Truth) => whole(i128::from(*truth)),
-        (LiteralKind::Duration(ns), Unit::Number | Unit::Time) => whole(*ns),
-        (LiteralKind::FineDuration(ns), Unit::Number | Unit::Time) => ns.between(0),
-        (LiteralKind::DateTime(at), Unit::Time) => whole(environment.date_time(*at).map_err(time)?),
-        (LiteralKind::TimeOfDay(ns), Unit::Time) => {
+        (LiteralKind::Bool(truth), IntegerKind::Truth) => whole(i128::from(*truth)),
+        (LiteralKind::Duration(ns), IntegerKind::Number | IntegerKind::Time) => whole(*ns),
+        (LiteralKind::FineDuration(ns), IntegerKind::Number | IntegerKind::Time) => ns.between(0),
+        (LiteralKind::DateTime(at), IntegerKind::Time) => {
+            whole(environment.date_time(*at).map_err(time)?)
+        }
+        (LiteralKind::TimeOfDay(ns), IntegerKind::Time) => {
             whole(environment.time_of_day(*ns).map_err(time)?)
         }
-        (LiteralKind::Text(_), Unit::Number) if !of.labels.is_empty() => {
+        (LiteralKind::Text(_), IntegerKind::Number) if !of.labels.is_empty() => {
             let error = Diagnostic::new(literal.span, "labels have no order");
             return Err(error.help("compare them by `==`, `!=`, `in` or `=~`, or use numbers"));
         }
@@ -130,9 +134,9 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
             error.replace(literal.span, format!("\"{literal}\""))
         }
         (FieldType::Integer(i), LiteralKind::Text(text)) => match (i.unit, text.parse::<i64>()) {
-            (Unit::Number, Ok(number)) => error.replace(literal.span, number.to_string()),
-            (Unit::Truth, _) => error.help("its values are `true` and `false`"),
-            (Unit::Time, _) => error.help(
+            (IntegerKind::Number, Ok(number)) => error.replace(literal.span, number.to_string()),
+            (IntegerKind::Truth, _) => error.help("its values are `true` and `false`"),
+            (IntegerKind::Time, _) => error.help(
                 "times are written `1795231463.43`, `12ms`, `03:02:07.5` or `2026-11-21T03:02`",
             ),
             _ => error,

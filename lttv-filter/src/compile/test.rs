@@ -115,7 +115,7 @@ impl OtherPredicate {
                 Relation::Le => value <= *wanted,
                 Relation::Gt => value > *wanted,
                 Relation::Ge => value >= *wanted,
-                Relation::Like | Relation::NotLike => false,
+                Relation::Matches | Relation::NotMatches => false,
             },
             OtherPredicate::FloatOneOf(wanted) => wanted.contains(&value),
             _ => false,

@@ -1,7 +1,7 @@
 //! Reads the events that pass a filter, and as little other data as possible.
 
 use ltt_read::choice::Spans;
-use ltt_read::{Event, Look, Merge};
+use ltt_read::{Decision, Event, Merge};
 
 use crate::filters::Filters;
 
@@ -14,7 +14,7 @@ use crate::filters::Filters;
 /// The result is the part of the full read that passes, in the same order, even where
 /// clocks go back: see [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
 #[derive(Debug)]
-pub struct Matches<'f> {
+pub struct FilteredEvents<'f> {
     filters: &'f Filters,
     merge: Merge,
     spans: Spans,
@@ -22,13 +22,13 @@ pub struct Matches<'f> {
     all: bool,
 }
 
-impl<'f> Matches<'f> {
+impl<'f> FilteredEvents<'f> {
     pub(crate) fn new(filters: &'f Filters) -> Self {
         let wanted = |trace, tracefile| filters.can_match(trace, tracefile);
-        let mut merge = Merge::of_tracefiles(filters.traces(), wanted);
+        let mut merge = Merge::with_tracefiles(filters.traces(), wanted);
         let mut spans = Spans::new(filters.spans());
         spans.enter(&mut merge, None);
-        Matches { filters, merge, spans, all: filters.match_all() }
+        FilteredEvents { filters, merge, spans, all: filters.matches_all() }
     }
 
     /// Returns the next event that passes. `None` after the last one.
@@ -43,11 +43,11 @@ impl<'f> Matches<'f> {
             let past = |event: &Event<'_>| event.timestamp().is_some_and(|time| time > last);
             let event = self.merge.next_taken(|event| {
                 if filters.matches(event) {
-                    Look::Take
+                    Decision::Take
                 } else if past(event) {
-                    Look::Stop
+                    Decision::Stop
                 } else {
-                    Look::Leave
+                    Decision::Leave
                 }
             })?;
             match event.timestamp().filter(|_| past(&event)) {

@@ -5,7 +5,7 @@ mod matches;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use ltt_read::choice::{Choice, Shortcut, Verdict, Verdicts};
+use ltt_read::choice::{EventSelection, Shortcut, Verdict, Verdicts};
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
@@ -17,7 +17,7 @@ use crate::filter::{Analysis, Filter, can_have_events, needs_day, start_time};
 use crate::ranges::Ranges;
 use crate::trace::{NoState, StateFields, StateView};
 
-pub use matches::Matches;
+pub use matches::FilteredEvents;
 
 /// A filter for several traces: an expression, compiled for each trace.
 ///
@@ -69,7 +69,7 @@ impl Filters {
     /// Returns an error for each comparison that is invalid for all events of all traces.
     /// Without traces, there are no errors.
     pub fn new(expression: &Expression, traces: &[Arc<Trace>]) -> Result<Self, FilterError> {
-        Self::within(expression, traces, &Environment::new(), &NoState)
+        Self::with_environment(expression, traces, &Environment::new(), &NoState)
     }
 
     /// Builds a filter from an expression, with an environment for times and with the
@@ -78,7 +78,7 @@ impl Filters {
     /// # Errors
     ///
     /// Returns an error under the conditions of [`new`](Self::new).
-    pub fn within(
+    pub fn with_environment(
         expression: &Expression,
         traces: &[Arc<Trace>],
         environment: &Environment,
@@ -159,7 +159,7 @@ impl Filters {
         for known in &self.known {
             all.join(&known.findings);
         }
-        let notes = all.notes(self.expression.tree(), self.match_none());
+        let notes = all.notes(self.expression.tree(), self.matches_none());
         FilterNotes::new(self.expression.text(), notes)
     }
 
@@ -180,7 +180,7 @@ impl Filters {
     }
 
     /// Returns the filter of the trace with an index.
-    pub fn of_trace(&self, trace: usize) -> Option<&Filter> {
+    pub fn for_trace(&self, trace: usize) -> Option<&Filter> {
         self.filters.get(trace)
     }
 
@@ -211,32 +211,32 @@ impl Filters {
     /// them. If events without a time can pass, the only span is [`TimeSpan::ALL`].
     pub fn spans(&self) -> Vec<TimeSpan> {
         let all = self.filters.iter().flat_map(Filter::spans);
-        let ranges = all.map(|span| (span.begin.ns().into(), span.end.ns().into()));
+        let ranges = all.map(|span| (span.start.as_ns().into(), span.end.as_ns().into()));
         let time = |ns: i128| Timestamp::from_ns(ns as i64); // from 64 bits, above
-        let span = |(a, b): &(i128, i128)| TimeSpan { begin: time(*a), end: time(*b) };
+        let span = |(a, b): &(i128, i128)| TimeSpan { start: time(*a), end: time(*b) };
         Ranges::union_of(ranges.collect()).as_slice().iter().map(span).collect()
     }
 
     /// Returns `true` if all events are known in advance to pass.
-    pub fn match_all(&self) -> bool {
+    pub fn matches_all(&self) -> bool {
         self.verdicts.are_all(Verdict::Always)
     }
 
     /// Returns `true` if no event can pass, although the traces can have events.
-    pub fn match_none(&self) -> bool {
+    pub fn matches_none(&self) -> bool {
         let can_have_events = self.traces.iter().any(|trace| can_have_events(trace));
         can_have_events && !self.filters.iter().any(Filter::can_match)
     }
 
     /// Reads the events that pass, in time order, and as little other data as possible.
-    pub fn read(&self) -> Matches<'_> {
-        Matches::new(self)
+    pub fn read(&self) -> FilteredEvents<'_> {
+        FilteredEvents::new(self)
     }
 }
 
-impl Choice for Filters {
+impl EventSelection for Filters {
     #[inline]
-    fn chooses(&self, event: &Event<'_>) -> bool {
+    fn matches(&self, event: &Event<'_>) -> bool {
         self.matches(event)
     }
 
@@ -248,7 +248,7 @@ impl Choice for Filters {
         self.filters.get(trace)?.shortcut(event_type)
     }
 
-    fn may_choose(&self, trace: usize, tracefile: usize) -> bool {
+    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
         self.can_match(trace, tracefile)
     }
 

@@ -29,7 +29,7 @@ pub struct IntegerType {
     /// The labels of values, for enumerations.
     pub labels: Vec<Label>,
     /// The meaning of the values.
-    pub unit: Unit,
+    pub unit: IntegerKind,
 }
 
 /// A label of an enumeration.
@@ -44,7 +44,7 @@ pub struct Label {
 /// The meaning of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unit {
+pub enum IntegerKind {
     /// A number without a unit. It is compared with a duration as a number of ns.
     Number,
     /// A truth value: 0 for false, 1 for true.
@@ -61,28 +61,33 @@ impl FieldType {
             true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
             false => (0, (1i128 << bits) - 1),
         };
-        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: Unit::Number })
+        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: IntegerKind::Number })
     }
 
     /// Creates the type of truth values: the integers 0 and 1.
     pub fn truth() -> Self {
-        FieldType::Integer(IntegerType { low: 0, high: 1, labels: Vec::new(), unit: Unit::Truth })
+        FieldType::Integer(IntegerType {
+            low: 0,
+            high: 1,
+            labels: Vec::new(),
+            unit: IntegerKind::Truth,
+        })
     }
 
     /// Creates the type of points in time, in signed ns.
     pub fn time() -> Self {
         let (low, high) = (i64::MIN.into(), i64::MAX.into());
-        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: Unit::Time })
+        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: IntegerKind::Time })
     }
 
     /// Returns the name of the type, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             FieldType::Integer(i) => match i.unit {
-                Unit::Time => "a time",
-                Unit::Truth => "a truth value",
-                Unit::Number if !i.labels.is_empty() => "an enumeration",
-                Unit::Number => "an integer",
+                IntegerKind::Time => "a time",
+                IntegerKind::Truth => "a truth value",
+                IntegerKind::Number if !i.labels.is_empty() => "an enumeration",
+                IntegerKind::Number => "an integer",
             },
             FieldType::Float => "a floating-point number",
             FieldType::Text => "text",

@@ -11,8 +11,8 @@ mod found;
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-pub use field_type::{FieldType, IntegerType, Label, Unit};
-pub use found::{Constant, ConstantValue, Found, Problem, Readable};
+pub use field_type::{FieldType, IntegerKind, IntegerType, Label};
+pub use found::{Constant, ConstantValue, FieldAccess, Resolution, SelectorError};
 
 use crate::syntax::Selector;
 
@@ -28,7 +28,7 @@ pub trait Model {
     fn types(&self) -> u32;
 
     /// Finds the fields that a selector refers to in records of a type.
-    fn find(&self, record_type: u32, selector: &Selector) -> Found<Self::Field>;
+    fn find(&self, record_type: u32, selector: &Selector) -> Resolution<Self::Field>;
 
     /// Checks a selector. Called before [`find`](Self::find), and independently of a
     /// type.
@@ -36,7 +36,7 @@ pub trait Model {
     /// # Errors
     ///
     /// Returns an error if the selector is invalid for all types.
-    fn check(&self, selector: &Selector) -> Result<(), Problem>;
+    fn check(&self, selector: &Selector) -> Result<(), SelectorError>;
 }
 
 /// A record that can be filtered.

@@ -20,7 +20,7 @@ impl Expr {
 
     /// Creates a parity, which is true if an odd number of terms is: `a ^ b`. Without
     /// terms, it is `false`.
-    pub fn odd(terms: impl IntoIterator<Item = Expr>) -> Expr {
+    pub fn xor(terms: impl IntoIterator<Item = Expr>) -> Expr {
         Self::joined(terms, false, ExprKind::Xor)
     }
 
@@ -90,7 +90,7 @@ impl Selector {
 
     /// Creates a comparison with a pattern: `field =~ "pattern"`.
     pub fn like(&self, pattern: &str) -> Expr {
-        self.compare(Relation::Like, pattern)
+        self.compare(Relation::Matches, pattern)
     }
 
     /// Creates a membership test: `field in (…)`.

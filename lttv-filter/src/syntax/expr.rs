@@ -91,9 +91,9 @@ pub enum Relation {
     /// The field is greater than or equal to the value: `>=`.
     Ge,
     /// The text or label matches a pattern: `=~`.
-    Like,
+    Matches,
     /// The text or label does not match a pattern: `!~`.
-    NotLike,
+    NotMatches,
 }
 
 impl Relation {
@@ -106,8 +106,8 @@ impl Relation {
             Relation::Le => "<=",
             Relation::Gt => ">",
             Relation::Ge => ">=",
-            Relation::Like => "=~",
-            Relation::NotLike => "!~",
+            Relation::Matches => "=~",
+            Relation::NotMatches => "!~",
         }
     }
 
@@ -120,7 +120,7 @@ impl Relation {
             Relation::Le => Relation::Ge,
             Relation::Gt => Relation::Lt,
             Relation::Ge => Relation::Le,
-            Relation::Like | Relation::NotLike => return None,
+            Relation::Matches | Relation::NotMatches => return None,
         })
     }
 }

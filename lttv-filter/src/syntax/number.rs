@@ -1,4 +1,4 @@
-//! Numbers, with or without a unit of time.
+//! NumberStatistics, with or without a unit of time.
 
 use super::exact::ExactNumber;
 use super::literal::LiteralKind;

@@ -367,10 +367,10 @@ impl<'a> Parser<'a> {
         let rooted = self.peek().kind == TokenKind::Dot;
         let (root, mut steps) = match first.kind {
             TokenKind::Word(word) if rooted && Root::of(&word).is_some() => {
-                (Root::of(&word).unwrap_or(Root::Bare), Vec::new())
+                (Root::of(&word).unwrap_or(Root::Unqualified), Vec::new())
             }
             TokenKind::Word(name) | TokenKind::Name(name) => {
-                (Root::Bare, vec![Step { kind: StepKind::Name(name), span: start }])
+                (Root::Unqualified, vec![Step { kind: StepKind::Name(name), span: start }])
             }
             _ => return Err(Fault),
         };

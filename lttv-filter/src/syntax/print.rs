@@ -74,7 +74,7 @@ impl Display for Selector {
         for (i, step) in self.steps.iter().enumerate() {
             match &step.kind {
                 StepKind::Name(name) => {
-                    let first = self.root == Root::Bare && i == 0;
+                    let first = self.root == Root::Unqualified && i == 0;
                     if !first {
                         f.write_str(".")?;
                     }

@@ -25,7 +25,7 @@ impl PartialEq for Selector {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Root {
     /// No root: a field by its name alone, in any scope that has one with this name.
-    Bare,
+    Unqualified,
     /// The event, its fields and contexts: `event.`.
     Event,
     /// The header and context of the event's packet: `packet.`.
@@ -41,14 +41,14 @@ pub enum Root {
 }
 
 impl Root {
-    /// All roots except [`Root::Bare`], which is not written.
-    pub const WRITTEN: [Root; 6] =
+    /// All roots except [`Root::Unqualified`], which is not written.
+    pub const QUALIFIED: [Root; 6] =
         [Root::Event, Root::Packet, Root::Tracefile, Root::Channel, Root::Trace, Root::State];
 
-    /// Returns the word of the root. Empty for [`Root::Bare`].
+    /// Returns the word of the root. Empty for [`Root::Unqualified`].
     pub fn word(self) -> &'static str {
         match self {
-            Root::Bare => "",
+            Root::Unqualified => "",
             Root::Event => "event",
             Root::Packet => "packet",
             Root::Tracefile => "tracefile",
@@ -60,7 +60,7 @@ impl Root {
 
     /// Finds the root with a word, in upper or lower case.
     pub(crate) fn of(word: &str) -> Option<Root> {
-        Root::WRITTEN.into_iter().find(|root| root.word().eq_ignore_ascii_case(word))
+        Root::QUALIFIED.into_iter().find(|root| root.word().eq_ignore_ascii_case(word))
     }
 }
 
@@ -111,7 +111,7 @@ impl Selector {
 
     /// Creates a selector of a field by its name alone.
     pub fn bare(name: &str) -> Self {
-        Self::new(Root::Bare, name)
+        Self::new(Root::Unqualified, name)
     }
 
     /// Creates the selector `event.NAME`.

@@ -3,7 +3,7 @@
 use ltt_read::FieldStep;
 use ltt_read::schema::{FieldClass, FieldKind, Length};
 
-use crate::model::{FieldType, IntegerType, Label, Unit};
+use crate::model::{FieldType, IntegerKind, IntegerType, Label};
 use crate::syntax::{Step, StepKind};
 
 /// The maximum number of fields that steps can lead to through nested variants.
@@ -135,5 +135,5 @@ fn labelled(of: FieldType, class: &FieldClass) -> FieldType {
         ranges: ranges.clone(),
     };
     let labels = mappings.iter().map(|m| label(&m.label, &m.ranges)).collect();
-    FieldType::Integer(IntegerType { labels, unit: Unit::Number, ..integer.clone() })
+    FieldType::Integer(IntegerType { labels, unit: IntegerKind::Number, ..integer.clone() })
 }

@@ -10,7 +10,8 @@ use super::fields::TraceField;
 use super::names;
 use super::state::StateFields;
 use crate::model::{
-    Constant, ConstantValue, FieldType, Found, IntegerType, Label, Model, Problem, Readable, Unit,
+    Constant, ConstantValue, FieldAccess, FieldType, IntegerKind, IntegerType, Label, Model,
+    Resolution, SelectorError,
 };
 use crate::syntax::{Root, Selector, Step, StepKind};
 
@@ -57,28 +58,28 @@ impl Model for TraceModel<'_> {
         self.schema().event_types.len() as u32
     }
 
-    fn find(&self, record_type: u32, selector: &Selector) -> Found<TraceField> {
+    fn find(&self, record_type: u32, selector: &Selector) -> Resolution<TraceField> {
         let id = EventTypeId(record_type);
         let Some(event_type) = self.schema().event_types.get(id.index()) else {
-            return Found::Nothing;
+            return Resolution::Nothing;
         };
-        let Ok(property) = property(selector) else { return Found::Nothing };
-        let text = |text: &str| Found::Constant(Constant::text(text));
+        let Ok(property) = property(selector) else { return Resolution::Nothing };
+        let text = |text: &str| Resolution::Constant(Constant::text(text));
         match property {
             Property::Name => text(event_type.name()),
             Property::Category => {
-                event_type.name().split_once(':').map_or(Found::Nothing, |(c, _)| text(c))
+                event_type.name().split_once(':').map_or(Resolution::Nothing, |(c, _)| text(c))
             }
             Property::Subname => {
                 text(event_type.name().split_once(':').map_or(event_type.name(), |(_, s)| s))
             }
-            Property::Id => Found::Constant(Constant::integer(event_type.id)),
-            Property::LogLevel => event_type.log_level.map_or(Found::Nothing, log_level),
+            Property::Id => Resolution::Constant(Constant::integer(event_type.id)),
+            Property::LogLevel => event_type.log_level.map_or(Resolution::Nothing, log_level),
             Property::Time => self.clocked(id, TraceField::Time, FieldType::time()),
             Property::Cycles => self.clocked(id, TraceField::Cycles, FieldType::integer(64, false)),
             Property::Field { event, scopes, steps } => {
                 if event.is_some_and(|step| !is_event(step, event_type)) {
-                    return Found::Nothing;
+                    return Resolution::Nothing;
                 }
                 self.field(id, scopes, steps)
             }
@@ -91,50 +92,56 @@ impl Model for TraceModel<'_> {
                 .trace
                 .path()
                 .file_name()
-                .map_or(Found::Nothing, |name| text(&name.to_string_lossy())),
+                .map_or(Resolution::Nothing, |name| text(&name.to_string_lossy())),
             Property::TracePath => text(&self.trace.path().to_string_lossy()),
             Property::TraceUuid => {
-                self.trace.uuid().map_or(Found::Nothing, |uuid| text(&uuid.to_string()))
+                self.trace.uuid().map_or(Resolution::Nothing, |uuid| text(&uuid.to_string()))
             }
             Property::Env(name) => match self.schema().env(name) {
-                None => Found::Nothing,
+                None => Resolution::Nothing,
                 Some(EnvValue::Str(value)) => text(value),
                 Some(EnvValue::Int(value)) => {
                     let of = FieldType::integer(64, *value < 0);
-                    Found::Constant(Constant { of, value: ConstantValue::Integer(*value) })
+                    Resolution::Constant(Constant {
+                        field_type: of,
+                        value: ConstantValue::Integer(*value),
+                    })
                 }
             },
             Property::State(name) => match self.state.find(name) {
-                None => Found::Nothing,
+                None => Resolution::Nothing,
                 Some((field, of)) => {
                     let (field, always) = (TraceField::State(field), false);
-                    Found::Fields(vec![Readable { field, of, always }])
+                    Resolution::Fields(vec![FieldAccess { field, field_type: of, always }])
                 }
             },
         }
     }
 
-    fn check(&self, selector: &Selector) -> Result<(), Problem> {
+    fn check(&self, selector: &Selector) -> Result<(), SelectorError> {
         match property(selector)? {
             Property::Field { event, scopes, steps } => {
                 self.check_field(selector, event, scopes, steps)
             }
             Property::Env(name) if self.schema().env(name).is_none() => {
                 let step = &selector.steps[1];
-                let problem =
-                    Problem::new(step.span, format!("the trace's environment has no `{name}`"));
+                let problem = SelectorError::new(
+                    step.span,
+                    format!("the trace's environment has no `{name}`"),
+                );
                 Err(problem.nearest(name, self.schema().env.iter().map(|(name, _)| &**name)))
             }
             Property::State(name) if self.state.find(name).is_none() => {
                 let names = self.state.names();
                 if names.is_empty() {
-                    let problem = Problem::new(selector.span, "no state is available here");
+                    let problem = SelectorError::new(selector.span, "no state is available here");
                     return Err(
                         problem.help("`state.` fields need a program that tracks the state")
                     );
                 }
                 let step = &selector.steps[0];
-                let problem = Problem::new(step.span, format!("there is no `{name}` in the state"));
+                let problem =
+                    SelectorError::new(step.span, format!("there is no `{name}` in the state"));
                 Err(problem.nearest(name, names.iter().map(|name| &**name)))
             }
             _ => Ok(()),
@@ -148,21 +155,30 @@ impl<'t> TraceModel<'t> {
     }
 
     /// Finds a field that events have if their stream has a clock.
-    fn clocked(&self, id: EventTypeId, field: TraceField, of: FieldType) -> Found<TraceField> {
+    fn clocked(&self, id: EventTypeId, field: TraceField, of: FieldType) -> Resolution<TraceField> {
         match self.schema().stream_of(id).default_clock {
-            Some(_) => Found::Fields(vec![Readable { field, of, always: true }]),
-            None => Found::Nothing,
+            Some(_) => {
+                Resolution::Fields(vec![FieldAccess { field, field_type: of, always: true }])
+            }
+            None => Resolution::Nothing,
         }
     }
 
-    fn of_tracefile(&self, value: impl Fn(&Tracefile) -> Option<Constant>) -> Found<TraceField> {
+    fn of_tracefile(
+        &self,
+        value: impl Fn(&Tracefile) -> Option<Constant>,
+    ) -> Resolution<TraceField> {
         let values: Arc<[_]> = self.trace.tracefiles().iter().map(value).collect();
-        if values.is_empty() { Found::Nothing } else { Found::OneOf(TraceField::Tracefile, values) }
+        if values.is_empty() {
+            Resolution::Nothing
+        } else {
+            Resolution::OneOf(TraceField::Tracefile, values)
+        }
     }
 
     /// Finds the fields of an event type that steps lead to, in the first scope that has
     /// any.
-    fn field(&self, id: EventTypeId, scopes: &[Scope], steps: &[Step]) -> Found<TraceField> {
+    fn field(&self, id: EventTypeId, scopes: &[Scope], steps: &[Step]) -> Resolution<TraceField> {
         for scope in scopes {
             let Some(class) = root(self.schema(), id, *scope) else { continue };
             let Some(targets) = targets(class, steps) else { continue };
@@ -174,14 +190,14 @@ impl<'t> TraceModel<'t> {
                     (_, true) => TraceField::Text(field),
                     _ => TraceField::Any(field),
                 };
-                Some(Readable { field, of, always: target.always })
+                Some(FieldAccess { field, field_type: of, always: target.always })
             };
             let fields: Vec<_> = targets.iter().filter_map(readable).collect();
             if !fields.is_empty() {
-                return Found::Fields(fields);
+                return Resolution::Fields(fields);
             }
         }
-        Found::Nothing
+        Resolution::Nothing
     }
 
     /// Returns whether steps lead to a field of an event type in a scope.
@@ -196,7 +212,7 @@ impl<'t> TraceModel<'t> {
         event: Option<&Step>,
         scopes: &'static [Scope],
         steps: &[Step],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), SelectorError> {
         let types = || {
             let all = (0..).map(EventTypeId).zip(&self.schema().event_types);
             all.filter(|(_, e)| event.is_none_or(|step| is_event(step, e))).map(|(id, _)| id)
@@ -206,7 +222,7 @@ impl<'t> TraceModel<'t> {
         {
             let name = step.name().unwrap_or_default();
             let problem =
-                Problem::new(step.span, format!("there is no event `{name}` in the trace"));
+                SelectorError::new(step.span, format!("there is no event `{name}` in the trace"));
             let names = self.schema().event_types.iter().map(EventType::name);
             return Err(problem.nearest(name, names));
         }
@@ -219,13 +235,15 @@ impl<'t> TraceModel<'t> {
         match &*found {
             [_] => Ok(()),
             // With a root, the first scope is meant.
-            [_, ..] if selector.root != Root::Bare => Ok(()),
+            [_, ..] if selector.root != Root::Unqualified => Ok(()),
             [a, b, ..] => {
                 let name = selector.steps[0].name().unwrap_or_default();
                 let message = format!("`{name}` is in {} and in {}", place(**a), place(**b));
                 let help =
                     format!("write `{}` or `{}`", written(**a, selector), written(**b, selector));
-                Err(Problem::new(selector.span, message).help(help).with_valid_steps(usize::MAX))
+                Err(SelectorError::new(selector.span, message)
+                    .help(help)
+                    .with_valid_steps(usize::MAX))
             }
             [] => {
                 // The number of valid steps.
@@ -249,7 +267,7 @@ impl<'t> TraceModel<'t> {
         steps: &[Step],
         valid: usize,
         types: Vec<EventTypeId>,
-    ) -> Problem {
+    ) -> SelectorError {
         let mut names = Vec::new();
         for (id, scope) in types.iter().flat_map(|id| scopes.iter().map(|scope| (*id, *scope))) {
             let Some(class) = root(self.schema(), id, scope) else { continue };
@@ -260,13 +278,13 @@ impl<'t> TraceModel<'t> {
         names.sort_unstable();
         names.dedup();
         let Some(step) = steps.get(valid) else {
-            return Problem::new(selector.span, "no event has this field");
+            return SelectorError::new(selector.span, "no event has this field");
         };
         let name = match &step.kind {
             StepKind::Name(name) => name,
             StepKind::Index(index) => {
                 let problem =
-                    Problem::new(step.span, format!("there is no element [{index}] here"));
+                    SelectorError::new(step.span, format!("there is no element [{index}] here"));
                 return match names.is_empty() {
                     true => {
                         problem.help("the field is not an array, or it is shorter in all events")
@@ -274,7 +292,9 @@ impl<'t> TraceModel<'t> {
                     false => problem.help("the field is not an array; its members follow a point"),
                 };
             }
-            StepKind::Any => return Problem::new(step.span, "`*` can only stand for an event"),
+            StepKind::Any => {
+                return SelectorError::new(step.span, "`*` can only stand for an event");
+            }
         };
         let message = match (valid, event.and_then(Step::name), scopes) {
             (0, Some(event), _) => format!("`{event}` has no field `{name}`"),
@@ -284,10 +304,10 @@ impl<'t> TraceModel<'t> {
             (0, ..) => format!("no event has a field `{name}`"),
             _ => format!("there is no `{name}` in this field"),
         };
-        let problem = Problem::new(step.span, message);
+        let problem = SelectorError::new(step.span, message);
         let other = names::OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         match other {
-            Some((_, meant)) if selector.root == Root::Bare && valid == 0 => {
+            Some((_, meant)) if selector.root == Root::Unqualified && valid == 0 => {
                 problem.help(format!("perhaps `{meant}` was meant"))
             }
             _ if names.is_empty() && valid > 0 => problem.help("it has no members"),
@@ -314,12 +334,12 @@ fn root(schema: &Schema, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
 }
 
 /// Returns the property that a selector refers to, independently of the trace.
-fn property(selector: &Selector) -> Result<Property<'_>, Problem> {
+fn property(selector: &Selector) -> Result<Property<'_>, SelectorError> {
     const CONTEXTS: &[Scope] = &[Scope::SpecificContext, Scope::CommonContext];
     let steps = &*selector.steps;
     let of_any = |scopes, steps| field(selector, None, scopes, steps);
     match selector.root {
-        Root::Bare => return of_any(&BARE_SCOPES, steps),
+        Root::Unqualified => return of_any(&BARE_SCOPES, steps),
         Root::State => return single(selector, 1).map(Property::State),
         _ => {}
     }
@@ -327,7 +347,8 @@ fn property(selector: &Selector) -> Result<Property<'_>, Problem> {
     let property = match (selector.root, first) {
         (Root::Event, "fields" | "field") => {
             let Some(event) = steps.get(1) else {
-                let problem = Problem::new(selector.span, "an event and a field have to follow");
+                let problem =
+                    SelectorError::new(selector.span, "an event and a field have to follow");
                 return Err(
                     problem.help("write `event.fields.EVENT.FIELD` or `event.fields.*.FIELD`")
                 );
@@ -356,7 +377,7 @@ fn property(selector: &Selector) -> Result<Property<'_>, Problem> {
             let span = steps.first().map_or(selector.span, |step| step.span);
             let word = root.word();
             let names = names::after(root);
-            let problem = Problem::new(
+            let problem = SelectorError::new(
                 span,
                 match first {
                     "" => format!("a name has to follow `{word}.`"),
@@ -372,9 +393,10 @@ fn property(selector: &Selector) -> Result<Property<'_>, Problem> {
     };
     match steps.get(1) {
         None => Ok(property),
-        Some(step) => {
-            Err(Problem::new(step.span, format!("`{}.{first}` has no parts", selector.root.word())))
-        }
+        Some(step) => Err(SelectorError::new(
+            step.span,
+            format!("`{}.{first}` has no parts", selector.root.word()),
+        )),
     }
 }
 
@@ -383,31 +405,34 @@ fn field<'s>(
     event: Option<&'s Step>,
     scopes: &'static [Scope],
     steps: &'s [Step],
-) -> Result<Property<'s>, Problem> {
+) -> Result<Property<'s>, SelectorError> {
     if let Some(step) = event
         && matches!(step.kind, StepKind::Index(_))
     {
-        return Err(Problem::new(step.span, "expected the name of an event, or `*` for any event"));
+        return Err(SelectorError::new(
+            step.span,
+            "expected the name of an event, or `*` for any event",
+        ));
     }
     if let (Some(name), []) = (event.and_then(Step::name), steps) {
-        let problem = Problem::new(selector.span, "an event and a field have to follow");
+        let problem = SelectorError::new(selector.span, "an event and a field have to follow");
         return Err(problem.help(format!(
             "write `event.fields.*.{name}` for any event, `event.fields.{name}.FIELD` for this one"
         )));
     }
     if steps.is_empty() {
-        let problem = Problem::new(selector.span, "a field has to follow");
+        let problem = SelectorError::new(selector.span, "a field has to follow");
         return Err(problem.help("write the name of the field after it"));
     }
     Ok(Property::Field { event, scopes, steps })
 }
 
 /// Returns the last of a number of steps, which has to be a name.
-fn single(selector: &Selector, steps: usize) -> Result<&str, Problem> {
+fn single(selector: &Selector, steps: usize) -> Result<&str, SelectorError> {
     match (selector.name_at(steps - 1), selector.steps.get(steps)) {
         (Some(name), None) => Ok(name),
-        (_, Some(step)) => Err(Problem::new(step.span, "this has no parts")),
-        _ => Err(Problem::new(selector.span, "a name has to follow")),
+        (_, Some(step)) => Err(SelectorError::new(step.span, "this has no parts")),
+        _ => Err(SelectorError::new(selector.span, "a name has to follow")),
     }
 }
 
@@ -433,7 +458,7 @@ fn written(scope: Scope, selector: &Selector) -> String {
     }
 }
 
-fn log_level(level: i64) -> Found<TraceField> {
+fn log_level(level: i64) -> Resolution<TraceField> {
     let label = |(number, name): (i128, &&str)| Label {
         name: (*name).into(),
         ranges: vec![(number, number)],
@@ -442,7 +467,7 @@ fn log_level(level: i64) -> Found<TraceField> {
         low: i64::MIN.into(),
         high: i64::MAX.into(),
         labels: (0..).zip(&names::LOG_LEVELS).map(label).collect(),
-        unit: Unit::Number,
+        unit: IntegerKind::Number,
     });
-    Found::Constant(Constant { of, value: ConstantValue::Integer(level.into()) })
+    Resolution::Constant(Constant { field_type: of, value: ConstantValue::Integer(level.into()) })
 }

@@ -28,7 +28,7 @@ pub(super) fn after(root: Root) -> &'static [&'static str] {
         Root::Tracefile => &TRACEFILE,
         Root::Channel => &CHANNEL,
         Root::Trace => &TRACE,
-        Root::Bare | Root::State => &[],
+        Root::Unqualified | Root::State => &[],
     }
 }
 

@@ -1,7 +1,7 @@
 //! All fields of an event, with the selectors for them.
 
 use ltt_read::schema::{FieldClass, FieldKind, Length};
-use ltt_read::writer::Value;
+use ltt_read::writer::FieldValue;
 use lttv_filter::StepKind;
 
 /// A field of an event.
@@ -9,37 +9,37 @@ use lttv_filter::StepKind;
 pub(crate) struct There<'c> {
     pub(crate) path: Vec<StepKind>,
     pub(crate) class: &'c FieldClass,
-    pub(crate) value: Value,
+    pub(crate) value: FieldValue,
 }
 
 /// Returns all fields below one, options of variants by name and without.
 pub(crate) fn below<'c>(
     class: &'c FieldClass,
-    value: &Value,
+    value: &FieldValue,
     path: &mut Vec<StepKind>,
     all: &mut Vec<There<'c>>,
 ) {
-    let mut step = |step: StepKind, class: &'c FieldClass, value: &Value| {
+    let mut step = |step: StepKind, class: &'c FieldClass, value: &FieldValue| {
         path.push(step);
         below(class, value, path, all);
         path.pop();
     };
     match (&class.kind, value) {
-        (FieldKind::Struct(s), Value::Struct(values)) => {
+        (FieldKind::Struct(s), FieldValue::Struct(values)) => {
             for (member, value) in s.members.iter().zip(values) {
                 step(StepKind::Name(member.name.to_string()), &member.class, value);
             }
         }
-        (FieldKind::Array(array), Value::Array(values)) => {
+        (FieldKind::Array(array), FieldValue::Array(values)) => {
             for (index, value) in (0..).zip(values) {
                 step(StepKind::Index(index), &array.element, value);
             }
         }
-        (FieldKind::Option(option), Value::Option(Some(value))) => {
+        (FieldKind::Option(option), FieldValue::Option(Some(value))) => {
             below(&option.class, value, path, all);
             return;
         }
-        (FieldKind::Variant(variant), Value::Variant { option, value }) => {
+        (FieldKind::Variant(variant), FieldValue::Variant { option, value }) => {
             let option = &variant.options[*option];
             if let Some(name) = &option.name {
                 step(StepKind::Name(name.to_string()), &option.class, value);
@@ -55,15 +55,15 @@ pub(crate) fn below<'c>(
 /// Returns the field that steps lead to.
 pub(crate) fn at<'a>(
     class: &'a FieldClass,
-    value: &'a Value,
+    value: &'a FieldValue,
     steps: &[StepKind],
-) -> Option<(&'a FieldClass, &'a Value)> {
+) -> Option<(&'a FieldClass, &'a FieldValue)> {
     let first = steps.first();
     match (&class.kind, value) {
-        (FieldKind::Option(option), Value::Option(content)) => {
+        (FieldKind::Option(option), FieldValue::Option(content)) => {
             at(&option.class, content.as_deref()?, steps)
         }
-        (FieldKind::Variant(variant), Value::Variant { option, value }) => {
+        (FieldKind::Variant(variant), FieldValue::Variant { option, value }) => {
             let named = |name: &String| {
                 variant.options.iter().position(|o| o.name.as_deref() == Some(&**name))
             };
@@ -76,12 +76,12 @@ pub(crate) fn at<'a>(
             }
         }
         (_, _) if first.is_none() => Some((class, value)),
-        (FieldKind::Struct(s), Value::Struct(values)) => {
+        (FieldKind::Struct(s), FieldValue::Struct(values)) => {
             let Some(StepKind::Name(name)) = first else { return None };
             let member = s.members.iter().position(|member| *member.name == **name)?;
             at(&s.members[member].class, &values[member], &steps[1..])
         }
-        (FieldKind::Array(array), Value::Array(values)) => {
+        (FieldKind::Array(array), FieldValue::Array(values)) => {
             let Some(StepKind::Index(index)) = first else { return None };
             at(&array.element, values.get(*index as usize)?, &steps[1..])
         }

@@ -3,7 +3,7 @@
 
 use ltt_read::Event;
 use ltt_read::schema::{FieldClass, FieldKind, Schema};
-use ltt_read::writer::Value;
+use ltt_read::writer::FieldValue;
 use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
 
 use crate::exact::Exact;
@@ -25,7 +25,7 @@ impl Facts {
     pub(crate) fn of(event: &Event<'_>, read: Expected) -> Self {
         Facts {
             name: event.event_type().name().to_owned(),
-            time: event.timestamp().map(|time| time.ns()),
+            time: event.timestamp().map(|time| time.as_ns()),
             tracefile: event.tracefile().name().to_owned(),
             channel: event.tracefile().channel().to_owned(),
             cpu: event.tracefile().cpu(),
@@ -34,7 +34,7 @@ impl Facts {
     }
 
     /// The payload, and the specific and common context.
-    pub(crate) fn roots<'a>(&'a self, schema: &'a Schema) -> [(&'a FieldClass, &'a Value); 3] {
+    pub(crate) fn roots<'a>(&'a self, schema: &'a Schema) -> [(&'a FieldClass, &'a FieldValue); 3] {
         const NONE: &FieldClass = &FieldClass {
             kind: FieldKind::Bool(
                 ltt_read::schema::FixedLen {
@@ -59,7 +59,7 @@ impl Facts {
 
 /// A value to be compared.
 enum Found<'a> {
-    Field(&'a FieldClass, &'a Value),
+    Field(&'a FieldClass, &'a FieldValue),
     Text(&'a str),
     Number(i128),
     Time(i128),
@@ -85,13 +85,13 @@ fn find<'a>(selector: &Selector, schema: &'a Schema, facts: &'a Facts) -> Option
         StepKind::Name(name) => &**name,
         _ => "",
     };
-    let in_any = |roots: &[(&'a FieldClass, &'a Value)], steps: &[StepKind]| {
+    let in_any = |roots: &[(&'a FieldClass, &'a FieldValue)], steps: &[StepKind]| {
         let (class, value) = roots.iter().find(|(class, _)| leads(class, steps))?;
         let (class, value) = at(class, value, steps)?;
         Some(Found::Field(class, value))
     };
     match (selector.root, name(0)) {
-        (Root::Bare, _) => in_any(&[payload, specific, common], &steps),
+        (Root::Unqualified, _) => in_any(&[payload, specific, common], &steps),
         (Root::Event, "context") => in_any(&[specific, common], &steps[1..]),
         (Root::Event, "fields") if steps[1] != StepKind::Any && name(1) != facts.name => None,
         (Root::Event, "fields") => in_any(&[payload], &steps[2..]),
@@ -108,7 +108,7 @@ fn find<'a>(selector: &Selector, schema: &'a Schema, facts: &'a Facts) -> Option
 fn leaf(expr: &Expr, found: &Found<'_>) -> bool {
     match &expr.kind {
         ExprKind::Exists(_) => true,
-        ExprKind::Is(_) => matches!(found, Found::Field(_, Value::Bool(true))),
+        ExprKind::Is(_) => matches!(found, Found::Field(_, FieldValue::Bool(true))),
         ExprKind::Compare { relation, value, .. } => {
             compare(found, *relation, value).unwrap_or(false)
         }
@@ -140,27 +140,27 @@ fn compare(found: &Found<'_>, relation: Relation, literal: &Literal) -> Option<b
 
 fn of_field(
     class: &FieldClass,
-    value: &Value,
+    value: &FieldValue,
     relation: Relation,
     literal: &LiteralKind,
 ) -> Option<bool> {
     let of_integer = |n: i128| of_number(n, relation, literal, class.mappings().unwrap_or(&[]));
     match (&class.kind, value) {
-        (FieldKind::Bool(..), Value::Bool(truth)) => match literal {
+        (FieldKind::Bool(..), FieldValue::Bool(truth)) => match literal {
             LiteralKind::Bool(wanted) => ordered(relation, truth.cmp(wanted)),
             _ => {
                 let truth = Exact::of_integer((*truth).into());
                 ordered(relation, truth.cmp(&exact(literal)?))
             }
         },
-        (FieldKind::Integer(..) | FieldKind::VarInteger(_), Value::Uint(n))
-        | (FieldKind::BitArray(_) | FieldKind::BitMap(..), Value::Bits(n)) => {
+        (FieldKind::Integer(..) | FieldKind::VarInteger(_), FieldValue::Uint(n))
+        | (FieldKind::BitArray(_) | FieldKind::BitMap(..), FieldValue::Bits(n)) => {
             of_integer((*n).into())
         }
-        (FieldKind::Integer(..) | FieldKind::VarInteger(_), Value::Sint(n)) => {
+        (FieldKind::Integer(..) | FieldKind::VarInteger(_), FieldValue::Sint(n)) => {
             of_integer((*n).into())
         }
-        (FieldKind::Float(_), Value::Float(x)) => {
+        (FieldKind::Float(_), FieldValue::Float(x)) => {
             let order = match literal {
                 LiteralKind::Float(wanted) => x.partial_cmp(wanted),
                 LiteralKind::Int(n) => Exact::of_integer(*n).compared_with_double(*x),
@@ -172,8 +172,10 @@ fn of_field(
                 None => Some(relation == Relation::Ne), // NaN
             }
         }
-        (FieldKind::String(_), Value::Str(text)) => of_text(text, relation, literal),
-        (FieldKind::String(_), Value::Bytes(_)) => unreachable!("only sound text is generated"),
+        (FieldKind::String(_), FieldValue::Str(text)) => of_text(text, relation, literal),
+        (FieldKind::String(_), FieldValue::Bytes(_)) => {
+            unreachable!("only sound text is generated")
+        }
         _ => None,
     }
 }
@@ -188,14 +190,14 @@ fn of_number(
         LiteralKind::Duration(wanted) => ordered(relation, n.cmp(wanted)),
         LiteralKind::Text(_) if labels.is_empty() => None,
         LiteralKind::Text(label) => {
-            let like = matches!(relation, Relation::Like | Relation::NotLike);
+            let like = matches!(relation, Relation::Matches | Relation::NotMatches);
             let is_meant = |name: &str| if like { glob(label, name) } else { name == label };
             let mut meant = labels.iter().filter(|m| is_meant(&m.label));
             let has = |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= n && n <= *h);
             let holds = meant.any(|m| has(&m.ranges));
             match relation {
-                Relation::Eq | Relation::Like => Some(holds),
-                Relation::Ne | Relation::NotLike => Some(!holds),
+                Relation::Eq | Relation::Matches => Some(holds),
+                Relation::Ne | Relation::NotMatches => Some(!holds),
                 _ => None,
             }
         }
@@ -221,8 +223,8 @@ fn of_text(text: &str, relation: Relation, literal: &LiteralKind) -> Option<bool
     match relation {
         Relation::Eq => Some(text == wanted),
         Relation::Ne => Some(text != wanted),
-        Relation::Like => Some(glob(wanted, text)),
-        Relation::NotLike => Some(!glob(wanted, text)),
+        Relation::Matches => Some(glob(wanted, text)),
+        Relation::NotMatches => Some(!glob(wanted, text)),
         _ => None,
     }
 }
@@ -235,7 +237,7 @@ fn ordered(relation: Relation, order: std::cmp::Ordering) -> Option<bool> {
         Relation::Le => Some(order.is_le()),
         Relation::Gt => Some(order.is_gt()),
         Relation::Ge => Some(order.is_ge()),
-        Relation::Like | Relation::NotLike => None,
+        Relation::Matches | Relation::NotMatches => None,
     }
 }
 

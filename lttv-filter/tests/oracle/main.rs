@@ -64,7 +64,7 @@ fn agree(
     expression: &Expression,
     facts: &[Facts],
 ) -> Result<(), TestCaseError> {
-    let filter: &Filter = filters.of_trace(0).expect("one for each trace");
+    let filter: &Filter = filters.for_trace(0).expect("one for each trace");
     let mut merge = Merge::new(traces);
     let mut passing = Vec::new();
     for facts in facts {
@@ -80,7 +80,7 @@ fn agree(
         if passes {
             prop_assert!(filter.can_match_tracefile(event.tracefile_index()));
             prop_assert!(filter.event_types().any(|id| id == event.type_id()));
-            let within = |time| filter.spans().iter().any(|w| w.begin <= time && time <= w.end);
+            let within = |time| filter.spans().iter().any(|w| w.start <= time && time <= w.end);
             prop_assert!(event.timestamp().is_none_or(within));
             prop_assert!(!filter.spans().is_empty());
             passing.push((event.tracefile_index(), event.offset()));

@@ -9,7 +9,7 @@ use ltt_read::schema::{
     BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Format, Integer, Mapping, Schema,
     StreamClassId,
 };
-use ltt_read::writer::{MemoryTrace, Value, presets};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Event, Merge, Trace, Value as Read};
 use lttv_filter::{Expression, Filters, Relation, Verdict};
 use proptest::prelude::*;
@@ -373,7 +373,7 @@ fn tree(choices: &mut Choices<'_>, facts: &Facts, depth: usize) -> Tree {
 fn class(
     choices: &mut Choices<'_>,
     format: Format,
-) -> (FieldClass, Vec<Value>, Sort, Vec<Mapping>) {
+) -> (FieldClass, Vec<FieldValue>, Sort, Vec<Mapping>) {
     let order = *choices.pick(&[ByteOrder::Little, ByteOrder::Big]);
     let bits = 1 + choices.below(64) as u32;
     let fixed = |bits| FixedLen { bits, byte_order: order, bit_order: BitOrder::Natural };
@@ -384,8 +384,9 @@ fn class(
     };
     let some = choices.below(1 << 16) as i128;
     let numbers = [low, high, (low + 1).min(high), 0, 1.min(high), some.clamp(low, high)];
-    let value = |n: i128| if signed { Value::Sint(n as i64) } else { Value::Uint(n as u64) };
-    let values: Vec<Value> = numbers.iter().map(|n| value(*n)).collect();
+    let value =
+        |n: i128| if signed { FieldValue::Sint(n as i64) } else { FieldValue::Uint(n as u64) };
+    let values: Vec<FieldValue> = numbers.iter().map(|n| value(*n)).collect();
     let plain = Integer { signed, ..Integer::default() };
     let kinds = if format == Format::Ctf2 { 9 } else { 6 };
     match choices.below(kinds) {
@@ -410,11 +411,11 @@ fn class(
                 4_294_967_296.0,
             ];
             let class = FieldClass::new(FieldKind::Float(fixed(if wide { 64 } else { 32 })), 8);
-            (class, floats.map(Value::Float).to_vec(), Sort::Float, Vec::new())
+            (class, floats.map(FieldValue::Float).to_vec(), Sort::Float, Vec::new())
         }
         4 => {
             let texts = ["A", "B", "", "5", "text"];
-            let texts = texts.map(|text| Value::Str(text.to_owned())).to_vec();
+            let texts = texts.map(|text| FieldValue::Str(text.to_owned())).to_vec();
             (FieldClass::string(), texts, Sort::Text, Vec::new())
         }
         5 => {
@@ -432,18 +433,25 @@ fn class(
         }
         6 => {
             let class = FieldClass::new(FieldKind::Bool(fixed(bits), None), 1);
-            (class, vec![Value::Bool(false), Value::Bool(true)], Sort::Truth, Vec::new())
+            (class, vec![FieldValue::Bool(false), FieldValue::Bool(true)], Sort::Truth, Vec::new())
         }
         7 => {
             let limits = match signed {
-                true => vec![Value::Sint(i64::MIN), Value::Sint(-1), Value::Sint(i64::MAX)],
-                false => vec![Value::Uint(0), Value::Uint(300), Value::Uint(u64::MAX)],
+                true => vec![
+                    FieldValue::Sint(i64::MIN),
+                    FieldValue::Sint(-1),
+                    FieldValue::Sint(i64::MAX),
+                ],
+                false => {
+                    vec![FieldValue::Uint(0), FieldValue::Uint(300), FieldValue::Uint(u64::MAX)]
+                }
             };
             (FieldClass::new(FieldKind::VarInteger(plain), 8), limits, Sort::Number, Vec::new())
         }
         8 => {
             let all = u64::MAX >> (64 - bits);
-            let values = vec![Value::Bits(0), Value::Bits(all), Value::Bits(all / 2)];
+            let values =
+                vec![FieldValue::Bits(0), FieldValue::Bits(all), FieldValue::Bits(all / 2)];
             let class = FieldClass::new(FieldKind::BitArray(fixed(bits)), 1);
             (class, values, Sort::Number, Vec::new())
         }
@@ -477,10 +485,10 @@ fn trace(choices: &mut Choices<'_>) -> (Arc<Trace>, Vec<(Sort, Vec<Mapping>)>) {
             .stream(StreamClassId(0), &format!("channel0_{cpu}"))
             .expect("a stream class")
             .with_stream_id(cpu)
-            .with_packet_context(Value::fields([("cpu_id", cpu)]));
+            .with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
         for (event_type, values) in &types {
             for value in values {
-                let payload = Value::fields([("x", value.clone())]);
+                let payload = FieldValue::fields([("x", value.clone())]);
                 stream.event(*event_type, now, payload).expect("a value that fits");
                 now += *choices.pick(&[0, 1, 2, 400_000_000]);
             }
@@ -501,7 +509,7 @@ fn fact(event: &Event<'_>) -> Fact {
     Fact {
         event_type: event.type_id().index(),
         x,
-        time: event.timestamp().expect("a clock").ns().into(),
+        time: event.timestamp().expect("a clock").as_ns().into(),
         cycles: event.cycles().expect("a clock").into(),
         cpu: event.tracefile().cpu().expect("a number in the name").into(),
     }
@@ -550,7 +558,7 @@ fn agree(traces: &[Arc<Trace>; 1], facts: &Facts, tree: &Tree) -> Result<(), Tes
         }
     };
     prop_assert!(has_sense(tree, facts), "{text} is compiled");
-    let filter = filters.of_trace(0).expect("of the only trace");
+    let filter = filters.for_trace(0).expect("of the only trace");
     let mut merge = Merge::new(traces);
     let mut passing = Vec::new();
     for fact in &facts.events {
@@ -564,7 +572,7 @@ fn agree(traces: &[Arc<Trace>; 1], facts: &Facts, tree: &Tree) -> Result<(), Tes
         }
         if passes {
             let time = event.timestamp().expect("a clock");
-            let within = filter.spans().iter().any(|span| span.begin <= time && time <= span.end);
+            let within = filter.spans().iter().any(|span| span.start <= time && time <= span.end);
             prop_assert!(within, "{text}: {time:?} is in none of {:?}", filter.spans());
             prop_assert!(filter.can_match_tracefile(event.tracefile_index()), "{text}");
             passing.push((event.tracefile_index(), event.offset()));
@@ -587,12 +595,12 @@ fn check_notes(
     passing: usize,
     events: usize,
 ) -> Result<(), TestCaseError> {
-    prop_assert!(!filters.match_none() || passing == 0, "{text}");
+    prop_assert!(!filters.matches_none() || passing == 0, "{text}");
     let noted = |message| filters.notes().diagnostics().iter().any(|n| n.message == message);
     let (nothing, everything) =
         (noted("nothing passes this filter"), noted("everything passes this filter"));
-    prop_assert_eq!(nothing, filters.match_none(), "{}", text);
-    prop_assert_eq!(everything, filters.match_all(), "{}", text);
+    prop_assert_eq!(nothing, filters.matches_none(), "{}", text);
+    prop_assert_eq!(everything, filters.matches_all(), "{}", text);
     prop_assert!(!everything || passing == events, "{text}");
     for note in filters.notes().diagnostics() {
         let part = &text[note.span.start as usize..note.span.end as usize];

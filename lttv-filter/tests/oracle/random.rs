@@ -1,7 +1,7 @@
 //! Random expressions about the fields and values of events.
 
 use ltt_read::schema::{FieldClass, Schema};
-use ltt_read::writer::Value;
+use ltt_read::writer::FieldValue;
 use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
 
 use crate::choices::Choices;
@@ -11,7 +11,7 @@ use crate::interpreter::Facts;
 const ORDER: [Relation; 6] =
     [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
 const EQUALITY: [Relation; 2] = [Relation::Eq, Relation::Ne];
-const LIKENESS: [Relation; 2] = [Relation::Like, Relation::NotLike];
+const LIKENESS: [Relation; 2] = [Relation::Matches, Relation::NotMatches];
 
 /// Creates an expression of at most a number of levels.
 pub(crate) fn expression(
@@ -91,7 +91,7 @@ fn field<'a>(
     choices: &mut Choices<'_>,
     schema: &'a Schema,
     event: &'a Facts,
-) -> (Selector, Option<&'a FieldClass>, Value) {
+) -> (Selector, Option<&'a FieldClass>, FieldValue) {
     let scope = choices.below(3);
     let (class, value) = event.roots(schema)[scope];
     let mut all: Vec<There<'_>> = Vec::new();
@@ -102,12 +102,12 @@ fn field<'a>(
         !there.path.is_empty() && found.is_some_and(|found| std::ptr::eq(found.0, there.class))
     });
     if all.is_empty() {
-        return (Selector::event("name"), None, Value::Str(event.name.clone()));
+        return (Selector::event("name"), None, FieldValue::Str(event.name.clone()));
     }
     let There { path, class, value } = choices.pick(&all).clone();
     let shadowed = (scope == 2) && leads(event.roots(schema)[1].0, &path);
     let mut selector = match (scope, choices.below(4)) {
-        (_, 0) => Selector { root: Root::Bare, steps: Vec::new(), span: Default::default() },
+        (_, 0) => Selector { root: Root::Unqualified, steps: Vec::new(), span: Default::default() },
         (0, 1 | 2) => Selector::event("fields").name(&event.name),
         (0, _) => {
             let mut selector = Selector::event("fields");
@@ -125,7 +125,7 @@ fn of_field(
     choices: &mut Choices<'_>,
     selector: &Selector,
     class: Option<&FieldClass>,
-    value: &Value,
+    value: &FieldValue,
 ) -> Expr {
     use ltt_read::schema::FieldKind::*;
     if choices.below(12) == 0 {
@@ -143,19 +143,23 @@ fn of_field(
         _ => of_integer(choices, selector, n, low, high),
     };
     match (&class.kind, value) {
-        (Bool(..), Value::Bool(truth)) => match choices.below(3) {
+        (Bool(..), FieldValue::Bool(truth)) => match choices.below(3) {
             0 => selector.is_true(),
             1 => selector.compare(*choices.pick(&ORDER), *truth),
             _ => selector.one_of([u64::from(*truth)]),
         },
-        (Integer(f, i), Value::Uint(n)) => number((*n).into(), range(f.bits, i.signed), choices),
-        (Integer(f, i), Value::Sint(n)) => number((*n).into(), range(f.bits, i.signed), choices),
-        (VarInteger(i), Value::Uint(n)) => number((*n).into(), range(64, i.signed), choices),
-        (VarInteger(i), Value::Sint(n)) => number((*n).into(), range(64, i.signed), choices),
-        (BitArray(f) | BitMap(f, _), Value::Bits(n)) => {
+        (Integer(f, i), FieldValue::Uint(n)) => {
+            number((*n).into(), range(f.bits, i.signed), choices)
+        }
+        (Integer(f, i), FieldValue::Sint(n)) => {
+            number((*n).into(), range(f.bits, i.signed), choices)
+        }
+        (VarInteger(i), FieldValue::Uint(n)) => number((*n).into(), range(64, i.signed), choices),
+        (VarInteger(i), FieldValue::Sint(n)) => number((*n).into(), range(64, i.signed), choices),
+        (BitArray(f) | BitMap(f, _), FieldValue::Bits(n)) => {
             number((*n).into(), range(f.bits, false), choices)
         }
-        (Float(_), Value::Float(x)) if x.is_finite() => {
+        (Float(_), FieldValue::Float(x)) if x.is_finite() => {
             let literal = match choices.below(3) {
                 0 => LiteralKind::Float(*x),
                 1 => LiteralKind::Int(x.clamp(-1e18, 1e18) as i128),
@@ -166,7 +170,7 @@ fn of_field(
                 _ => selector.compare(*choices.pick(&ORDER), literal),
             }
         }
-        (String(_), Value::Str(text)) => of_text(choices, selector, text),
+        (String(_), FieldValue::Str(text)) => of_text(choices, selector, text),
         _ => selector.exists(),
     }
 }

@@ -7,8 +7,8 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use lttv_context::{EventCall, Generation, LevelCall, TracesetPosition};
-use lttv_hooks::{Flow, Verdict};
+use lttv_context::{EventCall, ReadCall, Revision, TracesetPosition};
+use lttv_hooks::{Flow, IntoFlow};
 
 use crate::identity::{Owner, RequestId};
 use crate::request::request_filter::RequestFilter;
@@ -55,7 +55,7 @@ pub(crate) struct Queue<'h> {
     /// The first panic, to be resumed by the scheduler.
     panic: Cell<Option<Panic>>,
     next: Cell<u64>,
-    generation: Cell<Generation>,
+    generation: Cell<Revision>,
     traces: Cell<usize>,
 }
 
@@ -157,14 +157,14 @@ impl<'h> Shared<'h> {
     }
 
     /// Wraps an event hook to apply the request's filter and limits.
-    pub(crate) fn event_hook<V: Verdict>(
+    pub(crate) fn event_hook<V: IntoFlow>(
         self: &Rc<Self>,
         mut hook: impl FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> impl FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h {
         let control = Control(self.clone());
         let mut run = move |call: &mut EventCall<'_, 'h>, control: &Control<'h>| {
             let shared = &*control.0;
-            if hook(call, control).flow().is_break() {
+            if hook(call, control).into_flow().is_break() {
                 shared.yielded.set(true);
                 return Flow::Break(());
             }
@@ -184,12 +184,12 @@ impl<'h> Shared<'h> {
     }
 
     /// Wraps a hook before or after the request or a chunk.
-    pub(crate) fn level_hook<V: Verdict>(
+    pub(crate) fn level_hook<V: IntoFlow>(
         self: &Rc<Self>,
-        mut hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>) -> V + 'h,
-    ) -> impl FnMut(&mut LevelCall<'_, 'h>) + 'h {
+        mut hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
+    ) -> impl FnMut(&mut ReadCall<'_, 'h>) + 'h {
         let control = Control(self.clone());
-        move |call| control.0.guard(|| _ = hook(call, &control).flow())
+        move |call| control.0.guard(|| _ = hook(call, &control).into_flow())
     }
 
     /// Calls a hook. If it panics, marks the request as failed.
@@ -255,7 +255,7 @@ impl<'h> Shared<'h> {
 }
 
 impl<'h> Queue<'h> {
-    pub(crate) fn new(generation: Generation, traces: usize) -> Rc<Self> {
+    pub(crate) fn new(generation: Revision, traces: usize) -> Rc<Self> {
         Rc::new(Queue {
             commands: RefCell::default(),
             failed: RefCell::default(),
@@ -266,7 +266,7 @@ impl<'h> Queue<'h> {
         })
     }
 
-    pub(crate) fn set_traceset(&self, generation: Generation, traces: usize) {
+    pub(crate) fn set_traceset(&self, generation: Revision, traces: usize) {
         self.generation.set(generation);
         self.traces.set(traces);
     }
@@ -278,8 +278,8 @@ impl<'h> Queue<'h> {
             return Err(SubmitError::NoSuchTrace { trace, traces });
         }
         let is_stale = |position: &TracesetPosition| {
-            (position.generation() != self.generation.get()).then_some(SubmitError::Stale {
-                position: position.generation(),
+            (position.revision() != self.generation.get()).then_some(SubmitError::Stale {
+                position: position.revision(),
                 traceset: self.generation.get(),
             })
         };

@@ -9,9 +9,9 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 use lttv_context::{
-    Bounds, EventCall, Generation, HookSet, Level, LevelCall, Scope, Subscription, TracesetPosition,
+    Bounds, EventCall, HookSet, Level, ReadCall, Revision, Scope, Subscription, TracesetPosition,
 };
-use lttv_hooks::{Priority, Verdict};
+use lttv_hooks::{IntoFlow, Priority};
 
 use crate::chunk::FinishReason;
 use crate::identity::Owner;
@@ -69,12 +69,12 @@ impl Default for Urgency {
 /// use ltt_read::Timestamp;
 /// use lttv_requests::{EventsRequest, Owner, Urgency};
 ///
-/// let list = Owner::fresh();
+/// let list = Owner::unique();
 /// let request = EventsRequest::new(list)
 ///     .urgency(Urgency::HIGH)
-///     .from(Timestamp::from_ns(1_000))
+///     .starting_at(Timestamp::from_ns(1_000))
 ///     .until(Timestamp::from_ns(2_000))
-///     .events(100)
+///     .max_events(100)
 ///     .before_request(|_, _| println!("busy"))
 ///     .on_event("sched_switch", |call, request| {
 ///         println!("{}", call.time());
@@ -127,7 +127,7 @@ pub(crate) struct RequestHooks<'h> {
 }
 
 pub(crate) type AfterRequest<'h> =
-    dyn FnMut(&mut LevelCall<'_, 'h>, &Control<'h>, FinishReason) + 'h;
+    dyn FnMut(&mut ReadCall<'_, 'h>, &Control<'h>, FinishReason) + 'h;
 
 impl<'h> EventsRequest<'h> {
     /// Creates a request for all events of the traceset, without any hook.
@@ -153,7 +153,7 @@ impl<'h> EventsRequest<'h> {
     /// Sets the start: a [`Timestamp`] (no event before it is delivered) or a
     /// [`TracesetPosition`]. The default is the start of the traceset.
     #[must_use]
-    pub fn from(self, start: impl Into<Start>) -> Self {
+    pub fn starting_at(self, start: impl Into<Start>) -> Self {
         EventsRequest { start: RequestStart::from(start.into()), ..self }
     }
 
@@ -168,7 +168,7 @@ impl<'h> EventsRequest<'h> {
     /// before have been delivered.
     #[must_use]
     pub fn through(self, time: Timestamp) -> Self {
-        match time.ns().checked_add(1) {
+        match time.as_ns().checked_add(1) {
             Some(end) => self.until(Timestamp::from_ns(end)),
             None => self,
         }
@@ -194,14 +194,14 @@ impl<'h> EventsRequest<'h> {
     /// Limits the number of events of the traceset, or of the request's trace, whether or
     /// not they match the filter or a hook.
     #[must_use]
-    pub fn events(self, events: u64) -> Self {
+    pub fn max_events(self, events: u64) -> Self {
         EventsRequest { bounds: self.bounds.events(events), ..self }
     }
 
     /// Limits the number of events that pass the filter and for which at least one hook
     /// is called.
     #[must_use]
-    pub fn matches(self, events: u64) -> Self {
+    pub fn max_matches(self, events: u64) -> Self {
         self.shared.filter.borrow_mut().max_matches = Some(events);
         self.shared.is_filtered.set(true);
         self
@@ -225,7 +225,7 @@ impl<'h> EventsRequest<'h> {
     /// Adds a hook for events with a name (optionally with the wildcards `*` and `?`), or
     /// for those of a [`Subscription`].
     #[must_use]
-    pub fn on_event<V: Verdict>(
+    pub fn on_event<V: IntoFlow>(
         mut self,
         events: impl Into<Subscription>,
         hook: impl FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> V + 'h,
@@ -238,7 +238,7 @@ impl<'h> EventsRequest<'h> {
 
     /// Adds a hook for all events.
     #[must_use]
-    pub fn on_every_event<V: Verdict>(
+    pub fn on_every_event<V: IntoFlow>(
         self,
         hook: impl FnMut(&mut EventCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> Self {
@@ -247,9 +247,9 @@ impl<'h> EventsRequest<'h> {
 
     /// Adds a hook that is called once, before all other calls of the request.
     #[must_use]
-    pub fn before_request<V: Verdict>(
+    pub fn before_request<V: IntoFlow>(
         mut self,
-        hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>) -> V + 'h,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> Self {
         let hook = self.shared.level_hook(hook);
         self.hooks.request.get_or_insert_default().before(Level::Traceset, hook);
@@ -261,7 +261,7 @@ impl<'h> EventsRequest<'h> {
     #[must_use]
     pub fn after_request(
         mut self,
-        hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>, FinishReason) + 'h,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>, FinishReason) + 'h,
     ) -> Self {
         self.hooks.after_request.push(Box::new(hook));
         self
@@ -271,10 +271,10 @@ impl<'h> EventsRequest<'h> {
     /// traces, or for each of their tracefiles. If the request is restricted to a trace,
     /// hooks at the lower levels are called for that trace and its tracefiles only.
     #[must_use]
-    pub fn before_chunk<V: Verdict>(
+    pub fn before_chunk<V: IntoFlow>(
         self,
         level: Level,
-        hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>) -> V + 'h,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> Self {
         let hook = self.shared.level_hook(hook);
         self.on_chunk(level, |set| _ = set.before_with(level, Priority::DEFAULT, hook))
@@ -283,10 +283,10 @@ impl<'h> EventsRequest<'h> {
     /// Adds a hook that is called after each chunk, with the levels of
     /// [`before_chunk`](Self::before_chunk).
     #[must_use]
-    pub fn after_chunk<V: Verdict>(
+    pub fn after_chunk<V: IntoFlow>(
         self,
         level: Level,
-        hook: impl FnMut(&mut LevelCall<'_, 'h>, &Control<'h>) -> V + 'h,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> Self {
         let hook = self.shared.level_hook(hook);
         self.on_chunk(level, |set| _ = set.after_with(level, Priority::DEFAULT, hook))
@@ -337,9 +337,9 @@ pub enum SubmitError {
     #[error("position of the request belongs to {position:?}, the traceset is {traceset:?}")]
     Stale {
         /// The generation of the traceset that the position belongs to.
-        position: Generation,
+        position: Revision,
         /// The generation of the scheduler's traceset.
-        traceset: Generation,
+        traceset: Revision,
     },
     /// The request is restricted to a trace that does not exist.
     #[error("request is restricted to trace {trace}, but the traceset has {traces} traces")]

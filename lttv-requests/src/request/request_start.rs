@@ -138,7 +138,7 @@ mod tests {
     use std::cell::Cell;
 
     use ltt_read::schema::{FieldClass, Format, StreamClassId};
-    use ltt_read::writer::{MemoryTrace, Value, presets};
+    use ltt_read::writer::{FieldValue, MemoryTrace, presets};
     use lttv_context::{Bounds, Traceset, TracesetContext};
 
     use crate::{Budget, EventsRequest, Owner, Scheduler, Urgency};
@@ -154,9 +154,9 @@ mod tests {
         let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
         let mut trace = MemoryTrace::new(schema);
         let stream = trace.stream(StreamClassId(0), "channel_0").expect("a stream");
-        let mut stream = stream.with_packet_context(Value::fields([("cpu_id", 0_u64)]));
+        let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0_u64)]));
         for time in 0..events {
-            stream.event(tick, time, Value::Struct(Vec::new())).expect("an event");
+            stream.event(tick, time, FieldValue::Struct(Vec::new())).expect("an event");
         }
         trace.add(stream).expect("a stream");
         vec![trace.open().expect("a trace")].into()
@@ -171,17 +171,17 @@ mod tests {
         let mut context = TracesetContext::new(&traceset);
         while positions.len() < requests as usize {
             positions.push(context.position());
-            context.middle(&Bounds::all().events(2)).expect("bounds without a position");
+            context.read(&Bounds::all().events(2)).expect("bounds without a position");
         }
         let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
         scheduler.set_sharing(shares);
         for (number, position) in (0_u8..=255).cycle().zip(&positions) {
-            let request = EventsRequest::new(Owner::fresh()).urgency(Urgency::new(number % 3));
+            let request = EventsRequest::new(Owner::unique()).urgency(Urgency::new(number % 3));
             let request = match (by_position, position.time()) {
-                (false, Some(time)) => request.from(time),
-                _ => request.from(position),
+                (false, Some(time)) => request.starting_at(time),
+                _ => request.starting_at(position),
             };
-            let request = request.events(4).on_every_event(|_, _| got.set(got.get() + 1));
+            let request = request.max_events(4).on_every_event(|_, _| got.set(got.get() + 1));
             scheduler.submit(request).expect("a valid request");
         }
         COMPARISONS.set(0);

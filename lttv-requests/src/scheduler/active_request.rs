@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 use lttv_context::{
-    Bounds, HookSet, Level, LevelCall, ReadId, Subscription, TracesetContext, TracesetPosition,
+    Bounds, HookSet, Level, ReadCall, ReadId, Subscription, TracesetContext, TracesetPosition,
 };
 use lttv_hooks::Priority;
 
@@ -114,15 +114,15 @@ impl<'h> ActiveRequest<'h> {
         if starts {
             self.is_started = true;
             self.resolve_times(context);
-            self.request_hooks = take(&mut self.hooks.request).map(|set| context.begin(set));
+            self.request_hooks = take(&mut self.hooks.request).map(|set| context.begin_read(set));
         }
         if self.chunk_hooks.is_none() && !self.has_panicked() {
-            let chunk = take(&mut self.hooks.chunk).map(|set| context.begin(set));
+            let chunk = take(&mut self.hooks.chunk).map(|set| context.begin_read(set));
             let parts = take(&mut self.hooks.parts).filter(|_| !self.has_panicked());
-            self.chunk_hooks = Some([chunk, parts.map(|set| context.begin(set))]);
+            self.chunk_hooks = Some([chunk, parts.map(|set| context.begin_read(set))]);
         }
         if self.event_hooks.is_none() && !self.has_panicked() {
-            self.event_hooks = Some(context.begin(take(&mut self.hooks.events)));
+            self.event_hooks = Some(context.begin_read(take(&mut self.hooks.events)));
         }
         starts
     }
@@ -159,15 +159,15 @@ impl<'h> ActiveRequest<'h> {
     /// hooks stay attached for the next chunk.
     pub(crate) fn end_chunk(&mut self, context: &mut TracesetContext<'h>) {
         let Some([chunk, parts]) = self.chunk_hooks.take() else { return };
-        self.hooks.parts = parts.and_then(|id| context.end(id));
-        self.hooks.chunk = chunk.and_then(|id| context.end(id));
+        self.hooks.parts = parts.and_then(|id| context.end_read(id));
+        self.hooks.chunk = chunk.and_then(|id| context.end_read(id));
     }
 
     /// Ends the chunk and detaches the event hooks, so that the request receives no
     /// events until it is attached again.
     pub(crate) fn suspend(&mut self, context: &mut TracesetContext<'h>) {
         if let Some(id) = self.event_hooks.take() {
-            self.hooks.events = context.end(id).unwrap_or_default();
+            self.hooks.events = context.end_read(id).unwrap_or_default();
         }
         self.end_chunk(context);
     }
@@ -184,18 +184,18 @@ impl<'h> ActiveRequest<'h> {
         let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
         if self.is_started || always {
             if let Some(id) = self.request_hooks.take() {
-                context.end(id);
+                context.end_read(id);
             }
             let mut after = HookSet::new();
             for mut hook in take(&mut self.hooks.after_request) {
                 let control = Control(self.shared.clone());
-                let guarded = move |call: &mut LevelCall<'_, 'h>| {
+                let guarded = move |call: &mut ReadCall<'_, 'h>| {
                     control.0.guard(|| hook(call, &control, reason));
                 };
                 after.after(Level::Traceset, guarded);
             }
-            let id = context.begin(after);
-            context.end(id);
+            let id = context.begin_read(after);
+            context.end_read(id);
         }
         let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
         Finished { request: self.id, owner: self.owner, reason, events: self.events() }

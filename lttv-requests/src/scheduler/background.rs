@@ -4,8 +4,8 @@ use ltt_read::Timestamp;
 use lttv_context::{TracesetContext, TracesetPosition};
 
 use crate::budget::Budget;
-use crate::chunk::{FinishReason, Reached};
-use crate::identity::{ModuleId, Owner, RequestId};
+use crate::chunk::{FinishReason, Notification};
+use crate::identity::{ComputationId, Owner, RequestId};
 use crate::request::EventsRequest;
 use crate::request::request_start::RequestStart;
 use crate::scheduler::Scheduler;
@@ -22,7 +22,7 @@ use crate::scheduler::Scheduler;
 /// ```
 /// use std::cell::Cell;
 /// use lttv_context::{TracesetContext, Traceset};
-/// use lttv_requests::{Background, Budget, Owner, Scheduler, Stage, When};
+/// use lttv_requests::{Background, Budget, Owner, Scheduler, ComputationProgress, Condition};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
@@ -34,34 +34,34 @@ use crate::scheduler::Scheduler;
 /// let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
 /// scheduler.set_background(background);
 ///
-/// let viewer = Owner::fresh();
+/// let viewer = Owner::unique();
 /// if let Some(background) = scheduler.background_mut() {
 ///     background.compute(stats, viewer);
-///     background.notify(stats, viewer, When::Done);
+///     background.notify(stats, viewer, Condition::Done);
 /// }
 /// let mut reached = Vec::new();
 /// loop {
 ///     let chunk = scheduler.service_chunk(Budget::events(1000));
-///     reached.extend(chunk.reached);
+///     reached.extend(chunk.notifications);
 ///     if chunk.status == lttv_requests::Status::Idle {
 ///         break;
 ///     }
 /// }
 /// assert_eq!((switches.get(), reached.len()), (497, 1));
-/// assert_eq!(scheduler.background().map(|b| b.stage(stats)), Some(Stage::Ready));
+/// assert_eq!(scheduler.background().map(|b| b.stage(stats)), Some(ComputationProgress::Ready));
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Background<'h> {
     scheduler: Scheduler<'h>,
     modules: Vec<Module<'h>>,
-    notifications: Vec<Notification>,
+    notifications: Vec<PendingNotification>,
     lends_checkpoints: bool,
 }
 
 /// The progress of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum ComputationProgress {
     /// The computation has not been requested, or was given up.
     Idle,
     /// The computation is waiting or in progress.
@@ -75,7 +75,7 @@ pub enum Stage {
 
 /// A condition on the progress of a computation, for a notification.
 #[derive(Debug, Clone)]
-pub enum When {
+pub enum Condition {
     /// All events before a time have been processed.
     Time(Timestamp),
     /// All events before a position have been processed.
@@ -93,18 +93,19 @@ struct Module<'h> {
     wanted_by: Vec<Owner>,
 }
 
+/// A notification whose condition is not met yet.
 #[derive(Debug)]
-struct Notification {
+struct PendingNotification {
     owner: Owner,
-    module: ModuleId,
-    when: When,
+    module: ComputationId,
+    when: Condition,
 }
 
 impl<'h> Background<'h> {
     /// Creates a background without computations. The context should be one for the
     /// scheduler's traceset, so that positions mean the same in both.
     pub fn new(mut context: TracesetContext<'h>) -> Self {
-        context.seek_begin();
+        context.seek_start();
         Background {
             scheduler: Scheduler::new(context),
             modules: Vec::new(),
@@ -121,7 +122,7 @@ impl<'h> Background<'h> {
         &mut self,
         name: &str,
         install: impl FnMut(EventsRequest<'h>) -> EventsRequest<'h> + 'h,
-    ) -> ModuleId {
+    ) -> ComputationId {
         self.modules.push(Module {
             name: name.to_owned(),
             install: Box::new(install),
@@ -129,18 +130,18 @@ impl<'h> Background<'h> {
             is_ready: false,
             wanted_by: Vec::new(),
         });
-        ModuleId(self.modules.len() - 1)
+        ComputationId(self.modules.len() - 1)
     }
 
     /// Finds the first computation with a name.
-    pub fn find(&self, name: &str) -> Option<ModuleId> {
-        self.modules.iter().position(|module| module.name == name).map(ModuleId)
+    pub fn find(&self, name: &str) -> Option<ComputationId> {
+        self.modules.iter().position(|module| module.name == name).map(ComputationId)
     }
 
     /// Starts a computation, unless it is complete or in progress. Returns its progress.
-    /// A computation of which a hook has panicked is [idle](Stage::Idle), and can be
+    /// A computation of which a hook has panicked is [idle](ComputationProgress::Idle), and can be
     /// started again.
-    pub fn compute(&mut self, module: ModuleId, owner: Owner) -> Stage {
+    pub fn compute(&mut self, module: ComputationId, owner: Owner) -> ComputationProgress {
         if let Some(known) = self.modules.get_mut(module.0)
             && !known.is_ready
         {
@@ -158,12 +159,12 @@ impl<'h> Background<'h> {
     }
 
     /// Returns the progress of a computation.
-    pub fn stage(&self, module: ModuleId) -> Stage {
-        let Some(known) = self.modules.get(module.0) else { return Stage::Idle };
+    pub fn stage(&self, module: ComputationId) -> ComputationProgress {
+        let Some(known) = self.modules.get(module.0) else { return ComputationProgress::Idle };
         match known.request.and_then(|request| self.scheduler.find(request)) {
-            _ if known.is_ready => Stage::Ready,
-            None => Stage::Idle,
-            Some(request) => Stage::InProgress {
+            _ if known.is_ready => ComputationProgress::Ready,
+            None => ComputationProgress::Idle,
+            Some(request) => ComputationProgress::InProgress {
                 to: match &request.start {
                     RequestStart::Time(time) => *time,
                     RequestStart::Position(position) => position.time().unwrap_or(Timestamp::MAX),
@@ -173,11 +174,11 @@ impl<'h> Background<'h> {
     }
 
     /// Registers a notification, which is delivered once in
-    /// [`Chunk::reached`](crate::Chunk::reached): in the chunk in which the condition is
+    /// [`Chunk::notifications`](crate::ChunkReport::notifications): in the chunk in which the condition is
     /// met, or in the next one if it is met already, and at the latest when the
     /// computation is complete.
-    pub fn notify(&mut self, module: ModuleId, owner: Owner, when: When) {
-        self.notifications.push(Notification { owner, module, when });
+    pub fn notify(&mut self, module: ComputationId, owner: Owner, when: Condition) {
+        self.notifications.push(PendingNotification { owner, module, when });
     }
 
     /// Removes an owner. Computations that no other owner has requested end, and their
@@ -238,13 +239,13 @@ impl<'h> Background<'h> {
     }
 
     /// Removes and returns the notifications that are due.
-    pub(crate) fn take_reached(&mut self) -> Vec<Reached> {
+    pub(crate) fn take_reached(&mut self) -> Vec<Notification> {
         let mut reached = Vec::new();
         let mut notifications = std::mem::take(&mut self.notifications);
         notifications.retain(|notification| {
             let is_due = self.is_due(notification);
-            let Notification { owner, module, .. } = *notification;
-            reached.extend(is_due.then_some(Reached { owner, module }));
+            let PendingNotification { owner, module: computation, .. } = *notification;
+            reached.extend(is_due.then_some(Notification { owner, computation }));
             !is_due
         });
         self.notifications = notifications;
@@ -252,7 +253,7 @@ impl<'h> Background<'h> {
     }
 
     /// Returns whether the condition of a notification is met.
-    fn is_due(&self, notification: &Notification) -> bool {
+    fn is_due(&self, notification: &PendingNotification) -> bool {
         let Some(module) = self.modules.get(notification.module.0) else { return false };
         let request = || self.scheduler.find(module.request?);
         let has_passed = |goal: RequestStart| match request().map(|request| &request.start) {
@@ -261,9 +262,11 @@ impl<'h> Background<'h> {
         };
         module.is_ready
             || match &notification.when {
-                When::Time(time) => has_passed(RequestStart::Time(*time)),
-                When::Position(position) => has_passed(RequestStart::Position(position.clone())),
-                When::Done => false,
+                Condition::Time(time) => has_passed(RequestStart::Time(*time)),
+                Condition::Position(position) => {
+                    has_passed(RequestStart::Position(position.clone()))
+                }
+                Condition::Done => false,
             }
     }
 }

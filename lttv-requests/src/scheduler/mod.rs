@@ -13,9 +13,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lttv_context::{SlowSeek, TracesetContext};
+use lttv_context::{IncrementalSeek, TracesetContext};
 
-use crate::chunk::{Chunk, FinishReason, Finished};
+use crate::chunk::{ChunkReport, FinishReason, Finished};
 use crate::identity::{Owner, RequestId};
 use crate::request::control::{Command, Queue};
 use crate::request::{EventsRequest, SubmitError, Urgency};
@@ -41,7 +41,7 @@ use crate::scheduler::waiting::Waiting;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let (switches, events) = (Cell::new(0), Cell::new(0));
 /// let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
-/// let (list, histogram) = (Owner::fresh(), Owner::fresh());
+/// let (list, histogram) = (Owner::unique(), Owner::unique());
 /// scheduler.submit(EventsRequest::new(list).on_event("sched_switch", |_, _| {
 ///     switches.set(switches.get() + 1);
 /// }))?;
@@ -95,10 +95,10 @@ pub struct Scheduler<'h> {
     pub(crate) queue: Rc<Queue<'h>>,
     pub(crate) resume: ResumeStates,
     /// A seek that did not complete within one call.
-    pub(crate) seek: Option<SlowSeek>,
+    pub(crate) seek: Option<IncrementalSeek>,
     /// Results that have not been returned yet: requests that hooks cancelled, and all
     /// results of a call that panicked.
-    pub(crate) unreported: Chunk,
+    pub(crate) unreported: ChunkReport,
     pub(crate) background: Option<Box<Background<'h>>>,
     /// `true` if requests of different urgency are served together.
     pub(crate) shares: bool,
@@ -133,7 +133,7 @@ impl<'h> Scheduler<'h> {
     /// kept up to date: hooks of requests find the state of each event.
     pub fn new(context: TracesetContext<'h>) -> Self {
         let traceset = context.traceset();
-        let queue = Queue::new(traceset.generation(), traceset.traces().len());
+        let queue = Queue::new(traceset.revision(), traceset.traces().len());
         let resume = ResumeStates::new(RESUME_STATES);
         Scheduler {
             context,
@@ -142,7 +142,7 @@ impl<'h> Scheduler<'h> {
             queue,
             resume,
             seek: None,
-            unreported: Chunk::default(),
+            unreported: ChunkReport::default(),
             background: None,
             shares: true,
             reports_all: false,
@@ -167,7 +167,7 @@ impl<'h> Scheduler<'h> {
     }
 
     /// Removes a request. If it has started, its `after_request` hooks are called;
-    /// otherwise no hook is called, [by default](Self::set_telling_all). Returns `false`
+    /// otherwise no hook is called, [by default](Self::set_report_unstarted). Returns `false`
     /// if the request had ended before.
     pub fn cancel(&mut self, request: RequestId) -> bool {
         self.run_commands();
@@ -243,10 +243,10 @@ impl<'h> Scheduler<'h> {
 
     /// Sets whether requests that end before they start are reported. If so, their
     /// `after_request` hooks are called without any hooks before them, and those that a
-    /// hook cancelled are part of [`Chunk::finished`](crate::Chunk::finished). The
+    /// hook cancelled are part of [`Chunk::finished`](crate::ChunkReport::finished). The
     /// default is `false`. This option serves viewers that show themselves as busy from
     /// the time when they submit a request.
-    pub fn set_telling_all(&mut self, reports_all: bool) {
+    pub fn set_report_unstarted(&mut self, reports_all: bool) {
         self.reports_all = reports_all;
     }
 
@@ -302,7 +302,7 @@ impl<'h> Scheduler<'h> {
         self.suspend_where(|_| true);
         self.end_failed();
         let (old, new) = (self.context.traceset().clone(), context.traceset());
-        let mut finished = if old.generation() == new.generation() {
+        let mut finished = if old.revision() == new.revision() {
             Vec::new()
         } else {
             let same_trace = |index: usize| {
@@ -315,7 +315,7 @@ impl<'h> Scheduler<'h> {
             let stale = self.take_where(stale);
             self.finish_all(stale, FinishReason::TracesetChanged)
         };
-        self.queue.set_traceset(context.traceset().generation(), context.traceset().traces().len());
+        self.queue.set_traceset(context.traceset().revision(), context.traceset().traces().len());
         self.resume.clear();
         self.seek = None;
         self.background = None;

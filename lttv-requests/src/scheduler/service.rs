@@ -4,10 +4,10 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, EndReason, SlowSeek, TracesetPosition};
+use lttv_context::{Bounds, EndReason, IncrementalSeek, TracesetPosition};
 
 use crate::budget::{Budget, Meter};
-use crate::chunk::{Chunk, Replay, Status};
+use crate::chunk::{ChunkReport, Replay, Status};
 use crate::request::Urgency;
 use crate::request::request_start::RequestStart;
 use crate::scheduler::Scheduler;
@@ -29,11 +29,11 @@ impl<'h> Scheduler<'h> {
     ///
     /// Panics if a hook panics, with its payload: see [the
     /// type](Scheduler#panics-of-hooks).
-    pub fn service_chunk(&mut self, budget: Budget) -> Chunk {
+    pub fn service_chunk(&mut self, budget: Budget) -> ChunkReport {
         if self.is_paused() {
-            return Chunk { status: Status::Paused, ..Chunk::default() };
+            return ChunkReport { status: Status::Paused, ..ChunkReport::default() };
         }
-        let mut chunk = Chunk { replay: None, ..take(&mut self.unreported) };
+        let mut chunk = ChunkReport { replay: None, ..take(&mut self.unreported) };
         let mut meter = Meter::new(budget);
         self.serve(&mut meter, &mut chunk);
         for request in &mut self.running {
@@ -63,14 +63,14 @@ impl<'h> Scheduler<'h> {
         if self.queue.has_panic() {
             self.unreported = chunk;
             self.resume_panic();
-            return Chunk::default(); // Not reached: the panic resumes.
+            return ChunkReport::default(); // Not reached: the panic resumes.
         }
         chunk
     }
 
     /// Serves requests until the budget is spent, a hook ends the chunk, or no request
     /// remains.
-    fn serve(&mut self, meter: &mut Meter, chunk: &mut Chunk) {
+    fn serve(&mut self, meter: &mut Meter, chunk: &mut ChunkReport) {
         loop {
             meter.count_commands(self.run_commands());
             self.end_failed();
@@ -102,7 +102,7 @@ impl<'h> Scheduler<'h> {
     }
 
     /// Runs background computations with the rest of the budget.
-    fn service_background(&mut self, meter: &mut Meter, chunk: &mut Chunk) {
+    fn service_background(&mut self, meter: &mut Meter, chunk: &mut ChunkReport) {
         let Some(background) = &mut self.background else { return };
         if !meter.is_spent() && !background.is_idle() {
             let context = &mut self.context;
@@ -112,7 +112,7 @@ impl<'h> Scheduler<'h> {
                 Err(panic) => self.queue.note_panic(panic),
             }
         }
-        chunk.reached.extend(background.take_reached());
+        chunk.notifications.extend(background.take_reached());
     }
 
     /// Returns the position to read at: that of the first of the most urgent requests.
@@ -137,7 +137,7 @@ impl<'h> Scheduler<'h> {
     }
 
     /// Interrupts all running requests, because the next stretch is elsewhere.
-    fn interrupt(&mut self, chunk: &mut Chunk) {
+    fn interrupt(&mut self, chunk: &mut ChunkReport) {
         let interrupted = self.suspend_where(|_| true);
         if interrupted.is_empty() {
             return;
@@ -149,12 +149,12 @@ impl<'h> Scheduler<'h> {
 
     /// Moves the context to a position. If state has to be replayed there and the budget
     /// ends first, the context stops on the way.
-    fn move_towards(&mut self, goal: &RequestStart, meter: &mut Meter, chunk: &mut Chunk) {
+    fn move_towards(&mut self, goal: &RequestStart, meter: &mut Meter, chunk: &mut ChunkReport) {
         chunk.replay = None;
         if !self.context.extensions().keep_state() {
             let sought = match goal {
                 RequestStart::Time(time) => match self.continue_seek(*time, meter, chunk) {
-                    Some(found) => self.context.seek_found(found),
+                    Some(found) => self.context.seek_result(found),
                     None => return,
                 },
                 RequestStart::Position(position) => self.context.seek_position(position),
@@ -171,7 +171,7 @@ impl<'h> Scheduler<'h> {
         }
         let slice = meter.start_slice();
         let bounds = goal.bounds().events(slice);
-        let Some(read) = self.read_guarded(|context| context.replay(&bounds)) else { return };
+        let Some(read) = self.read_guarded(|context| context.replay_state(&bounds)) else { return };
         let (events, reason) = match read {
             Ok(read) => (read.events, read.reason),
             Err(_) => (0, EndReason::EndPosition), // Positions were checked on submission.
@@ -179,7 +179,7 @@ impl<'h> Scheduler<'h> {
         meter.end_slice(events);
         chunk.replayed += events;
         match reason {
-            EndReason::EventCount | EndReason::LookCount | EndReason::Stopped => {
+            EndReason::EventCount | EndReason::ExaminedCount | EndReason::Stopped => {
                 let at = self.context.position().time();
                 let to = match goal {
                     RequestStart::Time(time) => Some(*time),
@@ -199,16 +199,16 @@ impl<'h> Scheduler<'h> {
         &mut self,
         time: Timestamp,
         meter: &mut Meter,
-        chunk: &mut Chunk,
-    ) -> Option<SlowSeek> {
+        chunk: &mut ChunkReport,
+    ) -> Option<IncrementalSeek> {
         let started = self.seek.take().filter(|seek| seek.time() == time);
         let mut seek = started.unwrap_or_else(|| self.context.search_time(time));
         let slice = meter.search_slice();
-        if seek.go_on(slice) {
+        if seek.run(slice) {
             return Some(seek);
         }
         meter.count_search();
-        chunk.sought += slice;
+        chunk.passed_over += slice;
         self.seek = Some(seek);
         None
     }
@@ -238,7 +238,7 @@ impl<'h> Scheduler<'h> {
         match best.cloned() {
             // An extension may have been attached after the checkpoint was saved.
             Some(best) if self.context.restore(&best).is_ok() => {}
-            _ => self.context.seek_begin(),
+            _ => self.context.seek_start(),
         }
         true
     }
@@ -262,7 +262,7 @@ impl<'h> Scheduler<'h> {
     }
 
     /// Attaches the requests that wait at the current position, as many as time allows.
-    fn attach_waiting(&mut self, min_urgency: Urgency, meter: &mut Meter, chunk: &mut Chunk) {
+    fn attach_waiting(&mut self, min_urgency: Urgency, meter: &mut Meter, chunk: &mut ChunkReport) {
         let here = self.context.position();
         let mut joining = self.waiting.at(&here, min_urgency).into_iter().peekable();
         let before = self.running.len();
@@ -301,7 +301,7 @@ impl<'h> Scheduler<'h> {
         &mut self,
         here: &TracesetPosition,
         meter: &mut Meter,
-        chunk: &mut Chunk,
+        chunk: &mut ChunkReport,
     ) -> bool {
         let is_complete = |request: &mut Box<ActiveRequest<'h>>| request.reason(here).is_some();
         let complete: Vec<_> = self.running.extract_if(.., is_complete).collect();
@@ -332,10 +332,10 @@ impl<'h> Scheduler<'h> {
         here: &TracesetPosition,
         min_urgency: Urgency,
         meter: &mut Meter,
-        chunk: &mut Chunk,
+        chunk: &mut ChunkReport,
     ) -> bool {
         let bounds = self.bounds(here, min_urgency, meter.start_slice());
-        let read = match self.read_guarded(|context| context.middle(&bounds)) {
+        let read = match self.read_guarded(|context| context.read(&bounds)) {
             Some(Ok(read)) => read,
             Some(Err(_)) | None => return true, // Positions were checked; a hook panicked.
         };

@@ -13,7 +13,7 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
 //! let scheduler = AsyncScheduler::new(scheduler);
-//! let request = EventsRequest::new(Owner::fresh()).events(100);
+//! let request = EventsRequest::new(Owner::unique()).max_events(100);
 //! let mut times = scheduler.events(request, |call| Some(call.time()))?;
 //!
 //! let viewer = async {

@@ -11,7 +11,7 @@ use lttv_context::EventCall;
 
 use super::events::EventStream;
 use crate::budget::Budget;
-use crate::chunk::{Chunk, Status};
+use crate::chunk::{ChunkReport, Status};
 use crate::identity::RequestId;
 use crate::request::{EventsRequest, SubmitError};
 use crate::scheduler::Scheduler;
@@ -121,9 +121,9 @@ pub struct Serve<'h> {
 }
 
 impl Stream for Serve<'_> {
-    type Item = Chunk;
+    type Item = ChunkReport;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Chunk>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ChunkReport>> {
         let this = self.get_mut();
         if this.inner.is_closed.get() {
             return Poll::Ready(None);
@@ -137,7 +137,7 @@ impl Stream for Serve<'_> {
         {
             let chunk = scheduler.service_chunk(this.budget);
             drop(scheduler);
-            let nothing = Chunk { status: chunk.status, ..Chunk::default() };
+            let nothing = ChunkReport { status: chunk.status, ..ChunkReport::default() };
             if chunk.status == Status::More || chunk != nothing {
                 this.has_returned_chunk = true;
                 return Poll::Ready(Some(chunk));

@@ -81,7 +81,7 @@ impl<R: KernelRows> KernelChart<R> {
     /// represents.
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
         let data = ChartData { timeline: Timeline::new(window, resolution), labels: Vec::new() };
-        let (rows, latest) = (R::default(), window.begin());
+        let (rows, latest) = (R::default(), window.start());
         let chart = Chart { data, rows, latest, epoch: 0 };
         KernelChart { inner: Rc::new(RefCell::new(chart)) }
     }
@@ -144,10 +144,10 @@ impl<R: KernelRows> KernelChart<R> {
             let timeline = &chart.data.timeline;
             (chart.epoch, timeline.window(), timeline.missing())
         };
-        let (begin, end) = missing.map_or((window.end(), window.end()), |m| (m.begin(), m.end()));
+        let (begin, end) = missing.map_or((window.end(), window.end()), |m| (m.start(), m.end()));
         let [at_begin, at_event, at_chunk, at_end] = [(); 4].map(|()| chart.clone());
         EventsRequest::new(owner)
-            .from(begin)
+            .starting_at(begin)
             .until(end)
             .by_delivery()
             .before_request(move |call, _| {

@@ -22,11 +22,11 @@ use super::row::SegmentState;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let state = context.attach(KernelState::new());
-/// let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+/// let all = TimeWindow::covering(context.contexts().time_span().expect("some events"));
 /// let mut scheduler = Scheduler::new(context);
 ///
 /// let view = ControlFlow::new(all, all.width() / 1000); // a thousand pixels
-/// scheduler.submit(view.request(Owner::fresh(), state))?;
+/// scheduler.submit(view.request(Owner::unique(), state))?;
 /// while scheduler.service_chunk(Budget::default()).has_more() {}
 ///
 /// for (row, label) in view.timeline().rows().iter().zip(view.labels().iter()) {
@@ -142,7 +142,7 @@ impl KernelRows for ProcessRows {
     }
 
     fn update_after(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>, _: Transition) {
-        for ix in at.state.touched() {
+        for ix in at.state.changed_processes() {
             self.update_process(data, at, *ix);
         }
     }

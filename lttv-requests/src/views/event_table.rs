@@ -29,10 +29,10 @@ use crate::request::{EventsRequest, Urgency};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
-/// let table = EventTable::new(Owner::fresh(), 20, |call| {
+/// let table = EventTable::new(Owner::unique(), 20, |call| {
 ///     call.event.event_type().name().to_owned()
 /// });
-/// scheduler.submit(table.show_begin())?;
+/// scheduler.submit(table.show_start())?;
 /// while scheduler.service_chunk(Budget::default()).has_more() {}
 /// assert_eq!(table.rows().len(), 20);
 ///
@@ -53,7 +53,7 @@ pub struct EventTable<T> {
 #[non_exhaustive]
 pub struct TableRow<T> {
     /// The position before the event, for
-    /// [`Tab::set_position`](crate::Tab::set_position).
+    /// [`Tab::set_position`](crate::SharedView::set_position).
     pub position: TracesetPosition,
     /// The time of delivery of the event.
     pub time: Timestamp,
@@ -121,7 +121,7 @@ impl<T: 'static> EventTable<T> {
     /// Returns `true` if the first row is known to contain the first event that passes
     /// the filter. This is determined by requests that start at the first event or scroll
     /// back.
-    pub fn has_begin(&self) -> bool {
+    pub fn has_start(&self) -> bool {
         self.inner.borrow().has_begin
     }
 
@@ -155,7 +155,7 @@ impl<T: 'static> EventTable<T> {
     }
 
     /// Creates a request that shows the first events of the traceset.
-    pub fn show_begin<'h>(&self) -> EventsRequest<'h> {
+    pub fn show_start<'h>(&self) -> EventsRequest<'h> {
         self.show(Start::Begin)
     }
 
@@ -213,7 +213,7 @@ impl<T: 'static> EventTable<T> {
         let busy = Busy::new(&self.inner, epoch);
         let mut has_row = continues;
         let is_begin = matches!(start, Start::Begin);
-        let request = self.request().from(start).matches(count);
+        let request = self.request().starting_at(start).max_matches(count);
         request
             .before_request(move |_, _| {
                 let mut inner = at_begin.borrow_mut();
@@ -329,7 +329,7 @@ impl<T: 'static> ScrollBack<T> {
         }
         // The time of the last event is not known before the request is served.
         let busy = Busy::new(&self.table.inner, self.epoch);
-        let request = self.table.request().from(&self.first);
+        let request = self.table.request().starting_at(&self.first);
         let mut back = Some(self);
         request.after_request(move |call, control, reason| {
             _ = &busy;
@@ -348,13 +348,13 @@ impl<T: 'static> ScrollBack<T> {
     fn search<'h>(self, end: Timestamp, step: i64) -> EventsRequest<'h> {
         let begin = match step {
             ALL => Timestamp::MIN,
-            _ => Timestamp::from_ns(end.ns().saturating_sub(step)),
+            _ => Timestamp::from_ns(end.as_ns().saturating_sub(step)),
         };
         let epoch = self.epoch;
         let busy = Busy::new(&self.table.inner, epoch);
         let found = Rc::new(Cell::new(self.found));
         let counted = found.clone();
-        let request = self.table.request().from(begin);
+        let request = self.table.request().starting_at(begin);
         let request = match step {
             FIRST_STEP => request.until_position(&self.first),
             _ => request.until(end),
@@ -384,7 +384,7 @@ impl<T: 'static> ScrollBack<T> {
                     let longer = step.saturating_mul(LONGER);
                     let span = call.contexts.time_span();
                     // Events may lie before the start of their packets.
-                    let is_last = span.is_none_or(|span| begin.since(span.begin) < longer as u64);
+                    let is_last = span.is_none_or(|span| begin.since(span.start) < longer as u64);
                     back.search(begin, if is_last { ALL } else { longer })
                 };
                 // Submitting cannot fail, as in `begin`.
@@ -409,9 +409,9 @@ impl<T: 'static> ScrollBack<T> {
         let (at_end, busy) = (table.inner.clone(), Busy::new(&table.inner, epoch));
         table
             .request()
-            .from(begin)
+            .starting_at(begin)
             .until_position(&first)
-            .matches(skip.saturating_add(wanted))
+            .max_matches(skip.saturating_add(wanted))
             .on_every_event(move |call, request| {
                 let mut inner = busy.inner.borrow_mut();
                 if inner.epoch != epoch {

@@ -23,12 +23,12 @@ use crate::window::TimeWindow;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let context = TracesetContext::new(Traceset::open(path)?);
-/// let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+/// let all = TimeWindow::covering(context.contexts().time_span().expect("some events"));
 /// let mut scheduler = Scheduler::new(context);
 ///
 /// let histogram = Histogram::new(all, 100);
 /// for missing in histogram.missing() {
-///     scheduler.submit(histogram.request(Owner::fresh(), missing))?;
+///     scheduler.submit(histogram.request(Owner::unique(), missing))?;
 /// }
 /// while scheduler.service_chunk(Budget::events(1000)).has_more() {
 ///     let drawn = histogram.counts(); // known so far
@@ -63,18 +63,18 @@ impl Inner {
     /// Returns the start of a column.
     fn begin_of(&self, column: usize) -> Timestamp {
         let offset = (column as u64).saturating_mul(self.step);
-        Timestamp::from_ns(self.begin.ns().saturating_add_unsigned(offset))
+        Timestamp::from_ns(self.begin.as_ns().saturating_add_unsigned(offset))
     }
 
     /// Returns the index of the column of a time that is not before the first column.
     fn column(&self, time: Timestamp) -> usize {
-        (time.ns().abs_diff(self.begin.ns()) / self.step) as usize
+        (time.as_ns().abs_diff(self.begin.as_ns()) / self.step) as usize
     }
 
     /// Returns the indices of the columns that overlap a window.
     fn columns_of(&self, window: TimeWindow) -> Range<usize> {
-        let first = self.column(window.begin().max(self.begin));
-        let last = Timestamp::from_ns(window.end().ns() - 1).max(self.begin);
+        let first = self.column(window.start().max(self.begin));
+        let last = Timestamp::from_ns(window.end().as_ns() - 1).max(self.begin);
         first..(self.column(last) + 1).min(self.columns.len())
     }
 }
@@ -85,7 +85,7 @@ impl Histogram {
     pub fn new(window: TimeWindow, columns: usize) -> Self {
         let columns = columns.max(1);
         let inner = Inner {
-            begin: window.begin(),
+            begin: window.start(),
             step: window.width().div_ceil(columns as u64),
             columns: vec![Column::default(); columns],
             epoch: 0,
@@ -104,7 +104,7 @@ impl Histogram {
     }
 
     /// Returns the start of a column.
-    pub fn column_begin(&self, column: usize) -> Timestamp {
+    pub fn column_start(&self, column: usize) -> Timestamp {
         self.inner.borrow().begin_of(column)
     }
 
@@ -113,7 +113,7 @@ impl Histogram {
         let mut inner = self.inner.borrow_mut();
         let count = inner.columns.len();
         let step = window.width().div_ceil(count as u64);
-        let (old, new) = (inner.begin.ns(), window.begin().ns());
+        let (old, new) = (inner.begin.as_ns(), window.start().as_ns());
         let by = old.abs_diff(new);
         let mut columns = vec![Column::default(); count];
         if step == inner.step && by % step == 0 && by / step < count as u64 {
@@ -125,7 +125,7 @@ impl Histogram {
             column.events = 0;
         }
         let epoch = inner.epoch + 1;
-        *inner = Inner { begin: window.begin(), step, columns, epoch };
+        *inner = Inner { begin: window.start(), step, columns, epoch };
     }
 
     /// Removes all counts, for example because the filter has changed, and stops previous
@@ -163,7 +163,7 @@ impl Histogram {
         // The column of the last event, and its times.
         let (mut column, mut times) = (0, Timestamp::MIN..Timestamp::MIN);
         EventsRequest::new(owner)
-            .from(missing.begin())
+            .starting_at(missing.start())
             .until(missing.end())
             .before_request(move |_, _| {
                 let mut inner = at_begin.borrow_mut();

@@ -115,7 +115,7 @@ impl Paint {
             (ProcessStatus::Zombie, _) => Paint::Zombie,
             (ProcessStatus::Wait, _) => Paint::Wait,
             (ProcessStatus::Dead, _) => Paint::Dead,
-            (ProcessStatus::Unnamed, _) | (_, ExecutionMode::Unknown) => Paint::Unknown,
+            (ProcessStatus::Unknown, _) | (_, ExecutionMode::Unknown) => Paint::Unknown,
             (ProcessStatus::Run, ExecutionMode::User) => Paint::User,
             (ProcessStatus::Run, ExecutionMode::Syscall) => Paint::Syscall,
             (ProcessStatus::Run, ExecutionMode::Trap) => Paint::Trap,

@@ -21,11 +21,11 @@ use super::row::SegmentState;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let state = context.attach(KernelState::new());
-/// let all = TimeWindow::of(context.contexts().time_span().expect("some events"));
+/// let all = TimeWindow::covering(context.contexts().time_span().expect("some events"));
 /// let mut scheduler = Scheduler::new(context);
 ///
 /// let view = Resources::new(all, all.width() / 1000);
-/// scheduler.submit(view.request(Owner::fresh(), state))?;
+/// scheduler.submit(view.request(Owner::unique(), state))?;
 /// while scheduler.service_chunk(Budget::default()).has_more() {}
 /// assert!(view.labels().iter().any(|label| label == "CPU 0"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -37,7 +37,7 @@ pub struct Row<K, S> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment<S> {
     /// The start of the interval.
-    pub begin: Timestamp,
+    pub start: Timestamp,
     /// The end of the interval, later than its start.
     pub end: Timestamp,
     /// The state. In a crowded segment, the active state that took most of it, or the
@@ -80,24 +80,24 @@ impl Columns {
 
     /// Returns the start of the column of a time.
     fn begin_of(self, time: Timestamp) -> Timestamp {
-        let within = time.ns().abs_diff(self.begin.ns()) % self.width;
-        Timestamp::from_ns(time.ns().saturating_sub_unsigned(within))
+        let within = time.as_ns().abs_diff(self.begin.as_ns()) % self.width;
+        Timestamp::from_ns(time.as_ns().saturating_sub_unsigned(within))
     }
 }
 
 impl<S> Segment<S> {
     /// Returns the length in ns.
     pub fn length(&self) -> u64 {
-        self.end.ns().abs_diff(self.begin.ns())
+        self.end.as_ns().abs_diff(self.start.as_ns())
     }
 }
 
 impl<S: SegmentState> Segment<S> {
     /// Creates a segment of one state.
     fn plain(begin: Timestamp, end: Timestamp, state: S) -> Self {
-        let length = end.ns().abs_diff(begin.ns());
+        let length = end.as_ns().abs_diff(begin.as_ns());
         let active = if state.is_active() { length } else { 0 };
-        Segment { begin, end, state, active, crowded: false }
+        Segment { start: begin, end, state, active, crowded: false }
     }
 
     /// Creates a crowded segment from the times spent in each state. `None` if there are
@@ -108,19 +108,19 @@ impl<S: SegmentState> Segment<S> {
         let most = active.clone().max_by_key(|(_, time)| *time);
         let (state, _) = most.or_else(|| spent.iter().max_by_key(|(_, time)| *time))?;
         let active = active.map(|(_, time)| *time).sum();
-        Some(Segment { begin, end, state: *state, active, crowded: true })
+        Some(Segment { start: begin, end, state: *state, active, crowded: true })
     }
 
     /// Returns the part between two times, which must not be empty.
     fn cut(self, begin: Timestamp, end: Timestamp) -> Self {
-        let (begin, end) = (self.begin.max(begin), self.end.min(end));
+        let (begin, end) = (self.start.max(begin), self.end.min(end));
         match self.crowded {
             false => Segment::plain(begin, end, self.state),
             // Crowded segments lie within a column, so that only the part that was not
             // filled is cut off.
             true => {
-                let length = end.ns().abs_diff(begin.ns());
-                Segment { begin, end, active: self.active.min(length), ..self }
+                let length = end.as_ns().abs_diff(begin.as_ns());
+                Segment { start: begin, end, active: self.active.min(length), ..self }
             }
         }
     }
@@ -184,7 +184,7 @@ impl<K, S: SegmentState> Row<K, S> {
                 self.close(time);
                 return self.begin(time, state);
             }
-            let end = column.ns().saturating_add_unsigned(columns.width);
+            let end = column.as_ns().saturating_add_unsigned(columns.width);
             open.crowd_end = Some(Timestamp::from_ns(end));
         }
         open.spend(&mut self.spent, time);
@@ -202,7 +202,7 @@ impl<K, S: SegmentState> Row<K, S> {
     pub(super) fn keep(&mut self, known: Timestamp, begin: Timestamp, end: Timestamp) {
         self.settle(known);
         self.close(known);
-        self.closed.retain(|segment| segment.begin < end && segment.end > begin);
+        self.closed.retain(|segment| segment.start < end && segment.end > begin);
         self.closed.iter_mut().for_each(|segment| *segment = segment.cut(begin, end));
         self.was_active = self.closed.iter().any(|segment| segment.active > 0);
     }
@@ -225,9 +225,9 @@ impl<K, S: SegmentState> Row<K, S> {
         let mut rest = std::mem::take(&mut self.later).into_iter().peekable();
         if let Some(last) = self.closed.last_mut()
             && let Some(next) =
-                rest.next_if(|next| !next.crowded && last.continues_as(next.begin, next.state))
+                rest.next_if(|next| !next.crowded && last.continues_as(next.start, next.state))
         {
-            *last = Segment::plain(last.begin, next.end, last.state);
+            *last = Segment::plain(last.start, next.end, last.state);
         }
         self.closed.extend(rest);
     }
@@ -237,7 +237,7 @@ impl<K, S: SegmentState> Row<K, S> {
         let Some(state) = state else { return };
         // The last segment may continue.
         let last = self.closed.pop_if(|last| last.continues_as(time, state));
-        self.open = Some(Open::new(last.map_or(time, |last| last.begin), state));
+        self.open = Some(Open::new(last.map_or(time, |last| last.start), state));
     }
 
     /// Closes a crowded segment if its column has ended.
@@ -274,7 +274,7 @@ impl<S: SegmentState> Open<S> {
 
     /// Adds the time spent in the current state.
     fn spend(&mut self, spent: &mut Vec<(S, u64)>, time: Timestamp) {
-        let length = time.ns().abs_diff(self.since.ns());
+        let length = time.as_ns().abs_diff(self.since.as_ns());
         self.since = time;
         let Some(state) = self.state.filter(|_| length > 0) else { return };
         match spent.iter_mut().find(|(known, _)| known.looks_like(state)) {

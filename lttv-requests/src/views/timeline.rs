@@ -40,7 +40,7 @@ use crate::window::TimeWindow;
 /// timeline.know(at(100));
 /// let row = timeline.row(&"row").expect("it was set");
 /// let segments: Vec<_> =
-///     row.segments().map(|s| (s.begin.ns(), s.end.ns(), s.state, s.active)).collect();
+///     row.segments().map(|s| (s.start.as_ns(), s.end.as_ns(), s.state, s.active)).collect();
 /// assert_eq!(segments, [
 ///     (0, 42, Is::Idle, 0),
 ///     (42, 50, Is::Busy, 2), // crowded: 2 ns of its 8
@@ -65,10 +65,10 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
         Timeline {
             window,
-            columns: Columns::new(window.begin(), resolution),
+            columns: Columns::new(window.start(), resolution),
             rows: Vec::new(),
             by_key: HashMap::new(),
-            known: window.begin(),
+            known: window.start(),
             later: window.end(),
         }
     }
@@ -135,19 +135,19 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
     /// `None` if nothing can be kept.
     pub fn scroll(&mut self, window: TimeWindow, resolution: u64) -> Option<Vec<bool>> {
         let (old, new) = (self.window, window);
-        let columns = Columns::new(new.begin(), resolution);
-        let by = old.begin().ns().abs_diff(new.begin().ns());
+        let columns = Columns::new(new.start(), resolution);
+        let by = old.start().as_ns().abs_diff(new.start().as_ns());
         let is_filling_gap = self.later < old.end();
         let is_aligned = columns.width() == self.columns.width() && by % columns.width() == 0;
         if !is_aligned || is_filling_gap {
             return None;
         }
         let known = self.known;
-        let (begin, end) = if new.begin() >= old.begin() {
-            (new.begin(), known.min(new.end()))
+        let (begin, end) = if new.start() >= old.start() {
+            (new.start(), known.min(new.end()))
         } else {
             // In the first column, changes before its start are not known.
-            let begin = old.begin().ns().saturating_add_unsigned(columns.width());
+            let begin = old.start().as_ns().saturating_add_unsigned(columns.width());
             (Timestamp::from_ns(begin), new.end())
         };
         if begin >= end || end > known {
@@ -159,8 +159,8 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
         self.by_key = (0..).zip(&self.rows).map(|(at, row)| (row.key().clone(), at)).collect();
         (self.window, self.columns) = (new, columns);
         (self.known, self.later) = (end, new.end());
-        if begin > new.begin() {
-            (self.known, self.later) = (new.begin(), begin);
+        if begin > new.start() {
+            (self.known, self.later) = (new.start(), begin);
             self.rows.iter_mut().for_each(Row::defer_closed);
             // The previous window is filled up to the new end.
             debug_assert!(end == new.end());
@@ -182,7 +182,7 @@ impl<K: Clone + Eq + Hash, S: SegmentState> Timeline<K, S> {
     #[inline]
     pub(super) fn change(&mut self, row: usize, time: Timestamp, state: Option<S>) {
         if let Some(row) = self.rows.get_mut(row) {
-            row.change(self.columns, time.max(self.window.begin()), state);
+            row.change(self.columns, time.max(self.window.start()), state);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 use lttv_context::{
-    Bounds, EventCall, Handle, Level, LevelCall, Subscription, TracesetContext, TracesetPosition,
+    Bounds, EventCall, Handle, Level, ReadCall, Subscription, TracesetContext, TracesetPosition,
 };
 use lttv_hooks::{Flow, Priority};
 use lttv_requests::{Control, EventsRequest, FinishReason, Owner, RequestId, Start};
@@ -67,7 +67,7 @@ impl World {
             positions: positions(&sample),
             logs: RefCell::new(vec![Vec::new(); script.len()]),
             ids: RefCell::new(vec![None; script.len()]),
-            owners: (0..3).map(|_| Owner::fresh()).collect(),
+            owners: (0..3).map(|_| Owner::unique()).collect(),
             sample,
             script,
             numbers,
@@ -93,12 +93,12 @@ impl World {
         let model = &self.script[request];
         let mut made = EventsRequest::new(self.owners[model.owner]).urgency(model.urgency);
         made = match model.start {
-            Begin::First => made.from(Start::Begin),
+            Begin::First => made.starting_at(Start::Begin),
             Begin::Time(_) if self.times.is_empty() => made,
-            Begin::Time(index) => made.from(*index.get(&self.times)),
+            Begin::Time(index) => made.starting_at(*index.get(&self.times)),
             Begin::Event(index, by_hook) => {
                 let (between, in_hook) = &self.positions[index.index(self.positions.len())];
-                made.from(if by_hook { in_hook } else { between })
+                made.starting_at(if by_hook { in_hook } else { between })
             }
         };
         if let Some(time) = model.end_time(&self.times) {
@@ -108,10 +108,10 @@ impl World {
             made = made.until_position(&self.positions[event].0);
         }
         if let Some(most) = model.most {
-            made = made.events(most);
+            made = made.max_events(most);
         }
         if let Some(most) = model.most_matches {
-            made = made.matches(most);
+            made = made.max_matches(most);
         }
         if let Some(trace) = model.trace(&self.sample) {
             made = made.in_trace(trace);
@@ -201,7 +201,7 @@ impl World {
     ) -> EventsRequest<'static> {
         let note = |entry: fn(usize) -> Entry| {
             let world = self.clone();
-            move |call: &mut LevelCall<'_, 'static>, _: &Control<'static>| {
+            move |call: &mut ReadCall<'_, 'static>, _: &Control<'static>| {
                 world.log(request, entry(call.trace.map_or(0, |trace| trace.index())));
             }
         };
@@ -217,7 +217,7 @@ impl World {
     fn before(
         self: &Rc<Self>,
         request: usize,
-        call: &mut LevelCall<'_, 'static>,
+        call: &mut ReadCall<'_, 'static>,
         control: &Control<'static>,
     ) {
         self.log(request, Entry::BeforeRequest);
@@ -262,7 +262,7 @@ fn positions(sample: &Sample) -> Vec<(TracesetPosition, TracesetPosition)> {
     let mut positions = Vec::new();
     for _ in &sample.events {
         positions.push(context.position());
-        let read = context.middle(&Bounds::all().events(1)).expect("bounds without a position");
+        let read = context.read(&Bounds::all().events(1)).expect("bounds without a position");
         assert_eq!(read.events, 1);
     }
     positions.push(context.position());

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, Saving, Traceset, TracesetContext, fingerprint};
+use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext, fingerprint};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     std::fs::write(&path, file).expect("a file");
     let mut context = TracesetContext::new(&*TRACESET);
     let kernel = context.attach(KernelState::new());
-    context.save_checkpoints(Saving::never().memory(MEMORY));
+    context.set_checkpoint_policy(CheckpointPolicy::never().memory(MEMORY));
     if context.load_checkpoints(&path).is_err() {
         return;
     }
@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
     for position in positions {
         context.seek_position_with_state(&position).expect("of this traceset");
         let statistics = Statistics::attach_at(&mut context, kernel, Timestamp::MIN);
-        context.middle(&Bounds::all().events(300)).expect("no position");
+        context.read(&Bounds::all().events(300)).expect("no position");
         Statistics::take(&mut context, statistics, kernel);
     }
 });

@@ -30,16 +30,16 @@ fuzz_target!(|data: &[u8]| {
             intervals.rev().take(10_000).for_each(drop);
         }
     }
-    let _ = history.numbers(Quark::from_index(0), start..=end);
+    let _ = history.number_statistics(Quark::from_index(0), start..=end);
     // Where there are many intervals, damage may have made them up: it takes long.
     if history.intervals_count() < 100_000 {
         let _ = history.durations_of(&quarks, start..=end);
     }
     let times: Vec<i64> = (0..64).map(|i| start.midpoint(end).saturating_add(i * i * i)).collect();
     let times: Vec<i64> = times.into_iter().filter(|t| *t <= end).collect();
-    let _ = history.at_times(&quarks, &times, |_| ControlFlow::Continue(()));
+    let _ = history.for_each_at_times(&quarks, &times, |_| ControlFlow::Continue(()));
     let mut left = 10_000;
-    let _ = history.over(&quarks, start..=end, 3, |_| {
+    let _ = history.for_each_in(&quarks, start..=end, 3, |_| {
         left -= 1;
         if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });

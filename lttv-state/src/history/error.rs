@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::identity::Identity;
+use super::identity::HistoryIdentity;
 use crate::tree::{Quark, TreeError};
 
 /// An error from building, opening or querying a history. Times are in ns.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum HistoryError {
     /// A file could not be read or written.
     #[error("{}: {error}", path.display())]
     Io {
@@ -66,9 +66,9 @@ pub enum Error {
     #[error("stale history: built from {found}, expected {expected}")]
     Stale {
         /// The expected identity.
-        expected: Box<Identity>,
+        expected: Box<HistoryIdentity>,
         /// The identity of the history.
-        found: Box<Identity>,
+        found: Box<HistoryIdentity>,
     },
     /// A change is too late: changes of later times have been stored.
     #[error("change at {t} ns is too late: the earliest possible time is {earliest} ns")]
@@ -142,8 +142,9 @@ mod tests {
 
     #[test]
     fn texts_are_complete_and_repeat_no_source() {
-        let io = Error::Io { path: "h".into(), error: std::io::Error::other("disk on fire") };
-        let tree = Error::Tree(TreeError::Escape { path: "a\\".to_owned() });
+        let io =
+            HistoryError::Io { path: "h".into(), error: std::io::Error::other("disk on fire") };
+        let tree = HistoryError::Tree(TreeError::Escape { path: "a\\".to_owned() });
         for (error, cause) in [(io, "h: disk on fire"), (tree, "a single backslash")] {
             let text = error.to_string();
             assert!(text.contains(cause), "{text}");

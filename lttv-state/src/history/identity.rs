@@ -13,7 +13,7 @@ const MAX_SHOWN: usize = 32;
 /// [`History::open_for`](super::History::open_for). A history of the same source in an
 /// earlier, shorter state can be [extended](super::Builder::extend).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Identity {
+pub struct HistoryIdentity {
     /// The name of the analysis that built the history.
     pub producer: String,
     /// The version of the analysis: a number that increases whenever its states change.
@@ -25,7 +25,7 @@ pub struct Identity {
     pub source: Vec<u8>,
 }
 
-impl std::fmt::Display for Identity {
+impl std::fmt::Display for HistoryIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -39,7 +39,7 @@ impl std::fmt::Display for Identity {
     }
 }
 
-impl Identity {
+impl HistoryIdentity {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         for bytes in [self.producer.as_bytes(), &self.source] {
             put_varint(out, bytes.len() as u64);
@@ -49,14 +49,14 @@ impl Identity {
         out.extend_from_slice(&self.options.to_le_bytes());
     }
 
-    pub(crate) fn read(bytes: &mut ByteReader<'_>) -> Option<Identity> {
+    pub(crate) fn read(bytes: &mut ByteReader<'_>) -> Option<HistoryIdentity> {
         let mut next = || {
             let len = usize::try_from(bytes.varint()).ok()?;
             bytes.take(len).map(<[u8]>::to_vec)
         };
         let (producer, source) = (next()?, next()?);
         let producer = String::from_utf8(producer).ok()?;
-        Some(Identity { producer, source, version: bytes.u32(), options: bytes.u64() })
+        Some(HistoryIdentity { producer, source, version: bytes.u32(), options: bytes.u64() })
     }
 }
 
@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn a_long_source_is_shown_by_its_checksum() {
-        let with = |source: &[u8]| Identity { source: source.into(), ..Identity::default() };
+        let with =
+            |source: &[u8]| HistoryIdentity { source: source.into(), ..HistoryIdentity::default() };
         assert!(with(&[0xab, 1]).to_string().ends_with(" source ab01"));
         let long = with(&[7; 6000]).to_string();
         assert!(long.contains(" source of 6000 bytes, CRC-32 "), "{long}");

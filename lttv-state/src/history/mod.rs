@@ -15,16 +15,16 @@
 //!
 //! | query | method |
 //! |---|---|
-//! | all attributes at a time | [`state_at`](History::state_at), [`all_at`](History::all_at) |
+//! | all attributes at a time | [`state_at`](History::state_at), [`for_each_at`](History::for_each_at) |
 //! | one attribute at a time | [`at`](History::at) |
-//! | some attributes at some times | [`at_times`](History::at_times) |
-//! | some attributes over a time range, every interval or one for each pixel | [`over`](History::over) |
+//! | some attributes at some times | [`for_each_at_times`](History::for_each_at_times) |
+//! | some attributes over a time range, every interval or one for each pixel | [`for_each_in`](History::for_each_in) |
 //! | intervals of one attribute, forward or backward | [`intervals`](History::intervals) |
 //! | the next or the previous value | [`next_change`](History::next_change), [`previous_change`](History::previous_change) |
 //! | the first or the last time with a value | [`first_with`](History::first_with), [`last_with`](History::last_with) |
-//! | all attributes that match a pattern at a time | [`matching_at`](History::matching_at) |
+//! | all attributes that match a pattern at a time | [`state_matching`](History::state_matching) |
 //! | total duration of each value | [`durations`](History::durations), [`durations_of`](History::durations_of) |
-//! | minimum, maximum and mean of numbers | [`numbers`](History::numbers) |
+//! | minimum, maximum and mean of numbers | [`number_statistics`](History::number_statistics) |
 //!
 //! A [`History`] never changes. It can be cloned cheaply and queried from many threads at
 //! the same time, without locks. [`Live`] returns successive histories to other threads
@@ -49,12 +49,12 @@
 //! those of up to 128 bytes are copied, which takes at most 12 MB.
 //!
 //! Every block has a checksum, which is verified when the block is first used. Damaged data
-//! leads to [`Error::Damaged`].
+//! leads to [`HistoryError::Damaged`].
 //!
 //! # Several processes
 //!
 //! A file is built under another name, and locked. Further builders of the same file get
-//! [`Error::Busy`] at once. The lock is advisory and ends with its process, so that an
+//! [`HistoryError::Busy`] at once. The lock is advisory and ends with its process, so that an
 //! unfinished file can be resumed or replaced after its builder was killed. A builder
 //! checks what it wrote, and that the file is still its own, before it replaces a finished
 //! file by renaming. Readers that opened the old file keep it. Growing files are read, not
@@ -62,7 +62,7 @@
 //!
 //! ```
 //! use lttv_state::history::{Builder, History, Settings};
-//! use lttv_state::value::Value;
+//! use lttv_state::value::StateValue;
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("cars.history");
 //!
@@ -75,7 +75,7 @@
 //! builder.close(5_999)?;
 //!
 //! let history = History::open(&path)?;
-//! assert_eq!(history.at(light, 1_230)?.value, Value::Str("green"));
+//! assert_eq!(history.at(light, 1_230)?.value, StateValue::Str("green"));
 //! let red: Vec<_> = history
 //!     .intervals(light, 0..=300)?
 //!     .filter(|interval| interval.as_ref().is_ok_and(|i| i.value == "red".into()))
@@ -94,16 +94,16 @@ mod query;
 pub use build::builder::{Builder, Settings};
 pub use build::changes::Text;
 pub use build::write_block::Live;
-pub use error::Error;
-pub use file::resume_note::Mark;
+pub use error::HistoryError;
+pub use file::resume_note::ResumeNote;
 pub use file::source::Access;
-pub use identity::Identity;
-pub use query::durations::{Duration, Numbers};
+pub use identity::HistoryIdentity;
+pub use query::durations::{NumberStatistics, ValueDuration};
 pub use query::history::History;
 pub use query::intervals::Intervals;
 
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// A value that an attribute has for some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub struct Interval<'a> {
     /// The last time at which the attribute has the value, in ns; never before `start`.
     pub end: i64,
     /// The value.
-    pub value: Value<'a>,
+    pub value: StateValue<'a>,
 }
 
 impl Interval<'_> {

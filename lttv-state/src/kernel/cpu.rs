@@ -39,7 +39,7 @@ impl Cpu {
     }
 
     /// Returns the placeholder that represents the running process while that is unknown.
-    pub fn nobody(&self) -> ProcessIx {
+    pub fn unknown_process(&self) -> ProcessIx {
         self.unknown_process
     }
 

@@ -22,7 +22,7 @@ pub struct Effect {
     pub(super) place: usize,
     pub(super) time: i64,
     pub(super) ended: Option<Ended>,
-    pub(super) waited: Option<Waited>,
+    pub(super) waited: Option<Wait>,
     pub(super) target: Option<ProcessIx>,
     /// True if `rare` contains anything. After most events it is empty.
     has_rare: bool,
@@ -61,7 +61,7 @@ pub struct Ended {
 /// The wait of a process that was switched in, with times in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Waited {
+pub struct Wait {
     /// The process that was switched in.
     pub process: ProcessIx,
     /// The time blocked: waiting for something to happen, in ns.
@@ -159,7 +159,7 @@ impl Effect {
     /// Returns the wait of the process that the event switched in; `None` if the event is
     /// not a switch.
     #[inline]
-    pub fn waited(&self) -> Option<Waited> {
+    pub fn waited(&self) -> Option<Wait> {
         self.waited
     }
 
@@ -180,14 +180,14 @@ impl Effect {
     }
 
     /// Returns the processes that the event removed, in their last state.
-    pub fn gone(&self) -> &[Process] {
+    pub fn removed(&self) -> &[Process] {
         &self.rare.gone
     }
 
     /// Returns the process that the event names, for events about a process that need not
     /// be the running one, such as wake-ups, migrations, forks, exits and dumps (LTTV's
     /// target pid).
-    pub fn target(&self) -> Option<ProcessIx> {
+    pub fn subject(&self) -> Option<ProcessIx> {
         self.target
     }
 }

@@ -29,7 +29,7 @@ use super::transition::Transition;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let state = context.attach(KernelState::new());
-/// context.middle(&Bounds::all().events(3000))?;
+/// context.read(&Bounds::all().events(3000))?;
 ///
 /// let state = context.extensions()[state].trace(0).expect("one trace");
 /// for (number, _) in state.cpus() {
@@ -293,7 +293,7 @@ impl KernelState {
 /// pass.
 #[cold]
 fn notify_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, rule: &Rule) {
-    if call.is_heard()
+    if call.reaches_all_hooks()
         && let Some(state) = call.extensions.get_mut(handle)
     {
         state.notify_observers(call.trace.index(), rule);
@@ -316,7 +316,7 @@ impl TraceStart {
             let mut cursor = trace.cursor(number);
             let Ok(Some(event)) = cursor.next() else { return tracefile.cpu() };
             if let Some(time) = event.timestamp() {
-                begin = Some(begin.map_or(time.ns(), |begin| begin.min(time.ns())));
+                begin = Some(begin.map_or(time.as_ns(), |begin| begin.min(time.as_ns())));
             }
             let field = cpu_field(trace, event.type_id());
             let untracked = PacketTracker::new(0);
@@ -367,8 +367,8 @@ impl Extension for KernelState {
                 let Some(rule) = rule.map(Box::new) else { continue };
                 let events = Subscription::to_type(index, EventTypeId(at as u32));
                 setup.hooks.on_event(events.priority(Priority::STATE), move |call| {
-                    let (tracefile, time) = (call.tracefile.number(), call.time().ns());
-                    let heard = call.heard_in_advance();
+                    let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
+                    let heard = call.known_to_reach_all_hooks();
                     let Some(state) = call.extensions.get_mut(handle) else { return };
                     if !state.apply_event(index, tracefile, &rule, &call.event, time) {
                         return;

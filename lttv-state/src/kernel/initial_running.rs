@@ -79,7 +79,7 @@ fn for_each_fork(
     let mut cursor = trace.cursor(number);
     for _ in 0..MAX_EVENTS {
         let Ok(Some(event)) = cursor.next() else { return };
-        let time = event.timestamp().map_or(i64::MIN, |time| time.ns());
+        let time = event.timestamp().map_or(i64::MIN, |time| time.as_ns());
         if time > last {
             return;
         }
@@ -117,7 +117,7 @@ fn initial_running_of_tracefile(
         }
         let Some(tid) = rule.tid(&event, 0) else { continue };
         let name = rule.text(&event, 3).unwrap_or_default().to_vec();
-        let time = event.timestamp().map_or(i64::MIN, |time| time.ns());
+        let time = event.timestamp().map_or(i64::MIN, |time| time.as_ns());
         cpus.insert(cpu);
         found.push(InitialProcess { cpu, tid, name, time });
         // A tracefile whose events contain their CPU number may have events of several

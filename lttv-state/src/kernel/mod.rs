@@ -79,7 +79,7 @@ mod validate;
 
 pub use anomalies::Anomalies;
 pub use cpu::Cpu;
-pub use effect::{Effect, Ended, Request, RequestStep, Waited};
+pub use effect::{Effect, Ended, Request, RequestStep, Wait};
 pub use extension::{KernelState, SavedKernelState};
 pub(crate) use machine::Changed;
 pub use machine::TraceState;

@@ -18,7 +18,7 @@ macro_rules! spelled {
             }
 
             /// Parses a spelling; `None` if no value has it.
-            pub fn from_spelling(text: &str) -> Option<Self> {
+            pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.as_str() == text)
             }
         }
@@ -56,7 +56,7 @@ spelled! {
     ProcessStatus {
         /// The status is not known.
         #[default]
-        Unnamed = "",
+        Unknown = "",
         /// The process was forked and has not been put on a run queue yet.
         WaitFork = "WAIT_FORK",
         /// The process is ready and waits for a CPU.

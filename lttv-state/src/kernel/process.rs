@@ -115,7 +115,7 @@ impl Frame {
 
     /// Creates a frame of unknown mode, submode and status.
     pub(super) fn unknown(time: i64) -> Self {
-        Self::new(ExecutionMode::Unknown, NameId::UNKNOWN, ProcessStatus::Unnamed, time)
+        Self::new(ExecutionMode::Unknown, NameId::UNKNOWN, ProcessStatus::Unknown, time)
     }
 
     /// Adds the time since the last change to the frame's CPU time.
@@ -342,7 +342,7 @@ impl Process {
 impl Frame {
     const NOTHING: Frame = Frame {
         mode: ExecutionMode::Unknown,
-        status: ProcessStatus::Unnamed,
+        status: ProcessStatus::Unknown,
         submode: NameId::UNKNOWN,
         source: 0,
         entry: 0,

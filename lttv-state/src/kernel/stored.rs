@@ -217,7 +217,10 @@ mod tests {
         let kernel = context.attach(KernelState::new());
         let mut sum = crc32fast::Hasher::new();
         let mut before: Option<SavedKernelState> = None;
-        while context.replay(&Bounds::all().events(500)).expect("bounds without a position").events
+        while context
+            .replay_state(&Bounds::all().events(500))
+            .expect("bounds without a position")
+            .events
             > 0
         {
             let saved = context.extensions()[kernel].save();

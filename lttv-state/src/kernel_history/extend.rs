@@ -8,7 +8,7 @@ use lttv_context::{Handle, Traceset, TracesetContext, settled_since, settled_unt
 
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
-use crate::history::{Builder, Error, History, Mark, Settings};
+use crate::history::{Builder, History, HistoryError, ResumeNote, Settings};
 
 /// The content of a file that a history is to be stored in.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) enum Existing {
     /// No history, or a finished one of the same traces, to be computed again.
     None,
     /// A history that cannot be continued, with the reason.
-    Unusable(Error),
+    Unusable(HistoryError),
 }
 
 /// Opens the history stored in a file to continue with it: an unfinished history of the
@@ -31,15 +31,19 @@ pub(super) fn resume_or_extend(
     settings: &Settings,
     start: i64,
     initial: &[Snapshot],
-) -> Result<Existing, Error> {
+) -> Result<Existing, HistoryError> {
     let unfinished = match Builder::resume(path, settings.clone()) {
         Ok(builder) if builder.start() == start => return Ok(Existing::Usable(builder.into())),
         // The start differs, though the traces seem to be the same.
         Ok(_) => None,
         Err(error) if is_missing(&error) => None,
         // The file is too short to be resumed.
-        Err(Error::Unfinished) => None,
-        Err(error @ (Error::Busy { .. } | Error::NotAFile { .. } | Error::Io { .. })) => {
+        Err(HistoryError::Unfinished) => None,
+        Err(
+            error @ (HistoryError::Busy { .. }
+            | HistoryError::NotAFile { .. }
+            | HistoryError::Io { .. }),
+        ) => {
             return Err(error);
         }
         Err(error) => Some(error),
@@ -49,14 +53,14 @@ pub(super) fn resume_or_extend(
         Err(error) if is_missing(&error) => {
             return Ok(unfinished.map_or(Existing::None, Existing::Unusable));
         }
-        Err(error @ Error::Io { .. }) => return Err(error),
+        Err(error @ HistoryError::Io { .. }) => return Err(error),
         Err(error) => return Ok(Existing::Unusable(error)),
     };
     if *history.identity() == settings.identity {
         // The traces have not changed: the history is to be computed again.
         return Ok(Existing::None);
     }
-    let stale = || Error::Stale {
+    let stale = || HistoryError::Stale {
         expected: settings.identity.clone().into(),
         found: history.identity().clone().into(),
     };
@@ -67,18 +71,18 @@ pub(super) fn resume_or_extend(
             Snapshot::read(&history, at, start).is_ok_and(|of| of == *initial)
         });
     let Some(settled) = settled.filter(|_| same) else { return Ok(Existing::Unusable(stale())) };
-    match Builder::extend(path, settings.clone(), settled.ns()) {
+    match Builder::extend(path, settings.clone(), settled.as_ns()) {
         Ok(builder) if builder.earliest() > start => Ok(Existing::Usable(builder.into())),
         // Nothing of the history could be kept.
         Ok(_) => Ok(Existing::None),
-        Err(error @ (Error::Busy { .. } | Error::Io { .. })) => Err(error),
+        Err(error @ (HistoryError::Busy { .. } | HistoryError::Io { .. })) => Err(error),
         Err(error) => Ok(Existing::Unusable(error)),
     }
 }
 
 /// Returns `true` if an error means that a file does not exist.
-fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::Io { error, .. } if error.kind() == ErrorKind::NotFound)
+fn is_missing(error: &HistoryError) -> bool {
+    matches!(error, HistoryError::Io { error, .. } if error.kind() == ErrorKind::NotFound)
 }
 
 /// The time at which to write a mark, from which the history can be continued later.
@@ -95,11 +99,12 @@ impl MarkWriter {
         history: Handle<KernelHistory>,
     ) -> MarkWriter {
         let builder = context.extensions()[history].builder();
-        let last = builder.and_then(Builder::marked).cloned();
+        let last = builder.and_then(Builder::resume_note).cloned();
         let last = last.filter(|mark| restore(context, mark));
         let settled = settled_until(context.traceset());
         MarkWriter {
-            at: settled.filter(|settled| last.as_ref().is_none_or(|last| last.time < settled.ns())),
+            at: settled
+                .filter(|settled| last.as_ref().is_none_or(|last| last.time < settled.as_ns())),
         }
     }
 
@@ -114,13 +119,13 @@ impl MarkWriter {
         &mut self,
         context: &mut TracesetContext<'_>,
         history: Handle<KernelHistory>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let Some(time) = self.at.take() else { return Ok(()) };
         // Where clocks went back, seeking this time would lead to another position.
         let comes_again = context.position().is_start_of(time);
         let Some(note) = state_of(context).filter(|_| comes_again) else { return Ok(()) };
         match context.extensions_mut()[history].builder_mut() {
-            Some(builder) => builder.mark(time.ns(), &note),
+            Some(builder) => builder.set_resume_note(time.as_ns(), &note),
             None => Ok(()),
         }
     }
@@ -135,7 +140,7 @@ fn state_of(context: &TracesetContext<'_>) -> Option<Vec<u8>> {
 /// Seeks to a mark and restores the extensions. Returns `false` if the mark does not
 /// contain their state.
 #[cfg(feature = "checkpoint-files")]
-fn restore(context: &mut TracesetContext<'_>, mark: &Mark) -> bool {
+fn restore(context: &mut TracesetContext<'_>, mark: &ResumeNote) -> bool {
     context.restore_state(&mark.note, Timestamp::from_ns(mark.time))
 }
 

@@ -1,12 +1,12 @@
 //! Attribute values in a form that is cheap to compare before they are stored.
 
 use crate::history::Text;
-use crate::history::{Builder, Error};
+use crate::history::{Builder, HistoryError};
 use crate::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, NameId, ProcessStatus, ProcessType, TraceState,
 };
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// An attribute value whose text is represented by its id, so that comparing does not look
 /// at texts.
@@ -27,12 +27,12 @@ impl Field {
     }
 
     /// Returns the current value of an attribute.
-    pub(super) fn ongoing(builder: &mut Builder, quark: Quark) -> Result<Field, Error> {
+    pub(super) fn ongoing(builder: &mut Builder, quark: Quark) -> Result<Field, HistoryError> {
         Ok(match builder.ongoing(quark)?.value {
-            Value::I32(number) => Field::I32(number),
-            Value::I64(number) => Field::I64(number),
-            Value::U64(number) => Field::U64(number),
-            Value::Str(text) => {
+            StateValue::I32(number) => Field::I32(number),
+            StateValue::I64(number) => Field::I64(number),
+            StateValue::U64(number) => Field::U64(number),
+            StateValue::Str(text) => {
                 let text = text.to_owned();
                 Field::Text(builder.text(&text)?)
             }
@@ -59,7 +59,7 @@ pub(super) struct EnumTexts {
 
 impl EnumTexts {
     /// Adds the spellings to a builder.
-    pub(super) fn new(builder: &mut Builder) -> Result<EnumTexts, Error> {
+    pub(super) fn new(builder: &mut Builder) -> Result<EnumTexts, HistoryError> {
         // They are the first texts of the builder, so that their ids need few bits.
         let mut all = |texts: &mut dyn Iterator<Item = &'static str>| {
             texts.map(|text| builder.text(text).map(Field::Text)).collect::<Result<Vec<_>, _>>()
@@ -89,7 +89,7 @@ impl NameTexts {
         id: NameId,
         state: &TraceState,
         builder: &mut Builder,
-    ) -> Result<Field, Error> {
+    ) -> Result<Field, HistoryError> {
         match self.texts.get(id.index()) {
             Some(Field::Null) | None => self.add(id, state, builder),
             Some(text) => Ok(*text),
@@ -102,7 +102,7 @@ impl NameTexts {
         id: NameId,
         state: &TraceState,
         builder: &mut Builder,
-    ) -> Result<Field, Error> {
+    ) -> Result<Field, HistoryError> {
         let name = state.name(id);
         if name.is_empty() {
             return Ok(Field::Null);

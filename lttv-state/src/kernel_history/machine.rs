@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use super::field::{EnumTexts, Field, NameTexts};
 use super::node::Node;
-use crate::history::{Builder, Error};
+use crate::history::{Builder, HistoryError};
 use crate::kernel::{
     BlockDevice, Changed, Process, ProcessIx, Serial, SourceKind, TraceState, Transition,
 };
@@ -61,7 +61,7 @@ pub(super) struct Cause {
 
 impl Machine {
     /// Creates the attributes of the machine of a trace.
-    pub(super) fn new(builder: &mut Builder, index: usize) -> Result<Machine, Error> {
+    pub(super) fn new(builder: &mut Builder, index: usize) -> Result<Machine, HistoryError> {
         let base = builder.add_child(Quark::ROOT, &index.to_string())?;
         let threads_base = builder.add_child(base, THREADS)?;
         Ok(Machine {
@@ -84,7 +84,7 @@ impl Machine {
         out: &mut Output<'_>,
         state: &mut TraceState,
         cause: Option<Cause>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let mut changed = std::mem::take(&mut self.changed);
         let is_known = state.changes(&mut changed);
         let stored = match cause {
@@ -103,7 +103,7 @@ impl Machine {
         state: &TraceState,
         cause: Cause,
         changed: &Changed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         // Processes that are gone come first: others may have their ids.
         for ix in &changed.processes {
             self.clear_if_gone(out, state, *ix)?;
@@ -141,8 +141,8 @@ impl Machine {
 
     /// Stores the whole state.
     #[cold]
-    fn store_all(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
-        let places = state.places().max(self.threads.len());
+    fn store_all(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), HistoryError> {
+        let places = state.process_bound().max(self.threads.len());
         for ix in 0..places {
             self.clear_if_gone(out, state, ProcessIx::at(ix))?;
         }
@@ -162,7 +162,7 @@ impl Machine {
     }
 
     /// Clears the threads that a continued history contains and that no longer exist.
-    fn clear_unknown(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
+    fn clear_unknown(&mut self, out: &mut Output<'_>) -> Result<(), HistoryError> {
         let known: HashSet<Quark> =
             self.threads.iter().flatten().map(|thread| thread.node.base()).collect();
         let stored: Vec<Quark> = out.builder.tree().children(self.threads_base).collect();
@@ -174,7 +174,11 @@ impl Machine {
     }
 
     /// Stores the states of all CPUs.
-    fn store_all_cpus(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
+    fn store_all_cpus(
+        &mut self,
+        out: &mut Output<'_>,
+        state: &TraceState,
+    ) -> Result<(), HistoryError> {
         state.cpus().try_for_each(|(number, _)| self.store_cpu(out, state, number))
     }
 
@@ -184,7 +188,7 @@ impl Machine {
         out: &mut Output<'_>,
         state: &TraceState,
         cpu: u32,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let Some(at) = state.cpu_index(cpu) else { return Ok(()) };
         let Some(known) = state.cpu_at(at) else { return Ok(()) };
         let cpu = known.number();
@@ -212,7 +216,7 @@ impl Machine {
         out: &mut Output<'_>,
         state: &TraceState,
         ix: ProcessIx,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let Some(thread) = self.threads.get_mut(ix.index()) else { return Ok(()) };
         let is_gone = |stored: &mut Thread| {
             state.process(ix).is_none_or(|process| {
@@ -231,7 +235,7 @@ impl Machine {
         out: &mut Output<'_>,
         state: &TraceState,
         ix: ProcessIx,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let Some(process) = state.process(ix) else { return Ok(()) };
         let Some(tid) = process.tid() else { return Ok(()) };
         let mut name = |id| self.names.field(id, state, out.builder);
@@ -275,7 +279,7 @@ impl Machine {
         state: &TraceState,
         kind: SourceKind,
         number: u32,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let Some(source) = state.sources(kind).get(number as usize) else { return Ok(()) };
         let known = &mut self.sources[kind as usize];
         let running = match source.entries() {
@@ -297,7 +301,11 @@ impl Machine {
     }
 
     /// Stores the states of all block devices.
-    fn store_all_devices(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
+    fn store_all_devices(
+        &mut self,
+        out: &mut Output<'_>,
+        state: &TraceState,
+    ) -> Result<(), HistoryError> {
         (0..state.devices().len()).try_for_each(|device| self.store_device(out, state, device))
     }
 
@@ -307,7 +315,7 @@ impl Machine {
         out: &mut Output<'_>,
         state: &TraceState,
         index: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         while self.devices.len() <= index {
             let Some(device) = state.devices().get(self.devices.len()) else { return Ok(()) };
             let number = device.number().to_string();
@@ -325,7 +333,11 @@ impl Machine {
 
     /// Stores the counters of anomalies that changed.
     #[cold]
-    fn store_anomalies(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), Error> {
+    fn store_anomalies(
+        &mut self,
+        out: &mut Output<'_>,
+        state: &TraceState,
+    ) -> Result<(), HistoryError> {
         for ((name, count), (_, before)) in state.anomalies().iter().zip(self.anomalies.iter()) {
             if count != before {
                 let quark = child(out.builder, self.base, ANOMALIES, name)?;
@@ -338,7 +350,12 @@ impl Machine {
 }
 
 /// Returns the attribute `base/group/name`, which is added if it is new.
-fn child(builder: &mut Builder, base: Quark, group: &str, name: &str) -> Result<Quark, Error> {
+fn child(
+    builder: &mut Builder,
+    base: Quark,
+    group: &str,
+    name: &str,
+) -> Result<Quark, HistoryError> {
     let group = builder.add_child(base, group)?;
     builder.add_child(group, name)
 }

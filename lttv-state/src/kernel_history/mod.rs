@@ -18,7 +18,7 @@
 //!
 //! // Print the running processes at half time.
 //! let t = history.start().midpoint(history.end());
-//! for cpu in history.matching_at("0/CPUs/*/Thread", t)? {
+//! for cpu in history.state_matching("0/CPUs/*/Thread", t)? {
 //!     println!("{}: {}", history.tree().path(cpu.quark), cpu.value);
 //! }
 //! // Print the idle time of each CPU.

@@ -1,7 +1,7 @@
 //! A group of attributes that are stored together: one attribute and some of its children.
 
 use super::field::Field;
-use crate::history::{Builder, Error};
+use crate::history::{Builder, HistoryError};
 use crate::tree::Quark;
 
 /// The attributes for the fields of an object, and the values that were stored last.
@@ -17,7 +17,11 @@ pub(super) struct Node<const N: usize> {
 impl<const N: usize> Node<N> {
     /// Creates a node with the values that its attributes have now: from previous objects,
     /// or from a history that is continued.
-    pub(super) fn of(builder: &mut Builder, base: Quark, names: &[&str; N]) -> Result<Self, Error> {
+    pub(super) fn of(
+        builder: &mut Builder,
+        base: Quark,
+        names: &[&str; N],
+    ) -> Result<Self, HistoryError> {
         let mut node = Node { base, quarks: [None; N], fields: [Field::Null; N] };
         node.quarks[0] = Some(base);
         for (quark, name) in node.quarks.iter_mut().zip(names).skip(1) {
@@ -44,7 +48,7 @@ impl<const N: usize> Node<N> {
         t: i64,
         names: &[&str; N],
         fields: [Field; N],
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         for at in 0..N {
             if self.fields[at] == fields[at] {
                 continue;
@@ -58,7 +62,7 @@ impl<const N: usize> Node<N> {
                 }
             };
             match fields[at] {
-                Field::Null => builder.set(quark, t, crate::value::Value::Null),
+                Field::Null => builder.set(quark, t, crate::value::StateValue::Null),
                 Field::I32(number) => builder.set(quark, t, number),
                 Field::I64(number) => builder.set(quark, t, number),
                 Field::U64(number) => builder.set(quark, t, number),
@@ -74,7 +78,7 @@ impl<const N: usize> Node<N> {
         builder: &mut Builder,
         t: i64,
         names: &[&str; N],
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         self.set(builder, t, names, [Field::Null; N])
     }
 }

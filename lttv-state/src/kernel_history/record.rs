@@ -8,7 +8,7 @@ use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext, fi
 use super::extend::{Existing, MarkWriter, resume_or_extend};
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
-use crate::history::{Builder, Error, History, Identity, Settings};
+use crate::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
 use crate::kernel::{self, KernelState};
 
 /// The number of events between two reports of progress.
@@ -35,7 +35,7 @@ pub enum Target<'p> {
     File(&'p Path),
     /// A history in a file, computed from the start. An existing file is replaced once the
     /// new history is complete.
-    Anew(&'p Path),
+    Replace(&'p Path),
 }
 
 /// A recorded history, with the errors met while reading the traces.
@@ -49,10 +49,10 @@ pub struct Recorded {
     /// The time in ns before which the file's previous content was kept; `None` if the
     /// history was computed from the start.
     pub kept: Option<i64>,
-    /// The reason why the file's previous content was replaced, such as [`Error::Stale`] if
+    /// The reason why the file's previous content was replaced, such as [`HistoryError::Stale`] if
     /// it is the history of other traces or of other content of these traces; `None` if
     /// there was no previous content, or if it was continued.
-    pub rebuilt: Option<Error>,
+    pub rebuilt: Option<HistoryError>,
     /// The errors met while reading the part that was not kept.
     pub errors: Vec<ltt_read::Error>,
     /// The number of further errors that are not in `errors`, see
@@ -63,15 +63,15 @@ pub struct Recorded {
 impl Recorded {
     /// Returns the identity of a history that [`record`] would create now. This reads the
     /// whole traces; [`open`] compares identities without that.
-    pub fn identity(traceset: &Traceset) -> Identity {
+    pub fn identity(traceset: &Traceset) -> HistoryIdentity {
         identity_of(fingerprint(traceset))
     }
 }
 
 /// Returns the identity of a history recorded by this version from traces with a
 /// fingerprint.
-fn identity_of(source: Vec<u8>) -> Identity {
-    Identity {
+fn identity_of(source: Vec<u8>) -> HistoryIdentity {
+    HistoryIdentity {
         producer: "kernel state".into(),
         version: VERSION << 16 | kernel::VERSION,
         options: 0,
@@ -103,18 +103,18 @@ fn identity_of(source: Vec<u8>) -> Identity {
 ///
 /// # Errors
 ///
-/// Returns the errors of [`History::open`], and [`Error::Stale`] if the file contains the
+/// Returns the errors of [`History::open`], and [`HistoryError::Stale`] if the file contains the
 /// history of other traces, of other content of these traces or of these traces before they
 /// grew, or if it was written by another version of this crate.
-pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, Error> {
+pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, HistoryError> {
     let history = History::open(path)?;
-    let source = Fingerprint::known(&history.identity().source).renewed(traceset);
+    let source = Fingerprint::from_bytes(&history.identity().source).into_current_bytes(traceset);
     let expected = identity_of(source);
     match *history.identity() == expected {
         true => Ok(history),
         false => {
             let found = history.identity().clone().into();
-            Err(Error::Stale { expected: expected.into(), found })
+            Err(HistoryError::Stale { expected: expected.into(), found })
         }
     }
 }
@@ -126,20 +126,20 @@ pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, Erro
 ///
 /// # Errors
 ///
-/// Returns an error if storing fails, [`Error::Unfinished`] if `progress` returned `Break`,
-/// and [`Error::Busy`] if the file is being written already.
+/// Returns an error if storing fails, [`HistoryError::Unfinished`] if `progress` returned `Break`,
+/// and [`HistoryError::Busy`] if the file is being written already.
 pub fn record(
     traceset: &Traceset,
     target: Target<'_>,
     mut progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
-) -> Result<Recorded, Error> {
+) -> Result<Recorded, HistoryError> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let settings = Settings { identity: Recorded::identity(traceset), ..Settings::default() };
     let start = KernelHistory::start_of(context.contexts());
     let (builder, rebuilt) = match target {
         Target::Memory => (Builder::in_memory_with(start, settings), None),
-        Target::Anew(path) => (Builder::create(path, start, settings)?, None),
+        Target::Replace(path) => (Builder::create(path, start, settings)?, None),
         Target::File(path) => {
             let initial: Vec<_> = context.extensions()[kernel].traces().map(Snapshot::of).collect();
             match resume_or_extend(path, traceset, &settings, start, &initial)? {
@@ -153,14 +153,14 @@ pub fn record(
     let writer = context.attach(KernelHistory::new(kernel, builder));
     let mut marker = match target {
         Target::Memory => MarkWriter::default(),
-        Target::File(_) | Target::Anew(_) => MarkWriter::new(&mut context, writer),
+        Target::File(_) | Target::Replace(_) => MarkWriter::new(&mut context, writer),
     };
     let mut events = 0;
     loop {
         let bounds = Bounds::all().events(STEP);
         let bounds = marker.next().map_or(bounds.clone(), |time| bounds.until_start_of(time));
         // These bounds contain no position that could be stale.
-        let Ok(read) = context.replay(&bounds) else { break };
+        let Ok(read) = context.replay_state(&bounds) else { break };
         events += read.events;
         if context.extensions()[writer].error().is_some() {
             break;
@@ -171,7 +171,7 @@ pub fn record(
                 marker.write(&mut context, writer)?;
                 break;
             }
-            _ if progress(context.progress()).is_break() => return Err(Error::Unfinished),
+            _ if progress(context.progress()).is_break() => return Err(HistoryError::Unfinished),
             _ => {}
         }
     }

@@ -2,13 +2,13 @@
 
 use super::machine::{ANOMALIES, CPU, CPUS, DEVICE, DEVICES, SOURCE, SOURCES, THREAD, THREADS};
 use super::snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
-use crate::history::{Error, History, Interval};
+use crate::history::{History, HistoryError, Interval};
 use crate::kernel::{
     Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, ExecutionMode, ProcessStatus, ProcessType,
     SourceKind,
 };
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 impl Snapshot {
     /// Reads the state of the machine of a trace at the time `t`, in ns: the state after
@@ -19,7 +19,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// Returns an error if the history is damaged.
-    pub fn read(history: &History, trace: usize, t: i64) -> Result<Snapshot, Error> {
+    pub fn read(history: &History, trace: usize, t: i64) -> Result<Snapshot, HistoryError> {
         let state = history.state_at(t.clamp(history.start(), history.end()))?;
         let at = At { history, state: &state };
         let Some(base) = history.tree().child(Quark::ROOT, &trace.to_string()) else {
@@ -40,7 +40,7 @@ impl Snapshot {
             let (major, minor) = number.split_once(',')?;
             let number = DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? };
             let [mode, name, requests] = at.fields(quark, &DEVICE);
-            let mode = BlockDeviceMode::from_spelling(mode.as_str()?)?;
+            let mode = BlockDeviceMode::parse(mode.as_str()?)?;
             let in_flight = number32(requests).unwrap_or(0);
             Some(DeviceState { number, name: text(name), mode, in_flight })
         });
@@ -68,15 +68,17 @@ struct At<'h, 's> {
 }
 
 impl<'h> At<'h, '_> {
-    fn value(&self, quark: Quark) -> Value<'h> {
-        self.state.get(quark.index()).map_or(Value::Null, |interval| interval.value)
+    fn value(&self, quark: Quark) -> StateValue<'h> {
+        self.state.get(quark.index()).map_or(StateValue::Null, |interval| interval.value)
     }
 
     /// Returns the values of an attribute and of some of its children, by their names.
-    fn fields<const N: usize>(&self, base: Quark, names: &[&str; N]) -> [Value<'h>; N] {
+    fn fields<const N: usize>(&self, base: Quark, names: &[&str; N]) -> [StateValue<'h>; N] {
         let of = |name: &&str| match *name {
             "" => self.value(base),
-            name => child(self.history, base, name).map_or(Value::Null, |quark| self.value(quark)),
+            name => {
+                child(self.history, base, name).map_or(StateValue::Null, |quark| self.value(quark))
+            }
         };
         names.each_ref().map(of)
     }
@@ -102,7 +104,7 @@ impl<'h> At<'h, '_> {
         });
         Some(CpuState {
             number: number.parse().ok()?,
-            mode: CpuMode::from_spelling(mode.as_str()?)?,
+            mode: CpuMode::parse(mode.as_str()?)?,
             thread,
             thread_name: name.unwrap_or_default(),
             frequency: unsigned(frequency),
@@ -120,11 +122,11 @@ impl<'h> At<'h, '_> {
             parent: int(parent),
             name: text(name),
             brand: text(brand),
-            kind: kind.as_str().and_then(ProcessType::from_spelling),
+            kind: kind.as_str().and_then(ProcessType::parse),
             cpu: number32(cpu),
             // A thread without a status does not exist at this time.
-            status: ProcessStatus::from_spelling(status.as_str()?)?,
-            mode: mode.as_str().and_then(ExecutionMode::from_spelling).unwrap_or_default(),
+            status: ProcessStatus::parse(status.as_str()?)?,
+            mode: mode.as_str().and_then(ExecutionMode::parse).unwrap_or_default(),
             submode: text(submode),
             function: unsigned(function).unwrap_or(0),
         })
@@ -135,21 +137,21 @@ fn child(history: &History, base: Quark, name: &str) -> Option<Quark> {
     history.tree().child(base, name)
 }
 
-fn text(value: Value<'_>) -> String {
+fn text(value: StateValue<'_>) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn int(value: Value<'_>) -> Option<i32> {
+fn int(value: StateValue<'_>) -> Option<i32> {
     value.as_i64()?.try_into().ok()
 }
 
-fn number32(value: Value<'_>) -> Option<u32> {
+fn number32(value: StateValue<'_>) -> Option<u32> {
     value.as_i64()?.try_into().ok()
 }
 
-fn unsigned(value: Value<'_>) -> Option<u64> {
+fn unsigned(value: StateValue<'_>) -> Option<u64> {
     match value {
-        Value::U64(number) => Some(number),
+        StateValue::U64(number) => Some(number),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use lttv_hooks::Priority;
 
 use super::field::EnumTexts;
 use super::machine::{Cause, Machine, Output};
-use crate::history::{Builder, Error, History};
+use crate::history::{Builder, History, HistoryError};
 use crate::kernel::KernelState;
 
 /// A context extension that stores the kernel states of all traces while the context is
@@ -31,7 +31,7 @@ use crate::kernel::KernelState;
 /// let kernel = context.attach(KernelState::new());
 /// let start = KernelHistory::start_of(context.contexts());
 /// let writer = context.attach(KernelHistory::new(kernel, Builder::in_memory(start)));
-/// context.replay(&Bounds::all())?;
+/// context.replay_state(&Bounds::all())?;
 ///
 /// let history = KernelHistory::finish(&mut context, writer)?;
 /// let cpu = history.tree().find(lttv_state::tree::Quark::ROOT, "0/CPUs/0")?.expect("a CPU");
@@ -55,7 +55,7 @@ struct Storing {
     /// The time in ns before which states are stored already. This matters only after
     /// seeking back.
     from: i64,
-    failed: Option<Error>,
+    failed: Option<HistoryError>,
 }
 
 impl KernelHistory {
@@ -74,7 +74,7 @@ impl KernelHistory {
     /// Returns the start of the history of a context's traces, in ns: 1 ns before the first
     /// of them, so that the state before the first event has a time, too.
     pub fn start_of(contexts: &Contexts) -> i64 {
-        contexts.time_span().map_or(0, |span| span.begin.ns().saturating_sub(1))
+        contexts.time_span().map_or(0, |span| span.start.as_ns().saturating_sub(1))
     }
 
     /// Returns the builder of the history; `None` once the history is finished.
@@ -90,7 +90,7 @@ impl KernelHistory {
 
     /// Returns the error that stopped storing before the end of the traces; `None` if there
     /// was none.
-    pub fn error(&self) -> Option<&Error> {
+    pub fn error(&self) -> Option<&HistoryError> {
         self.storing.as_ref()?.failed.as_ref()
     }
 
@@ -99,16 +99,18 @@ impl KernelHistory {
     ///
     /// # Errors
     ///
-    /// Returns an error if storing failed before or fails now, and [`Error::Closed`] if the
+    /// Returns an error if storing failed before or fails now, and [`HistoryError::Closed`] if the
     /// history was finished already.
     pub fn finish(
         context: &mut TracesetContext<'_>,
         handle: Handle<KernelHistory>,
-    ) -> Result<History, Error> {
-        let Some(of) = context.extensions_mut().get_mut(handle) else { return Err(Error::Closed) };
+    ) -> Result<History, HistoryError> {
+        let Some(of) = context.extensions_mut().get_mut(handle) else {
+            return Err(HistoryError::Closed);
+        };
         let end = of.end;
         let Some(Storing { builder, failed, .. }) = of.storing.take() else {
-            return Err(Error::Closed);
+            return Err(HistoryError::Closed);
         };
         match failed {
             Some(error) => Err(error),
@@ -141,7 +143,7 @@ impl Storing {
         trace: usize,
         cause: Option<Cause>,
         t: i64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let Storing { builder, enum_texts, machines, .. } = self;
         let Some(state) = kernel.trace_mut(trace) else { return Ok(()) };
         let (Some(machine), Some(enum_texts)) = (machines.get_mut(trace), enum_texts) else {
@@ -153,7 +155,7 @@ impl Storing {
     }
 
     /// Stores the state before the first event.
-    fn begin(&mut self, kernel: &mut KernelState) -> Result<(), Error> {
+    fn begin(&mut self, kernel: &mut KernelState) -> Result<(), HistoryError> {
         self.enum_texts = Some(EnumTexts::new(&mut self.builder)?);
         let traces = kernel.traces().len();
         for trace in 0..traces {
@@ -182,7 +184,7 @@ impl Extension for KernelHistory {
                 };
                 let events = Subscription::to_type(index, id);
                 setup.hooks.on_event(events.priority(AFTER_STATE), move |call| {
-                    let (tracefile, t) = (call.tracefile.number(), call.time().ns());
+                    let (tracefile, t) = (call.tracefile.number(), call.time().as_ns());
                     if let Some((kernel, of)) = call.extensions.both_mut(kernel, handle) {
                         let cpu = kernel.cpu_of_tracefile(tracefile);
                         of.store(kernel, index, Some(Cause { transition, cpu }), t);
@@ -191,7 +193,7 @@ impl Extension for KernelHistory {
             }
         }
         let Some((kernel, of)) = setup.extensions.both_mut(kernel, handle) else { return };
-        of.end = contexts.time_span().map_or(of.end, |span| span.end.ns().max(of.end));
+        of.end = contexts.time_span().map_or(of.end, |span| span.end.as_ns().max(of.end));
         if let Some(storing) = &mut of.storing
             && let Err(error) = storing.begin(kernel)
         {

@@ -14,7 +14,7 @@ use super::tally::Tally;
 use super::waits::Waits;
 use crate::kernel::{
     ExecutionMode, NameId, Observer, Process, RequestKind, RequestStep, Serial, TraceState,
-    Transfer, Transition, Waited,
+    Transfer, Transition, Wait,
 };
 
 /// The collector of a trace's statistics.
@@ -96,7 +96,8 @@ impl OnCpu {
         time: i64,
     ) {
         self.charge(ledger, lost_since);
-        if let Some(placeholder) = state.cpu(cpu).and_then(|of| state.process(of.nobody())) {
+        if let Some(placeholder) = state.cpu(cpu).and_then(|of| state.process(of.unknown_process()))
+        {
             let unknown = ledger.find_or_add(&unknown_leaf(placeholder, cpu));
             ledger.charge(unknown, lost_since, time);
             self.since = time;
@@ -114,7 +115,7 @@ impl Observer for Collector {
         let effect = state.effect();
         let Some(cpu) = effect.cpu() else { return };
         self.transition(state, transition, cpu);
-        self.count(effect.place(), event_type, effect.time().ns());
+        self.count(effect.place(), event_type, effect.time().as_ns());
     }
 
     fn event_ignored(
@@ -177,7 +178,7 @@ impl Collector {
     #[inline(always)] // only one call site
     fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
         let effect = state.effect();
-        let (time, place) = (effect.time().ns(), effect.place());
+        let (time, place) = (effect.time().as_ns(), effect.place());
         if self.cpus.len() <= place {
             self.last = time;
             self.update_all_cpus(state);
@@ -216,7 +217,7 @@ impl Collector {
 
     /// Adds the wait of a process that was switched in.
     #[inline]
-    fn waited(&mut self, process: &Process, waited: &Waited, leaf: LeafIx) {
+    fn waited(&mut self, process: &Process, waited: &Wait, leaf: LeafIx) {
         self.ledger.waited(leaf, waited.blocked.wrapping_add(waited.ready));
         self.waits_of(process).count(waited);
     }
@@ -265,13 +266,13 @@ impl Collector {
         for (process, name) in effect.renamed() {
             facts(&mut self.processes, process.index()).rename(state.name(*name));
         }
-        for process in effect.gone() {
+        for process in effect.removed() {
             self.describe(state, process);
         }
         match transition {
             Fork | Exec | Exit | Brand => self.lifecycle(state, transition),
             Migrate => {
-                if let Some(process) = effect.target().and_then(|ix| state.process(ix)) {
+                if let Some(process) = effect.subject().and_then(|ix| state.process(ix)) {
                     facts(&mut self.processes, process.serial().index()).migrations += 1;
                 }
             }
@@ -283,7 +284,7 @@ impl Collector {
     /// Counts a request to a block device.
     #[cold]
     fn request(&mut self, state: &TraceState, request: crate::kernel::Request) {
-        let time = state.effect().time().ns();
+        let time = state.effect().time().as_ns();
         while self.devices.len() <= request.device {
             let Some(device) = state.devices().get(self.devices.len()) else { return };
             self.devices.push(DeviceFacts::new(device.number(), time, 0));
@@ -310,7 +311,7 @@ impl Collector {
     #[cold]
     fn lifecycle(&mut self, state: &TraceState, transition: Transition) {
         let effect = state.effect();
-        let about = match (transition, effect.target()) {
+        let about = match (transition, effect.subject()) {
             (Transition::Exec | Transition::Brand, _) | (_, None) => {
                 effect.cpu().and_then(|cpu| state.running(cpu))
             }
@@ -357,7 +358,7 @@ impl Collector {
     /// Without a time they are final: open frames are counted up to the last event.
     pub(super) fn collected(&self, state: &TraceState, time: Option<i64>) -> Collected {
         let last = time.map_or(self.last, |time| time.max(self.last));
-        let mut leaves = self.ledger.leaves(state.places());
+        let mut leaves = self.ledger.leaves(state.process_bound());
         for of in &self.cpus {
             charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
         }
@@ -401,7 +402,7 @@ impl Collector {
             let mut nested = 0u64;
             for (depth, frame) in process.stack().iter().enumerate().rev() {
                 let is_top = depth + 1 == process.stack().len();
-                let last = if runs && is_top { since(frame.change().ns(), time) } else { 0 };
+                let last = if runs && is_top { since(frame.change().as_ns(), time) } else { 0 };
                 nested = nested.wrapping_add(frame.cpu_time()).wrapping_add(last);
                 if frame.mode() == ExecutionMode::Unknown {
                     continue;
@@ -415,7 +416,7 @@ impl Collector {
                     Some(leaf) => &mut leaves[leaf.index()].1,
                     None => new.at(key),
                 };
-                let elapsed = since(frame.entry().ns(), time);
+                let elapsed = since(frame.entry().as_ns(), time);
                 counts.open_time = counts.open_time.wrapping_add(elapsed);
                 counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
             }

@@ -14,7 +14,7 @@
 //! let mut context = TracesetContext::new(Traceset::open(path)?);
 //! let kernel = context.attach(KernelState::new());
 //! let statistics = Statistics::attach(&mut context, kernel);
-//! context.middle(&Bounds::all())?;
+//! context.read(&Bounds::all())?;
 //!
 //! let statistics = Statistics::take(&mut context, statistics, kernel);
 //! let trace = &statistics.traces()[0];
@@ -102,7 +102,7 @@ pub struct TraceStatistics {
 
 impl Statistics {
     /// Registers the collection of statistics for the events that
-    /// [`middle`](TracesetContext::middle) reads from now on; replayed events are not
+    /// [`read`](TracesetContext::read) reads from now on; replayed events are not
     /// counted. `kernel` must be attached to the context, and its state must be current.
     ///
     /// At the start of a traceset, the statistics of each trace start with its first event;
@@ -136,12 +136,12 @@ impl Statistics {
         let traces: Vec<_> = context.traceset().traces().to_vec();
         for (index, trace) in traces.iter().enumerate() {
             let Some(state) = context.extensions()[kernel].trace(index) else { continue };
-            let begin = time(index).map_or(state.begin_time(), |time| time.max(state.begin_time()));
+            let begin = time(index).map_or(state.start_time(), |time| time.max(state.start_time()));
             let types = trace.schema().event_types.len();
-            let known_since = if is_part { state.begin_time() } else { begin };
-            let collector = Collector::new(state, begin.ns(), known_since.ns(), types);
+            let known_since = if is_part { state.start_time() } else { begin };
+            let collector = Collector::new(state, begin.as_ns(), known_since.as_ns(), types);
             statistics.observer = context.extensions_mut()[kernel].add_observer(index, collector);
-            let collected = Collected::none(begin.ns());
+            let collected = Collected::none(begin.as_ns());
             let (trace, names) = (Some(trace.clone()), Arc::default());
             statistics.traces.push(TraceStatistics { trace, collected, names });
         }
@@ -156,7 +156,7 @@ impl Statistics {
                 }
                 let events = Subscription::to_type(index, event_type).priority(AFTER_STATE);
                 context.on_event(events, move |call| {
-                    let (tracefile, time) = (call.tracefile.number(), call.time().ns());
+                    let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
                     if let Some(kernel) = call.extensions.get_mut(kernel) {
                         kernel.report_ignored(index, observer, tracefile, &call.event, time);
                     }
@@ -220,7 +220,7 @@ impl Statistics {
             else {
                 continue;
             };
-            of.collected = collector.collected(state, time(index).map(Timestamp::ns));
+            of.collected = collector.collected(state, time(index).map(Timestamp::as_ns));
             of.names = state.shared_names();
         }
         taken
@@ -249,7 +249,7 @@ impl TraceStatistics {
     }
 
     /// Returns the time at which the statistics start.
-    pub fn begin(&self) -> Timestamp {
+    pub fn start(&self) -> Timestamp {
         Timestamp::from_ns(self.collected.begin)
     }
 

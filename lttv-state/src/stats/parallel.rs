@@ -4,7 +4,9 @@ use std::slice;
 use std::sync::Arc;
 
 use ltt_read::{Merge, Timestamp, Trace};
-use lttv_context::{Bounds, Checkpoints, Parallel, Saving, Traceset, TracesetContext};
+use lttv_context::{
+    Bounds, CheckpointPolicy, Checkpoints, ParallelReader, Traceset, TracesetContext,
+};
 
 use super::Statistics;
 use crate::kernel::KernelState;
@@ -21,25 +23,25 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
         let mut context = TracesetContext::new(traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
-        let _ = context.middle(&Bounds::all());
+        let _ = context.read(&Bounds::all());
         return (Statistics::take(&mut context, statistics, kernel), None);
     }
     let mut first = TracesetContext::new(traceset);
     first.attach(KernelState::new());
-    first.save_checkpoints(Saving::default());
-    let _ = first.replay(&Bounds::all());
+    first.set_checkpoint_policy(CheckpointPolicy::default());
+    let _ = first.replay_state(&Bounds::all());
     let checkpoints = first.checkpoints().clone();
     drop(first);
     // A slice may start or end after the end of a trace.
     let ends: Vec<Timestamp> = traceset.traces().iter().map(last_event).collect();
-    let parts = Parallel::new(traceset).threads(threads).run(|slice| {
+    let parts = ParallelReader::new(traceset).threads(threads).run(|slice| {
         let mut context = slice.context();
         let kernel = context.attach(KernelState::new());
         // The checkpoints fit this context, which has the same extension. Without them,
         // everything before the slice would be replayed.
         let _ = context.set_checkpoints(checkpoints.clone());
-        context.seek_time_with_state(slice.begin());
-        let begin = |trace: usize| Some(slice.begin().min(ends[trace]));
+        context.seek_time_with_state(slice.start());
+        let begin = |trace: usize| Some(slice.start().min(ends[trace]));
         let statistics = Statistics::attach_from(&mut context, kernel, begin, true);
         let read = slice.read(&mut context);
         debug_assert!(read.is_ok(), "the state is that at the start of the slice");
@@ -55,7 +57,7 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
 /// Returns the time of the last event of a trace; [`Timestamp::MIN`] if it has no events.
 fn last_event(trace: &Arc<Trace>) -> Timestamp {
     let packets = (0..trace.tracefiles().len()).flat_map(|at| trace.packet_index(at).entries());
-    let mut begins: Vec<Timestamp> = packets.map(|packet| packet.begin).collect();
+    let mut begins: Vec<Timestamp> = packets.map(|packet| packet.start).collect();
     begins.sort_unstable();
     begins.dedup();
     let mut merge = Merge::new(slice::from_ref(trace));

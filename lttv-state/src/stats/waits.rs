@@ -2,7 +2,7 @@
 
 use super::durations::Durations;
 use super::facts::ProcessFacts;
-use crate::kernel::Waited;
+use crate::kernel::Wait;
 
 /// The wait times of a process and the number of its switch-ins. They are separate from the
 /// other facts about the process because they change with each switch.
@@ -20,7 +20,7 @@ pub(super) struct Waits {
 impl Waits {
     /// Adds the wait before a switch-in.
     #[inline]
-    pub(super) fn count(&mut self, waited: &Waited) {
+    pub(super) fn count(&mut self, waited: &Wait) {
         self.blocked_time = self.blocked_time.wrapping_add(waited.blocked);
         self.ready_time = self.ready_time.wrapping_add(waited.ready);
         self.times_scheduled += 1;

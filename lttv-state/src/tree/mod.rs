@@ -32,12 +32,10 @@
 //!
 //! An array is an attribute whose children are named by numbers: see [`Tree::add_index`].
 
-mod attributes;
 mod nodes;
 mod path;
 mod pattern;
 
-pub use attributes::Attributes;
 pub use nodes::{Children, Descendants, Tree};
 
 /// The number of an attribute in its [`Tree`].

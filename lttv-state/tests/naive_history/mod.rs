@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use lttv_state::history::{Builder, Error, History};
+use lttv_state::history::{Builder, History, HistoryError};
 use lttv_state::tree::Quark;
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Owned {
@@ -19,27 +19,27 @@ pub(crate) enum Owned {
 }
 
 impl Owned {
-    pub(crate) fn of(value: Value<'_>) -> Owned {
+    pub(crate) fn of(value: StateValue<'_>) -> Owned {
         match value {
-            Value::Null => Owned::Null,
-            Value::I32(v) => Owned::I32(v),
-            Value::I64(v) => Owned::I64(v),
-            Value::U64(v) => Owned::U64(v),
-            Value::F64(v) => Owned::F64(v.to_bits()),
-            Value::Str(v) => Owned::Str(v.into()),
-            Value::Blob(v) => Owned::Blob(v.into()),
+            StateValue::Null => Owned::Null,
+            StateValue::I32(v) => Owned::I32(v),
+            StateValue::I64(v) => Owned::I64(v),
+            StateValue::U64(v) => Owned::U64(v),
+            StateValue::F64(v) => Owned::F64(v.to_bits()),
+            StateValue::Str(v) => Owned::Str(v.into()),
+            StateValue::Blob(v) => Owned::Blob(v.into()),
         }
     }
 
-    pub(crate) fn value(&self) -> Value<'_> {
+    pub(crate) fn value(&self) -> StateValue<'_> {
         match self {
-            Owned::Null => Value::Null,
-            Owned::I32(v) => Value::I32(*v),
-            Owned::I64(v) => Value::I64(*v),
-            Owned::U64(v) => Value::U64(*v),
-            Owned::F64(v) => Value::F64(f64::from_bits(*v)),
-            Owned::Str(v) => Value::Str(v),
-            Owned::Blob(v) => Value::Blob(v),
+            Owned::Null => StateValue::Null,
+            Owned::I32(v) => StateValue::I32(*v),
+            Owned::I64(v) => StateValue::I64(*v),
+            Owned::U64(v) => StateValue::U64(*v),
+            Owned::F64(v) => StateValue::F64(f64::from_bits(*v)),
+            Owned::Str(v) => StateValue::Str(v),
+            Owned::Blob(v) => StateValue::Blob(v),
         }
     }
 }
@@ -60,7 +60,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    pub(crate) fn apply(&self, builder: &mut Builder) -> Result<(), Error> {
+    pub(crate) fn apply(&self, builder: &mut Builder) -> Result<(), HistoryError> {
         match &self.action {
             Action::Set(path, value) => {
                 let quark = builder.add(path)?;
@@ -182,7 +182,7 @@ impl Model {
 }
 
 /// Returns all intervals of an attribute of a history.
-pub(crate) fn spans(history: &History, quark: Quark) -> Result<Vec<Span>, Error> {
+pub(crate) fn spans(history: &History, quark: Quark) -> Result<Vec<Span>, HistoryError> {
     let all = history.intervals(quark, history.start()..=history.end())?;
     all.map(|i| i.map(|i| (i.start, i.end, Owned::of(i.value)))).collect()
 }

@@ -20,9 +20,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let user = async {
         // The user scrolls four times, and stays only at the last page.
         for turn in 1..=4 {
-            let time = span.begin.saturating_add(span.end.since(span.begin) / 5 * turn);
-            let page = EventsRequest::new(Owner::fresh()).urgency(Urgency::HIGH).from(time);
-            let mut rows = scheduler.events(page.events(ROWS), |call| {
+            let time = span.start.saturating_add(span.end.since(span.start) / 5 * turn);
+            let page = EventsRequest::new(Owner::unique()).urgency(Urgency::HIGH).starting_at(time);
+            let mut rows = scheduler.events(page.max_events(ROWS), |call| {
                 Some(format!("{} {}", call.time(), call.event.event_type().name()))
             })?;
             while let Some(row) = rows.next().await {

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use lttv_state::history::{Builder, History, Settings};
-use lttv_state::value::Value;
+use lttv_state::value::StateValue;
 
 const MINUTE: i64 = 60;
 
@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     record(&file)?;
 
     let history = History::open(&file)?;
-    for space in history.matching_at("north/*", 45 * MINUTE)? {
+    for space in history.state_matching("north/*", 45 * MINUTE)? {
         let path = history.tree().path(space.quark);
         println!("{path}: {:?} since minute {}", space.value, space.start / MINUTE);
     }
@@ -25,11 +25,11 @@ fn record(file: &std::path::Path) -> Result<(), Box<dyn Error>> {
     let mut builder = Builder::create(file, 0, Settings::default())?;
     let spaces = [builder.add("north/1")?, builder.add("north/2")?, builder.add("north/3")?];
     for (minute, space, car) in [
-        (5, spaces[0], Value::Str("RU-57 1815")),
-        (12, spaces[2], Value::Str("LT-TV 2003")),
-        (40, spaces[0], Value::Null),
-        (44, spaces[1], Value::Str("CT-F2 2023")),
-        (71, spaces[2], Value::Null),
+        (5, spaces[0], StateValue::Str("RU-57 1815")),
+        (12, spaces[2], StateValue::Str("LT-TV 2003")),
+        (40, spaces[0], StateValue::Null),
+        (44, spaces[1], StateValue::Str("CT-F2 2023")),
+        (71, spaces[2], StateValue::Null),
     ] {
         builder.set(space, minute * MINUTE, car)?;
     }

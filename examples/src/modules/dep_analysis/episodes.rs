@@ -94,7 +94,7 @@ impl Lives {
             self.follow(state, ix, serial, time, None);
         }
         self.follow(state, running, process.serial(), time, None);
-        let target = state.effect().target();
+        let target = state.effect().subject();
         if let Some((ix, target)) = target.and_then(|ix| Some((ix, state.process(ix)?))) {
             let by = (transition == Some(Transition::Wakeup) && ix != running).then(|| Waker {
                 process: process.serial(),
@@ -127,7 +127,7 @@ impl Lives {
                 ProcessStatus::Run | ProcessStatus::Exit => Doing::Runs(mode, submode),
                 ProcessStatus::WaitCpu | ProcessStatus::WaitFork => Doing::Ready,
                 ProcessStatus::Wait => Doing::Blocked(submode),
-                ProcessStatus::Unnamed | ProcessStatus::Zombie | ProcessStatus::Dead => {
+                ProcessStatus::Unknown | ProcessStatus::Zombie | ProcessStatus::Dead => {
                     Doing::Unknown
                 }
             }

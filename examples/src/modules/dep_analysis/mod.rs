@@ -59,7 +59,7 @@ impl Module<Host> for DepAnalysis {
                 .value_name("TIME"),
             option("dep-limit", Kind::UInt, "Print at most N steps of the critical path")
                 .value_name("N")
-                .default("100"),
+                .default_value("100"),
         ]
     }
 
@@ -74,7 +74,7 @@ impl Module<Host> for DepAnalysis {
         work.on_transitions(
             |_| true,
             move |call| {
-                let (trace, time) = (call.trace.index(), call.time().ns());
+                let (trace, time) = (call.trace.index(), call.time().as_ns());
                 let event_type = call.event.type_id();
                 let tracefile = call.tracefile.number();
                 let Some((lives, kernel)) = call.extensions.both_mut(lives, kernel) else { return };
@@ -94,7 +94,7 @@ impl Module<Host> for DepAnalysis {
 
 fn query(host: &Host) -> Result<Query, Failure> {
     let options = &host.options;
-    let first = host.data.span.map(|span| span.begin);
+    let first = host.data.span.map(|span| span.start);
     let time = |name| {
         let time = time_option(options, name)?;
         let resolved = time.map(|time| time.resolve(&host.data.zone, first)).transpose();
@@ -103,8 +103,8 @@ fn query(host: &Host) -> Result<Query, Failure> {
     let tid = options.get::<u64>("dep-pid")?.map(|tid| Tid::try_from(*tid));
     Ok(Query {
         tid: tid.transpose().map_err(|_| Usage::new("--dep-pid: the thread id is out of range"))?,
-        begin: time("dep-time-start")?.map_or(i64::MIN, |time| time.ns()),
-        end: time("dep-time-end")?.map_or(i64::MAX, |time| time.ns()),
+        begin: time("dep-time-start")?.map_or(i64::MIN, |time| time.as_ns()),
+        end: time("dep-time-end")?.map_or(i64::MAX, |time| time.as_ns()),
         limit: usize::try_from(options.get("dep-limit")?.copied().unwrap_or(100_u64))?,
     })
 }

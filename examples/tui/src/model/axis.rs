@@ -50,14 +50,14 @@ impl Axis {
 
     /// Returns the column of a time; `None` if it is not in the window.
     pub fn column(self, time: Timestamp) -> Option<usize> {
-        let offset = time.ns().abs_diff(self.window.begin().ns());
+        let offset = time.as_ns().abs_diff(self.window.start().as_ns());
         self.window.contains(time).then(|| (offset / self.step) as usize)
     }
 
     /// Returns the start of a column.
     pub fn begin_of(self, column: usize) -> Timestamp {
         let offset = self.step.saturating_mul(column as u64);
-        Timestamp::from_ns(self.window.begin().ns().saturating_add_unsigned(offset))
+        Timestamp::from_ns(self.window.start().as_ns().saturating_add_unsigned(offset))
     }
 }
 

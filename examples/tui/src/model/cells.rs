@@ -27,7 +27,7 @@ pub fn cells<S: Copy>(
     for segment in segments {
         let Some(paint) = paint(segment.state) else { continue };
         let end = segment.end.min(window.end());
-        let mut begin = segment.begin.max(window.begin());
+        let mut begin = segment.start.max(window.start());
         let Some(first) = axis.column(begin) else { continue };
         for at in first.. {
             if begin >= end {
@@ -38,7 +38,7 @@ pub fn cells<S: Copy>(
                 column = Column { at, ..Column::default() };
             }
             let until = end.min(axis.begin_of(at + 1));
-            column.add(paint, until.ns().abs_diff(begin.ns()), &segment);
+            column.add(paint, until.as_ns().abs_diff(begin.as_ns()), &segment);
             begin = until;
         }
     }

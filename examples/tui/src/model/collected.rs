@@ -33,14 +33,14 @@ pub struct Collected<C> {
 
 impl<C> Default for Collected<C> {
     fn default() -> Self {
-        Collected { owner: Owner::fresh(), now: None }
+        Collected { owner: Owner::unique(), now: None }
     }
 }
 
 impl<C> Soon<C> {
     /// Returns the time span of the window that has been read, in ns; at least 1.
     pub fn time(&self) -> u64 {
-        self.reached.ns().abs_diff(self.window.begin().ns()).max(1)
+        self.reached.as_ns().abs_diff(self.window.start().as_ns()).max(1)
     }
 }
 
@@ -60,13 +60,14 @@ impl<C: Collect> Collected<C> {
             return Ok(());
         }
         scheduler.cancel_owner(self.owner);
-        let now = Soon { found: C::default(), window, reached: window.begin() };
+        let now = Soon { found: C::default(), window, reached: window.start() };
         let now = Rc::new(RefCell::new(now));
         self.now = Some(now.clone());
         let [event, end] = [(); 2].map(|()| now.clone());
-        let reached = Rc::new(std::cell::Cell::new(window.begin()));
+        let reached = Rc::new(std::cell::Cell::new(window.start()));
         let latest = reached.clone();
-        let request = EventsRequest::new(self.owner).from(window.begin()).until(window.end());
+        let request =
+            EventsRequest::new(self.owner).starting_at(window.start()).until(window.end());
         let request = request
             .on_every_event(move |call, _| {
                 reached.set(call.time());
@@ -93,7 +94,7 @@ impl<C: Collect> Collected<C> {
     /// Returns the part of the window that has been read, from 0 to 1.
     pub fn progress(&self) -> f64 {
         let Some(now) = self.now() else { return 0.0 };
-        let read = now.reached.ns().abs_diff(now.window.begin().ns());
+        let read = now.reached.as_ns().abs_diff(now.window.start().as_ns());
         read as f64 / now.window.width() as f64
     }
 }

@@ -85,7 +85,7 @@ impl EventList {
     pub fn new(traces: &[std::sync::Arc<Trace>]) -> Self {
         let clock = ClockText::new(ClockStyle::Seconds, local_zone());
         let mut format = Lttv::new(traces, clock, false);
-        let owner = Owner::fresh();
+        let owner = Owner::unique();
         EventList {
             table: EventTable::new(owner, PAGE, move |call| describe(call, &mut format)),
             owner,
@@ -132,7 +132,7 @@ impl EventList {
 
     /// Returns the number of events read, if it is known that none passes the filters.
     pub fn found_nothing(&self) -> Option<u64> {
-        let is_all = self.table.has_begin() && self.table.has_end() && !self.is_busy();
+        let is_all = self.table.has_start() && self.table.has_end() && !self.is_busy();
         let tested = self.tested.as_ref().filter(|_| is_all && self.rows().is_empty());
         tested.map(|tested| tested.get())
     }
@@ -160,7 +160,7 @@ impl EventList {
     ) -> Result<(), SubmitError> {
         servers.reader.cancel_owner(self.owner);
         servers.follower.cancel_owner(self.owner);
-        self.asks_state = filters.iter().any(|filters| filters.asks_state());
+        self.asks_state = filters.iter().any(|filters| filters.uses_state());
         if filters.is_empty() {
             self.table.clear_filter();
             self.tested = None;
@@ -172,7 +172,7 @@ impl EventList {
             });
         }
         let request = match &place {
-            Start::Begin => self.table.show_begin(),
+            Start::Begin => self.table.show_start(),
             Start::Time(time) => self.table.show_time(*time),
             Start::Position(position) => self.table.show_position(position),
         };
@@ -244,7 +244,7 @@ impl EventList {
         let reached = target.clamp(0, last.max(0));
         self.select(reached as usize);
         self.pending = match target - reached {
-            beyond if beyond < 0 && !self.table.has_begin() => beyond,
+            beyond if beyond < 0 && !self.table.has_start() => beyond,
             beyond if beyond > 0 && !self.table.has_end() => beyond,
             _ => 0,
         };
@@ -274,7 +274,7 @@ impl EventList {
         let is_short = |rows: usize| rows < MARGIN / 2;
         let more = if self.pending > 0 || !self.table.has_end() && is_short(rows - end) {
             (pending + MARGIN).min(MOST) as i64
-        } else if self.pending < 0 || !self.table.has_begin() && is_short(start) {
+        } else if self.pending < 0 || !self.table.has_start() && is_short(start) {
             -((pending + MARGIN).min(MOST) as i64)
         } else {
             return Ok(());
@@ -288,7 +288,7 @@ impl EventList {
     /// Returns `true` if the row at an index is known to be the first one at or after a place,
     /// without reading more.
     fn knows(&self, at: usize) -> bool {
-        (at > 0 || self.table.has_begin()) && at < self.rows().len() && !self.table.is_busy()
+        (at > 0 || self.table.has_start()) && at < self.rows().len() && !self.table.is_busy()
     }
 
     /// Selects a row, and scrolls so that it is visible.

@@ -83,6 +83,6 @@ impl Collect for Interrupts {
             _ => return,
         };
         let (Some(state), Some(cpu)) = (kernel.trace(trace), kernel.cpu_of(call)) else { return };
-        self.ended(trace, state, kind, cpu, call.time().ns());
+        self.ended(trace, state, kind, cpu, call.time().as_ns());
     }
 }

@@ -19,7 +19,7 @@ pub struct Picture<R: KernelRows> {
 
 impl<R: KernelRows> Default for Picture<R> {
     fn default() -> Self {
-        Picture { owner: Owner::fresh(), now: None, before: None }
+        Picture { owner: Owner::unique(), now: None, before: None }
     }
 }
 
@@ -78,7 +78,7 @@ impl<R: KernelRows> Picture<R> {
                 let begin = axis.begin_of(column);
                 if now.is_none()
                     && begin < missing.end()
-                    && axis.begin_of(column + 1) > missing.begin()
+                    && axis.begin_of(column + 1) > missing.start()
                 {
                     *now = before;
                 }

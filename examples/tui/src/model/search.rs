@@ -53,11 +53,11 @@ impl Search {
         process: ProcessKey,
         from: &TracesetPosition,
     ) -> Result<Self, SubmitError> {
-        let (owner, found) = (Owner::fresh(), Rc::new(RefCell::new(Next::default())));
+        let (owner, found) = (Owner::unique(), Rc::new(RefCell::new(Next::default())));
         let [at_event, at_end] = [(); 2].map(|()| found.clone());
         // The event at the position itself is not a result.
         let here = from.clone();
-        let request = EventsRequest::new(owner).urgency(Urgency::HIGH).from(from);
+        let request = EventsRequest::new(owner).urgency(Urgency::HIGH).starting_at(from);
         let request = request
             .filter(move |call: &EventCall<'_, '_>| is_of(call, kernel, process))
             .on_every_event(move |call, control| {
@@ -83,7 +83,7 @@ impl Search {
         process: ProcessKey,
         to: &TracesetPosition,
     ) -> Result<Self, SubmitError> {
-        let owner = Owner::fresh();
+        let owner = Owner::unique();
         let table = EventTable::new(owner, 1, |_| ());
         table.set_filter(move |call: &EventCall<'_, '_>| is_of(call, kernel, process));
         scheduler.submit(table.show_before(to))?;
@@ -123,6 +123,6 @@ fn is_of(call: &EventCall<'_, '_>, kernel: Handle<KernelState>, of: ProcessKey) 
     }
     let Some(state) = kernel.trace(of.trace) else { return false };
     let changes = kernel.transition(of.trace, call.event.type_id()).is_some();
-    let target = state.effect().target().filter(|_| changes).and_then(|ix| state.process(ix));
+    let target = state.effect().subject().filter(|_| changes).and_then(|ix| state.process(ix));
     target.is_some_and(|target| target.serial() == of.serial)
 }

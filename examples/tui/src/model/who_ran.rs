@@ -34,7 +34,7 @@ pub struct WhoRan {
 
 impl Default for WhoRan {
     fn default() -> Self {
-        WhoRan { owner: Owner::fresh(), known: Rc::default(), requested: Vec::new() }
+        WhoRan { owner: Owner::unique(), known: Rc::default(), requested: Vec::new() }
     }
 }
 
@@ -69,7 +69,7 @@ impl WhoRan {
             self.known.borrow_mut().clear();
         }
         self.requested = unknown.iter().map(|(at, _)| at.clone()).collect();
-        let request = EventsRequest::new(self.owner).from(&first.0).through(last.1);
+        let request = EventsRequest::new(self.owner).starting_at(&first.0).through(last.1);
         let (known, mut next) = (self.known.clone(), 0);
         scheduler.submit(request.on_every_event(move |call, control| {
             let Some((position, time)) = unknown.get(next) else { return control.stop() };

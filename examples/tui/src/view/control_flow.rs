@@ -160,8 +160,8 @@ impl Viewer for ControlFlowView {
                 number(of.parent),
                 number(of.cpu),
                 of.brand.clone(),
-                (of.birth.ns() / 1_000_000_000).to_string(),
-                format!("{:09}", of.birth.ns().rem_euclid(1_000_000_000)),
+                (of.birth.as_ns() / 1_000_000_000).to_string(),
+                format!("{:09}", of.birth.as_ns().rem_euclid(1_000_000_000)),
                 row.key.trace.to_string(),
             ];
             let mut x = left.x;

@@ -155,7 +155,7 @@ impl Viewer for EventListView {
             Action::Pages(by) => list.go_by(by * list.page()),
             Action::Edge { last: true } => list.go_to_end(&mut session.servers())?,
             Action::Edge { last: false } => {
-                let begin = session.span().begin;
+                let begin = session.span().start;
                 list.go_to_time(&mut session.servers(), begin)?;
             }
             Action::Enter => {
@@ -210,7 +210,7 @@ fn cells(session: &Session, row: &EventRow, ran: Option<Option<Ran>>) -> [String
     let tracefile = context.tracefiles().get(of.tracefile);
     let trace = session.traceset().traces().get(of.trace);
     let name = trace.and_then(|trace| trace.path().file_name());
-    let ns = row.time.ns();
+    let ns = row.time.as_ns();
     [
         name.map_or_else(|| of.trace.to_string(), |name| name.to_string_lossy().into_owned()),
         tracefile.map_or_else(String::new, |of| of.tracefile().name().to_owned()),

@@ -23,7 +23,7 @@ pub struct HistogramView {
 
 impl Default for HistogramView {
     fn default() -> Self {
-        HistogramView { owner: Owner::fresh(), counted: None, id: None }
+        HistogramView { owner: Owner::unique(), counted: None, id: None }
     }
 }
 

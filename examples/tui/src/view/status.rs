@@ -17,7 +17,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let (process, filter) = (session.process.as_ref(), session.tab.filter());
     // Each with a rank: parts of the greatest rank are omitted first.
     let mut parts = vec![
-        (3, "window", format!("{} – {}", seconds(window.begin()), seconds(window.end()))),
+        (3, "window", format!("{} – {}", seconds(window.start()), seconds(window.end()))),
         (1, "width", length(window.width())),
         (0, "current", seconds(session.tab.time())),
         (process.map_or(5, |_| 2), "process", process.map_or("-".into(), |of| of.1.clone())),

@@ -19,8 +19,8 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     put(buffer, left, left.x, left.y, title, look.faint());
     let (axis, window) = (session.axis(), session.tab.window());
     let step = step(window.width(), (u64::from(chart.width) / MARK).max(1));
-    let begin = session.span().begin.ns();
-    let first = window.begin().ns().saturating_sub(begin).max(0) as u64;
+    let begin = session.span().start.as_ns();
+    let first = window.start().as_ns().saturating_sub(begin).max(0) as u64;
     let mut at = first.div_ceil(step).saturating_mul(step);
     while let Some(column) = axis.column(Timestamp::from_ns(begin.saturating_add_unsigned(at))) {
         let x = chart.x.saturating_add(column as u16);

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// The kind of a value, with the number that represents it in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -109,22 +109,22 @@ impl TextPool {
         Some(id)
     }
 
-    pub(crate) fn encode(&mut self, value: Value<'_>) -> Option<RawValue> {
+    pub(crate) fn encode(&mut self, value: StateValue<'_>) -> Option<RawValue> {
         let (kind, bits) = match value {
-            Value::Null => (Kind::Null, 0),
-            Value::I32(v) => (Kind::I32, i64::from(v) as u64),
-            Value::I64(v) => (Kind::I64, v as u64),
-            Value::U64(v) => (Kind::U64, v),
-            Value::F64(v) => (Kind::F64, v.to_bits()),
-            Value::Str(v) => (Kind::Str, self.intern(v.as_bytes())?),
-            Value::Blob(v) => (Kind::Blob, self.intern(v)?),
+            StateValue::Null => (Kind::Null, 0),
+            StateValue::I32(v) => (Kind::I32, i64::from(v) as u64),
+            StateValue::I64(v) => (Kind::I64, v as u64),
+            StateValue::U64(v) => (Kind::U64, v),
+            StateValue::F64(v) => (Kind::F64, v.to_bits()),
+            StateValue::Str(v) => (Kind::Str, self.intern(v.as_bytes())?),
+            StateValue::Blob(v) => (Kind::Blob, self.intern(v)?),
         };
         Some(RawValue { kind, bits })
     }
 
     /// Returns the value that a raw value of this pool represents.
-    pub(crate) fn value(&self, raw: RawValue) -> Value<'_> {
-        value_of(raw, |id| self.get(id)).unwrap_or(Value::Null)
+    pub(crate) fn value(&self, raw: RawValue) -> StateValue<'_> {
+        value_of(raw, |id| self.get(id)).unwrap_or(StateValue::Null)
     }
 }
 
@@ -134,13 +134,13 @@ impl TextPool {
 pub(crate) fn value_of<'a>(
     raw: RawValue,
     bytes: impl FnOnce(u64) -> Option<&'a [u8]>,
-) -> Option<Value<'a>> {
+) -> Option<StateValue<'a>> {
     // The frequent kinds are tested first: an indirect jump for all kinds would often be
     // mispredicted.
     Some(match raw.kind {
-        Kind::I32 => Value::I32(raw.bits as i32),
-        Kind::Null => Value::Null,
-        Kind::Str => Value::Str(std::str::from_utf8(bytes(raw.bits)?).ok()?),
+        Kind::I32 => StateValue::I32(raw.bits as i32),
+        Kind::Null => StateValue::Null,
+        Kind::Str => StateValue::Str(std::str::from_utf8(bytes(raw.bits)?).ok()?),
         _ => return other_value_of(raw, bytes),
     })
 }
@@ -149,12 +149,12 @@ pub(crate) fn value_of<'a>(
 fn other_value_of<'a>(
     raw: RawValue,
     bytes: impl FnOnce(u64) -> Option<&'a [u8]>,
-) -> Option<Value<'a>> {
+) -> Option<StateValue<'a>> {
     Some(match raw.kind {
-        Kind::I64 => Value::I64(raw.bits as i64),
-        Kind::U64 => Value::U64(raw.bits),
-        Kind::F64 => Value::F64(f64::from_bits(raw.bits)),
-        Kind::Blob => Value::Blob(bytes(raw.bits)?),
+        Kind::I64 => StateValue::I64(raw.bits as i64),
+        Kind::U64 => StateValue::U64(raw.bits),
+        Kind::F64 => StateValue::F64(f64::from_bits(raw.bits)),
+        Kind::Blob => StateValue::Blob(bytes(raw.bits)?),
         Kind::Null | Kind::I32 | Kind::Str => return None,
     })
 }

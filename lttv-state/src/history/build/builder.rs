@@ -8,14 +8,14 @@ use super::partial_file::{self, Output, PartialFile};
 use super::reorder::ReorderBuffer;
 use crate::history::Interval;
 use crate::history::block::raw_value::{RawInterval, TextPool};
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::history::file::index::{self, BlockEntry};
 use crate::history::file::presence::PresenceBuilder;
-use crate::history::file::resume_note::Mark;
+use crate::history::file::resume_note::ResumeNote;
 use crate::history::file::source::{Access, Source};
 use crate::history::file::spanning::{SpanningTree, SpanningTreeBuilder};
 use crate::history::file::{self, FrameKind};
-use crate::history::identity::Identity;
+use crate::history::identity::HistoryIdentity;
 use crate::history::query::history::History;
 use crate::tree::{Quark, Tree};
 
@@ -26,7 +26,7 @@ type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
 #[non_exhaustive]
 pub struct Settings {
     /// The producer and the source of the history.
-    pub identity: Identity,
+    pub identity: HistoryIdentity,
     /// The greatest time by which a change may come after a later one, in ns. A change
     /// waits until it is older than that, and queries do not see it before. 0 means that
     /// changes come in the order of time, and none wait.
@@ -44,7 +44,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            identity: Identity::default(),
+            identity: HistoryIdentity::default(),
             reorder_window: 0,
             reorder_limit: 1 << 20,
             block_intervals: None,
@@ -77,13 +77,13 @@ impl Settings {
 /// A history in a file is built under the file's name followed by `.partial`, and gets its
 /// name when it is [closed](Self::close), so that a file with the right name is always
 /// complete. The unfinished file is locked: a second builder of the same history, in this
-/// process or another, is refused with [`Error::Busy`]. If the program ends before the
+/// process or another, is refused with [`HistoryError::Busy`]. If the program ends before the
 /// history is closed, [`resume`](Self::resume) continues it, and
 /// [`History::recover`](History::recover) reads the blocks that were written.
 ///
 /// ```
 /// # use lttv_state::history::Builder;
-/// # use lttv_state::value::Value;
+/// # use lttv_state::value::StateValue;
 /// let mut builder = Builder::in_memory(0);
 /// let stack = builder.add("threads/1/calls")?;
 /// builder.push(stack, 10, "main")?;
@@ -92,10 +92,10 @@ impl Settings {
 /// let history = builder.close(100)?;
 ///
 /// let second = history.tree().find(stack, "2")?.unwrap();
-/// assert_eq!(history.at(second, 25)?.value, Value::Str("read"));
-/// assert_eq!(history.at(second, 30)?.value, Value::Null);
-/// assert_eq!(history.at(stack, 30)?.value, Value::I32(1));
-/// # Ok::<(), lttv_state::history::Error>(())
+/// assert_eq!(history.at(second, 25)?.value, StateValue::Str("read"));
+/// assert_eq!(history.at(second, 30)?.value, StateValue::Null);
+/// assert_eq!(history.at(stack, 30)?.value, StateValue::I32(1));
+/// # Ok::<(), lttv_state::history::HistoryError>(())
 /// ```
 pub struct Builder {
     pub(crate) start: i64,
@@ -121,7 +121,7 @@ pub struct Builder {
     pub(crate) blocks: Vec<BlockEntry>,
     pub(crate) presence: PresenceBuilder,
     pub(crate) spanning: SpanningTreeBuilder,
-    pub(crate) mark: Option<Mark>,
+    pub(crate) mark: Option<ResumeNote>,
     pub(crate) frame: Vec<u8>,
     /// A write failed, after which the content of the file is unknown.
     pub(crate) failed: bool,
@@ -155,14 +155,14 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be created; [`Error::NotAFile`] if `path` names
-    /// something other than a file, such as a directory; [`Error::Busy`] if the history is
+    /// Returns an error if the file cannot be created; [`HistoryError::NotAFile`] if `path` names
+    /// something other than a file, such as a directory; [`HistoryError::Busy`] if the history is
     /// being built already.
     pub fn create(
         path: impl AsRef<Path>,
         start: i64,
         settings: Settings,
-    ) -> Result<Builder, Error> {
+    ) -> Result<Builder, HistoryError> {
         let header = file::write_header(start, &settings.identity);
         let output = PartialFile::create(path.as_ref(), &header)?;
         Ok(Builder::new(start, settings, Output::File(output)))
@@ -215,7 +215,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns the errors of [`Tree::add`].
-    pub fn add(&mut self, path: &str) -> Result<Quark, Error> {
+    pub fn add(&mut self, path: &str) -> Result<Quark, HistoryError> {
         self.add_below(Quark::ROOT, path)
     }
 
@@ -224,7 +224,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns the errors of [`Tree::add`].
-    pub fn add_below(&mut self, base: Quark, path: &str) -> Result<Quark, Error> {
+    pub fn add_below(&mut self, base: Quark, path: &str) -> Result<Quark, HistoryError> {
         let added = self.tree.add(base, path);
         self.attributes_added();
         Ok(added?)
@@ -236,7 +236,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns the errors of [`Tree::add_child`].
-    pub fn add_child(&mut self, parent: Quark, name: &str) -> Result<Quark, Error> {
+    pub fn add_child(&mut self, parent: Quark, name: &str) -> Result<Quark, HistoryError> {
         let added = self.tree.add_child(parent, name);
         self.attributes_added();
         Ok(added?)
@@ -293,8 +293,8 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error if the attribute does not exist.
-    pub fn ongoing(&self, quark: Quark) -> Result<Interval<'_>, Error> {
-        let (start, raw) = self.current.get(quark).ok_or(Error::UnknownQuark { quark })?;
+    pub fn ongoing(&self, quark: Quark) -> Result<Interval<'_>, HistoryError> {
+        let (start, raw) = self.current.get(quark).ok_or(HistoryError::UnknownQuark { quark })?;
         Ok(Interval { quark, start, end: self.now, value: self.pool.value(raw) })
     }
 
@@ -306,10 +306,10 @@ impl Builder {
     ///
     /// Returns an error if there are changes after `end`, if writing fails, or if the
     /// unfinished file was damaged, removed or replaced. The file then remains unfinished.
-    pub fn close(mut self, end: i64) -> Result<History, Error> {
+    pub fn close(mut self, end: i64) -> Result<History, HistoryError> {
         let last = self.reorder.as_ref().map_or(self.now, |r| r.latest().max(self.now));
         if end < last {
-            return Err(Error::EndsTooEarly { end, last });
+            return Err(HistoryError::EndsTooEarly { end, last });
         }
         self.apply_waiting()?;
         if self.has_unwritten_changes() {
@@ -323,7 +323,7 @@ impl Builder {
         let quarks = self.tree.len();
         if let Output::File(_) = self.output {
             if self.failed {
-                return Err(Error::Failed);
+                return Err(HistoryError::Failed);
             }
             let Builder { frame, blocks, presence, spanning, mark, current, start, .. } = &mut self;
             file::frame(frame, FrameKind::Index, |out| {
@@ -333,7 +333,7 @@ impl Builder {
                 index::write(out, end, quarks, blocks, presence, spanning, mark.as_ref());
             });
             let (index, _) = self.store()?;
-            let Output::File(mut file) = self.output else { return Err(Error::Failed) };
+            let Output::File(mut file) = self.output else { return Err(HistoryError::Failed) };
             let trailer = file::trailer(index, file.len);
             file.write(&trailer)?;
             file.sync()?;
@@ -346,7 +346,7 @@ impl Builder {
                 && *history.identity() == self.settings.identity
                 && history.blocks() == self.blocks.len();
             if !is_right {
-                return Err(Error::Replaced { path: file.partial });
+                return Err(HistoryError::Replaced { path: file.partial });
             }
             history.verify()?;
             file.finish()?;
@@ -374,7 +374,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error if the file cannot be removed.
-    pub fn abandon(self) -> Result<(), Error> {
+    pub fn abandon(self) -> Result<(), HistoryError> {
         match self.output {
             Output::Memory(_) => Ok(()),
             Output::File(file) => file.remove(),

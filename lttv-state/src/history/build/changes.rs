@@ -3,9 +3,9 @@
 use super::builder::{Builder, interval};
 use super::reorder::{Action, Change, ReorderBuffer};
 use crate::history::block::raw_value::{Kind, RawValue};
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// The greatest depth of a stack.
 const STACK_LIMIT: u32 = 100_000;
@@ -32,9 +32,9 @@ impl Builder {
         &mut self,
         quark: Quark,
         t: i64,
-        value: impl Into<Value<'v>>,
-    ) -> Result<(), Error> {
-        let raw = self.pool.encode(value.into()).ok_or(Error::TooManyTexts)?;
+        value: impl Into<StateValue<'v>>,
+    ) -> Result<(), HistoryError> {
+        let raw = self.pool.encode(value.into()).ok_or(HistoryError::TooManyTexts)?;
         self.set_raw(quark, t, raw)
     }
 
@@ -51,14 +51,14 @@ impl Builder {
     ///     builder.set_text(door, hour * 60 + 5, closed)?;
     /// }
     /// assert_eq!(builder.close(1_439)?.at(door, 62)?.value, "open".into());
-    /// # Ok::<(), lttv_state::history::Error>(())
+    /// # Ok::<(), lttv_state::history::HistoryError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// Returns an error if there are too many texts.
-    pub fn text(&mut self, text: &str) -> Result<Text, Error> {
-        self.pool.intern(text.as_bytes()).map(Text).ok_or(Error::TooManyTexts)
+    pub fn text(&mut self, text: &str) -> Result<Text, HistoryError> {
+        self.pool.intern(text.as_bytes()).map(Text).ok_or(HistoryError::TooManyTexts)
     }
 
     /// Sets the value of an attribute to a text of this builder, from `t` on, in ns. A text
@@ -66,17 +66,17 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`set`](Self::set); and [`Error::UnknownText`].
+    /// Returns the errors of [`set`](Self::set); and [`HistoryError::UnknownText`].
     #[inline]
-    pub fn set_text(&mut self, quark: Quark, t: i64, text: Text) -> Result<(), Error> {
+    pub fn set_text(&mut self, quark: Quark, t: i64, text: Text) -> Result<(), HistoryError> {
         if text.0 >= self.pool.len() as u64 {
-            return Err(Error::UnknownText);
+            return Err(HistoryError::UnknownText);
         }
         self.set_raw(quark, t, RawValue { kind: Kind::Str, bits: text.0 })
     }
 
     #[inline]
-    fn set_raw(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), Error> {
+    fn set_raw(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), HistoryError> {
         match self.reorder {
             None => {
                 self.advance(t)?;
@@ -92,7 +92,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns the errors of [`set`](Self::set).
-    pub fn remove(&mut self, quark: Quark, t: i64) -> Result<(), Error> {
+    pub fn remove(&mut self, quark: Quark, t: i64) -> Result<(), HistoryError> {
         self.change(quark, t, Action::Remove)
     }
 
@@ -112,9 +112,9 @@ impl Builder {
         &mut self,
         stack: Quark,
         t: i64,
-        value: impl Into<Value<'v>>,
-    ) -> Result<(), Error> {
-        let raw = self.pool.encode(value.into()).ok_or(Error::TooManyTexts)?;
+        value: impl Into<StateValue<'v>>,
+    ) -> Result<(), HistoryError> {
+        let raw = self.pool.encode(value.into()).ok_or(HistoryError::TooManyTexts)?;
         self.change(stack, t, Action::Push(raw))
     }
 
@@ -124,7 +124,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns the errors of [`push`](Self::push).
-    pub fn pop(&mut self, stack: Quark, t: i64) -> Result<(), Error> {
+    pub fn pop(&mut self, stack: Quark, t: i64) -> Result<(), HistoryError> {
         self.change(stack, t, Action::Pop)
     }
 
@@ -133,15 +133,15 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error if the attribute does not exist, or if its value is not a depth.
-    pub fn top(&self, stack: Quark) -> Result<Value<'_>, Error> {
+    pub fn top(&self, stack: Quark) -> Result<StateValue<'_>, HistoryError> {
         let top = match self.depth(stack)? {
             0 => None,
             depth => self.tree.child(stack, &depth.to_string()),
         };
-        top.map_or(Ok(Value::Null), |top| Ok(self.ongoing(top)?.value))
+        top.map_or(Ok(StateValue::Null), |top| Ok(self.ongoing(top)?.value))
     }
 
-    fn change(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), Error> {
+    fn change(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), HistoryError> {
         match self.reorder {
             None => {
                 self.advance(t)?;
@@ -152,15 +152,15 @@ impl Builder {
     }
 
     #[inline]
-    fn set_now(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), Error> {
-        let ended = self.current.set(quark, t, raw).ok_or(Error::UnknownQuark { quark })?;
+    fn set_now(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), HistoryError> {
+        let ended = self.current.set(quark, t, raw).ok_or(HistoryError::UnknownQuark { quark })?;
         if let (Some(ended), Some(observer)) = (ended, &mut self.observer) {
             observer(&interval(&self.pool, ended));
         }
         Ok(())
     }
 
-    fn apply(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), Error> {
+    fn apply(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), HistoryError> {
         match action {
             Action::Set(raw) => self.set_now(quark, t, raw),
             Action::Remove => {
@@ -172,7 +172,7 @@ impl Builder {
                 let depth = self.depth(quark)?;
                 if depth >= STACK_LIMIT {
                     let path = self.tree.path(quark);
-                    return Err(Error::StackTooDeep { path, limit: STACK_LIMIT });
+                    return Err(HistoryError::StackTooDeep { path, limit: STACK_LIMIT });
                 }
                 let top = self.add_child(quark, &(depth + 1).to_string())?;
                 self.set_now(top, t, raw)?;
@@ -191,18 +191,18 @@ impl Builder {
         }
     }
 
-    fn depth(&self, stack: Quark) -> Result<u32, Error> {
+    fn depth(&self, stack: Quark) -> Result<u32, HistoryError> {
         match self.ongoing(stack)?.value {
-            Value::Null => Ok(0),
-            Value::I32(depth) if depth >= 0 => Ok(depth as u32),
-            _ => Err(Error::NotAStack { path: self.tree.path(stack) }),
+            StateValue::Null => Ok(0),
+            StateValue::I32(depth) if depth >= 0 => Ok(depth as u32),
+            _ => Err(HistoryError::NotAStack { path: self.tree.path(stack) }),
         }
     }
 
-    fn delay(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), Error> {
+    fn delay(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), HistoryError> {
         self.check_time(t)?;
         if !self.tree.contains(quark) {
-            return Err(Error::UnknownQuark { quark });
+            return Err(HistoryError::UnknownQuark { quark });
         }
         if let Some(reorder) = &mut self.reorder {
             reorder.push(t, quark, action);
@@ -213,13 +213,13 @@ impl Builder {
         Ok(())
     }
 
-    fn apply_delayed(&mut self, change: Change) -> Result<(), Error> {
+    fn apply_delayed(&mut self, change: Change) -> Result<(), HistoryError> {
         self.advance(change.t)?;
         self.apply(change.quark, change.t, change.action)
     }
 
     /// Applies all changes that wait to be put in order.
-    pub(crate) fn apply_waiting(&mut self) -> Result<(), Error> {
+    pub(crate) fn apply_waiting(&mut self) -> Result<(), HistoryError> {
         while let Some(change) = self.reorder.as_mut().and_then(ReorderBuffer::pop) {
             self.apply_delayed(change)?;
         }
@@ -228,7 +228,7 @@ impl Builder {
 
     /// Advances the time to `t`. A block is written first if there is enough for one.
     #[inline]
-    fn advance(&mut self, t: i64) -> Result<(), Error> {
+    fn advance(&mut self, t: i64) -> Result<(), HistoryError> {
         if t != self.now || self.now_is_published {
             self.check_time(t)?;
             let text_bytes = self.pool.byte_len() - self.stored_text_bytes;
@@ -241,10 +241,10 @@ impl Builder {
     }
 
     /// Checks that a change at `t` is possible.
-    fn check_time(&self, t: i64) -> Result<(), Error> {
+    fn check_time(&self, t: i64) -> Result<(), HistoryError> {
         let earliest = self.earliest();
         match t < earliest || (t == self.now && self.now_is_published) {
-            true => Err(Error::TimeRegress { t, earliest }),
+            true => Err(HistoryError::TimeRegress { t, earliest }),
             false => Ok(()),
         }
     }

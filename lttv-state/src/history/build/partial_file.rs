@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::history::file::source::LazyFrame;
 
 /// The extension that follows the name of a file until it is finished.
@@ -46,7 +46,7 @@ pub(crate) struct PartialFile {
 impl PartialFile {
     /// Creates an unfinished file beside `path`, which replaces it when it is finished. A
     /// file that another builder left unfinished is removed.
-    pub(crate) fn create(path: &Path, header: &[u8]) -> Result<PartialFile, Error> {
+    pub(crate) fn create(path: &Path, header: &[u8]) -> Result<PartialFile, HistoryError> {
         let partial = checked_partial(path)?;
         for _ in 0..ATTEMPTS {
             match open(&partial) {
@@ -76,7 +76,7 @@ impl PartialFile {
                 return Ok(output);
             }
         }
-        Err(Error::Busy { path: path.to_owned() })
+        Err(HistoryError::Busy { path: path.to_owned() })
     }
 
     fn of(file: File, path: &Path, partial: PathBuf) -> PartialFile {
@@ -86,7 +86,7 @@ impl PartialFile {
 
     /// Opens and locks an unfinished file, to continue it after it was
     /// [truncated](Self::truncate).
-    pub(crate) fn resume(path: &Path) -> Result<PartialFile, Error> {
+    pub(crate) fn resume(path: &Path) -> Result<PartialFile, HistoryError> {
         let partial = checked_partial(path)?;
         for _ in 0..ATTEMPTS {
             let file = open(&partial).map_err(|error| io(&partial, error))?;
@@ -95,11 +95,11 @@ impl PartialFile {
                 return Ok(PartialFile::of(file, path, partial));
             }
         }
-        Err(Error::Busy { path: path.to_owned() })
+        Err(HistoryError::Busy { path: path.to_owned() })
     }
 
     /// Truncates the file to `len` bytes, after which the next frame is written.
-    pub(crate) fn truncate(&mut self, len: u64) -> Result<(), Error> {
+    pub(crate) fn truncate(&mut self, len: u64) -> Result<(), HistoryError> {
         use std::io::{Seek, SeekFrom};
         let mut file = &*self.file;
         let truncate = file.set_len(len).and_then(|()| file.seek(SeekFrom::Start(len)));
@@ -113,22 +113,22 @@ impl PartialFile {
         self.frames.push(Arc::new(LazyFrame::new(&self.file, offset, frame)));
     }
 
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), HistoryError> {
         (&*self.file).write_all(bytes).map_err(|error| io(&self.partial, error))?;
         self.len += bytes.len() as u64;
         Ok(())
     }
 
     /// Waits until all that was written is on disk.
-    pub(crate) fn sync(&self) -> Result<(), Error> {
+    pub(crate) fn sync(&self) -> Result<(), HistoryError> {
         self.file.sync_all().map_err(|error| io(&self.partial, error))
     }
 
     /// Renames the file to its final name. It has to be complete and [synced](Self::sync).
-    pub(crate) fn finish(self) -> Result<(), Error> {
+    pub(crate) fn finish(self) -> Result<(), HistoryError> {
         let PartialFile { file, path, partial, .. } = self;
         if !is_same_file(&file, &partial) {
-            return Err(Error::Replaced { path: partial });
+            return Err(HistoryError::Replaced { path: partial });
         }
         fs::rename(&partial, &path).map_err(|error| io(&path, error))?;
         // The directory entry has to be on disk, too. Some systems cannot sync directories.
@@ -139,30 +139,30 @@ impl PartialFile {
     }
 
     /// Removes the unfinished file.
-    pub(crate) fn remove(self) -> Result<(), Error> {
+    pub(crate) fn remove(self) -> Result<(), HistoryError> {
         if !is_same_file(&self.file, &self.partial) {
-            return Err(Error::Replaced { path: self.partial });
+            return Err(HistoryError::Replaced { path: self.partial });
         }
         fs::remove_file(&self.partial).map_err(|error| io(&self.partial, error))
     }
 }
 
-pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
-    Error::Io { path: path.to_owned(), error }
+pub(crate) fn io(path: &Path, error: std::io::Error) -> HistoryError {
+    HistoryError::Io { path: path.to_owned(), error }
 }
 
 /// Returns the path of the unfinished file, if `path` can name a history: neither path may
 /// belong to something other than a file.
-fn checked_partial(path: &Path) -> Result<PathBuf, Error> {
+fn checked_partial(path: &Path) -> Result<PathBuf, HistoryError> {
     if path.file_name().is_none() {
-        return Err(Error::NotAFile { path: path.to_owned() });
+        return Err(HistoryError::NotAFile { path: path.to_owned() });
     }
     let partial = partial_path(path);
     if fs::metadata(path).is_ok_and(|of| !of.is_file()) {
-        return Err(Error::NotAFile { path: path.to_owned() });
+        return Err(HistoryError::NotAFile { path: path.to_owned() });
     }
     if fs::symlink_metadata(&partial).is_ok_and(|of| !of.is_file()) {
-        return Err(Error::NotAFile { path: partial });
+        return Err(HistoryError::NotAFile { path: partial });
     }
     Ok(partial)
 }
@@ -173,10 +173,10 @@ fn open(partial: &Path) -> std::io::Result<File> {
 
 /// Locks a file until it is closed. On a file system without locks it succeeds: the file is
 /// checked before it gets its name.
-fn lock(file: &File, path: &Path, partial: &Path) -> Result<(), Error> {
+fn lock(file: &File, path: &Path, partial: &Path) -> Result<(), HistoryError> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(Error::Busy { path: path.to_owned() }),
+        Err(TryLockError::WouldBlock) => Err(HistoryError::Busy { path: path.to_owned() }),
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(()),
         Err(TryLockError::Error(error)) => Err(io(partial, error)),
     }

@@ -7,10 +7,10 @@ use super::builder::{Builder, Settings};
 use super::partial_file::{self, Output, PartialFile, partial_path};
 use crate::history::block::bits::ByteReader;
 use crate::history::block::{Block, BlockHead};
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::history::file::index::{BlockEntry, BlockSequence};
 use crate::history::file::presence::{PresenceBuilder, PresenceGroup};
-use crate::history::file::resume_note::Mark;
+use crate::history::file::resume_note::ResumeNote;
 use crate::history::file::source::{Access, Source};
 use crate::history::file::spanning::SpanningTree;
 use crate::history::file::{self, FrameKind};
@@ -30,13 +30,13 @@ pub(crate) struct Recovered {
 impl Recovered {
     /// Reads the unfinished file of the history at `path`. Each block is checked against
     /// its checksum, since the last one may be incomplete.
-    pub(crate) fn read(path: &Path) -> Result<Recovered, Error> {
+    pub(crate) fn read(path: &Path) -> Result<Recovered, HistoryError> {
         // Others may truncate the file, so it must not be mapped.
         Recovered::of(Source::open(&partial_path(path), Access::Read)?)
     }
 
     /// Reads the bytes of an unfinished file.
-    pub(crate) fn of(source: Source) -> Result<Recovered, Error> {
+    pub(crate) fn of(source: Source) -> Result<Recovered, HistoryError> {
         let bytes = source.bytes();
         let header = file::read_header(bytes)?;
         let mut sequence = BlockSequence::new(&header);
@@ -93,7 +93,7 @@ impl History {
     /// # Errors
     ///
     /// Returns an error if neither file exists, or if it is damaged before its last block.
-    pub fn recover(path: impl AsRef<Path>) -> Result<History, Error> {
+    pub fn recover(path: impl AsRef<Path>) -> Result<History, HistoryError> {
         let path = path.as_ref();
         if path.exists() {
             return History::open(path);
@@ -116,14 +116,14 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error if the unfinished file does not exist, or is damaged before its
-    /// last block; [`Error::Stale`] if its identity differs from that in `settings`;
-    /// [`Error::Busy`] if another builder is writing it.
-    pub fn resume(path: impl AsRef<Path>, settings: Settings) -> Result<Builder, Error> {
+    /// last block; [`HistoryError::Stale`] if its identity differs from that in `settings`;
+    /// [`HistoryError::Busy`] if another builder is writing it.
+    pub fn resume(path: impl AsRef<Path>, settings: Settings) -> Result<Builder, HistoryError> {
         Builder::resume_locked(PartialFile::resume(path.as_ref())?, settings)
     }
 
     /// Continues a history in a file that is locked.
-    fn resume_locked(mut output: PartialFile, settings: Settings) -> Result<Builder, Error> {
+    fn resume_locked(mut output: PartialFile, settings: Settings) -> Result<Builder, HistoryError> {
         // A locked file is not truncated, so it can be mapped.
         let source = Source::of(&output.file, Access::Map);
         let source = source.map_err(|source| partial_file::io(&output.partial, source))?;
@@ -131,7 +131,7 @@ impl Builder {
         let found = recovered.history.identity();
         if *found != settings.identity {
             let (expected, found) = (settings.identity.into(), found.clone().into());
-            return Err(Error::Stale { expected, found });
+            return Err(HistoryError::Stale { expected, found });
         }
         output.truncate(recovered.len)?;
         for (block, frame) in recovered.blocks.iter().zip(recovered.history.frames()) {
@@ -166,7 +166,7 @@ impl Builder {
     /// Blocks that end before that time are copied. The changes from
     /// [`earliest`](Self::earliest) on have to be made, including those that the file
     /// contains already, as with [`resume`](Self::resume). If the file has a
-    /// [note](Self::mark) of a settled time, [`marked`](Self::marked) returns it, so that
+    /// [note](Self::set_resume_note) of a settled time, [`resume_note`](Self::resume_note) returns it, so that
     /// the source need not be read from its start. The file itself stays unchanged until
     /// this builder is closed.
     ///
@@ -181,13 +181,13 @@ impl Builder {
     /// let mut builder = Builder::create(&path, 0, Settings::default())?;
     /// let door = builder.add("door")?;
     /// builder.set(door, 10, "open")?;
-    /// builder.mark(11, b"one line read")?;
+    /// builder.set_resume_note(11, b"one line read")?;
     /// builder.set(door, 20, "closed")?;
     /// builder.close(25)?;
     ///
     /// // There are more lines now, and the second one may be another.
     /// let mut builder = Builder::extend(&path, Settings::default(), 11)?;
-    /// assert_eq!(builder.marked().expect("a mark").note, b"one line read");
+    /// assert_eq!(builder.resume_note().expect("a mark").note, b"one line read");
     /// assert_eq!(builder.earliest(), 11);
     /// builder.set(door, 30, "closed")?;
     /// let history = builder.close(40)?;
@@ -199,13 +199,13 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error if the file cannot be opened, if a block to be copied is damaged,
-    /// or if the new file cannot be written; [`Error::Stale`] if the file is of another
-    /// producer, version or options; [`Error::Busy`] if another builder is writing it.
+    /// or if the new file cannot be written; [`HistoryError::Stale`] if the file is of another
+    /// producer, version or options; [`HistoryError::Busy`] if another builder is writing it.
     pub fn extend(
         path: impl AsRef<Path>,
         settings: Settings,
         settled: i64,
-    ) -> Result<Builder, Error> {
+    ) -> Result<Builder, HistoryError> {
         let path = path.as_ref();
         let history = History::open(path)?;
         let (found, expected) = (history.identity(), &settings.identity);
@@ -213,7 +213,7 @@ impl Builder {
             && (found.version, found.options) == (expected.version, expected.options);
         if !same {
             let (expected, found) = (expected.clone().into(), found.clone().into());
-            return Err(Error::Stale { expected, found });
+            return Err(HistoryError::Stale { expected, found });
         }
         let header = file::write_header(history.start(), &settings.identity);
         let mut output = PartialFile::create(path, &header)?;
@@ -221,8 +221,8 @@ impl Builder {
             output.write(frame?)?;
         }
         let mut builder = Builder::resume_locked(output, settings)?;
-        let is_of_use = |mark: &&Mark| mark.time <= settled && mark.horizon <= builder.now();
-        if let Some(mark) = history.mark().filter(is_of_use).cloned() {
+        let is_of_use = |mark: &&ResumeNote| mark.time <= settled && mark.horizon <= builder.now();
+        if let Some(mark) = history.resume_note().filter(is_of_use).cloned() {
             builder.set_mark(mark);
         }
         Ok(builder)

@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::builder::Builder;
 use super::partial_file::Output;
 use crate::history::block::BlockHead;
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::history::file::index::BlockEntry;
-use crate::history::file::resume_note::Mark;
+use crate::history::file::resume_note::ResumeNote;
 use crate::history::file::spanning::SpanningTree;
 use crate::history::file::{self, FRAME_HEAD, FrameKind};
 use crate::history::query::history::{History, Parts, Store};
@@ -22,7 +22,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error if an earlier write failed.
-    pub fn live(&mut self) -> Result<Live, Error> {
+    pub fn live(&mut self) -> Result<Live, HistoryError> {
         let shared = match &self.live {
             Some(shared) => shared.clone(),
             None => Arc::new(RwLock::new(self.snapshot(self.horizon)?)),
@@ -42,7 +42,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error if writing fails.
-    pub fn flush(&mut self) -> Result<(), Error> {
+    pub fn flush(&mut self) -> Result<(), HistoryError> {
         if self.has_unwritten_changes() {
             self.write_block()?;
             self.now_is_published = true;
@@ -61,20 +61,20 @@ impl Builder {
     /// # Errors
     ///
     /// Returns the errors of [`flush`](Self::flush).
-    pub fn mark(&mut self, time: i64, note: &[u8]) -> Result<(), Error> {
+    pub fn set_resume_note(&mut self, time: i64, note: &[u8]) -> Result<(), HistoryError> {
         self.apply_waiting()?;
         self.flush()?;
-        self.mark = Some(Mark { time, horizon: self.horizon, note: note.to_vec() });
+        self.mark = Some(ResumeNote { time, horizon: self.horizon, note: note.to_vec() });
         Ok(())
     }
 
-    /// Returns the last note of [`mark`](Self::mark). In a history that was
+    /// Returns the last note of [`set_resume_note`](Self::set_resume_note). In a history that was
     /// [extended](Self::extend), it is the note of the file, if it is valid there.
-    pub fn marked(&self) -> Option<&Mark> {
+    pub fn resume_note(&self) -> Option<&ResumeNote> {
         self.mark.as_ref()
     }
 
-    pub(crate) fn set_mark(&mut self, mark: Mark) {
+    pub(crate) fn set_mark(&mut self, mark: ResumeNote) {
         self.mark = Some(mark);
     }
 
@@ -84,9 +84,9 @@ impl Builder {
             || self.pool.len() > self.stored_texts
     }
 
-    pub(crate) fn write_block(&mut self) -> Result<(), Error> {
+    pub(crate) fn write_block(&mut self) -> Result<(), HistoryError> {
         if self.failed {
-            return Err(Error::Failed);
+            return Err(HistoryError::Failed);
         }
         let head = BlockHead {
             base: self.horizon,
@@ -127,7 +127,7 @@ impl Builder {
     }
 
     /// Stores the frame. Returns its offset, and the length of its content, both in bytes.
-    pub(crate) fn store(&mut self) -> Result<(u64, usize), Error> {
+    pub(crate) fn store(&mut self) -> Result<(u64, usize), HistoryError> {
         let len = self.frame.len() - FRAME_HEAD;
         let offset = match &mut self.output {
             Output::Memory(frames) => {
@@ -151,9 +151,9 @@ impl Builder {
     }
 
     /// Returns the blocks written so far as a history that ends at `end`.
-    pub(crate) fn snapshot(&self, end: i64) -> Result<History, Error> {
+    pub(crate) fn snapshot(&self, end: i64) -> Result<History, HistoryError> {
         if self.failed {
-            return Err(Error::Failed);
+            return Err(HistoryError::Failed);
         }
         let mut blocks = self.blocks.clone();
         let store = match &self.output {
@@ -196,7 +196,7 @@ impl Builder {
 /// })
 /// .join()
 /// .unwrap();
-/// # Ok::<(), lttv_state::history::Error>(())
+/// # Ok::<(), lttv_state::history::HistoryError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Live {

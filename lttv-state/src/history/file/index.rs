@@ -14,12 +14,12 @@
 use std::ops::Range;
 
 use super::presence::{self, GROUP_BLOCKS, PresenceBuilder, PresenceGroup};
-use super::resume_note::Mark;
+use super::resume_note::ResumeNote;
 use super::spanning::SpanningTree;
 use super::{END_MAGIC, FRAME_HEAD, FrameKind, Header, TRAILER, damaged, frame_at, is_intact};
 use crate::history::block::bits::ByteReader;
 use crate::history::block::{BlockHead, Layout};
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 
 /// The location and the head of a block.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub(crate) fn write(
     blocks: &[BlockEntry],
     presence: &PresenceBuilder,
     spanning: impl FnOnce(&mut Vec<u8>),
-    mark: Option<&Mark>,
+    mark: Option<&ResumeNote>,
 ) {
     out.extend_from_slice(&end.to_le_bytes());
     out.extend_from_slice(&(quarks as u32).to_le_bytes());
@@ -66,15 +66,15 @@ pub(crate) struct Index {
     pub(crate) blocks: Vec<BlockEntry>,
     pub(crate) presence: Vec<PresenceGroup>,
     pub(crate) spanning: SpanningTree,
-    pub(crate) mark: Option<Mark>,
+    pub(crate) mark: Option<ResumeNote>,
 }
 
-pub(crate) fn read(file: &[u8], header: &Header) -> Result<Index, Error> {
+pub(crate) fn read(file: &[u8], header: &Header) -> Result<Index, HistoryError> {
     let trailer_at = file.len().checked_sub(TRAILER).filter(|at| *at >= header.len);
-    let trailer_at = trailer_at.ok_or(Error::Unfinished)?;
+    let trailer_at = trailer_at.ok_or(HistoryError::Unfinished)?;
     let mut bytes = ByteReader::new(file, trailer_at);
     if bytes.take(8) != Some(&END_MAGIC) {
-        return Err(Error::Unfinished);
+        return Err(HistoryError::Unfinished);
     }
     let (index_at, len, check) = (bytes.u64(), bytes.u64(), bytes.u32());
     if crc32fast::hash(&file[trailer_at + 8..trailer_at + 24]) != check {
@@ -124,7 +124,7 @@ fn parse(file: &[u8], content: Range<usize>, header: &Header, blocks_end: u64) -
     let spanning = SpanningTree::parse(&mut bytes, header.start)?;
     let mark = match file.get(bytes.at..content.end)? {
         [] => None,
-        mark => Some(Mark::read(mark)?),
+        mark => Some(ResumeNote::read(mark)?),
     };
     Some(Index { end, blocks, presence: groups, spanning, mark })
 }

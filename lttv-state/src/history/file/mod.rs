@@ -32,8 +32,8 @@ pub(crate) mod spanning;
 use std::ops::Range;
 
 use crate::history::block::bits::ByteReader;
-use crate::history::error::Error;
-use crate::history::identity::Identity;
+use crate::history::error::HistoryError;
+use crate::history::identity::HistoryIdentity;
 
 const MAGIC: [u8; 8] = *b"\x89LSH\r\n\x1a\n";
 const END_MAGIC: [u8; 8] = *b"\n\x1a\n\rHSL\x89";
@@ -48,19 +48,19 @@ pub(crate) enum FrameKind {
     Index = 2,
 }
 
-pub(crate) fn damaged(what: &'static str, offset: u64) -> Error {
-    Error::Damaged { what, block: None, offset }
+pub(crate) fn damaged(what: &'static str, offset: u64) -> HistoryError {
+    HistoryError::Damaged { what, block: None, offset }
 }
 
 /// The decoded header of a file.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) start: i64,
-    pub(crate) identity: Identity,
+    pub(crate) identity: HistoryIdentity,
     pub(crate) len: usize,
 }
 
-pub(crate) fn write_header(start: i64, identity: &Identity) -> Vec<u8> {
+pub(crate) fn write_header(start: i64, identity: &HistoryIdentity) -> Vec<u8> {
     let mut rest = start.to_le_bytes().to_vec();
     identity.write(&mut rest);
     let mut checked = FORMAT.to_le_bytes().to_vec();
@@ -71,23 +71,23 @@ pub(crate) fn write_header(start: i64, identity: &Identity) -> Vec<u8> {
     [&MAGIC[..], &checked, &hasher.finalize().to_le_bytes(), &rest].concat()
 }
 
-pub(crate) fn read_header(file: &[u8]) -> Result<Header, Error> {
+pub(crate) fn read_header(file: &[u8]) -> Result<Header, HistoryError> {
     let Some(fixed) = file.get(..FIXED_HEADER) else {
         return Err(match file.len() {
-            0 => Error::Unfinished,
-            len if MAGIC.starts_with(&file[..len.min(8)]) => Error::Unfinished,
-            _ => Error::NotAHistory,
+            0 => HistoryError::Unfinished,
+            len if MAGIC.starts_with(&file[..len.min(8)]) => HistoryError::Unfinished,
+            _ => HistoryError::NotAHistory,
         });
     };
     if fixed[..8] != MAGIC {
-        return Err(Error::NotAHistory);
+        return Err(HistoryError::NotAHistory);
     }
     let mut bytes = ByteReader::new(file, 8);
     let (format, rest_len, check) = (bytes.u32(), bytes.u32() as usize, bytes.u32());
     if format != FORMAT {
-        return Err(Error::Version { found: format, known: FORMAT });
+        return Err(HistoryError::Version { found: format, known: FORMAT });
     }
-    let rest = bytes.take(rest_len).ok_or(Error::Unfinished)?;
+    let rest = bytes.take(rest_len).ok_or(HistoryError::Unfinished)?;
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&fixed[8..16]);
     hasher.update(rest);
@@ -96,7 +96,7 @@ pub(crate) fn read_header(file: &[u8]) -> Result<Header, Error> {
     }
     let mut bytes = ByteReader::new(rest, 0);
     let start = bytes.u64() as i64;
-    let identity = Identity::read(&mut bytes).ok_or(damaged("identity", 0))?;
+    let identity = HistoryIdentity::read(&mut bytes).ok_or(damaged("identity", 0))?;
     Ok(Header { start, identity, len: FIXED_HEADER + rest_len })
 }
 

@@ -10,10 +10,10 @@
 
 use crate::history::block::bits::{ByteReader, MAX_LZ4_RATIO, put_varint};
 
-/// A note of a history's producer: see [`Builder::mark`](crate::history::Builder::mark).
+/// A note of a history's producer: see [`Builder::set_resume_note`](crate::history::Builder::set_resume_note).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Mark {
+pub struct ResumeNote {
     /// The time before which the producer had read its source, in ns.
     pub time: i64,
     /// The time up to which all that had been stored by then is in blocks, in ns.
@@ -22,7 +22,7 @@ pub struct Mark {
     pub note: Vec<u8>,
 }
 
-impl Mark {
+impl ResumeNote {
     /// Appends the note as it is stored at the end of an index.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.time.to_le_bytes());
@@ -32,7 +32,7 @@ impl Mark {
     }
 
     /// Decodes a note that fills `data`. `None` if it is damaged.
-    pub(crate) fn read(data: &[u8]) -> Option<Mark> {
+    pub(crate) fn read(data: &[u8]) -> Option<ResumeNote> {
         let mut bytes = ByteReader::new(data, 0);
         let (time, horizon) = (bytes.u64() as i64, bytes.u64() as i64);
         let len = bytes.varint();
@@ -41,7 +41,7 @@ impl Mark {
             return None;
         }
         let note = lz4_flex::block::decompress(packed, usize::try_from(len).ok()?).ok()?;
-        (note.len() as u64 == len).then_some(Mark { time, horizon, note })
+        (note.len() as u64 == len).then_some(ResumeNote { time, horizon, note })
     }
 }
 
@@ -52,12 +52,12 @@ mod tests {
     #[test]
     fn notes_round_trip_and_truncated_ones_are_refused() {
         for note in [&b""[..], b"a", &[7; 1000]] {
-            let mark = Mark { time: -5, horizon: 7, note: note.to_vec() };
+            let mark = ResumeNote { time: -5, horizon: 7, note: note.to_vec() };
             let mut bytes = Vec::new();
             mark.write(&mut bytes);
-            assert_eq!(Mark::read(&bytes), Some(mark));
+            assert_eq!(ResumeNote::read(&bytes), Some(mark));
             for len in 0..bytes.len() {
-                assert_eq!(Mark::read(&bytes[..len]), None, "{len} of {} bytes", bytes.len());
+                assert_eq!(ResumeNote::read(&bytes[..len]), None, "{len} of {} bytes", bytes.len());
             }
         }
     }
@@ -67,6 +67,6 @@ mod tests {
         let mut bytes = vec![0; 16];
         put_varint(&mut bytes, u64::MAX);
         bytes.extend_from_slice(&[0; 100]);
-        assert_eq!(Mark::read(&bytes), None);
+        assert_eq!(ResumeNote::read(&bytes), None);
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 
 /// A way to access the bytes of a history file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,10 +38,10 @@ enum Backing {
 pub(crate) struct Source(Backing);
 
 impl Source {
-    pub(crate) fn open(path: &Path, access: Access) -> Result<Source, Error> {
+    pub(crate) fn open(path: &Path, access: Access) -> Result<Source, HistoryError> {
         let file = File::open(path);
         file.and_then(|file| Source::of(&file, access))
-            .map_err(|error| Error::Io { path: path.to_owned(), error })
+            .map_err(|error| HistoryError::Io { path: path.to_owned(), error })
     }
 
     /// Creates a source of all bytes that an open file has now.

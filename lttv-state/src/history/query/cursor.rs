@@ -8,9 +8,9 @@ use crate::history::block::column_chunk::{ColumnChunk, EndedInterval, Position};
 use crate::history::block::end_times::Bucket;
 use crate::history::block::raw_value::RawValue;
 use crate::history::block::summary::Summary;
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// The number of following intervals that a forward move compares one by one before it
 /// searches.
@@ -43,7 +43,7 @@ impl<'h> Cursor<'h> {
     /// Creates a cursor at the interval of an attribute that contains time `t`. The caller
     /// has checked both.
     #[inline(always)]
-    pub(crate) fn new(history: &'h History, quark: Quark, t: i64) -> Result<Self, Error> {
+    pub(crate) fn new(history: &'h History, quark: Quark, t: i64) -> Result<Self, HistoryError> {
         Cursor::in_block(history, quark, t, history.block_index_at(t))
     }
 
@@ -55,7 +55,7 @@ impl<'h> Cursor<'h> {
         quark: Quark,
         t: i64,
         block: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, HistoryError> {
         let (start, end) = (history.start(), history.end());
         let mut cursor = Cursor {
             history,
@@ -75,7 +75,7 @@ impl<'h> Cursor<'h> {
     /// Moves to the interval that contains time `t`, which is not in a chunk before
     /// `block`, unless it is the attribute's last one.
     #[inline(always)]
-    fn locate(&mut self, t: i64, block: usize) -> Result<(), Error> {
+    fn locate(&mut self, t: i64, block: usize) -> Result<(), HistoryError> {
         let (history, quark) = (self.history, self.quark);
         let mut found = history.next_block_with(quark, block);
         let mut open = found.is_none();
@@ -127,7 +127,7 @@ impl<'h> Cursor<'h> {
     /// Checks that the interval contains time `t`. In damaged data it may not, and without
     /// this check a loop might never end.
     #[inline(always)]
-    fn check(&self, t: i64) -> Result<(), Error> {
+    fn check(&self, t: i64) -> Result<(), HistoryError> {
         match self.start <= t && t <= self.end {
             true => Ok(()),
             false => Err(self.history.damaged(self.block, "end times of a column chunk")),
@@ -136,7 +136,7 @@ impl<'h> Cursor<'h> {
 
     /// Returns the raw value of the interval.
     #[inline(always)]
-    pub(crate) fn raw(&self) -> Result<RawValue, Error> {
+    pub(crate) fn raw(&self) -> Result<RawValue, HistoryError> {
         match &self.chunk {
             None => Ok(RawValue::NULL),
             Some(chunk) => match chunk.raw(self.position) {
@@ -148,12 +148,12 @@ impl<'h> Cursor<'h> {
 
     /// Returns the value that a raw value of this chunk represents.
     #[inline(always)]
-    pub(crate) fn value_of(&self, raw: RawValue) -> Result<Value<'h>, Error> {
+    pub(crate) fn value_of(&self, raw: RawValue) -> Result<StateValue<'h>, HistoryError> {
         self.history.value(raw, self.block)
     }
 
     #[inline(always)]
-    pub(crate) fn interval(&self) -> Result<Interval<'h>, Error> {
+    pub(crate) fn interval(&self) -> Result<Interval<'h>, HistoryError> {
         let value = self.value_of(self.raw()?)?;
         Ok(Interval { quark: self.quark, start: self.start, end: self.end, value })
     }
@@ -161,7 +161,7 @@ impl<'h> Cursor<'h> {
     /// Moves to the interval that contains time `t`, which must not be before the current
     /// one.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, t: i64) -> Result<(), Error> {
+    pub(crate) fn forward(&mut self, t: i64) -> Result<(), HistoryError> {
         if t <= self.end {
             return Ok(());
         }
@@ -191,7 +191,7 @@ impl<'h> Cursor<'h> {
 
     /// Moves to the next interval. Returns `false`, and stays, at the last one.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<bool, Error> {
+    pub(crate) fn next(&mut self) -> Result<bool, HistoryError> {
         let (Some(chunk), Position::Ended(index)) = (&self.chunk, self.position) else {
             return Ok(false);
         };
@@ -211,7 +211,7 @@ impl<'h> Cursor<'h> {
         &mut self,
         last: i64,
         found: &mut impl FnMut(Interval<'h>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
+    ) -> Result<ControlFlow<()>, HistoryError> {
         loop {
             if found(self.interval()?).is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -242,7 +242,7 @@ impl<'h> Cursor<'h> {
         }
     }
 
-    fn move_to_next_chunk(&mut self) -> Result<bool, Error> {
+    fn move_to_next_chunk(&mut self) -> Result<bool, HistoryError> {
         let start = self.end.wrapping_add(1);
         self.position = Position::Open;
         while let Some(block) = self.history.next_block_with(self.quark, self.block + 1) {
@@ -273,7 +273,7 @@ impl<'h> Cursor<'h> {
     }
 
     /// Moves to the last ended interval of the same chunk.
-    pub(crate) fn move_to_last_ended(&mut self) -> Result<(), Error> {
+    pub(crate) fn move_to_last_ended(&mut self) -> Result<(), HistoryError> {
         if let Some(chunk) = self.chunk
             && let Some(last) = chunk.ends.last()
         {
@@ -287,12 +287,12 @@ impl<'h> Cursor<'h> {
         Ok(())
     }
 
-    pub(crate) fn bad_value(&self) -> Error {
+    pub(crate) fn bad_value(&self) -> HistoryError {
         self.history.damaged(self.block, "value")
     }
 
     /// Moves to the previous interval. Returns `false`, and stays, at the first one.
-    pub(crate) fn previous(&mut self) -> Result<bool, Error> {
+    pub(crate) fn previous(&mut self) -> Result<bool, HistoryError> {
         let Some(chunk) = self.chunk else { return Ok(false) };
         let before = match self.position {
             Position::Ended(index) => index.checked_sub(1),
@@ -322,7 +322,7 @@ impl<'h> Cursor<'h> {
 
 impl History {
     /// Returns the start and the value of the last interval of an attribute.
-    pub(crate) fn last_raw(&self, quark: Quark) -> Result<(i64, RawValue), Error> {
+    pub(crate) fn last_raw(&self, quark: Quark) -> Result<(i64, RawValue), HistoryError> {
         let cursor = Cursor::new(self, quark, self.end())?;
         Ok((cursor.start, cursor.raw()?))
     }

@@ -7,16 +7,16 @@ use hashbrown::HashMap;
 use super::cursor::Cursor;
 use super::history::History;
 use crate::history::block::raw_value::RawValue;
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// A value, with the total time for which attributes had it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Duration<'a> {
+pub struct ValueDuration<'a> {
     /// The value.
-    pub value: Value<'a>,
+    pub value: StateValue<'a>,
     /// The total time, in ns.
     pub time: u64,
     /// The number of intervals.
@@ -26,7 +26,7 @@ pub struct Duration<'a> {
 /// Statistics of the numbers that an attribute had.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Numbers {
+pub struct NumberStatistics {
     /// The least number.
     pub min: f64,
     /// The greatest number.
@@ -50,7 +50,7 @@ impl History {
     /// long as a part of it.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, Error};
+    /// # use lttv_state::history::{Builder, HistoryError};
     /// let mut builder = Builder::in_memory(0);
     /// let light = builder.add("crossing/light")?;
     /// for cycle in 0..1_000_000 {
@@ -61,7 +61,7 @@ impl History {
     /// let lights = history.durations(light, 0..=59_999_999)?;
     /// assert_eq!((lights[0].value, lights[0].time), ("green".into(), 40_000_000));
     /// assert_eq!((lights[1].value, lights[1].time), ("red".into(), 20_000_000));
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), HistoryError>(())
     /// ```
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl History {
         &self,
         quark: Quark,
         range: RangeInclusive<i64>,
-    ) -> Result<Vec<Duration<'_>>, Error> {
+    ) -> Result<Vec<ValueDuration<'_>>, HistoryError> {
         self.durations_of(&[quark], range)
     }
 
@@ -86,7 +86,7 @@ impl History {
         &self,
         quarks: &[Quark],
         range: RangeInclusive<i64>,
-    ) -> Result<Vec<Duration<'_>>, Error> {
+    ) -> Result<Vec<ValueDuration<'_>>, HistoryError> {
         quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
         let mut sums = DurationSums::default();
         if range.is_empty() {
@@ -105,30 +105,30 @@ impl History {
     /// are rounded.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, Error};
+    /// # use lttv_state::history::{Builder, HistoryError};
     /// # let mut builder = Builder::in_memory(0);
     /// # let frequency = builder.add("CPUs/0/Frequency")?;
     /// builder.set(frequency, 100, 800_000_000u64)?;
     /// builder.set(frequency, 175, 2_000_000_000u64)?;
     /// let history = builder.close(199)?;
-    /// let numbers = history.numbers(frequency, 0..=199)?.unwrap();
+    /// let numbers = history.number_statistics(frequency, 0..=199)?.unwrap();
     /// assert_eq!((numbers.min, numbers.max, numbers.mean), (8e8, 2e9, 1.1e9));
     /// assert_eq!((numbers.time, numbers.count), (100, 2));
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), HistoryError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// Returns the errors of [`intervals`](Self::intervals).
-    pub fn numbers(
+    pub fn number_statistics(
         &self,
         quark: Quark,
         range: RangeInclusive<i64>,
-    ) -> Result<Option<Numbers>, Error> {
-        let mut all: Option<Numbers> = None;
-        for Duration { value, time, count } in self.durations(quark, range)? {
+    ) -> Result<Option<NumberStatistics>, HistoryError> {
+        let mut all: Option<NumberStatistics> = None;
+        for ValueDuration { value, time, count } in self.durations(quark, range)? {
             let Some(number) = value.as_f64() else { continue };
-            let of = all.get_or_insert(Numbers {
+            let of = all.get_or_insert(NumberStatistics {
                 min: number,
                 max: number,
                 mean: 0.0,
@@ -147,7 +147,7 @@ impl History {
 /// Total durations by value, in the order in which the values first occur.
 #[derive(Debug, Default)]
 struct DurationSums<'h> {
-    found: Vec<Duration<'h>>,
+    found: Vec<ValueDuration<'h>>,
     places: HashMap<(u8, u64), usize>,
 }
 
@@ -157,7 +157,7 @@ impl<'h> DurationSums<'h> {
         &mut self,
         mut cursor: Cursor<'h>,
         range: &RangeInclusive<i64>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let (first, last) = (*range.start(), *range.end());
         loop {
             match cursor.summary(last).filter(|_| cursor.start >= first) {
@@ -186,11 +186,11 @@ impl<'h> DurationSums<'h> {
         raw: RawValue,
         time: u64,
         count: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let place = match self.places.get(&(raw.kind as u8, raw.bits)) {
             Some(place) => *place,
             None => {
-                self.found.push(Duration { value: cursor.value_of(raw)?, time: 0, count: 0 });
+                self.found.push(ValueDuration { value: cursor.value_of(raw)?, time: 0, count: 0 });
                 self.places.insert((raw.kind as u8, raw.bits), self.found.len() - 1);
                 self.found.len() - 1
             }

@@ -10,17 +10,17 @@ use crate::history::block::bits::mask;
 use crate::history::block::column_chunk::ColumnChunk;
 use crate::history::block::names;
 use crate::history::block::raw_value::{Kind, RawValue, value_of};
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::history::file::index::{self, BlockEntry};
 use crate::history::file::presence::{GROUP_BLOCKS, PresenceGroup};
-use crate::history::file::resume_note::Mark;
+use crate::history::file::resume_note::ResumeNote;
 use crate::history::file::source::LazyFrame;
 use crate::history::file::source::{Access, Source};
 use crate::history::file::spanning::{SpanningPath, SpanningTree};
 use crate::history::file::{self, FRAME_HEAD};
-use crate::history::identity::Identity;
+use crate::history::identity::HistoryIdentity;
 use crate::tree::{Quark, Tree};
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// The storage of the blocks.
 #[derive(Debug)]
@@ -45,11 +45,11 @@ impl Store {
     }
 
     /// Returns the bytes that contain a block's content, read from the file if necessary.
-    fn load(&self, block: usize) -> Result<&[u8], Error> {
+    fn load(&self, block: usize) -> Result<&[u8], HistoryError> {
         if let Store::Growing(frames, path) = self
             && let Some(frame) = frames.get(block)
         {
-            return frame.load().map_err(|error| Error::Io { path: path.clone(), error });
+            return frame.load().map_err(|error| HistoryError::Io { path: path.clone(), error });
         }
         Ok(self.backing(block))
     }
@@ -70,11 +70,11 @@ pub(crate) struct Parts {
     pub(crate) start: i64,
     pub(crate) end: i64,
     pub(crate) complete: bool,
-    pub(crate) identity: Identity,
+    pub(crate) identity: HistoryIdentity,
     pub(crate) blocks: Vec<BlockEntry>,
     pub(crate) presence: Vec<PresenceGroup>,
     pub(crate) spanning: SpanningTree,
-    pub(crate) mark: Option<Mark>,
+    pub(crate) mark: Option<ResumeNote>,
     pub(crate) tree: Tree,
 }
 
@@ -94,7 +94,7 @@ struct Inner {
 /// changes: clones are cheap and share everything, and any number of threads can query it
 /// at the same time. See the [module](crate::history) for the available queries.
 ///
-/// All methods that read blocks can return [`Error::Damaged`].
+/// All methods that read blocks can return [`HistoryError::Damaged`].
 #[derive(Debug, Clone)]
 pub struct History {
     inner: Arc<Inner>,
@@ -109,7 +109,7 @@ impl History {
     ///
     /// Returns an error if the file cannot be read, is not a history, is unfinished, or is
     /// damaged in the parts read so far.
-    pub fn open(path: impl AsRef<Path>) -> Result<History, Error> {
+    pub fn open(path: impl AsRef<Path>) -> Result<History, HistoryError> {
         History::open_with(path, Access::default())
     }
 
@@ -118,7 +118,7 @@ impl History {
     /// # Errors
     ///
     /// Returns the errors of [`open`](Self::open).
-    pub fn open_with(path: impl AsRef<Path>, access: Access) -> Result<History, Error> {
+    pub fn open_with(path: impl AsRef<Path>, access: Access) -> Result<History, HistoryError> {
         History::of_source(Source::open(path.as_ref(), access)?)
     }
 
@@ -126,13 +126,16 @@ impl History {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`open`](Self::open); and [`Error::Stale`] if the file was
+    /// Returns the errors of [`open`](Self::open); and [`HistoryError::Stale`] if the file was
     /// built from something else.
-    pub fn open_for(path: impl AsRef<Path>, expected: &Identity) -> Result<History, Error> {
+    pub fn open_for(
+        path: impl AsRef<Path>,
+        expected: &HistoryIdentity,
+    ) -> Result<History, HistoryError> {
         let history = History::open(path)?;
         if history.identity() != expected {
             let (expected, found) = (expected.clone().into(), history.identity().clone().into());
-            return Err(Error::Stale { expected, found });
+            return Err(HistoryError::Stale { expected, found });
         }
         Ok(history)
     }
@@ -142,11 +145,11 @@ impl History {
     /// # Errors
     ///
     /// Returns the errors of [`open`](Self::open).
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<History, Error> {
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<History, HistoryError> {
         History::of_source(Source::in_memory(bytes))
     }
 
-    pub(crate) fn of_source(source: Source) -> Result<History, Error> {
+    pub(crate) fn of_source(source: Source) -> Result<History, HistoryError> {
         let header = file::read_header(source.bytes())?;
         let index = index::read(source.bytes(), &header)?;
         let mut history = History::from_parts(Parts {
@@ -176,7 +179,7 @@ impl History {
 
     /// Reads the names of all attributes into the tree. The history must not have been
     /// cloned.
-    pub(crate) fn read_names(&mut self) -> Result<(), Error> {
+    pub(crate) fn read_names(&mut self) -> Result<(), HistoryError> {
         let mut tree = Tree::new();
         for at in 0..self.inner.parts.blocks.len() {
             let entry = &self.inner.parts.blocks[at];
@@ -231,13 +234,13 @@ impl History {
     }
 
     /// Returns the identity: the producer and the source of the history.
-    pub fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &HistoryIdentity {
         &self.inner.parts.identity
     }
 
     /// Returns the producer's note, with which it can resume when its source has grown: see
-    /// [`Builder::mark`](crate::history::Builder::mark). `None` if there is no note.
-    pub fn mark(&self) -> Option<&Mark> {
+    /// [`Builder::set_resume_note`](crate::history::Builder::set_resume_note). `None` if there is no note.
+    pub fn resume_note(&self) -> Option<&ResumeNote> {
         self.inner.parts.mark.as_ref()
     }
 
@@ -258,29 +261,29 @@ impl History {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Damaged`] for the first block that differs, and [`Error::Io`] if a
+    /// Returns [`HistoryError::Damaged`] for the first block that differs, and [`HistoryError::Io`] if a
     /// block cannot be read.
-    pub fn verify(&self) -> Result<(), Error> {
+    pub fn verify(&self) -> Result<(), HistoryError> {
         (0..self.blocks()).try_for_each(|block| self.block(block).map(|_| ()))
     }
 
-    pub(crate) fn damaged(&self, block: usize, what: &'static str) -> Error {
+    pub(crate) fn damaged(&self, block: usize, what: &'static str) -> HistoryError {
         let offset = self.inner.parts.blocks.get(block).map_or(0, |entry| entry.offset);
-        Error::Damaged { what, block: Some(block), offset }
+        HistoryError::Damaged { what, block: Some(block), offset }
     }
 
-    pub(crate) fn check_time(&self, t: i64) -> Result<(), Error> {
+    pub(crate) fn check_time(&self, t: i64) -> Result<(), HistoryError> {
         let (start, end) = (self.start(), self.end());
         match (start..=end).contains(&t) {
             true => Ok(()),
-            false => Err(Error::OutOfRange { t, start, end }),
+            false => Err(HistoryError::OutOfRange { t, start, end }),
         }
     }
 
-    pub(crate) fn check_quark(&self, quark: Quark) -> Result<(), Error> {
+    pub(crate) fn check_quark(&self, quark: Quark) -> Result<(), HistoryError> {
         match self.tree().contains(quark) {
             true => Ok(()),
-            false => Err(Error::UnknownQuark { quark }),
+            false => Err(HistoryError::UnknownQuark { quark }),
         }
     }
 
@@ -304,7 +307,7 @@ impl History {
 
     /// Returns a view of a block, whose checksum is verified on its first use.
     #[inline(always)]
-    pub(crate) fn block(&self, index: usize) -> Result<Block<'_>, Error> {
+    pub(crate) fn block(&self, index: usize) -> Result<Block<'_>, HistoryError> {
         let Some(entry) = self.inner.parts.blocks.get(index) else {
             return Err(self.damaged(index, "missing block"));
         };
@@ -319,7 +322,7 @@ impl History {
     }
 
     #[cold]
-    fn verify_block(&self, index: usize, entry: &BlockEntry) -> Result<(), Error> {
+    fn verify_block(&self, index: usize, entry: &BlockEntry) -> Result<(), HistoryError> {
         let backing = self.inner.parts.store.load(index)?;
         if !file::is_intact(backing, &entry.content) {
             return Err(self.damaged(index, "checksum"));
@@ -330,18 +333,21 @@ impl History {
 
     /// Iterates over the frames of all blocks that end before a time, as they are in the
     /// file.
-    pub(crate) fn frames_before(&self, t: i64) -> impl Iterator<Item = Result<&[u8], Error>> {
+    pub(crate) fn frames_before(
+        &self,
+        t: i64,
+    ) -> impl Iterator<Item = Result<&[u8], HistoryError>> {
         let count = self.inner.horizons.partition_point(|horizon| *horizon < t);
         (0..count).map(|index| self.frame(index))
     }
 
     /// Iterates over the frames of all blocks, as they are in the file.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = Result<&[u8], Error>> {
+    pub(crate) fn frames(&self) -> impl Iterator<Item = Result<&[u8], HistoryError>> {
         (0..self.blocks()).map(|index| self.frame(index))
     }
 
     /// Returns the frame of a block, as it is in the file.
-    fn frame(&self, index: usize) -> Result<&[u8], Error> {
+    fn frame(&self, index: usize) -> Result<&[u8], HistoryError> {
         self.block(index)?;
         let content = self.inner.parts.blocks[index].content.clone();
         let frame = content.start.checked_sub(FRAME_HEAD).map(|start| start..content.end);
@@ -352,7 +358,11 @@ impl History {
     /// Returns the column chunk of an attribute in a block that has one according to the
     /// index.
     #[inline(always)]
-    pub(crate) fn chunk(&self, block: usize, quark: Quark) -> Result<ColumnChunk<'_>, Error> {
+    pub(crate) fn chunk(
+        &self,
+        block: usize,
+        quark: Quark,
+    ) -> Result<ColumnChunk<'_>, HistoryError> {
         match self.block(block)?.chunk(quark.index()) {
             Some(Some(chunk)) => Ok(chunk),
             Some(None) => Err(self.damaged(block, "column chunk")),
@@ -401,7 +411,11 @@ impl History {
 
     /// Returns the value that a raw value from `block` represents.
     #[inline(always)]
-    pub(crate) fn value(&self, raw: RawValue, block: usize) -> Result<Value<'_>, Error> {
+    pub(crate) fn value(
+        &self,
+        raw: RawValue,
+        block: usize,
+    ) -> Result<StateValue<'_>, HistoryError> {
         match self.try_value(raw) {
             Some(value) => Ok(value),
             None => Err(self.bad_value(raw, block)),
@@ -410,13 +424,13 @@ impl History {
 
     /// Returns the value that a raw value represents. `None` if there is no such value.
     #[inline(always)]
-    pub(crate) fn try_value(&self, raw: RawValue) -> Option<Value<'_>> {
+    pub(crate) fn try_value(&self, raw: RawValue) -> Option<StateValue<'_>> {
         if raw.kind != Kind::Str {
             return value_of(raw, |id| self.text(id));
         }
         match self.inner.texts.cached(raw.bits) {
-            Some(text) => Some(Value::Str(text)),
-            None => self.stored_text(raw.bits).map(Value::Str),
+            Some(text) => Some(StateValue::Str(text)),
+            None => self.stored_text(raw.bits).map(StateValue::Str),
         }
     }
 
@@ -430,7 +444,7 @@ impl History {
 
     /// Returns the reason why a raw value from `block` represents no value.
     #[cold]
-    pub(crate) fn bad_value(&self, raw: RawValue, block: usize) -> Error {
+    pub(crate) fn bad_value(&self, raw: RawValue, block: usize) -> HistoryError {
         // The text may be in another block, which may be the damaged one.
         match self.inner.texts.find(raw.bits).map(|(block, _)| self.block(block)) {
             Some(Err(error)) => error,
@@ -442,12 +456,12 @@ impl History {
     pub(crate) fn for_each_text(
         &self,
         mut f: impl FnMut(&[u8]) -> Option<u64>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         for at in self.inner.texts.blocks() {
             let block = self.block(at)?;
             for place in 0..block.head.texts {
                 let text = block.text(place).ok_or_else(|| self.damaged(at, "text"))?;
-                f(text).ok_or(Error::TooManyTexts)?;
+                f(text).ok_or(HistoryError::TooManyTexts)?;
             }
         }
         Ok(())

@@ -6,9 +6,9 @@ use std::ops::{ControlFlow, RangeInclusive};
 use super::cursor::Cursor;
 use super::history::History;
 use crate::history::Interval;
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 impl History {
     /// Returns the interval of an attribute that contains time `t`, in ns.
@@ -16,7 +16,7 @@ impl History {
     /// # Errors
     ///
     /// Returns an error if the attribute or the time is not in the history.
-    pub fn at(&self, quark: Quark, t: i64) -> Result<Interval<'_>, Error> {
+    pub fn at(&self, quark: Quark, t: i64) -> Result<Interval<'_>, HistoryError> {
         self.check_quark(quark)?;
         self.check_time(t)?;
         Cursor::new(self, quark, t)?.interval()
@@ -28,7 +28,7 @@ impl History {
     /// # Errors
     ///
     /// Returns an error if the pattern is malformed or the time is not in the history.
-    pub fn matching_at(&self, pattern: &str, t: i64) -> Result<Vec<Interval<'_>>, Error> {
+    pub fn state_matching(&self, pattern: &str, t: i64) -> Result<Vec<Interval<'_>>, HistoryError> {
         let quarks = self.tree().matching(Quark::ROOT, pattern)?;
         quarks.into_iter().map(|quark| self.at(quark, t)).collect()
     }
@@ -39,29 +39,29 @@ impl History {
     ///
     /// ```
     /// # use std::ops::ControlFlow;
-    /// # use lttv_state::history::{Builder, Error};
+    /// # use lttv_state::history::{Builder, HistoryError};
     /// # let mut builder = Builder::in_memory(0);
     /// # let quark = builder.add("a")?;
     /// # for t in 1..100 { builder.set(quark, t * 10, t as i32)?; }
     /// # let history = builder.close(1_000)?;
     /// let mut starts = Vec::new();
-    /// history.at_times(&[quark], &[100, 105, 300], |interval| {
+    /// history.for_each_at_times(&[quark], &[100, 105, 300], |interval| {
     ///     starts.push(interval.start);
     ///     ControlFlow::Continue(())
     /// })?;
     /// assert_eq!(starts, [100, 300]);
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), HistoryError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// Returns an error if one of the attributes or times is not in the history.
-    pub fn at_times<'h>(
+    pub fn for_each_at_times<'h>(
         &'h self,
         quarks: &[Quark],
         times: &[i64],
         mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
+    ) -> Result<ControlFlow<()>, HistoryError> {
         times.iter().try_for_each(|t| self.check_time(*t))?;
         quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
         let sorted;
@@ -86,7 +86,7 @@ impl History {
     }
 
     /// Calls `found` with the intervals of some attributes over a time range, in ns, at a
-    /// limited resolution: with those that [`at_times`](Self::at_times) finds for the times
+    /// limited resolution: with those that [`for_each_at_times`](Self::for_each_at_times) finds for the times
     /// from the start to the end of `range`, each `resolution` ns after the previous one.
     ///
     /// With resolution 1 these are all intervals that overlap the range. A view of 1000
@@ -98,13 +98,13 @@ impl History {
     ///
     /// Returns an error if one of the attributes, or an end of the range, is not in the
     /// history.
-    pub fn over<'h>(
+    pub fn for_each_in<'h>(
         &'h self,
         quarks: &[Quark],
         range: RangeInclusive<i64>,
         resolution: u64,
         mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
+    ) -> Result<ControlFlow<()>, HistoryError> {
         if range.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
@@ -148,7 +148,7 @@ impl History {
         mut cursor: Cursor<'h>,
         times: &QueryTimes<'_>,
         found: &mut impl FnMut(Interval<'h>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
+    ) -> Result<ControlFlow<()>, HistoryError> {
         let mut at = 0;
         loop {
             if found(cursor.interval()?).is_break() {
@@ -173,7 +173,7 @@ impl History {
         &self,
         quark: Quark,
         range: RangeInclusive<i64>,
-    ) -> Result<Intervals<'_>, Error> {
+    ) -> Result<Intervals<'_>, HistoryError> {
         self.check_quark(quark)?;
         if range.is_empty() {
             return Ok(Intervals { ends: None, first: 0, last: 0 });
@@ -191,7 +191,7 @@ impl History {
     /// # Errors
     ///
     /// Returns an error if the attribute or the time is not in the history.
-    pub fn next_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, Error> {
+    pub fn next_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, HistoryError> {
         self.check_quark(quark)?;
         self.check_time(t)?;
         let mut cursor = Cursor::new(self, quark, t)?;
@@ -204,7 +204,11 @@ impl History {
     /// # Errors
     ///
     /// Returns an error if the attribute or the time is not in the history.
-    pub fn previous_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, Error> {
+    pub fn previous_change(
+        &self,
+        quark: Quark,
+        t: i64,
+    ) -> Result<Option<Interval<'_>>, HistoryError> {
         self.check_quark(quark)?;
         self.check_time(t)?;
         let mut cursor = Cursor::new(self, quark, t)?;
@@ -215,7 +219,7 @@ impl History {
     /// value `wanted` accepts.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, Error};
+    /// # use lttv_state::history::{Builder, HistoryError};
     /// # let mut builder = Builder::in_memory(0);
     /// # let quark = builder.add("a")?;
     /// builder.set(quark, 10, 1)?;
@@ -225,7 +229,7 @@ impl History {
     /// let one = |value| value == 1.into();
     /// assert_eq!(history.first_with(quark, 0..=100, one)?.unwrap().start, 10);
     /// assert_eq!(history.last_with(quark, 0..=100, one)?.unwrap().start, 30);
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), HistoryError>(())
     /// ```
     ///
     /// # Errors
@@ -235,8 +239,8 @@ impl History {
         &'h self,
         quark: Quark,
         range: RangeInclusive<i64>,
-        mut wanted: impl FnMut(Value<'h>) -> bool,
-    ) -> Result<Option<Interval<'h>>, Error> {
+        mut wanted: impl FnMut(StateValue<'h>) -> bool,
+    ) -> Result<Option<Interval<'h>>, HistoryError> {
         let mut intervals = self.intervals(quark, range)?;
         intervals.find(|i| i.as_ref().map_or(true, |i| wanted(i.value))).transpose()
     }
@@ -251,8 +255,8 @@ impl History {
         &'h self,
         quark: Quark,
         range: RangeInclusive<i64>,
-        mut wanted: impl FnMut(Value<'h>) -> bool,
-    ) -> Result<Option<Interval<'h>>, Error> {
+        mut wanted: impl FnMut(StateValue<'h>) -> bool,
+    ) -> Result<Option<Interval<'h>>, HistoryError> {
         let mut intervals = self.intervals(quark, range)?.rev();
         intervals.find(|i| i.as_ref().map_or(true, |i| wanted(i.value))).transpose()
     }
@@ -308,7 +312,7 @@ pub struct Intervals<'h> {
 }
 
 impl<'h> Iterator for Intervals<'h> {
-    type Item = Result<Interval<'h>, Error>;
+    type Item = Result<Interval<'h>, HistoryError>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {

@@ -8,9 +8,9 @@ use super::history::History;
 use crate::history::Interval;
 use crate::history::block::column_chunk::Position;
 use crate::history::block::raw_value::{Kind, RawInterval, RawValue};
-use crate::history::error::Error;
+use crate::history::error::HistoryError;
 use crate::tree::Quark;
-use crate::value::Value;
+use crate::value::StateValue;
 
 /// The number of attributes that are processed together: a multiple of 64, and few enough
 /// to stay in the first-level cache.
@@ -20,13 +20,13 @@ impl History {
     /// Returns the state of all attributes at a time, in ns: an interval for each, in the
     /// order of quarks.
     ///
-    /// Each interval takes about 50 bytes. [`all_at`](Self::all_at) needs no memory for
+    /// Each interval takes about 50 bytes. [`for_each_at`](Self::for_each_at) needs no memory for
     /// them, and is faster for many attributes.
     ///
     /// # Errors
     ///
     /// Returns an error if the time is not in the history.
-    pub fn state_at(&self, t: i64) -> Result<Vec<Interval<'_>>, Error> {
+    pub fn state_at(&self, t: i64) -> Result<Vec<Interval<'_>>, HistoryError> {
         self.check_time(t)?;
         let mut state = Vec::with_capacity(self.tree().len());
         let _all = self.states_at(t, |states| {
@@ -41,8 +41,8 @@ impl History {
     ///
     /// ```
     /// # use std::ops::ControlFlow;
-    /// # use lttv_state::history::{Builder, Error};
-    /// # use lttv_state::value::Value;
+    /// # use lttv_state::history::{Builder, HistoryError};
+    /// # use lttv_state::value::StateValue;
     /// # let mut builder = Builder::in_memory(0);
     /// for thread in 0..1000 {
     ///     let quark = builder.add(&format!("threads/{thread}"))?;
@@ -50,22 +50,22 @@ impl History {
     /// }
     /// let history = builder.close(100)?;
     /// let mut running = 0;
-    /// history.all_at(50, |interval| {
-    ///     running += u32::from(interval.value == Value::Str("running"));
+    /// history.for_each_at(50, |interval| {
+    ///     running += u32::from(interval.value == StateValue::Str("running"));
     ///     ControlFlow::Continue(())
     /// })?;
     /// assert_eq!(running, 125);
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), HistoryError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// Returns an error if the time is not in the history.
-    pub fn all_at<'h>(
+    pub fn for_each_at<'h>(
         &'h self,
         t: i64,
         mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
+    ) -> Result<ControlFlow<()>, HistoryError> {
         self.check_time(t)?;
         self.states_at(t, |states| states.iter().try_for_each(|interval| found(*interval)))
     }
@@ -76,7 +76,7 @@ impl History {
         &'h self,
         t: i64,
         mut take: impl FnMut(&[Interval<'h>]) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
+    ) -> Result<ControlFlow<()>, HistoryError> {
         let block = self.block_index_at(t);
         // Most attributes have a chunk in the block, or an interval that spans it. Both are
         // read sequentially. The few others are found in other blocks.
@@ -132,7 +132,7 @@ impl History {
     }
 
     /// Returns the interval of an attribute that contains the end of a block.
-    fn interval_at_end_of(&self, quark: Quark, block: usize) -> Result<RawInterval, Error> {
+    fn interval_at_end_of(&self, quark: Quark, block: usize) -> Result<RawInterval, HistoryError> {
         let mut from = block + 1;
         let entry = |start, end, raw: Option<RawValue>, block| {
             let raw = raw.ok_or_else(|| self.damaged(block, "value"))?;
@@ -161,7 +161,7 @@ impl History {
         &self,
         block: usize,
         mut f: impl FnMut(RawInterval),
-    ) -> Result<(), Error> {
+    ) -> Result<(), HistoryError> {
         let mut chunks = self.block(block)?.all_chunks();
         for first in (0..self.tree().len()).step_by(64) {
             let mut bad_value = false;
@@ -201,7 +201,7 @@ struct StateBatch<'h> {
 
 impl<'h> StateBatch<'h> {
     fn new(t: i64) -> StateBatch<'h> {
-        let interval = Interval { quark: Quark(0), start: 0, end: 0, value: Value::Null };
+        let interval = Interval { quark: Quark(0), start: 0, end: 0, value: StateValue::Null };
         StateBatch {
             t,
             first: 0,
@@ -263,7 +263,7 @@ impl<'h> StateBatch<'h> {
             let is_number = raw.kind == Kind::I32;
             others[listed % BATCH] = i as u8;
             listed += usize::from(!(is_number | (raw.kind == Kind::Null)));
-            let value = if is_number { Value::I32(raw.bits as i32) } else { Value::Null };
+            let value = if is_number { StateValue::I32(raw.bits as i32) } else { StateValue::Null };
             let quark = Quark((self.first + i) as u32);
             *interval = Interval { quark, start: *start, end: *end, value };
         }

@@ -50,7 +50,7 @@ impl TraceState {
         }
         let top = process.top_mut();
         if let Some(status) = dumped.status
-            && (is_new || top.status == ProcessStatus::Unnamed)
+            && (is_new || top.status == ProcessStatus::Unknown)
         {
             (top.status, top.change) = (status, at.time);
         }
@@ -97,7 +97,7 @@ impl TraceState {
         (base.entry, base.change, base.submode) = (time, time, NameId::NONE);
         if is_kernel {
             base.mode = ExecutionMode::Syscall;
-            if base.status == ProcessStatus::Unnamed {
+            if base.status == ProcessStatus::Unknown {
                 base.status = ProcessStatus::Wait;
             }
             return;
@@ -111,7 +111,7 @@ impl TraceState {
                 _ => ProcessStatus::Wait,
             };
             process.stack.push(Frame::new(ExecutionMode::Syscall, NameId::NONE, status, time));
-        } else if status == ProcessStatus::Unnamed {
+        } else if status == ProcessStatus::Unknown {
             base.status = ProcessStatus::Run;
         }
     }

@@ -282,23 +282,23 @@ impl TraceState {
     /// Like [`effect`](Self::effect), this is for hooks after
     /// [`Priority::STATE`](lttv_hooks::Priority::STATE).
     #[inline]
-    pub fn touched(&self) -> &[ProcessIx] {
+    pub fn changed_processes(&self) -> &[ProcessIx] {
         self.processes.journal.last_event()
     }
 
     /// Returns the time of the trace's first event.
-    pub fn begin_time(&self) -> Timestamp {
+    pub fn start_time(&self) -> Timestamp {
         Timestamp::from_ns(self.begin)
     }
 
     /// Returns the number of processes that the trace has mentioned so far. All serial
     /// numbers are below it.
-    pub fn serials(&self) -> u32 {
+    pub fn serial_bound(&self) -> u32 {
         self.processes.next_serial()
     }
 
     /// Returns the number of places in the table of processes. All indices are below it.
-    pub fn places(&self) -> usize {
+    pub fn process_bound(&self) -> usize {
         self.processes.places()
     }
 
@@ -337,7 +337,7 @@ impl TraceState {
         let number = if is_last && !knows_others { OTHERS } else { number };
         let idle = self.processes.add(Some(0), self.begin);
         let process = self.processes.get_mut(idle);
-        let (mode, status) = (ExecutionMode::Syscall, ProcessStatus::Unnamed);
+        let (mode, status) = (ExecutionMode::Syscall, ProcessStatus::Unknown);
         process.stack = smallvec::smallvec![Frame::new(mode, NameId::NONE, status, self.begin)];
         process.kind = Some(ProcessType::Kernel);
         process.pid = Some(0);

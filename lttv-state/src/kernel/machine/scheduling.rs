@@ -2,7 +2,7 @@
 
 use super::{At, TraceState};
 use crate::kernel::cpu::Cpu;
-use crate::kernel::effect::Waited;
+use crate::kernel::effect::Wait;
 use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, Tid, since};
@@ -66,7 +66,7 @@ impl TraceState {
         let ix = self.find_or_add(at.place, tid, at.time)?;
         self.take_from_other_cpu(at, ix);
         let status = self.processes.get(ix).status();
-        if !matches!(status, ProcessStatus::Unnamed | ProcessStatus::Run | ProcessStatus::Exit) {
+        if !matches!(status, ProcessStatus::Unknown | ProcessStatus::Run | ProcessStatus::Exit) {
             self.reset_to_unknown(ix, at.time); // it ran without being traced
         }
         // Events on this CPU since the last known switch belong to this process.
@@ -133,7 +133,7 @@ impl TraceState {
         let running = if process.exiting { ProcessStatus::Exit } else { ProcessStatus::Run };
         let top = process.top_mut();
         (top.status, top.change) = (running, at.time);
-        let waited = Waited {
+        let waited = Wait {
             process: ix,
             blocked: std::mem::take(&mut process.blocked),
             ready: std::mem::take(&mut process.ready),

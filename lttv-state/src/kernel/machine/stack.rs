@@ -139,7 +139,7 @@ impl TraceState {
         } else {
             (ExecutionMode::Unknown, NameId::UNKNOWN)
         };
-        process.stack.push(Frame::new(mode, submode, ProcessStatus::Unnamed, time));
+        process.stack.push(Frame::new(mode, submode, ProcessStatus::Unknown, time));
         frames.iter().for_each(|frame| self.release_source(frame));
     }
 
