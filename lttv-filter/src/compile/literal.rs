@@ -63,22 +63,9 @@ pub(super) fn number(
     // A number without a unit is in seconds if it is compared with a time.
     let power = if of.unit == IntegerKind::Time { NS } else { 0 };
     let (floor, ceil) = match (&literal.kind, of.unit) {
-        (LiteralKind::Int(seconds), IntegerKind::Time) => {
-            whole(seconds.saturating_mul(1_000_000_000))
-        }
-        (LiteralKind::Int(n), _) => whole(*n),
-        (LiteralKind::Decimal(ns), IntegerKind::Time) => whole(*ns),
-        (LiteralKind::Decimal(units), _) => {
-            let (floor, rest) = (units.div_euclid(1_000_000_000), units.rem_euclid(1_000_000_000));
-            (floor, floor + i128::from(rest != 0))
-        }
-        (LiteralKind::Float(double), _) => {
-            ExactNumber::of_double(*double).ok_or_else(mismatch)?.between(power)
-        }
-        (LiteralKind::Number(number) | LiteralKind::LargeInt(number), _) => number.between(power),
+        (LiteralKind::Integer(number) | LiteralKind::Decimal(number), _) => number.between(power),
         (LiteralKind::Bool(truth), IntegerKind::Truth) => whole(i128::from(*truth)),
-        (LiteralKind::Duration(ns), IntegerKind::Number | IntegerKind::Time) => whole(*ns),
-        (LiteralKind::FineDuration(ns), IntegerKind::Number | IntegerKind::Time) => ns.between(0),
+        (LiteralKind::Duration(ns), IntegerKind::Number | IntegerKind::Time) => ns.between(0),
         (LiteralKind::DateTime(at), IntegerKind::Time) => {
             whole(environment.date_time(*at).map_err(time)?)
         }
@@ -104,14 +91,8 @@ pub(super) fn doubles(literal: &Literal) -> Result<(f64, f64), Diagnostic> {
         _ => number.doubles(),
     };
     match &literal.kind {
-        LiteralKind::Int(n) => Ok(ExactNumber::from(*n).doubles()),
-        LiteralKind::LargeInt(number) => Ok(number.doubles()),
-        LiteralKind::Number(number) => Ok(nearest(number)),
-        LiteralKind::Float(number) if number.is_finite() => Ok((*number, *number)),
-        // Converted through decimal digits, to get the nearest double.
-        LiteralKind::Decimal(units) => {
-            Ok(nearest(&ExactNumber::from(*units).shifted(-i64::from(NS))))
-        }
+        LiteralKind::Integer(number) => Ok(number.doubles()),
+        LiteralKind::Decimal(number) => Ok(nearest(number)),
         _ => Err(mismatch(&FieldType::Float, literal)),
     }
 }
@@ -130,7 +111,7 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
     let message = format!("{} cannot be compared with {found}", of.describe());
     let error = Diagnostic::new(literal.span, message);
     match (of, &literal.kind) {
-        (FieldType::Text, LiteralKind::Int(_) | LiteralKind::Decimal(_)) => {
+        (FieldType::Text, LiteralKind::Integer(_) | LiteralKind::Decimal(_)) => {
             error.replace(literal.span, format!("\"{literal}\""))
         }
         (FieldType::Integer(i), LiteralKind::Text(text)) => match (i.unit, text.parse::<i64>()) {

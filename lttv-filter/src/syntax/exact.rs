@@ -41,13 +41,27 @@ impl ExactNumber {
         Some(Self::normal(negative, digits, exponent - fraction.len() as i64))
     }
 
-    /// Converts a double to the shortest decimal number that rounds to it. `None` if it
-    /// is not finite.
-    pub(crate) fn of_double(number: f64) -> Option<Self> {
+    /// Creates the product of an integer and a power of ten.
+    ///
+    /// ```
+    /// use lttv_filter::ExactNumber;
+    ///
+    /// assert_eq!(ExactNumber::new(-25, -1).to_string(), "-2.5");
+    /// assert_eq!(ExactNumber::new(12, 2), ExactNumber::from(1200));
+    /// ```
+    pub fn new(integer: i128, power: i16) -> Self {
+        Self::normal(integer < 0, integer.unsigned_abs().to_string(), power.into())
+    }
+
+    /// Converts a double to the shortest decimal number that rounds to it. Returns `None`
+    /// if it is not finite.
+    pub(crate) fn from_double(number: f64) -> Option<Self> {
         Self::read(&format!("{number:e}"))
     }
 
     fn normal(negative: bool, mut digits: String, mut exponent: i64) -> Self {
+        let zeros = digits.len() - digits.trim_start_matches('0').len();
+        digits.drain(..zeros);
         let kept = digits.trim_end_matches('0').len();
         exponent += (digits.len() - kept) as i64;
         digits.truncate(kept);
@@ -71,11 +85,6 @@ impl ExactNumber {
             carry /= 10;
         }
         Self::normal(self.negative, product.into_iter().rev().collect(), self.exponent)
-    }
-
-    /// Returns the product with a power of ten.
-    pub(crate) fn shifted(&self, power: i64) -> Self {
-        Self::normal(self.negative, self.digits.clone(), self.exponent + power)
     }
 
     /// Returns the number as an integer. `None` if it is not an integer of 128 bits.
@@ -159,7 +168,7 @@ impl ExactNumber {
 
 impl From<i128> for ExactNumber {
     fn from(n: i128) -> Self {
-        Self::normal(n < 0, n.unsigned_abs().to_string().trim_start_matches('0').to_owned(), 0)
+        Self::new(n, 0)
     }
 }
 
@@ -188,13 +197,16 @@ impl PartialOrd for ExactNumber {
 }
 
 impl fmt::Display for ExactNumber {
-    /// Writes an integer with an exponent.
+    /// Writes all digits if there are few, otherwise an integer with an exponent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.negative { "-" } else { "" };
-        match &*self.digits {
-            "" => f.write_str("0e0"),
-            digits => write!(f, "{sign}{digits}e{}", self.exponent),
+        /// The number of digits before the point, or after it, that are easily read.
+        const SHORT: i64 = 20;
+        let whole = self.digits.len() as i64 + self.exponent;
+        if whole <= SHORT && self.exponent >= -SHORT {
+            return f.write_str(&self.positional());
         }
+        let sign = if self.negative { "-" } else { "" };
+        write!(f, "{sign}{}e{}", self.digits, self.exponent)
     }
 }
 
@@ -247,10 +259,12 @@ mod tests {
         assert_eq!(number("-0.5").times(86_400), number("-43200"));
         assert_eq!(number("0").times(7), number("0"));
         for (text, printed, positional) in [
-            ("1.50", "15e-1", "1.5"),
-            ("-0.05", "-5e-2", "-0.05"),
-            ("1200", "12e2", "1200"),
-            ("0.0", "0e0", "0"),
+            ("1.50", "1.5", "1.5"),
+            ("-0.05", "-0.05", "-0.05"),
+            ("1200", "1200", "1200"),
+            ("0.0", "0", "0"),
+            ("1e21", "1e21", "1000000000000000000000"),
+            ("-1.5e-20", "-15e-21", "-0.000000000000000000015"),
         ] {
             assert_eq!(number(text).to_string(), printed);
             assert_eq!(number(text).positional(), positional);

@@ -11,26 +11,17 @@ use super::exact::ExactNumber;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LiteralKind {
-    /// An integer of at most 128 bits.
-    Int(i128),
-    /// An integer of more than 128 bits.
-    LargeInt(ExactNumber),
-    /// A decimal fraction with at most 9 digits after the point, in units of 10⁻⁹; exact,
-    /// for times.
-    Decimal(i128),
-    /// A number with an exponent, or with more digits after the point, that is the
-    /// shortest decimal form of this finite double.
-    Float(f64),
-    /// Any other number with a point or an exponent, which has more digits than a double.
-    Number(ExactNumber),
+    /// A number without a point and an exponent: `-12`, `0x1f`.
+    Integer(ExactNumber),
+    /// A number with a point or an exponent: `0.5`, `1e-3`. Compared with a floating-point
+    /// field, it means the nearest double.
+    Decimal(ExactNumber),
     /// A truth value: `true` or `false`.
     Bool(bool),
     /// A text, label or pattern.
     Text(String),
-    /// A duration in ns: `12ms`.
-    Duration(i128),
-    /// A duration in ns that is not an integer, or exceeds 128 bits: `0.5ns`.
-    FineDuration(ExactNumber),
+    /// A duration in ns: `12ms`, `0.5ns`.
+    Duration(ExactNumber),
     /// A time of day, in ns since midnight: `03:02:07.5`.
     TimeOfDay(i64),
     /// A date with a time: `2026-11-21T03:02:07.5Z`.
@@ -88,16 +79,28 @@ impl CivilTime {
 }
 
 impl LiteralKind {
+    /// Converts a double to the shortest decimal number that rounds to it. Returns `None`
+    /// if it is not finite.
+    ///
+    /// ```
+    /// use lttv_filter::{LiteralKind, Selector};
+    ///
+    /// let half = LiteralKind::decimal(0.5).expect("a finite number");
+    /// assert_eq!(Selector::bare("load").gt(half).to_string(), "load > 0.5");
+    /// assert_eq!(LiteralKind::decimal(f64::NAN), None);
+    /// ```
+    pub fn decimal(number: f64) -> Option<Self> {
+        ExactNumber::from_double(number).map(LiteralKind::Decimal)
+    }
+
     /// Returns the name of the kind, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
-            LiteralKind::Int(_) | LiteralKind::LargeInt(_) => "an integer",
-            LiteralKind::Decimal(_) | LiteralKind::Float(_) | LiteralKind::Number(_) => {
-                "a decimal fraction"
-            }
+            LiteralKind::Integer(_) => "an integer",
+            LiteralKind::Decimal(_) => "a decimal fraction",
             LiteralKind::Bool(_) => "a truth value",
             LiteralKind::Text(_) => "text",
-            LiteralKind::Duration(_) | LiteralKind::FineDuration(_) => "a duration",
+            LiteralKind::Duration(_) => "a duration",
             LiteralKind::TimeOfDay(_) => "a time of day",
             LiteralKind::DateTime(_) => "a date",
         }
@@ -116,12 +119,6 @@ impl From<String> for LiteralKind {
     }
 }
 
-impl From<f64> for LiteralKind {
-    fn from(number: f64) -> Self {
-        LiteralKind::Float(number)
-    }
-}
-
 impl From<bool> for LiteralKind {
     fn from(truth: bool) -> Self {
         LiteralKind::Bool(truth)
@@ -132,7 +129,7 @@ macro_rules! from_integer {
     ($($from:ty),*) => {$(
         impl From<$from> for LiteralKind {
             fn from(number: $from) -> Self {
-                LiteralKind::Int(number.into())
+                LiteralKind::Integer(i128::from(number).into())
             }
         }
     )*};

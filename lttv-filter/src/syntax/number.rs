@@ -1,4 +1,4 @@
-//! NumberStatistics, with or without a unit of time.
+//! Numbers, with or without a unit of time.
 
 use super::exact::ExactNumber;
 use super::literal::LiteralKind;
@@ -15,8 +15,6 @@ const UNITS: [(&str, u64); 9] = [
     ("h", 3_600_000_000_000),
     ("d", 86_400_000_000_000),
 ];
-
-pub(super) const NS_PER_S: i128 = 1_000_000_000;
 
 /// An error in a token that begins with a digit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +33,6 @@ pub(super) fn read(text: &str) -> Result<LiteralKind, NumberError> {
         Some(abs) => (true, abs),
         None => (false, text),
     };
-    let sign = if negative { -1 } else { 1 };
     for (prefix, radix, base) in
         [("0x", 16, "hexadecimal"), ("0o", 8, "octal"), ("0b", 2, "binary")]
     {
@@ -47,7 +44,8 @@ pub(super) fn read(text: &str) -> Result<LiteralKind, NumberError> {
                 return Err(NumberError::Digits { base });
             }
             let value = i128::from_str_radix(&digits, radix).map_err(|_| NumberError::TooLarge)?;
-            return Ok(LiteralKind::Int(sign * value));
+            let value = if negative { -value } else { value };
+            return Ok(LiteralKind::Integer(value.into()));
         }
     }
     let number = abs.find(|c: char| !(c.is_ascii_digit() || c == '_' || c == '.'));
@@ -62,47 +60,23 @@ pub(super) fn read(text: &str) -> Result<LiteralKind, NumberError> {
     }
     let signed = format!("{}{digits}", if negative { "-" } else { "" });
     if unit.starts_with(['e', 'E']) {
-        return float(&format!("{signed}{unit}"), unit);
+        let text = format!("{signed}{unit}");
+        let is_number = text.parse::<f64>().is_ok();
+        return match (is_number, ExactNumber::read(&text)) {
+            (true, Some(number)) => Ok(LiteralKind::Decimal(number)),
+            (true, None) => Err(NumberError::TooLarge),
+            (false, _) => Err(NumberError::Unit(unit.to_owned())),
+        };
     }
+    let number = ExactNumber::read(&signed).ok_or(NumberError::TooLarge)?;
     if !unit.is_empty() {
         let scale = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
         let scale = scale.ok_or_else(|| NumberError::Unit(unit.to_owned()))?;
-        let number = ExactNumber::read(&signed).ok_or(NumberError::TooLarge)?;
-        let ns = number.times(scale);
-        return Ok(ns.as_i128().map_or(LiteralKind::FineDuration(ns), LiteralKind::Duration));
+        return Ok(LiteralKind::Duration(number.times(scale)));
     }
-    match fraction {
-        None => match signed.parse() {
-            Ok(value) => Ok(LiteralKind::Int(value)),
-            Err(_) => {
-                let number = ExactNumber::read(&signed).ok_or(NumberError::TooLarge)?;
-                Ok(LiteralKind::LargeInt(number))
-            }
-        },
-        Some(fraction) => match nano(whole, fraction) {
-            Some(units) => Ok(LiteralKind::Decimal(sign * units)),
-            None => float(&signed, unit),
-        },
-    }
-}
-
-/// Converts a whole part and a fraction to units of 10⁻⁹. `None` if the result is not
-/// exact, or the whole part has more than 20 digits.
-fn nano(whole: &str, fraction: &str) -> Option<i128> {
-    if fraction.len() > 9 || whole.len() > 20 {
-        return None;
-    }
-    let whole: i128 = whole.parse().ok()?;
-    let fraction: i128 = format!("{fraction:0<9}").parse().ok()?;
-    Some(whole * NS_PER_S + fraction)
-}
-
-fn float(text: &str, unit: &str) -> Result<LiteralKind, NumberError> {
-    let double: f64 = text.parse().map_err(|_| NumberError::Unit(unit.to_owned()))?;
-    let number = ExactNumber::read(text).ok_or(NumberError::TooLarge)?;
-    Ok(match ExactNumber::of_double(double).as_ref() == Some(&number) {
-        true => LiteralKind::Float(double),
-        false => LiteralKind::Number(number),
+    Ok(match fraction {
+        None => LiteralKind::Integer(number),
+        Some(_) => LiteralKind::Decimal(number),
     })
 }
 
@@ -114,37 +88,39 @@ mod tests {
     fn read_accepts_all_forms() {
         use LiteralKind::*;
         let exact = |text: &str| ExactNumber::read(text).expect("a number");
+        let int = |n: i128| Integer(n.into());
+        let duration = |ns: i128| Duration(ns.into());
         for (text, value) in [
-            ("0", Int(0)),
-            ("-9223372036854775808", Int(i64::MIN.into())),
-            ("18446744073709551615", Int(u64::MAX.into())),
-            ("0xff", Int(255)),
-            ("-0X1_0", Int(-16)),
-            ("0b1010", Int(10)),
-            ("0o17", Int(15)),
-            ("1_000", Int(1000)),
-            ("1.5", Decimal(1_500_000_000)),
-            ("-0.000000001", Decimal(-1)),
-            ("1795231463.430870569", Decimal(1_795_231_463_430_870_569)),
-            ("1.0000000001", Float(1.0000000001)),
-            ("18446744073709551616", Int(1 << 64)),
-            ("-9223372036854775809", Int(-(1 << 63) - 1)),
-            ("9007199254740993.00000000000", Number(exact("9007199254740993"))),
-            ("1e999", Number(exact("1e999"))),
-            ("1e-999", Number(exact("1e-999"))),
-            ("2.00000000000000000001", Number(exact("2.00000000000000000001"))),
-            ("999999999999999999999999999999999999999999", LargeInt(exact(&"9".repeat(42)))),
-            ("1e3", Float(1000.0)),
-            ("-2.5E-3", Float(-0.0025)),
-            ("12ms", Duration(12_000_000)),
-            ("1.5s", Duration(1_500_000_000)),
-            ("0.25us", Duration(250)),
-            ("3µs", Duration(3_000)),
-            ("2h", Duration(7_200_000_000_000)),
-            ("-1min", Duration(-60_000_000_000)),
-            ("0.5ns", FineDuration(exact("0.5"))),
-            ("-1.0000000001s", FineDuration(exact("-1000000000.1"))),
-            ("1000000d", Duration(86_400_000_000_000_000_000)),
+            ("0", int(0)),
+            ("-9223372036854775808", int(i64::MIN.into())),
+            ("18446744073709551615", int(u64::MAX.into())),
+            ("0xff", int(255)),
+            ("-0X1_0", int(-16)),
+            ("0b1010", int(10)),
+            ("0o17", int(15)),
+            ("1_000", int(1000)),
+            ("1.5", Decimal(ExactNumber::new(15, -1))),
+            ("-0.000000001", Decimal(ExactNumber::new(-1, -9))),
+            ("1795231463.430870569", Decimal(ExactNumber::new(1_795_231_463_430_870_569, -9))),
+            ("1.0000000001", Decimal(exact("1.0000000001"))),
+            ("18446744073709551616", int(1 << 64)),
+            ("-9223372036854775809", int(-(1 << 63) - 1)),
+            ("9007199254740993.00000000000", Decimal(exact("9007199254740993"))),
+            ("1e999", Decimal(exact("1e999"))),
+            ("1e-999", Decimal(exact("1e-999"))),
+            ("2.00000000000000000001", Decimal(exact("2.00000000000000000001"))),
+            ("999999999999999999999999999999999999999999", Integer(exact(&"9".repeat(42)))),
+            ("1e3", Decimal(1000.into())),
+            ("-2.5E-3", Decimal(exact("-0.0025"))),
+            ("12ms", duration(12_000_000)),
+            ("1.5s", duration(1_500_000_000)),
+            ("0.25us", duration(250)),
+            ("3µs", duration(3_000)),
+            ("2h", duration(7_200_000_000_000)),
+            ("-1min", duration(-60_000_000_000)),
+            ("0.5ns", Duration(exact("0.5"))),
+            ("-1.0000000001s", Duration(exact("-1000000000.1"))),
+            ("1000000d", duration(86_400_000_000_000_000_000)),
         ] {
             assert_eq!(read(text), Ok(value), "{text}");
         }

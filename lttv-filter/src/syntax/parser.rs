@@ -413,7 +413,9 @@ impl<'a> Parser<'a> {
         let start = self.next().span;
         let Token { kind, span } = self.peek().clone();
         let index = match kind {
-            TokenKind::Literal(LiteralKind::Int(n)) => u64::try_from(n).ok(),
+            TokenKind::Literal(LiteralKind::Integer(number)) => {
+                number.as_i128().and_then(|n| u64::try_from(n).ok())
+            }
             TokenKind::Bad => return Err(Fault),
             _ => None,
         };

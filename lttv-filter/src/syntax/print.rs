@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::exact::ExactNumber;
 use super::expr::{Expr, ExprKind, Literal};
 use super::is_keyword;
 use super::lexer::{starts_word, word_len};
 use super::literal::LiteralKind;
-use super::number::NS_PER_S;
 use super::quoted;
 use super::selector::{Root, Selector, StepKind};
 use super::time_literal::{write_date_time, write_time_of_day};
@@ -106,41 +106,35 @@ impl Display for Literal {
 impl Display for LiteralKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            LiteralKind::Int(n) => n.fmt(f),
-            LiteralKind::Decimal(units) => decimal(f, *units),
-            LiteralKind::Float(number) => write!(f, "{number:e}"),
-            LiteralKind::Number(number) => number.fmt(f),
-            LiteralKind::LargeInt(number) => f.write_str(&number.positional()),
+            LiteralKind::Integer(number) => f.write_str(&number.positional()),
+            LiteralKind::Decimal(number) => decimal(f, number),
             LiteralKind::Bool(truth) => truth.fmt(f),
             LiteralKind::Text(text) => quoted::write(f, text, '"'),
-            LiteralKind::Duration(ns) => duration(f, *ns),
-            LiteralKind::FineDuration(ns) => write!(f, "{}ns", ns.positional()),
+            LiteralKind::Duration(ns) => duration(f, ns),
             LiteralKind::TimeOfDay(ns) => write_time_of_day(f, *ns),
             LiteralKind::DateTime(time) => write_date_time(f, *time),
         }
     }
 }
 
-/// Writes at least one digit after the point, without trailing zeros.
-fn decimal(f: &mut Formatter<'_>, units: i128) -> fmt::Result {
-    let (sign, abs) = (if units < 0 { "-" } else { "" }, units.unsigned_abs());
-    let scale = NS_PER_S.unsigned_abs();
-    let fraction = format!("{:09}", abs % scale);
-    let fraction = fraction.trim_end_matches('0');
-    let fraction = if fraction.is_empty() { "0" } else { fraction };
-    write!(f, "{sign}{}.{fraction}", abs / scale)
+/// Writes a number with a point or an exponent.
+fn decimal(f: &mut Formatter<'_>, number: &ExactNumber) -> fmt::Result {
+    let text = number.to_string();
+    let point = if text.contains(['.', 'e']) { "" } else { ".0" };
+    write!(f, "{text}{point}")
 }
 
 /// Writes a duration in the largest unit that needs no fraction.
-fn duration(f: &mut Formatter<'_>, ns: i128) -> fmt::Result {
-    let units = [(NS_PER_S, "s"), (1_000_000, "ms"), (1_000, "us")];
-    match units.iter().find(|(scale, _)| ns % scale == 0) {
-        Some((scale, unit)) => write!(f, "{}{unit}", ns / scale),
-        None => write!(f, "{ns}ns"),
+fn duration(f: &mut Formatter<'_>, ns: &ExactNumber) -> fmt::Result {
+    let whole = ns.as_i128();
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    match whole.and_then(|ns| units.iter().find(|(scale, _)| ns % scale == 0).zip(Some(ns))) {
+        Some(((scale, unit), ns)) => write!(f, "{}{unit}", ns / scale),
+        None => write!(f, "{}ns", ns.positional()),
     }
 }
 
 /// Formats ns as seconds, for error messages.
 pub(crate) fn nanoseconds_text(ns: i128) -> String {
-    LiteralKind::Decimal(ns).to_string()
+    LiteralKind::Decimal(ExactNumber::new(ns, -9)).to_string()
 }

@@ -128,8 +128,8 @@ fn compare(found: &Found<'_>, relation: Relation, literal: &Literal) -> Option<b
         Found::Text(text) => of_text(text, relation, &literal.kind),
         Found::Number(n) => of_number(*n, relation, &literal.kind, &[]),
         Found::Time(ns) => {
-            let wanted = match literal.kind {
-                LiteralKind::Duration(ns) => Exact::of_integer(ns),
+            let wanted = match &literal.kind {
+                LiteralKind::Duration(ns) => Exact::of_text(&ns.to_string()),
                 _ => exact(&literal.kind)?.shifted(9),
             };
             ordered(relation, Exact::of_integer(*ns).cmp(&wanted))
@@ -162,8 +162,7 @@ fn of_field(
         }
         (FieldKind::Float(_), FieldValue::Float(x)) => {
             let order = match literal {
-                LiteralKind::Float(wanted) => x.partial_cmp(wanted),
-                LiteralKind::Int(n) => Exact::of_integer(*n).compared_with_double(*x),
+                LiteralKind::Integer(n) => Exact::of_text(&n.to_string()).compared_with_double(*x),
                 LiteralKind::Decimal(_) => x.partial_cmp(&literal.to_string().parse().ok()?),
                 _ => return None,
             };
@@ -187,7 +186,9 @@ fn of_number(
     labels: &[ltt_read::schema::Mapping],
 ) -> Option<bool> {
     match literal {
-        LiteralKind::Duration(wanted) => ordered(relation, n.cmp(wanted)),
+        LiteralKind::Duration(wanted) => {
+            ordered(relation, Exact::of_integer(n).cmp(&Exact::of_text(&wanted.to_string())))
+        }
         LiteralKind::Text(_) if labels.is_empty() => None,
         LiteralKind::Text(label) => {
             let like = matches!(relation, Relation::Matches | Relation::NotMatches);
@@ -207,14 +208,7 @@ fn of_number(
 
 /// Returns the number of a literal without a unit.
 fn exact(literal: &LiteralKind) -> Option<Exact> {
-    let is_number = matches!(
-        literal,
-        LiteralKind::Int(_)
-            | LiteralKind::Decimal(_)
-            | LiteralKind::Float(_)
-            | LiteralKind::Number(_)
-            | LiteralKind::LargeInt(_)
-    );
+    let is_number = matches!(literal, LiteralKind::Integer(_) | LiteralKind::Decimal(_));
     is_number.then(|| Exact::of_text(&literal.to_string()))
 }
 

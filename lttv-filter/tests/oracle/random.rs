@@ -2,7 +2,9 @@
 
 use ltt_read::schema::{FieldClass, Schema};
 use ltt_read::writer::FieldValue;
-use lttv_filter::{Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind};
+use lttv_filter::{
+    ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind,
+};
 
 use crate::choices::Choices;
 use crate::fields::{There, at, below, leads};
@@ -64,9 +66,9 @@ fn leaf(choices: &mut Choices<'_>, schema: &Schema, facts: &[Facts]) -> Expr {
         1 if event.time.is_some() => {
             let ns = i128::from(event.time.unwrap_or(0)) + choices.below(3) as i128 - 1;
             let literal = match choices.below(3) {
-                0 => LiteralKind::Duration(ns),
-                1 => LiteralKind::Int(ns.div_euclid(1_000_000_000)),
-                _ => LiteralKind::Decimal(ns),
+                0 => LiteralKind::Duration(ns.into()),
+                1 => LiteralKind::Integer(ns.div_euclid(1_000_000_000).into()),
+                _ => LiteralKind::Decimal(ExactNumber::new(ns, -9)),
             };
             Selector::event("time").compare(*choices.pick(&ORDER), literal)
         }
@@ -161,12 +163,15 @@ fn of_field(
         }
         (Float(_), FieldValue::Float(x)) if x.is_finite() => {
             let literal = match choices.below(3) {
-                0 => LiteralKind::Float(*x),
-                1 => LiteralKind::Int(x.clamp(-1e18, 1e18) as i128),
-                _ => LiteralKind::Decimal((x.clamp(-1e9, 1e9) * 1e9) as i128),
+                0 => LiteralKind::decimal(*x).expect("a finite number"),
+                1 => LiteralKind::Integer((x.clamp(-1e18, 1e18) as i128).into()),
+                _ => LiteralKind::Decimal(ExactNumber::new((x.clamp(-1e9, 1e9) * 1e9) as i128, -9)),
             };
             match choices.below(4) {
-                0 => selector.one_of([Literal::from(literal), 0.5.into()]),
+                0 => selector.one_of([
+                    Literal::from(literal),
+                    LiteralKind::Decimal(ExactNumber::new(5, -1)).into(),
+                ]),
                 _ => selector.compare(*choices.pick(&ORDER), literal),
             }
         }
@@ -188,14 +193,14 @@ fn of_integer(
             1 => high,
             _ => n + choices.below(5) as i128 - 2,
         };
-        LiteralKind::Int(n.clamp(low, high))
+        LiteralKind::Integer(n.clamp(low, high).into())
     };
     let (a, b, c) = (near(), near(), near());
     let beyond = match choices.below(4) {
-        0 => LiteralKind::Int(low - 1),
-        1 => LiteralKind::Int(high + 1),
-        2 => LiteralKind::Decimal(n * 1_000_000_000 + 500_000_000),
-        _ => LiteralKind::Float(n as f64),
+        0 => LiteralKind::Integer((low - 1).into()),
+        1 => LiteralKind::Integer((high + 1).into()),
+        2 => LiteralKind::Decimal(ExactNumber::new(n * 10 + 5, -1)),
+        _ => LiteralKind::decimal(n as f64).expect("a finite number"),
     };
     match choices.below(4) {
         0 => selector.one_of([a, b, c]),
