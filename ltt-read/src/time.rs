@@ -181,6 +181,13 @@ impl SubAssign<Duration> for Timestamp {
 #[non_exhaustive]
 pub struct TimeRangeError;
 
+impl From<Timestamp> for i64 {
+    /// Returns the time in ns since the Unix epoch, or the origin of the clock.
+    fn from(time: Timestamp) -> i64 {
+        time.as_ns()
+    }
+}
+
 impl TryFrom<SystemTime> for Timestamp {
     type Error = TimeRangeError;
 

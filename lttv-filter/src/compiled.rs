@@ -1,6 +1,6 @@
 //! Filters for any kind of records.
 
-use ltt_read::choice::Verdict;
+use crate::verdict::Verdict;
 
 use crate::compile::program::{ACCEPT, Programs, REJECT};
 use crate::compile::{self, Checked};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use ltt_read::metadata::Span;
+use crate::span::Span;
 
 /// An error in an expression, or a note on it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,5 @@
 //! The environment on which the meaning of times depends.
 
-use ltt_read::Timestamp;
-
 use crate::syntax::CivilTime;
 use crate::zone::Zone;
 
@@ -17,7 +15,8 @@ use crate::zone::Zone;
 #[derive(Debug, Clone)]
 pub struct Environment {
     zone: Zone,
-    day: Option<Timestamp>,
+    /// A point in time on that date, in ns since the epoch.
+    day: Option<i64>,
 }
 
 impl Default for Environment {
@@ -39,15 +38,18 @@ impl Environment {
         Environment { zone, ..self }
     }
 
-    /// Sets the date of times of day to the date of a point in time.
+    /// Sets the date of times of day to the date of a point in time, given in ns since the
+    /// Unix epoch or as a timestamp of a trace.
     #[must_use]
-    pub fn on_day_of(self, time: Timestamp) -> Self {
-        Environment { day: Some(time), ..self }
+    pub fn on_day_of(self, time: impl Into<i64>) -> Self {
+        Environment { day: Some(time.into()), ..self }
     }
 
     /// Sets the date of times of day, unless it is set.
-    pub(crate) fn or_on_day_of(&self, time: impl FnOnce() -> Option<Timestamp>) -> Self {
-        Environment { zone: self.zone.clone(), day: self.day.or_else(time) }
+    #[cfg(feature = "traces")]
+    pub(crate) fn or_on_day_of(&self, time: impl FnOnce() -> Option<ltt_read::Timestamp>) -> Self {
+        let day = self.day.or_else(|| time().map(i64::from));
+        Environment { zone: self.zone.clone(), day }
     }
 
     /// Converts a date and time to ns since the epoch.
@@ -62,8 +64,7 @@ impl Environment {
     /// Converts a time of day, in ns since midnight, to ns since the epoch.
     pub(crate) fn time_of_day(&self, ns: i64) -> Result<i128, TimeFault> {
         let day = self.day.ok_or(TimeFault::NoDay)?;
-        let day =
-            jiff::Timestamp::from_nanosecond(day.as_ns().into()).map_err(|_| TimeFault::Range)?;
+        let day = jiff::Timestamp::from_nanosecond(day.into()).map_err(|_| TimeFault::Range)?;
         let midnight = self.zone.resolve().to_datetime(day).date();
         // In civil time: 12:00 is noon on days of 23 and 25 hours, too.
         let clock = jiff::civil::Time::midnight().checked_add(jiff::SignedDuration::from_nanos(ns));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use ltt_read::metadata::Span;
+use crate::span::Span;
 
 use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind};
 use crate::syntax::{Expr, MAX_DEPTH, Root, parse};

@@ -22,6 +22,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The feature `traces` (enabled by default) provides filters of traces. Without it, the
+//! crate does not depend on `ltt-read`, and filters [records of an application](Columns).
+//!
 //! Errors point at their places in the expression; several are reported at once:
 //!
 //! ```
@@ -291,10 +294,15 @@
 //!
 //! # Features
 //!
+//! * `traces` (enabled by default): filters of traces, by `ltt-read`.
 //! * `render` (enabled by default): errors and notes drawn in the style of compilers,
 //!   with the faults underlined.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "traces"),
+    allow(dead_code, reason = "filters of traces are the only users of some parts")
+)]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -309,16 +317,23 @@ mod compiled;
 mod diagnostic;
 mod environment;
 mod expression;
+#[cfg(feature = "traces")]
 mod filter;
+#[cfg(feature = "traces")]
 mod filters;
 mod glob;
 pub mod model;
 mod ranges;
 #[cfg(feature = "render")]
 mod render;
+#[cfg(feature = "traces")]
 mod shortcut;
+mod span;
+mod suggestion;
 mod syntax;
+#[cfg(feature = "traces")]
 mod trace;
+mod verdict;
 mod zone;
 
 pub use columns::{Columns, RecordFilter};
@@ -326,14 +341,18 @@ pub use compiled::Compiled;
 pub use diagnostic::{Diagnostic, FilterError, FilterErrorKind, FilterNotes};
 pub use environment::Environment;
 pub use expression::Expression;
+#[cfg(feature = "traces")]
 pub use filter::Filter;
+#[cfg(feature = "traces")]
 pub use filters::{FilteredEvents, Filters};
+#[cfg(feature = "traces")]
 pub use ltt_read::TimeSpan;
-pub use ltt_read::choice::Verdict;
-pub use ltt_read::metadata::Span;
+pub use span::Span;
 pub use syntax::{
     CivilTime, ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step,
     StepKind,
 };
+#[cfg(feature = "traces")]
 pub use trace::{NoState, StateField, StateFields, StateView};
+pub use verdict::Verdict;
 pub use zone::{UnknownZone, Zone};

@@ -1,7 +1,7 @@
 //! Rendering of errors and notes.
 
+use crate::span::Span;
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
-use ltt_read::metadata::Span;
 
 use crate::diagnostic::{Diagnostic, FilterError, FilterNotes};
 

@@ -1,6 +1,6 @@
 //! Findings: the parts of an expression that are never or always true.
 
-use ltt_read::choice::Verdict;
+use crate::verdict::Verdict;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{FieldType, IntegerKind};

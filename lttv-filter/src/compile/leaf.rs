@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ltt_read::metadata::nearest;
+use crate::suggestion::nearest;
 
 use super::findings::FieldFinding;
 use super::literal::{self, Between, Misfit};

@@ -1,6 +1,6 @@
 //! Conversion of literals to values of a field's type.
 
-use ltt_read::metadata::nearest;
+use crate::suggestion::nearest;
 
 use super::bounds;
 use crate::diagnostic::Diagnostic;

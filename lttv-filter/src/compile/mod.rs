@@ -13,6 +13,7 @@ mod leaf;
 mod literal;
 mod node;
 pub(crate) mod program;
+#[cfg(feature = "traces")]
 mod satisfiable;
 mod slots;
 mod test;
@@ -26,7 +27,9 @@ use leaf::{Leaf, Leaves};
 
 pub(crate) use findings::Findings;
 pub(crate) use node::Node;
+#[cfg(feature = "traces")]
 pub(crate) use satisfiable::{can_hold, spans};
+#[cfg(feature = "traces")]
 pub(crate) use test::Test;
 
 /// The result of checking an expression against a model.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ltt_read::choice::Verdict;
+use crate::verdict::Verdict;
 
 use super::test::{Predicate, Test};
 use crate::ranges::Ranges;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::RangeSet;
-
 /// The type of a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -38,7 +36,7 @@ pub struct Label {
     /// The name of the label.
     pub name: Arc<str>,
     /// The ranges of values with this label.
-    pub ranges: RangeSet,
+    pub ranges: Vec<(i128, i128)>,
 }
 
 /// The meaning of integers.

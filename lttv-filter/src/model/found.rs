@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::metadata::Span;
+use crate::span::Span;
 
 use super::field_type::FieldType;
 use crate::diagnostic::Diagnostic;
@@ -97,7 +97,7 @@ impl SelectorError {
     #[must_use]
     pub fn nearest<'n>(self, wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
         let span = self.diagnostic.span;
-        match ltt_read::metadata::nearest(wanted, names) {
+        match crate::suggestion::nearest(wanted, names) {
             Some(name) => SelectorError { diagnostic: self.diagnostic.replace(span, name), ..self },
             None => self,
         }

@@ -1,6 +1,6 @@
 //! Expression trees.
 
-use ltt_read::metadata::Span;
+use crate::span::Span;
 
 use super::literal::LiteralKind;
 use super::selector::Selector;

@@ -1,6 +1,6 @@
 //! The lexer.
 
-use ltt_read::metadata::Span;
+use crate::span::Span;
 
 use super::expr::Relation;
 use super::literal::LiteralKind;

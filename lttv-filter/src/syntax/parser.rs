@@ -1,7 +1,7 @@
 //! The parser: recursive descent, with one function for each level of precedence. A fault
 //! in one term does not hide faults in others.
 
-use ltt_read::metadata::Span;
+use crate::span::Span;
 
 use super::expr::{Expr, ExprKind, Literal};
 use super::lexer;

@@ -1,6 +1,6 @@
 //! Selectors of fields.
 
-use ltt_read::metadata::Span;
+use crate::span::Span;
 
 /// A reference to a field: `event.fields.sched_switch.next_tid`, `stack[2].ip`.
 ///

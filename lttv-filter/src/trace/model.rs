@@ -384,7 +384,7 @@ fn property(selector: &Selector) -> Result<Property<'_>, SelectorError> {
                     name => format!("there is no `{word}.{name}`"),
                 },
             );
-            let near = ltt_read::metadata::nearest(first, names.iter().copied());
+            let near = crate::suggestion::nearest(first, names.iter().copied());
             return Err(match near {
                 Some(_) => problem.nearest(first, names.iter().copied()),
                 None => problem.help(format!("`{word}.` has {}", names.join(", "))),

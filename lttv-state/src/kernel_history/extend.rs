@@ -152,6 +152,6 @@ fn state_of(_: &TracesetContext<'_>) -> Option<Vec<u8>> {
 }
 
 #[cfg(not(feature = "checkpoint-files"))]
-fn restore(_: &mut TracesetContext<'_>, _: &Mark) -> bool {
+fn restore(_: &mut TracesetContext<'_>, _: &ResumeNote) -> bool {
     false
 }
