@@ -1,7 +1,5 @@
 //! Cursors: readers of one tracefile, event by event.
 
-mod form;
-mod legacy;
 mod packets;
 mod position;
 mod recover;
@@ -12,18 +10,17 @@ use std::sync::Arc;
 use crate::bits;
 use crate::error::{DecodeError, Error};
 use crate::event::Event;
+use crate::format::Packet;
+use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
 use crate::layout::program::{Scratch, Window};
-use crate::layout::skip::BranchlessSkip;
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
-use crate::packet::Packet;
 use crate::schema::EventTypeId;
 use crate::source::{Source, prefetch};
 use crate::time::Timestamp;
 use crate::trace::Trace;
 use crate::tracefile::Tracefile;
 
-use form::{Form, Quick};
 pub use position::Position;
 
 /// The distance in bytes past the current event at which data is prefetched: some events
@@ -227,7 +224,8 @@ impl Cursor {
     fn advance_slowly(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
-                if self.at_legacy_padding() {
+                let decoder = self.trace.decoder();
+                if decoder.is_padding(&self.packet, self.next, self.content_end) {
                     self.next = self.content_end;
                     continue;
                 }
@@ -242,19 +240,35 @@ impl Cursor {
         }
     }
 
-    /// Reads the next event if its header has the quick form and the event has no
-    /// anomaly. Otherwise returns `None` and changes nothing.
+    /// Reads the next event if its header has one of the forms for this and the event has
+    /// no anomaly. Otherwise returns `None` and changes nothing.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
         if self.table.as_deref()?.quick.is_none() {
-            return self.advance_legacy_quickly();
+            return self.advance_by_packet_form();
         }
-        self.advance_by::<Quick>()
+        self.advance_by::<OfStream>()
+    }
+
+    /// [`advance_quickly`](Self::advance_quickly) for the form that depends on the packet.
+    #[inline(never)] // keeps the code path of the other form short
+    fn advance_by_packet_form(&mut self) -> Option<()> {
+        match self.advance_by::<OfPacket<true>>() {
+            Some(()) => Some(()),
+            None => self.advance_by_any_packet_form(),
+        }
+    }
+
+    /// Reads an event that is not plain. This is a function of its own because it makes
+    /// calls: the plain path then need not save registers for them.
+    #[inline(never)]
+    fn advance_by_any_packet_form(&mut self) -> Option<()> {
+        self.advance_by::<OfPacket<false>>()
     }
 
     /// Reads the next event if its header has the form `F`.
     #[inline(always)]
-    fn advance_by<F: Form>(&mut self) -> Option<()> {
+    fn advance_by<F: HeaderForm>(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
         let data = self.source.bytes().get(self.packet.offset as usize..)?;
         let header = F::header(table, &self.packet, data, self.next, self.clock)?;
@@ -297,49 +311,21 @@ impl Cursor {
 
     /// Decodes the record at `next`: its header, its type and the end of its body.
     fn read_event(&mut self) -> Result<(), DecodeError> {
-        let trace = &*self.trace;
-        let tables = trace.tables();
-        let table = &tables.streams[self.packet.stream_class.index()];
-        if table.legacy.is_some() {
-            return self.read_legacy_event();
-        }
+        let decoder = self.trace.decoder();
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
-
-        let begin = table.header.begin(self.next);
-        let header = table.header.read(window, begin, self.clock, &mut self.scratch)?;
-        let event_type = table.event(header.id)?;
-        let body = tables.body(trace.schema(), event_type)?;
-        if let Some(id) = header.id {
-            table.event_ids.note_size(id, event_type, 0, body.region.fixed);
-            if let Some(skip) = BranchlessSkip::new(&body.region).filter(|_| !body.needs_header) {
-                table.event_ids.note_skip(id, skip);
-            }
-        }
-        if body.needs_header {
-            table.header.region.run(window, begin, &mut self.scratch)?;
-        }
-        let end = body.region.run(window, header.end, &mut self.scratch)?;
-        if end == begin {
-            return Err(DecodeError::EmptyEvent);
-        }
-        let timestamp = match &table.clock {
-            Some(clock) => match clock.timestamp(header.clock) {
-                None => return Err(DecodeError::TimeOverflow { cycles: header.clock }),
-                time => time,
-            },
-            None => None,
-        };
+        let (packet, scratch) = (&self.packet, &mut self.scratch);
+        let record = decoder.record(packet, window, self.next, self.clock, scratch)?;
         self.current = Current {
-            begin,
-            event_type,
-            timestamp,
-            cycles: header.clock,
+            begin: record.begin,
+            event_type: record.event_type,
+            timestamp: record.timestamp,
+            cycles: record.cycles,
             clock_before: self.clock,
         };
-        self.next = end;
-        self.clock = header.clock;
-        if let Some(now) = timestamp {
+        self.next = record.end;
+        self.clock = record.clock;
+        if let Some(now) = record.timestamp {
             if now < self.last_timestamp {
                 self.note(NoticeKind::ClockBackwards { from: self.last_timestamp, to: now });
             }

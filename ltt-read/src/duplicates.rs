@@ -12,11 +12,10 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use crate::format::{Decoder, Packet};
 use crate::index::IndexEntry;
 use crate::layout::program::Scratch;
-use crate::layout::tables::Tables;
-use crate::packet::Packet;
-use crate::schema::{Schema, StreamClassId};
+use crate::schema::StreamClassId;
 use crate::time::Timestamp;
 use crate::tracefile::{DataFile, Tracefile};
 
@@ -78,12 +77,12 @@ struct Kept {
 
 impl Duplicates {
     /// Finds the duplicates, by reading the headers of all packets.
-    pub(crate) fn find(schema: &Schema, tables: &Tables, files: &[DataFile]) -> Duplicates {
+    pub(crate) fn find(decoder: &Decoder, files: &[DataFile]) -> Duplicates {
         let mut kept: HashMap<PacketIdentity, Kept> = HashMap::new();
         let mut duplicates = Duplicates { runs: vec![Vec::new(); files.len()] };
         let mut clock = 0;
         for (number, file) in files.iter().enumerate() {
-            each_packet(schema, tables, file, &mut clock, |packet| {
+            each_packet(decoder, file, &mut clock, |packet| {
                 let Some(identity) = PacketIdentity::new(packet) else { return };
                 let (offset, size, is_truncated) = (packet.offset, packet.size, packet.missing > 0);
                 let this = Kept { file: number, offset, size, is_truncated };
@@ -133,8 +132,7 @@ impl Duplicates {
 
     /// Removes the duplicates from the index entries of all packets of a tracefile.
     pub(crate) fn remove_from(
-        schema: &Schema,
-        tables: &Tables,
+        decoder: &Decoder,
         tracefile: &Tracefile,
         entries: &mut Vec<IndexEntry>,
     ) {
@@ -146,7 +144,7 @@ impl Duplicates {
         if tracefile.files.len() < 2 || !entries.windows(2).any(overlap) {
             return;
         }
-        let duplicates = tracefile.duplicates(schema, tables);
+        let duplicates = tracefile.duplicates(decoder);
         entries.retain(|entry| !duplicates.contains(entry.file as usize, entry.offset));
     }
 }
@@ -192,16 +190,10 @@ fn is_same(packet: &Packet, one: Kept, other: Kept, files: &[DataFile]) -> bool 
 /// Reads the headers of a file's packets, up to damage beyond which no packet can be
 /// found. `clock` is the value of the default clock before the file, and becomes its
 /// value after the file.
-fn each_packet(
-    schema: &Schema,
-    tables: &Tables,
-    file: &DataFile,
-    clock: &mut u64,
-    mut each: impl FnMut(&Packet),
-) {
+fn each_packet(decoder: &Decoder, file: &DataFile, clock: &mut u64, mut each: impl FnMut(&Packet)) {
     let (mut scratch, mut offset, mut number) = (Scratch::default(), 0, 0);
     while offset < file.source.bytes().len() as u64 {
-        let size = match file.packet(schema, tables, offset, number, *clock, &mut scratch) {
+        let size = match file.packet(decoder, offset, number, *clock, &mut scratch) {
             Ok(packet) => {
                 each(&packet);
                 *clock = packet.end_cycles.unwrap_or(packet.clock);
@@ -217,13 +209,13 @@ fn each_packet(
 /// Returns `true` if the packets of `next` follow those of `file` in one stream according
 /// to their sequence numbers: if its first packet is the one after the last packet of
 /// `file`, or is in both.
-pub(crate) fn follows(schema: &Schema, tables: &Tables, file: &DataFile, next: &DataFile) -> bool {
-    let first = next.packet(schema, tables, 0, 0, 0, &mut Scratch::default());
+pub(crate) fn follows(decoder: &Decoder, file: &DataFile, next: &DataFile) -> bool {
+    let first = next.packet(decoder, 0, 0, 0, &mut Scratch::default());
     let Ok(first) = first else { return false };
     let identity = PacketIdentity::new(&first);
     let (Some(sequence), Some(identity)) = (first.sequence, identity) else { return false };
     let (mut last, mut is_in_both) = (None, false);
-    each_packet(schema, tables, file, &mut 0, |packet| {
+    each_packet(decoder, file, &mut 0, |packet| {
         last = Some((packet.sequence, packet.start));
         is_in_both |= PacketIdentity::new(packet).as_ref() == Some(&identity);
     });

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::cursor::{Cursor, Position};
 use crate::field::Field;
+use crate::format::Packet;
 use crate::layout::region::Region;
 use crate::layout::walk::{bytes, first_zero, scalar, visit};
-use crate::packet::Packet;
 use crate::range_test::RangeTests;
 use crate::schema::{EventType, EventTypeId, Scope};
 use crate::time::Timestamp;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::duplicates::follows;
+use crate::format::{Decoder, FileKind, Packet};
 use crate::index::Indexes;
 use crate::layout::node::NodeKind;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
-use crate::packet::Packet;
-use crate::schema::{Schema, StreamClassId};
+use crate::schema::StreamClassId;
 use crate::source::Source;
 use crate::time::Timestamp;
 use crate::tracefile::{DataFile, Tracefile, split_name};
@@ -20,15 +20,14 @@ const DAMAGED_PACKETS: u64 = 64;
 
 /// Groups the files of a trace into tracefiles, sorted by channel and CPU.
 pub(crate) fn tracefiles(
-    schema: &Schema,
-    tables: &Tables,
+    decoder: &Decoder,
     files: impl IntoIterator<Item = (PathBuf, Source)>,
 ) -> Vec<Tracefile> {
     let mut tracefiles = Vec::new();
     for (path, source) in files {
-        add_file(&mut tracefiles, schema, tables, &path, source);
+        add_file(&mut tracefiles, decoder, &path, source);
     }
-    join_by_sequence(&mut tracefiles, schema, tables);
+    join_by_sequence(&mut tracefiles, decoder);
     for t in &mut tracefiles {
         t.files.sort_by(|a, b| a.key().cmp(&b.key()));
     }
@@ -49,16 +48,16 @@ struct First {
 }
 
 impl First {
-    fn read(schema: &Schema, tables: &Tables, bytes: &[u8]) -> Option<First> {
+    fn read(decoder: &Decoder, bytes: &[u8]) -> Option<First> {
         let (mut scratch, mut offset) = (Scratch::default(), 0);
         for number in 0..DAMAGED_PACKETS {
-            match Packet::read(schema, tables, bytes, offset, number, 0, &mut scratch) {
+            match decoder.packet(FileKind::Ctf, bytes, offset, number, 0, &mut scratch) {
                 Ok(packet) => {
                     return Some(First {
                         class: packet.stream_class,
                         id: packet.stream_id,
                         begin: packet.start.unwrap_or(Timestamp::MIN),
-                        cpu: cpu_of(tables, &packet, bytes, &scratch),
+                        cpu: cpu_of(&decoder.tables, &packet, bytes, &scratch),
                     });
                 }
                 Err(error) => offset += error.size?,
@@ -84,14 +83,8 @@ fn cpu_of(tables: &Tables, packet: &Packet, bytes: &[u8], scratch: &Scratch) -> 
 }
 
 /// Adds a file to the tracefile that its first packet belongs to, or to a new one.
-fn add_file(
-    tracefiles: &mut Vec<Tracefile>,
-    schema: &Schema,
-    tables: &Tables,
-    path: &Path,
-    source: Source,
-) {
-    let first = First::read(schema, tables, source.bytes());
+fn add_file(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder, path: &Path, source: Source) {
+    let first = First::read(decoder, source.bytes());
     let mut index_name = path.file_name().unwrap_or_default().to_owned();
     index_name.push(".idx");
     let file = DataFile {
@@ -99,7 +92,7 @@ fn add_file(
         index_path: path.with_file_name("index").join(index_name),
         first_begin: first.as_ref().map(|first| first.begin),
         source: Arc::new(source),
-        legacy: None,
+        kind: FileKind::Ctf,
     };
     let class = first.as_ref().map(|first| first.class);
     let id = first.as_ref().and_then(|first| first.id);
@@ -126,7 +119,7 @@ fn add_file(
 
 /// Joins files whose packets have no stream id, if their names and the sequence numbers
 /// of their packets show that they are one stream.
-fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, schema: &Schema, tables: &Tables) {
+fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder) {
     let mut alone: Vec<Tracefile> =
         tracefiles.extract_if(.., |t| t.stream_id.is_none() && t.stream_class.is_some()).collect();
     alone.sort_by(|a, b| a.files[0].key().cmp(&b.files[0].key()));
@@ -137,7 +130,7 @@ fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, schema: &Schema, tables: &T
             before.stream_class == t.stream_class
                 && before.cpu == t.cpu
                 && may_follow(&last.path, &t.files[0].path)
-                && follows(schema, tables, last, &t.files[0])
+                && follows(decoder, last, &t.files[0])
         };
         match tracefiles[first..].iter_mut().find(is_next) {
             Some(before) => before.files.extend(t.files),

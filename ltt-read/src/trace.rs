@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::cursor::Cursor;
 use crate::error::Error;
 use crate::field::{self, Field, FieldStep};
+use crate::format::Decoder;
 use crate::grouping::tracefiles;
 use crate::index::{self, Index, PacketTimes};
 use crate::layout::tables::Tables;
@@ -43,8 +44,7 @@ use crate::uuid::Uuid;
 #[derive(Debug)]
 pub struct Trace {
     paths: Vec<PathBuf>,
-    schema: Schema,
-    tables: Tables,
+    decoder: Decoder,
     tracefiles: Vec<Tracefile>,
     warnings: Vec<Diagnostic>,
     /// The size in bytes up to which all events are read to determine the times of
@@ -105,21 +105,20 @@ impl Trace {
         files: impl IntoIterator<Item = (PathBuf, Source)>,
     ) -> Result<Trace, Error> {
         let metadata::Parsed { schema, warnings, .. } = parsed;
-        let tables = Tables::new(&schema, None)
+        let decoder = Decoder::of_ctf(schema)
             .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
-        let tracefiles = tracefiles(&schema, &tables, files);
-        Ok(Trace::from_tracefiles(paths, schema, tables, tracefiles, warnings))
+        let tracefiles = tracefiles(&decoder, files);
+        Ok(Trace::from_tracefiles(paths, decoder, tracefiles, warnings))
     }
 
     /// Creates a trace from its parts. The tracefiles must be sorted.
     pub(crate) fn from_tracefiles(
         paths: Vec<PathBuf>,
-        schema: Schema,
-        tables: Tables,
+        decoder: Decoder,
         tracefiles: Vec<Tracefile>,
         warnings: Vec<Diagnostic>,
     ) -> Trace {
-        Trace { paths, schema, tables, tracefiles, warnings, verified: index::SMALL }
+        Trace { paths, decoder, tracefiles, warnings, verified: index::SMALL }
     }
 
     /// Sets the size in bytes up to which all events are read to determine the times of
@@ -130,7 +129,7 @@ impl Trace {
 
     /// Returns the schema: the contents of the metadata.
     pub fn schema(&self) -> &Schema {
-        &self.schema
+        &self.decoder.schema
     }
 
     /// Returns the directory of the trace, the first one if there are several.
@@ -145,7 +144,7 @@ impl Trace {
 
     /// Returns the UUID of the trace; `None` if the metadata has none.
     pub fn uuid(&self) -> Option<Uuid> {
-        self.schema.uuid
+        self.schema().uuid
     }
 
     /// Returns the tracefiles, sorted by channel and CPU. The index in this slice is the
@@ -160,7 +159,7 @@ impl Trace {
     ///
     /// If the id is out of range, which happens only if it comes from another trace.
     pub fn event_type(&self, id: EventTypeId) -> &EventType {
-        &self.schema.event_types[id.index()]
+        &self.schema().event_types[id.index()]
     }
 
     /// Iterates over the event types with a name. Each stream class may have one.
@@ -169,7 +168,7 @@ impl Trace {
         name: &'a str,
     ) -> impl Iterator<Item = EventTypeId> + 'a {
         let named = move |(_, e): &(u32, &EventType)| e.name() == name;
-        (0..).zip(&self.schema.event_types).filter(named).map(|(i, _)| EventTypeId(i))
+        (0..).zip(&self.schema().event_types).filter(named).map(|(i, _)| EventTypeId(i))
     }
 
     /// Finds a field of an event type by its path from the root of a scope: `name`,
@@ -213,7 +212,7 @@ impl Trace {
         scope: Scope,
         path: &[FieldStep],
     ) -> Option<Field> {
-        field::find(&self.schema, &self.tables, event_type, scope, path)
+        field::find(self.schema(), self.tables(), event_type, scope, path)
     }
 
     /// Returns the warnings about the metadata text.
@@ -293,7 +292,11 @@ impl Trace {
         self.tracefiles.iter().map(Tracefile::size).sum::<u64>() <= self.verified
     }
 
+    pub(crate) fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
     pub(crate) fn tables(&self) -> &Tables {
-        &self.tables
+        &self.decoder.tables
     }
 }

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::duplicates::Duplicates;
+use crate::format::{Decoder, FileKind, Packet, PacketError};
 use crate::index::Indexes;
 use crate::layout::program::Scratch;
-use crate::layout::tables::Tables;
-use crate::legacy::FileKind;
-use crate::packet::{Packet, PacketError};
-use crate::schema::{Schema, StreamClassId};
+use crate::schema::StreamClassId;
 use crate::source::Source;
 use crate::time::Timestamp;
 
@@ -51,8 +49,7 @@ pub(crate) struct DataFile {
     /// The path at which LTTng would store its index.
     pub(crate) index_path: PathBuf,
     pub(crate) first_begin: Option<Timestamp>,
-    /// The kind of the file, in the formats before CTF.
-    pub(crate) legacy: Option<FileKind>,
+    pub(crate) kind: FileKind,
 }
 
 impl DataFile {
@@ -60,18 +57,13 @@ impl DataFile {
     /// of the default clock before it.
     pub(crate) fn packet(
         &self,
-        schema: &Schema,
-        tables: &Tables,
+        decoder: &Decoder,
         offset: u64,
         number: u64,
         clock: u64,
         scratch: &mut Scratch,
     ) -> Result<Packet, PacketError> {
-        let bytes = self.source.bytes();
-        match self.legacy.zip(tables.legacy.as_ref()) {
-            None => Packet::read(schema, tables, bytes, offset, number, clock, scratch),
-            Some((kind, decoder)) => decoder.packet(kind, bytes, offset, number),
-        }
+        decoder.packet(self.kind, self.source.bytes(), offset, number, clock, scratch)
     }
 
     /// Returns the key by which the files of a tracefile are ordered: their time if they
@@ -137,8 +129,8 @@ impl Tracefile {
 
     /// Returns the packets of its files that are left out because other files contain
     /// them, too.
-    pub(crate) fn duplicates(&self, schema: &Schema, tables: &Tables) -> &Duplicates {
-        self.duplicates.get_or_init(|| Duplicates::find(schema, tables, &self.files))
+    pub(crate) fn duplicates(&self, decoder: &Decoder) -> &Duplicates {
+        self.duplicates.get_or_init(|| Duplicates::find(decoder, &self.files))
     }
 
     /// Returns the size of all its files together, in bytes.

@@ -3,9 +3,9 @@
 use super::{Cursor, State};
 use crate::duplicates::{DuplicateRun, files_overlap};
 use crate::error::{DecodeError, Error, Place};
+use crate::format::Packet;
 use crate::layout::tables::StreamTable;
 use crate::notice::{Notice, NoticeKind};
-use crate::packet::Packet;
 use crate::source::Source;
 
 /// The number of notices that a cursor keeps until they are taken; later ones are only
@@ -81,7 +81,7 @@ impl Cursor {
         };
         let is_suspect =
             self.packet.missing > 0 || self.file != file_before && before.is_none_or(overlaps);
-        let duplicates = || tracefile.duplicates(self.trace.schema(), self.trace.tables());
+        let duplicates = || tracefile.duplicates(self.trace.decoder());
         is_suspect && duplicates().at(self.file_index(), self.packet.offset).is_some()
     }
 
@@ -106,10 +106,9 @@ impl Cursor {
         self.source = file.source.clone();
         self.packet_clock = clock;
         self.packets_entered += 1;
-        let (schema, tables) = (trace.schema(), trace.tables());
-        match file.packet(schema, tables, offset, number, clock, &mut self.scratch) {
+        match file.packet(trace.decoder(), offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
-                let table = &tables.streams[packet.stream_class.index()];
+                let table = &trace.tables().streams[packet.stream_class.index()];
                 self.make_slots(table);
                 self.table = Some(table.clone());
                 self.content_end = packet.readable_bits();
@@ -149,8 +148,23 @@ impl Cursor {
         }
     }
 
+    /// Notes the losses that the counters of a tracefile's first packet report, if they
+    /// start at 0 with the trace.
+    fn note_first_losses(&mut self) {
+        if self.packet.counts_from_trace_start() {
+            let start = Packet { discarded: Some(0), ..Packet::none() };
+            let lost = self.packet.sequence.unwrap_or(0).wrapping_sub(self.packet.number);
+            if lost > 0 {
+                let kind =
+                    NoticeKind::LostPackets { count: lost, start: None, end: self.packet.start };
+                self.note(kind);
+            }
+            self.compare_counters(&start);
+        }
+    }
+
     /// Notes the losses between two successive packets according to their counters.
-    pub(super) fn compare_counters(&mut self, before: &Packet) {
+    fn compare_counters(&mut self, before: &Packet) {
         let p = &self.packet;
         let difference = |now: u64, then: u64, bits: u8| {
             let mask = u64::MAX >> (64 - u32::from(bits.clamp(1, 64)));

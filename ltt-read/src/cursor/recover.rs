@@ -17,7 +17,7 @@
 
 use super::{Cursor, State};
 use crate::error::{DecodeError, Error};
-use crate::packet::Packet;
+use crate::format::Packet;
 
 /// The recovered content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +67,9 @@ impl Cursor {
         let mut time = self.packet.start?;
         let end = self.packet.end?;
         let trace = self.trace.clone();
-        let table = &trace.tables().streams[self.packet.stream_class.index()];
         self.content_end = self.packet.readable_bits();
         let mut events = 0;
-        while table.header.begin(self.next) <= last_start {
+        while trace.decoder().next_record(&self.packet, self.next) <= last_start {
             self.read_event().ok()?;
             let now = self.current.timestamp?;
             if now < time || now > end {

@@ -1,12 +1,12 @@
 //! Seeking positions and times.
 
-use super::form::Form;
-use super::{Cursor, Position, State, legacy};
+use super::{Cursor, Position, State};
 use crate::error::Error;
+use crate::format::Packet;
+use crate::format::header_form::{HeaderForm, OfPacket};
 use crate::index;
 use crate::layout::header::skip::{Boundary, RecordSkipper};
 use crate::layout::program::Window;
-use crate::packet::Packet;
 use crate::time::Timestamp;
 
 impl Cursor {
@@ -214,17 +214,16 @@ impl Cursor {
         })
     }
 
-    /// Skips events of legacy traces in the current packet that are before `time`, at
-    /// most `left` of them, and subtracts their number from `left`. Their times have to
-    /// be computed one by one.
+    /// Skips events in the current packet that are before `time`, at most `left` of them,
+    /// and subtracts their number from `left`. Their headers have the form that depends
+    /// on the packet, and their times have to be computed one by one.
     fn skip_by_time(&mut self, time: Timestamp, left: &mut u64) {
         let Some(table) = self.table.as_deref() else { return };
         let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
         let (mut next, mut clock) = (self.next, self.clock);
         while *left > 0
-            && let Some(header) =
-                legacy::Quick::<false>::header(table, &self.packet, data, next, clock)
+            && let Some(header) = OfPacket::<false>::header(table, &self.packet, data, next, clock)
             && header.time < time
         {
             let end = match header.entry.fixed() {

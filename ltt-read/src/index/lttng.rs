@@ -12,11 +12,10 @@ use std::io::{BufReader, Read};
 use byteorder::{BigEndian, ByteOrder};
 
 use super::{Declared, IndexEntry};
+use crate::format::Decoder;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
 use crate::notice::{Notice, NoticeKind};
-use crate::packet::Packet;
-use crate::schema::Schema;
 use crate::tracefile::DataFile;
 
 const MAGIC: u32 = 0xc1f1_dcc1;
@@ -35,8 +34,7 @@ pub(super) const DISAGREES: &str = "its entries differ from the packets";
 /// compares all entries with the packets, otherwise the first and the last one. The error
 /// is a notice with the reason why the file is not used.
 pub(super) fn read(
-    schema: &Schema,
-    tables: &Tables,
+    decoder: &Decoder,
     file: &DataFile,
     number: u32,
     check_all: bool,
@@ -57,11 +55,11 @@ pub(super) fn read(
         return Err(ignored("too large for its data file"));
     }
     let Ok(opened) = File::open(&file.index_path) else { return Ok(None) };
-    let entries = entries(tables, file, number, found.len(), opened).map_err(ignored)?;
+    let entries = entries(&decoder.tables, file, number, found.len(), opened).map_err(ignored)?;
     // The entries fit the file's size. Next, they are compared with the packets.
     let checked = if check_all { entries.len() } else { 1 };
     let (first, last) = (entries.iter().take(checked), entries.last());
-    match first.chain(last).all(|entry| agrees(schema, tables, file, entry)) {
+    match first.chain(last).all(|entry| agrees(decoder, file, entry)) {
         true => Ok(Some(entries)),
         false => Err(ignored(DISAGREES)),
     }
@@ -135,15 +133,9 @@ fn entries(
 
 /// Returns `true` if an entry agrees with its packet and the packet's clock values have
 /// full width, so that it can be entered without the previous packets.
-pub(super) fn agrees(
-    schema: &Schema,
-    tables: &Tables,
-    file: &DataFile,
-    entry: &IndexEntry,
-) -> bool {
+pub(super) fn agrees(decoder: &Decoder, file: &DataFile, entry: &IndexEntry) -> bool {
     let mut scratch = Scratch::default();
-    let data = file.source.bytes();
-    let packet = Packet::read(schema, tables, data, entry.offset, entry.number, 0, &mut scratch);
+    let packet = file.packet(decoder, entry.offset, entry.number, 0, &mut scratch);
     packet.is_ok_and(|packet| {
         let declared = Declared { begin: packet.start, end: packet.end.or(entry.declared.end) };
         packet.size == entry.size && declared == entry.declared

@@ -114,40 +114,38 @@ impl Index {
     /// damaged packet header, after which no packet can be found; the packets of the next
     /// file follow.
     fn build(trace: &Trace, tracefile: &Tracefile) -> Index {
-        let (schema, tables) = (trace.schema(), trace.tables());
+        let decoder = trace.decoder();
         let is_small = trace.is_small();
         let mut index = Index::default();
         let mut clock = 0;
         for (number, file) in tracefile.files.iter().enumerate() {
             let number = number as u32;
-            let read = lttng::read(schema, tables, file, number, is_small);
+            let read = lttng::read(decoder, file, number, is_small);
             index.unchecked.push(!is_small && matches!(read, Ok(Some(_))));
             match read {
                 Ok(Some(entries)) => index.entries.extend(entries),
-                Ok(None) => {
-                    index.entries.extend(scan::packets(schema, tables, file, number, &mut clock))
-                }
+                Ok(None) => index.entries.extend(scan::packets(decoder, file, number, &mut clock)),
                 Err(notice) => {
                     index.notices.push(notice);
-                    index.entries.extend(scan::packets(schema, tables, file, number, &mut clock));
+                    index.entries.extend(scan::packets(decoder, file, number, &mut clock));
                 }
             }
         }
-        Duplicates::remove_from(schema, tables, tracefile, &mut index.entries);
+        Duplicates::remove_from(decoder, tracefile, &mut index.entries);
         index.widen_times();
         index
     }
 
     /// Builds an index without looking for index files.
     fn from_data(trace: &Trace, tracefile: &Tracefile) -> Index {
-        let (schema, tables) = (trace.schema(), trace.tables());
+        let decoder = trace.decoder();
         let mut index = Index::default();
         let mut clock = 0;
         for (number, file) in (0..).zip(&tracefile.files) {
-            index.entries.extend(scan::packets(schema, tables, file, number, &mut clock));
+            index.entries.extend(scan::packets(decoder, file, number, &mut clock));
             index.unchecked.push(false);
         }
-        Duplicates::remove_from(schema, tables, tracefile, &mut index.entries);
+        Duplicates::remove_from(decoder, tracefile, &mut index.entries);
         index.widen_times();
         index
     }
@@ -192,7 +190,7 @@ impl Index {
             entries.iter().filter(|entry| self.unchecked.get(entry.file as usize) == Some(&true));
         let wrong = unchecked.find(|entry| {
             let Some(file) = tracefile.files.get(entry.file as usize) else { return true };
-            !lttng::agrees(trace.schema(), trace.tables(), file, entry)
+            !lttng::agrees(trace.decoder(), file, entry)
         })?;
         Some(Notice {
             kind: NoticeKind::IndexIgnored { reason: lttng::DISAGREES },

@@ -1,17 +1,15 @@
 //! Index entries from the headers of the packets.
 
 use super::{Declared, IndexEntry};
+use crate::format::Decoder;
 use crate::layout::program::Scratch;
-use crate::layout::tables::Tables;
-use crate::schema::Schema;
 use crate::time::Timestamp;
 use crate::tracefile::DataFile;
 
 /// Reads the header and context of each packet of a file. `clock` is the value of the
 /// default clock before the file, and becomes its value after the file.
 pub(super) fn packets(
-    schema: &Schema,
-    tables: &Tables,
+    decoder: &Decoder,
     file: &DataFile,
     file_number: u32,
     clock: &mut u64,
@@ -21,7 +19,7 @@ pub(super) fn packets(
     let mut entries = Vec::new();
     let (mut offset, mut number) = (0, 0);
     while offset < bytes.len() as u64 {
-        match file.packet(schema, tables, offset, number, *clock, &mut scratch) {
+        match file.packet(decoder, offset, number, *clock, &mut scratch) {
             Ok(p) => {
                 let begin = p.start.unwrap_or(Timestamp::MIN);
                 // Without both times, nothing is known. An end before the start means

@@ -1,8 +1,8 @@
 //! The times of the events in packets, and the rules by which declared times are trusted.
 
 use super::Index;
+use crate::format::{PacketBounds, packet_bounds};
 use crate::notice::{Notice, NoticeKind};
-use crate::quirks::{PacketBounds, packet_bounds};
 use crate::time::{TimeSpan, Timestamp};
 use crate::trace::Trace;
 
@@ -67,7 +67,7 @@ pub(crate) enum Doubt {
 /// Determines whether the times that packets declare can be trusted. The error is the
 /// reason why they are not.
 pub(super) fn doubt(trace: &Trace, tracefile: usize, index: &Index) -> Result<(), Doubt> {
-    let bounds = packet_bounds(trace.schema(), trace.tables().legacy.is_some());
+    let bounds = packet_bounds(trace.schema());
     if trace.is_small() || bounds == PacketBounds::Unknown {
         return Err(Doubt::Unknown);
     }
@@ -102,7 +102,7 @@ pub(super) const OUTSIDE: &str = "an event is outside of the times of its packet
 impl PacketTimes {
     /// Creates the packet times from the declared times, which must be trusted.
     pub(super) fn declared(trace: &Trace, index: &Index) -> Self {
-        let bounds = packet_bounds(trace.schema(), trace.tables().legacy.is_some());
+        let bounds = packet_bounds(trace.schema());
         let entries = index.entries();
         let declared = |at: usize| entries.get(at).map(|entry| entry.declared);
         let packets = entries.iter().enumerate().map(|(at, entry)| {

@@ -12,7 +12,6 @@ use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Phase, Region, Start};
 use super::skip::BranchlessSkip;
 use crate::error::DecodeError;
-use crate::legacy;
 use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
 use crate::time::ClockConverter;
 
@@ -27,8 +26,17 @@ pub(crate) struct Tables {
     /// For each event type, the layout of its body. It is compiled at the first event,
     /// because a recording has events of about a tenth of the declared types.
     bodies: Box<[OnceLock<CompiledBody>]>,
-    /// The decoder, for a format before CTF.
-    pub(crate) legacy: Option<Arc<legacy::Decoder>>,
+    body_start: BodyStart,
+}
+
+/// The place at which the body of an event starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyStart {
+    /// The end of the header.
+    AfterHeader,
+    /// The start of the payload, which is aligned to 8 bits and to its own alignment. The
+    /// decoder skips the padding before it, and there are no contexts.
+    AlignedPayload,
 }
 
 type CompiledBody = Result<Box<Body>, DecodeError>;
@@ -53,17 +61,10 @@ pub(crate) struct StreamTable {
     pub(crate) event_ids: IdTable,
     /// The slot for the start of an event's body.
     pub(crate) body_anchor: Slot,
-    /// The decoder, for a format before CTF, which reads the parts of a packet that the
-    /// layouts do not describe.
-    pub(crate) legacy: Option<Arc<legacy::Decoder>>,
 }
 
 impl Tables {
-    pub(crate) fn new(
-        schema: &Schema,
-        legacy: Option<legacy::Decoder>,
-    ) -> Result<Tables, DecodeError> {
-        let legacy = legacy.map(Arc::new);
+    pub(crate) fn new(schema: &Schema, body_start: BodyStart) -> Result<Tables, DecodeError> {
         // Value slots come first, then anchors.
         let slots = |n: u16| Slot::from(n);
         let streams = schema.stream_classes.iter().map(|s| slots(s.stream_slots));
@@ -87,10 +88,7 @@ impl Tables {
             }
         }
         let streams = (schema.stream_classes.iter().zip(ids))
-            .map(|(class, ids)| {
-                let table = StreamTable::new(schema, class, ids, after_header)?;
-                Ok(Arc::new(StreamTable { legacy: legacy.clone(), ..table }))
-            })
+            .map(|(class, ids)| StreamTable::new(schema, class, ids, after_header).map(Arc::new))
             .collect::<Result<_, _>>()?;
         let ids = schema.stream_classes.iter().zip(0..).map(|(s, i)| (s.id, StreamClassId(i)));
         Ok(Tables {
@@ -99,7 +97,7 @@ impl Tables {
             streams,
             stream_ids: ids.collect(),
             bodies: schema.event_types.iter().map(|_| OnceLock::new()).collect(),
-            legacy,
+            body_start,
         })
     }
 
@@ -124,10 +122,9 @@ impl Tables {
             let start = Start {
                 anchor: table.body_anchor,
                 free_slot: table.body_anchor + 1,
-                phase: match (&table.legacy, &event.payload) {
-                    // The decoder skips the padding before a payload.
-                    (Some(legacy), Some(payload)) => {
-                        Phase::aligned(legacy.payload_align(payload.align))
+                phase: match (self.body_start, &event.payload) {
+                    (BodyStart::AlignedPayload, Some(payload)) => {
+                        Phase::aligned(u64::from(payload.align).max(8))
                     }
                     _ => header.end_phase,
                 },
@@ -207,7 +204,6 @@ impl StreamTable {
             clock,
             event_ids: IdTable::new(event_ids),
             body_anchor,
-            legacy: None,
         })
     }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::block::BlockHeader;
 use super::name::Name;
-use super::version::Version;
 use crate::discover::{FilesOnce, MAX_DEPTH, entries};
 use crate::error::Error;
 use crate::file_id::FileId;
 use crate::findings::Findings;
+use crate::format::legacy::block::BlockHeader;
+use crate::format::legacy::version::Version;
 use crate::notice::NoticeKind;
 use crate::source::{Access, Source};
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::format_string::{MarkerField, MarkerFormat, MarkerKind, MarkerSize};
-use super::version::Version;
 use super::{CHARACTER, warn};
 use crate::cursor::Cursor;
 use crate::event::Event;
+use crate::format::legacy::version::Version;
 use crate::metadata::Diagnostic;
 use crate::schema::{
     BitOrder, ByteOrder, DisplayBase, EventType, FieldClass, FieldKind, FixedLen, Integer, Member,

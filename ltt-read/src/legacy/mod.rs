@@ -40,28 +40,18 @@
 //! [`Schema::format`]: crate::schema::Schema::format
 //! [`Schema::version`]: crate::schema::Schema::version
 
-mod block;
-mod block_2003;
 mod checksum;
-mod clock;
-mod decoder;
 mod description;
-mod double;
-mod event_header;
 mod facilities;
 mod facility_class;
 mod files;
 mod format_string;
-mod interpolation;
 mod markers;
 mod name;
 mod open;
-mod quick;
 mod system;
-mod version;
 mod xml;
 
-pub(crate) use decoder::{Decoder, FileKind, Packing};
 pub(crate) use files::is_trace;
 pub use format_string::{MarkerField, MarkerFormat, MarkerKind, MarkerSize, PrintFormat};
 pub use open::from_memory;

@@ -3,22 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::block::{BlockHeader, TraceHeader};
-use super::clock::{Scale, TickClock};
-use super::decoder::{Decoder, FileKind};
 use super::facilities::{self, Descriptions, LoadedFacility};
 use super::facility_class::Machine;
 use super::files::{File, Files, SYSTEM, is_metadata};
 use super::markers::{self, METADATA, Markers, Sizes};
 use super::system::System;
-use super::version::Version;
 use super::warn;
 use crate::cursor::Cursor;
 use crate::discover::FilesOnce;
 use crate::error::Error;
 use crate::findings::Findings;
+use crate::format;
+use crate::format::legacy::block::{BlockHeader, TraceHeader};
+use crate::format::legacy::clock::{Scale, TickClock};
+use crate::format::legacy::version::Version;
+use crate::format::legacy::{Decoder, FileKind};
 use crate::index::Indexes;
-use crate::layout::tables::Tables;
 use crate::metadata::{Diagnostic, MetadataError};
 use crate::schema::{
     ClockClass, ClockOrigin, EnvValue, Format, Identity, Schema, StreamClass, StreamClassId,
@@ -361,7 +361,7 @@ pub(super) fn build(
     files: impl Iterator<Item = (FileKind, File)>,
     warnings: Vec<Diagnostic>,
 ) -> Result<Trace, Error> {
-    let tables = Tables::new(&schema, Some(decoder))
+    let decoder = format::Decoder::of_legacy(schema, decoder)
         .map_err(|kind| Error::Unsupported { path: root.to_owned(), kind })?;
     let tracefile = |(kind, file): (FileKind, File)| Tracefile {
         channel: file.name.channel,
@@ -374,12 +374,12 @@ pub(super) fn build(
             source: file.source,
             index_path: PathBuf::new(),
             first_begin: None,
-            legacy: Some(kind),
+            kind: format::FileKind::Legacy(kind),
         }],
         duplicates: OnceLock::new(),
         index: Indexes::default(),
         name: file.path,
     };
     let tracefiles = files.map(tracefile).collect();
-    Ok(Trace::from_tracefiles(vec![root.to_owned()], schema, tables, tracefiles, warnings))
+    Ok(Trace::from_tracefiles(vec![root.to_owned()], decoder, tracefiles, warnings))
 }

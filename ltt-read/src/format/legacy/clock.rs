@@ -15,7 +15,7 @@ const ERROR_PER_NS: u64 = (1 << (64 - (PRECISION - 1))) + (1 << 9);
 
 /// The direction in which a trace's `freq_scale` works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scale {
+pub(crate) enum Scale {
     /// The scale divides the frequency (since 2.3).
     Multiplies(u32),
     /// The scale multiplies the frequency (before 2.3).
@@ -36,13 +36,13 @@ pub(crate) struct TickClock {
 
 impl TickClock {
     /// Creates a clock that counts from the trace's start, as readers before 2.5 did.
-    pub(super) fn from_start(frequency: u64, scale: Scale, start: u64) -> Self {
+    pub(crate) fn from_start(frequency: u64, scale: Scale, start: u64) -> Self {
         let ticks = Ticks::new(frequency, scale);
         TickClock::new(ticks, (start, ticks.to_ns(start)))
     }
 
     /// Creates a clock that counts from its zero.
-    pub(super) fn from_zero(frequency: u64, scale: Scale) -> Self {
+    pub(crate) fn from_zero(frequency: u64, scale: Scale) -> Self {
         TickClock::new(Ticks::new(frequency, scale), (0, 0))
     }
 
@@ -62,7 +62,7 @@ impl TickClock {
     /// Returns the time of a tick count if rounding cannot affect it, which is the most
     /// frequent case.
     #[inline(always)]
-    pub(super) fn fast_timestamp(&self, cycles: u64) -> Option<Timestamp> {
+    pub(crate) fn fast_timestamp(&self, cycles: u64) -> Option<Timestamp> {
         let (start, start_ns) = self.base;
         let ticks = cycles.wrapping_sub(start);
         if ticks >= self.limit {

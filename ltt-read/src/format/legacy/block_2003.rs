@@ -8,12 +8,12 @@ use crate::error::DecodeError;
 use crate::schema;
 
 /// The ids of the events that the format itself defines.
-pub(super) const BLOCK_START: u64 = 17;
-pub(super) const BLOCK_END: u64 = 18;
-pub(super) const HEARTBEAT: u64 = 19;
+pub(crate) const BLOCK_START: u64 = 17;
+pub(crate) const BLOCK_END: u64 = 18;
+pub(crate) const HEARTBEAT: u64 = 19;
 
 /// The size of an event header in bytes: id and time.
-pub(super) const EVENT_HEADER: usize = 6;
+pub(crate) const EVENT_HEADER: usize = 6;
 
 /// The size of the first and last event: header, seconds, nanoseconds, ticks, block
 /// number.
@@ -21,23 +21,23 @@ const EDGE: usize = EVENT_HEADER + 20;
 
 /// The contents of the first and the last event of a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
-    pub(super) begin: Edge,
-    pub(super) end: Edge,
+pub(crate) struct Block {
+    pub(crate) begin: Edge,
+    pub(crate) end: Edge,
     /// The end of the events, in bytes.
-    pub(super) data_end: u64,
+    pub(crate) data_end: u64,
 }
 
 /// The time and ticks at one end of a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edge {
-    pub(super) ns: i64,
-    pub(super) cycles: u64,
+pub(crate) struct Edge {
+    pub(crate) ns: i64,
+    pub(crate) cycles: u64,
 }
 
 impl Block {
     /// Reads both ends of the block at the start of `bytes`.
-    pub(super) fn read(
+    pub(crate) fn read(
         bytes: &[u8],
         size: u64,
         order: schema::ByteOrder,

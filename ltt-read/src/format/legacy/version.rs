@@ -18,7 +18,7 @@ pub(crate) enum Version {
 impl Version {
     /// Creates a version from its numbers, or returns `None` if the version is not
     /// supported.
-    pub(super) fn new(major: u8, minor: u8) -> Option<Self> {
+    pub(crate) fn new(major: u8, minor: u8) -> Option<Self> {
         Some(match (major, minor) {
             (0, 7 | 8) => Version::Facilities(minor),
             (1, 0) => Version::OneZero,
@@ -28,7 +28,7 @@ impl Version {
     }
 
     /// Returns the major and minor number; 0.0 for the format of 2003.
-    pub(super) fn numbers(self) -> (u8, u8) {
+    pub(crate) fn numbers(self) -> (u8, u8) {
         match self {
             Version::Of2003 => (0, 0),
             Version::Facilities(minor) => (0, minor),
@@ -38,18 +38,18 @@ impl Version {
     }
 
     /// Returns `true` if event ids count per channel, so that metadata names channels.
-    pub(super) fn has_channels(self) -> bool {
+    pub(crate) fn has_channels(self) -> bool {
         self >= Version::Markers(3)
     }
 
     /// Returns `true` if format strings of markers describe events.
-    pub(super) fn has_markers(self) -> bool {
+    pub(crate) fn has_markers(self) -> bool {
         self >= Version::OneZero
     }
 
     /// Returns the alignment in bytes of an object of a size, by the rule of the version
     /// and the alignment value of the trace.
-    pub(super) fn align(self, alignment: u8, size: u8) -> u8 {
+    pub(crate) fn align(self, alignment: u8, size: u8) -> u8 {
         match alignment {
             0 => 1,
             _ if self == Version::Markers(5) => size,

@@ -8,8 +8,8 @@ use super::interpolation::interpolate;
 use super::quick::Quick;
 use super::version::Version;
 use crate::error::DecodeError;
+use crate::format::packet::{Packet, PacketError};
 use crate::layout::program::Window;
-use crate::packet::{Packet, PacketError};
 use crate::schema::{ByteOrder, EventTypeId, Schema, StreamClassId};
 use crate::time::Timestamp;
 
@@ -65,7 +65,7 @@ pub(crate) struct Header {
 
 impl Decoder {
     /// Creates a decoder for a trace since 0.7.
-    pub(super) fn new(schema: &Schema, trace: &TraceHeader, clock: TickClock) -> Self {
+    pub(crate) fn new(schema: &Schema, trace: &TraceHeader, clock: TickClock) -> Self {
         let full_clock = match trace.version {
             Version::Facilities(_) | Version::OneZero if trace.has_heartbeat => Some(3),
             _ => None,
@@ -80,7 +80,7 @@ impl Decoder {
     }
 
     /// Creates a decoder for a trace of 2003.
-    pub(super) fn of_2003(order: ByteOrder, block_size: u64) -> Self {
+    pub(crate) fn of_2003(order: ByteOrder, block_size: u64) -> Self {
         Decoder {
             version: Version::Of2003,
             order,
@@ -88,11 +88,6 @@ impl Decoder {
             full_clock: Some(block_2003::HEARTBEAT),
             payload_masks: Box::new([]),
         }
-    }
-
-    /// Returns the guaranteed alignment of a payload in bits, at least 8.
-    pub(crate) fn payload_align(&self, align: u32) -> u64 {
-        u64::from(align).max(8)
     }
 
     /// Reads the packet that starts at a byte offset of a file.

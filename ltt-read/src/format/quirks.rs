@@ -1,6 +1,6 @@
 //! Known faults of tracers.
 
-use crate::schema::Schema;
+use crate::schema::{Format, Schema};
 
 /// The reliability of the start and end times of packets, by tracer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub(crate) enum PacketBounds {
 ///
 /// LTTng's tracers before 2.11 took the packet's end time before the last reserved event
 /// got its own. The tracers of the formats before CTF are treated alike.
-pub(crate) fn packet_bounds(schema: &Schema, is_legacy: bool) -> PacketBounds {
-    if is_legacy {
+pub(crate) fn packet_bounds(schema: &Schema) -> PacketBounds {
+    if schema.format == Format::Legacy {
         return PacketBounds::EndEarly;
     }
     let version = (schema.env_int("tracer_major"), schema.env_int("tracer_minor"));

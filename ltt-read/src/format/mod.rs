@@ -1,0 +1,133 @@
+//! Formats of packets and event records.
+//!
+//! A [`Decoder`] reads the packets and event records of a trace, whatever its format. It
+//! decides by the format once per packet and once per record, except for the records
+//! whose header has one of the common [forms](header_form): these are decoded in place.
+//!
+//! Only this module and the code that opens traces name the formats.
+
+mod ctf;
+pub(crate) mod header_form;
+pub(crate) mod legacy;
+mod packet;
+mod quirks;
+
+use crate::error::DecodeError;
+use crate::layout::program::{Scratch, Window};
+use crate::layout::tables::{BodyStart, Tables};
+use crate::schema::{EventTypeId, Schema};
+use crate::time::Timestamp;
+
+pub use packet::Packet;
+pub(crate) use packet::PacketError;
+pub(crate) use quirks::{PacketBounds, packet_bounds};
+
+/// The decoder of the packets and event records of one trace.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    pub(crate) schema: Schema,
+    pub(crate) tables: Tables,
+    format: Format,
+}
+
+/// The format of a trace, with its parameters that the schema does not contain.
+#[derive(Debug)]
+enum Format {
+    Ctf,
+    Legacy(legacy::Decoder),
+}
+
+/// The properties of a file that its packets do not contain.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FileKind {
+    Ctf,
+    Legacy(legacy::FileKind),
+}
+
+/// A decoded event record, with positions in bits from the packet's start.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Record {
+    /// The start of its header.
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) event_type: EventTypeId,
+    pub(crate) timestamp: Option<Timestamp>,
+    /// The clock value of its timestamp, in cycles.
+    pub(crate) cycles: u64,
+    /// The value of the default clock after it, in cycles.
+    pub(crate) clock: u64,
+}
+
+impl Decoder {
+    /// Creates the decoder of a trace in CTF.
+    pub(crate) fn of_ctf(schema: Schema) -> Result<Decoder, DecodeError> {
+        let tables = Tables::new(&schema, BodyStart::AfterHeader)?;
+        Ok(Decoder { schema, tables, format: Format::Ctf })
+    }
+
+    /// Creates the decoder of a trace in a format before CTF.
+    pub(crate) fn of_legacy(
+        schema: Schema,
+        decoder: legacy::Decoder,
+    ) -> Result<Decoder, DecodeError> {
+        let tables = Tables::new(&schema, BodyStart::AlignedPayload)?;
+        Ok(Decoder { schema, tables, format: Format::Legacy(decoder) })
+    }
+
+    /// Reads the header and context of the packet at a byte offset of a file.
+    ///
+    /// `clock` is the value of the default clock before the packet. `scratch` keeps the
+    /// places and values of the fields.
+    pub(crate) fn packet(
+        &self,
+        kind: FileKind,
+        file: &[u8],
+        offset: u64,
+        number: u64,
+        clock: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Packet, PacketError> {
+        match (&self.format, kind) {
+            (Format::Legacy(decoder), FileKind::Legacy(kind)) => {
+                decoder.packet(kind, file, offset, number)
+            }
+            _ => ctf::packet(&self.schema, &self.tables, file, offset, number, clock, scratch),
+        }
+    }
+
+    /// Returns the start of the record that follows one ending at `pos` in a packet.
+    pub(crate) fn next_record(&self, packet: &Packet, pos: u64) -> u64 {
+        match (&self.format, packet.packing) {
+            (Format::Legacy(decoder), Some(packing)) => decoder.begin(packing, pos),
+            _ => self.tables.streams[packet.stream_class.index()].header.begin(pos),
+        }
+    }
+
+    /// Returns `true` if a packet has only padding between `pos` and the end of its
+    /// content. In CTF, the content does not end in padding.
+    pub(crate) fn is_padding(&self, packet: &Packet, pos: u64, content_end: u64) -> bool {
+        match self.format {
+            Format::Ctf => false,
+            Format::Legacy(_) => self.next_record(packet, pos) >= content_end,
+        }
+    }
+
+    /// Reads the record that follows one ending at `pos` in a packet: its header, its
+    /// type and the end of its body. `clock` is the value of the default clock before it.
+    pub(crate) fn record(
+        &self,
+        packet: &Packet,
+        window: Window<'_>,
+        pos: u64,
+        clock: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Record, DecodeError> {
+        let (schema, tables) = (&self.schema, &self.tables);
+        match &self.format {
+            Format::Ctf => ctf::record(schema, tables, packet, window, pos, clock, scratch),
+            Format::Legacy(decoder) => {
+                decoder.record(schema, tables, packet, window, pos, clock, scratch)
+            }
+        }
+    }
+}
