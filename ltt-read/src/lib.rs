@@ -198,60 +198,34 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-mod bits;
+mod base;
 pub mod choice;
 mod cursor;
-mod discover;
-mod duplicates;
-mod error;
 mod event;
-mod field;
-mod file_id;
-mod findings;
 mod format;
-mod grouping;
 mod index;
 mod layout;
-pub mod legacy;
 mod merge;
 pub mod metadata;
-mod notice;
 mod open;
-mod owned;
-mod range_test;
-mod rewind;
+mod report;
 pub mod schema;
-mod search;
-mod source;
-mod time;
 mod trace;
-mod tracefile;
-pub mod uuid;
-mod value;
-mod value_text;
-mod visit;
 #[cfg(feature = "writer")]
 pub mod writer;
-mod zeros;
 
+pub use base::source::Access;
+pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
+pub use base::uuid;
 pub use cursor::{Cursor, Position};
-pub use discover::find_traces;
-pub use error::{DecodeError, Error, Place};
-pub use event::Event;
-pub use field::{Field, FieldStep};
-pub use findings::OnFailure;
+pub use event::{
+    ArrayView, Event, Field, FieldStep, OwnedEvent, OwnedStruct, OwnedValue, RangeTest, RangeTests,
+    StrValue, StructView, Value, Visitor, labels,
+};
 pub use format::Packet;
-pub use index::{Index, IndexEntry, PacketTimes};
 pub use layout::FieldInfo;
-pub use merge::{Decision, EventSink, Merge};
-pub use notice::{Notice, NoticeKind};
-pub use open::{OpenOptions, Opened, open_all};
-pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};
-pub use range_test::{RangeTest, RangeTests};
-pub use search::TimeSearch;
-pub use source::Access;
-pub use time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
-pub use trace::Trace;
-pub use tracefile::{Tracefile, UserProcess};
-pub use value::{ArrayView, StructView, Value, labels};
-pub use visit::{StrValue, Visitor};
+pub use merge::{Decision, EventSink, Merge, TimeSearch};
+pub use open::legacy;
+pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
+pub use report::{DecodeError, Error, Notice, NoticeKind, Place};
+pub use trace::{Index, IndexEntry, PacketTimes, Trace, Tracefile, UserProcess};

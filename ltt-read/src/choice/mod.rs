@@ -11,9 +11,9 @@ pub use shortcut::Shortcut;
 pub use spans::Spans;
 pub use verdicts::Verdicts;
 
+use crate::base::time::TimeSpan;
 use crate::event::Event;
 use crate::schema::EventTypeId;
-use crate::time::TimeSpan;
 
 /// A description of the wanted events of some traces. Only [`matches`](Self::matches) is
 /// required. The other methods describe what is known without looking at an event.

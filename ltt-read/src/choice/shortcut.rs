@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use crate::event::Event;
-use crate::range_test::RangeTests;
+use crate::event::RangeTests;
 
 /// A test of integer fields that is made before the full test of an event, and often
 /// instead of it.

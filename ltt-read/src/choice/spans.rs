@@ -1,7 +1,7 @@
 //! Reading of several spans of time with one merge.
 
+use crate::base::time::{TimeSpan, Timestamp};
 use crate::merge::Merge;
-use crate::time::{TimeSpan, Timestamp};
 
 /// A guide that moves a merge through spans of time, from each to the next, without
 /// reading the packets between them.

@@ -1,12 +1,11 @@
 //! Stepping from packet to packet, with the notices about packets.
 
 use super::{Cursor, State};
-use crate::duplicates::{DuplicateRun, files_overlap};
-use crate::error::{DecodeError, Error, Place};
+use crate::base::source::Source;
 use crate::format::Packet;
 use crate::layout::tables::StreamTable;
-use crate::notice::{Notice, NoticeKind};
-use crate::source::Source;
+use crate::report::{DecodeError, Error, Notice, NoticeKind, Place};
+use crate::trace::{DuplicateRun, files_overlap};
 
 /// The number of notices that a cursor keeps until they are taken; later ones are only
 /// counted.

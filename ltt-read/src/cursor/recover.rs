@@ -16,8 +16,8 @@
 //! consist entirely of padding bytes are lost.
 
 use super::{Cursor, State};
-use crate::error::{DecodeError, Error};
 use crate::format::Packet;
+use crate::report::{DecodeError, Error};
 
 /// The recovered content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Seeking positions and times.
 
 use super::{Cursor, Position, State};
-use crate::error::Error;
+use crate::base::time::Timestamp;
 use crate::format::Packet;
 use crate::format::header_form::{HeaderForm, OfPacket};
-use crate::index;
-use crate::layout::header::skip::{Boundary, RecordSkipper};
 use crate::layout::program::Window;
-use crate::time::Timestamp;
+use crate::layout::record_skipper::{Boundary, RecordSkipper};
+use crate::report::Error;
+use crate::trace::TimedPacket;
 
 impl Cursor {
     /// Returns the position before the next event to be read.
@@ -91,35 +91,15 @@ impl Cursor {
         (self.packet_clock, self.clock) = (0, 0);
     }
 
-    /// Seeks the position before the first event, in file order, whose timestamp is
-    /// `time` or later; the end of the tracefile if there is none. An event without a
-    /// timestamp is before all times except [`Timestamp::MIN`].
-    ///
-    /// This is a binary search in the [times of packets](crate::Trace::packet_times),
-    /// followed by reading within one packet. [`PacketTimes`](crate::PacketTimes)
-    /// describes how wrong times in packet headers can mislead it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Decode`] if the packet that has to be searched is damaged, as for
-    /// [`next`](Self::next).
-    pub fn seek_time(&mut self, time: Timestamp) -> Result<(), Error> {
-        match self.seek_packet(time)? {
-            true => Ok(()),
-            false => self.skip_to(time),
-        }
-    }
-
-    /// Seeks the start of the first packet that may contain the event for
-    /// [`seek_time`](Self::seek_time). Returns `true` if the seek is complete.
-    pub(crate) fn seek_packet(&mut self, time: Timestamp) -> Result<bool, Error> {
+    /// Enters the packet at which a seek of a time continues, or returns to the start of
+    /// the tracefile if there is none. `true` beside the packet means that it may contain
+    /// the time; otherwise, it is the last one, and its events are skipped. Returns `true`
+    /// if the seek is complete.
+    pub(crate) fn enter_found(
+        &mut self,
+        found: Option<(TimedPacket, bool)>,
+    ) -> Result<bool, Error> {
         self.last_timestamp = Timestamp::MIN;
-        if time == Timestamp::MIN {
-            self.restart();
-            return Ok(true);
-        }
-        let trace = self.trace.clone();
-        let found = index::packet_reaching(&trace, self.tracefile as usize, time);
         let Some((packet, is_reached)) = found else {
             self.restart();
             return Ok(true);

@@ -2,15 +2,14 @@
 
 use super::Record;
 use super::packet::{Packet, PacketError};
-use crate::error::DecodeError;
+use crate::base::uuid::Uuid;
+use crate::layout::clock::update_clock;
 use crate::layout::node::NodeKind;
 use crate::layout::program::{Len, RoleValues, Scratch, Window};
 use crate::layout::region::Region;
-use crate::layout::skip::BranchlessSkip;
 use crate::layout::tables::Tables;
+use crate::report::DecodeError;
 use crate::schema::{Role, Schema};
-use crate::time::update_clock;
-use crate::uuid::Uuid;
 
 const MAGIC: u64 = 0xc1fc_1fc1;
 
@@ -114,7 +113,7 @@ pub(super) fn record(
     let body = tables.body(schema, event_type)?;
     if let Some(id) = header.id {
         table.event_ids.note_size(id, event_type, 0, body.region.fixed);
-        if let Some(skip) = BranchlessSkip::new(&body.region).filter(|_| !body.needs_header) {
+        if let Some(skip) = body.region.branchless_skip().filter(|_| !body.needs_header) {
             table.event_ids.note_skip(id, skip);
         }
     }

@@ -12,11 +12,11 @@ pub(crate) mod legacy;
 mod packet;
 mod quirks;
 
-use crate::error::DecodeError;
+use crate::base::time::Timestamp;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::{BodyStart, Tables};
+use crate::report::DecodeError;
 use crate::schema::{EventTypeId, Schema};
-use crate::time::Timestamp;
 
 pub use packet::Packet;
 pub(crate) use packet::PacketError;

@@ -1,10 +1,10 @@
 //! Packets: sizes, times and counters from their headers and contexts.
 
 use super::legacy::Packing;
-use crate::error::DecodeError;
+use crate::base::time::Timestamp;
+use crate::base::uuid::Uuid;
+use crate::report::DecodeError;
 use crate::schema::StreamClassId;
-use crate::time::Timestamp;
-use crate::uuid::Uuid;
 
 /// The decoded header and context of a packet, and the values derived from them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,12 +11,11 @@ use std::io::{BufReader, Read};
 
 use byteorder::{BigEndian, ByteOrder};
 
-use super::{Declared, IndexEntry};
 use crate::format::Decoder;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
-use crate::notice::{Notice, NoticeKind};
-use crate::tracefile::DataFile;
+use crate::report::{Notice, NoticeKind};
+use crate::trace::{DataFile, Declared, IndexEntry};
 
 const MAGIC: u32 = 0xc1f1_dcc1;
 const HEADER: usize = 16;

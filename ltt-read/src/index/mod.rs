@@ -8,104 +8,75 @@
 
 mod lttng;
 mod scan;
+mod seek;
 mod survey;
-mod times;
+mod trust;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::duplicates::Duplicates;
-use crate::notice::{Notice, NoticeKind};
-use crate::time::{TimeSpan, Timestamp};
-use crate::trace::Trace;
-use crate::tracefile::Tracefile;
+use crate::base::time::{TimeSpan, Timestamp};
+use crate::format::Decoder;
+use crate::report::{Notice, NoticeKind};
+use crate::trace::{Index, IndexEntry, PacketTimes, TimedPacket, Trace, Tracefile, times_overlap};
 
 pub(crate) use survey::Survey;
-pub use times::PacketTimes;
-pub(crate) use times::TimedPacket;
 
-/// The default of
-/// [`OpenOptions::verify_times_up_to`](crate::OpenOptions::verify_times_up_to), in bytes.
-pub(crate) const SMALL: u64 = 16 << 20;
-
-/// A packet in an [`Index`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct IndexEntry {
-    /// The index of its file among those of the tracefile.
-    pub file: u32,
-    /// The number of the packet in that file, from 0.
-    pub number: u64,
-    /// The offset of its first byte in that file, in bytes.
-    pub offset: u64,
-    /// The size of the packet in bytes, including padding.
-    pub size: u64,
-    /// The time at its start, or a lower bound of it.
-    pub start: Timestamp,
-    /// The time at its end, or an upper bound of it.
-    pub end: Timestamp,
-    /// The value of the default clock before it, in cycles.
-    pub(crate) clock_before: u64,
-    pub(crate) declared: Declared,
-}
-
-/// The times that a packet declares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Declared {
-    pub(crate) begin: Option<Timestamp>,
-    pub(crate) end: Option<Timestamp>,
-}
-
-impl Declared {
-    /// Returns the declared end; `None` if it is before the declared start, because a
-    /// tracer that crashed leaves it 0.
-    pub(crate) fn known_end(self) -> Option<Timestamp> {
-        self.end.filter(|end| self.begin.is_none_or(|begin| begin <= *end))
-    }
-}
-
-/// The packets of one tracefile in file order, with the times that they declare.
-#[derive(Debug, Default)]
-pub struct Index {
-    entries: Vec<IndexEntry>,
-    notices: Vec<Notice>,
-    /// For each file of the tracefile, `true` if its entries come from an index file that
-    /// was not fully compared with the packets.
-    unchecked: Vec<bool>,
-    times: OnceLock<PacketTimes>,
-}
-
-/// The index of a tracefile, and the index that replaced it after an index file turned
-/// out to be wrong.
-#[derive(Debug, Default)]
-pub(crate) struct Indexes {
-    first: OnceLock<Index>,
-    rebuilt: OnceLock<Index>,
-}
-
-impl Indexes {
-    /// Returns the index, building it if necessary.
-    pub(crate) fn get(&self, trace: &Trace, tracefile: &Tracefile) -> &Index {
-        self.rebuilt
-            .get()
-            .unwrap_or_else(|| self.first.get_or_init(|| Index::build(trace, tracefile)))
+impl Trace {
+    /// Returns the packet index of a tracefile. It is built by the first call or seek,
+    /// and kept. Without an index file, this reads the header and context of each packet
+    /// of the tracefile.
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn packet_index(&self, tracefile: usize) -> &Index {
+        let tracefile = &self.tracefiles()[tracefile];
+        tracefile.index.get_or_build(|| Index::build(self, tracefile))
     }
 
-    /// Builds the index from the data alone, because an index file disagrees with it.
-    fn rebuild(&self, trace: &Trace, tracefile: &Tracefile, wrong: Notice) {
-        self.rebuilt.get_or_init(|| {
-            let mut index = Index::from_data(trace, tracefile);
-            index.notices.insert(0, wrong);
-            index
-        });
+    /// Returns the times of the events in each packet of a tracefile, on which seeking
+    /// relies. They are determined by the first call or seek, and kept: from the [packet
+    /// index](Self::packet_index) if it is reliable, otherwise by reading all events of
+    /// the tracefile.
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn packet_times(self: &Arc<Self>, tracefile: usize) -> &PacketTimes {
+        times(self, tracefile)
     }
 
-    /// Returns the notices of all indexes built so far.
-    pub(crate) fn notices(&self) -> impl Iterator<Item = &Notice> {
-        let built = [self.first.get(), self.rebuilt.get()].into_iter().flatten();
-        built.flat_map(|index| {
-            let times = index.times.get().into_iter().flat_map(PacketTimes::notices);
-            index.notices.iter().chain(times)
-        })
+    /// Returns the time span of the trace, from the earliest start of a tracefile to the
+    /// latest end. `None` if no tracefile has times.
+    ///
+    /// This takes the time of a first seek in each tracefile: reading all events of a small
+    /// trace, otherwise the header and context of each packet, or LTTng's index files. See
+    /// [`time_span_of`](Self::time_span_of) for the exceptions.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let span = trace.time_span().expect("events with times");
+    /// println!("{} to {}: {} ns", span.start, span.end, span.end.since(span.start));
+    /// # assert!(span.start < span.end);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn time_span(self: &Arc<Self>) -> Option<TimeSpan> {
+        let spans = (0..self.tracefiles().len()).filter_map(|t| self.time_span_of(t));
+        spans.reduce(TimeSpan::join)
+    }
+
+    /// Returns the time span of a tracefile: that of its [packet
+    /// times](Self::packet_times), or that of its events if the end of its last packet is
+    /// unknown. `None` if it has no times.
+    ///
+    /// The packet times are kept. If the end of the last packet is unknown, each call reads
+    /// all events of the tracefile, and packets with errors are skipped.
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn time_span_of(self: &Arc<Self>, tracefile: usize) -> Option<TimeSpan> {
+        time_span(self, tracefile)
     }
 }
 
@@ -131,7 +102,7 @@ impl Index {
                 }
             }
         }
-        Duplicates::remove_from(decoder, tracefile, &mut index.entries);
+        remove_duplicates(decoder, tracefile, &mut index.entries);
         index.widen_times();
         index
     }
@@ -145,37 +116,9 @@ impl Index {
             index.entries.extend(scan::packets(decoder, file, number, &mut clock));
             index.unchecked.push(false);
         }
-        Duplicates::remove_from(decoder, tracefile, &mut index.entries);
+        remove_duplicates(decoder, tracefile, &mut index.entries);
         index.widen_times();
         index
-    }
-
-    /// Bounds the times that packets do not declare. An end before the start is unknown
-    /// (a tracer that crashed leaves it 0) and is bounded by the start of the next
-    /// packet. If clocks went back, an end is at least that of the previous packet.
-    fn widen_times(&mut self) {
-        let mut next_begin = Timestamp::MAX;
-        for entry in self.entries.iter_mut().rev() {
-            if entry.end < entry.start {
-                entry.end = next_begin.max(entry.start);
-            }
-            next_begin = entry.start;
-        }
-        let mut latest = Timestamp::MIN;
-        for entry in &mut self.entries {
-            latest = latest.max(entry.end);
-            entry.end = latest;
-        }
-    }
-
-    /// Returns the entries of all packets, in file order.
-    pub fn entries(&self) -> &[IndexEntry] {
-        &self.entries
-    }
-
-    /// Returns the notices about index files that were not used.
-    pub fn notices(&self) -> &[Notice] {
-        &self.notices
     }
 
     /// Compares entries that come from an index file with their packets. Returns a notice
@@ -201,11 +144,24 @@ impl Index {
     }
 }
 
+/// Removes the duplicates from the index entries of all packets of a tracefile.
+fn remove_duplicates(decoder: &Decoder, tracefile: &Tracefile, entries: &mut Vec<IndexEntry>) {
+    // Duplicates have equal times, so files must overlap if there are any.
+    let overlap = |pair: &[IndexEntry]| {
+        pair[0].file != pair[1].file && times_overlap((pair[0].start, pair[0].end), pair[1].start)
+    };
+    if tracefile.files.len() < 2 || !entries.windows(2).any(overlap) {
+        return;
+    }
+    let duplicates = tracefile.duplicates(decoder);
+    entries.retain(|entry| !duplicates.contains(entry.file as usize, entry.offset));
+}
+
 /// Returns the times of the packets of a tracefile, determining them if necessary.
 pub(crate) fn times(trace: &Arc<Trace>, tracefile: usize) -> &PacketTimes {
     let index = trace.packet_index(tracefile);
-    index.times.get_or_init(|| match times::doubt(trace, tracefile, index) {
-        Ok(()) => PacketTimes::declared(trace, index),
+    index.times.get_or_init(|| match trust::doubt(trace, tracefile, index) {
+        Ok(()) => trust::declared(trace, index),
         Err(doubt) => Survey::new(trace, tracefile, doubt).run(),
     })
 }
@@ -241,7 +197,7 @@ pub(crate) fn survey(trace: &Arc<Trace>, tracefile: usize) -> Option<Survey> {
     if index.times.get().is_some() {
         return None;
     }
-    let doubt = times::doubt(trace, tracefile, index).err()?;
+    let doubt = trust::doubt(trace, tracefile, index).err()?;
     Some(Survey::new(trace, tracefile, doubt))
 }
 
@@ -278,7 +234,11 @@ pub(crate) fn packet_reaching(
         let file = &trace.tracefiles()[tracefile];
         match index.check(trace, file, used) {
             None => return found.map(|packet| (packet, at < times.packets().len())),
-            Some(wrong) => file.index.rebuild(trace, file, wrong),
+            Some(wrong) => file.index.rebuild(|| {
+                let mut index = Index::from_data(trace, file);
+                index.notices.insert(0, wrong);
+                index
+            }),
         }
     }
 }

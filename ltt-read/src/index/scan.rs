@@ -1,10 +1,9 @@
 //! Index entries from the headers of the packets.
 
-use super::{Declared, IndexEntry};
+use crate::base::time::Timestamp;
 use crate::format::Decoder;
 use crate::layout::program::Scratch;
-use crate::time::Timestamp;
-use crate::tracefile::DataFile;
+use crate::trace::{DataFile, Declared, IndexEntry};
 
 /// Reads the header and context of each packet of a file. `clock` is the value of the
 /// default clock before the file, and becomes its value after the file.

@@ -3,12 +3,11 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::Declared;
-use super::times::{DISORDER, Doubt, OUTSIDE, PacketTimes, TimedPacket};
+use super::trust::{DISORDER, Doubt, OUTSIDE};
+use crate::base::time::{TimeSpan, Timestamp};
 use crate::cursor::Cursor;
-use crate::notice::{Notice, NoticeKind};
-use crate::time::{TimeSpan, Timestamp};
-use crate::trace::Trace;
+use crate::report::{Notice, NoticeKind};
+use crate::trace::{Declared, PacketTimes, TimedPacket, Trace};
 
 /// A scan of all events of a tracefile for their times, in bounded steps.
 ///

@@ -6,12 +6,13 @@ use smallvec::SmallVec;
 
 use super::cue::{Base, Cue};
 use super::node::{Elements, Node, NodeKind};
+use super::phase::Phase;
 use super::program::{Element, Len, MAX_EMPTY_FIELDS, Op, Present, Slot, VariantOption};
-use super::region::{Phase, Region, Start};
+use super::region::{Region, Start};
 use super::skip::{ByteAlignedSkip, DynamicSkip};
 use super::{FieldInfo, FixedRead};
-use crate::error::DecodeError;
 use crate::metadata::limits;
+use crate::report::DecodeError;
 use crate::schema::{
     Array, ByteOrder, Dependency, FieldClass, FieldKind, FixedLen, Integer, Length, OptionField,
     Roles, Selector, Str, Variant,

@@ -5,15 +5,14 @@
 //! is derived from the header's program. All other headers run the program itself. The
 //! most frequent plans have an even faster form, [`Quick`].
 
-pub(crate) mod skip;
-
 use super::FixedRead;
+use super::clock::{ClockConverter, update_clock};
+use super::ids::{IdEntry, IdTable};
 use super::program::{Op, Scratch, Window};
 use super::region::Region;
-use super::tables::{IdEntry, IdTable};
-use crate::error::DecodeError;
+use crate::base::time::Timestamp;
+use crate::report::DecodeError;
 use crate::schema::{Role, Roles};
-use crate::time::{ClockConverter, Timestamp, update_clock};
 
 /// A field at a constant offset from the header's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,19 +62,19 @@ pub(crate) struct Header {
 /// headers, are decoded by the [`Header`].
 #[derive(Debug)]
 pub(crate) struct Quick {
-    align_mask: u64,
+    pub(super) align_mask: u64,
     /// The size of the header in bits.
-    bits: u64,
+    pub(super) bits: u64,
     id: QuickField,
     clock: QuickField,
     /// The ids for which the header has this form are `low` to `low + span`.
-    low: u64,
-    span: u64,
+    pub(super) low: u64,
+    pub(super) span: u64,
     /// `true` if the fields are big-endian.
     big: bool,
     /// `true` if the fields are little-endian and within one load, and a cycle is a
     /// nanosecond. Most headers are of this kind, and one branch distinguishes them.
-    simple: bool,
+    pub(super) simple: bool,
     converter: ClockConverter,
 }
 
@@ -147,7 +146,7 @@ impl Quick {
     /// Reads the id of a header that starts at a byte, and the word that contains its
     /// clock value.
     #[inline(always)]
-    fn words<const SIMPLE: bool>(&self, data: &[u8], byte: usize) -> Option<(u64, u64)> {
+    pub(super) fn words<const SIMPLE: bool>(&self, data: &[u8], byte: usize) -> Option<(u64, u64)> {
         let word = u64::from_le_bytes(load(data, byte)?);
         if SIMPLE {
             return Some((self.id.of(word), word));
@@ -160,11 +159,22 @@ impl Quick {
     }
 
     /// Computes the new value of the clock, as
-    /// [`update_clock`](crate::time::update_clock) does.
+    /// [`update_clock`](crate::layout::clock::update_clock) does.
     #[inline(always)]
-    fn cycles(&self, now: u64, clock: u64) -> u64 {
+    pub(super) fn cycles(&self, now: u64, clock: u64) -> u64 {
         let passed = (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask;
         clock.wrapping_add(passed)
+    }
+
+    /// Returns the value of the default clock at which a time is reached; `None` if it
+    /// cannot be computed.
+    pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
+        self.converter.cycles_reaching(time)
+    }
+
+    /// Returns the size of a header in bytes, rounded up; `None` if it exceeds 255.
+    pub(crate) fn size(&self) -> Option<u8> {
+        u8::try_from(self.bits.div_ceil(8)).ok()
     }
 }
 

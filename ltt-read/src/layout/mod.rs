@@ -15,71 +15,26 @@
 //! Reading a field is then a table lookup and a load. Nothing is searched, and fields
 //! that are not read are not decoded.
 
+pub(crate) mod clock;
 pub(crate) mod compile;
 pub(crate) mod cue;
+mod field_info;
 pub(crate) mod header;
+pub(crate) mod ids;
 pub(crate) mod node;
+mod phase;
 pub(crate) mod program;
+pub(crate) mod record_skipper;
 pub(crate) mod region;
 pub(crate) mod skip;
 pub(crate) mod tables;
-pub(crate) mod walk;
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 
-use crate::bits;
-use crate::schema::{BitOrder, ByteOrder, FieldClass, FixedLen};
+use crate::base::bits;
+use crate::schema::{BitOrder, ByteOrder, FixedLen};
 
-/// The static information about a field: its name and class.
-///
-/// A [`Visitor`](crate::Visitor) receives it with each value, [`StructView::members`]
-/// returns it with each member, and [`labels`](crate::labels) uses it to name the values
-/// of enumerations.
-///
-/// [`StructView::members`]: crate::StructView::members
-#[derive(Debug, Clone)]
-pub struct FieldInfo {
-    name: Option<Arc<str>>,
-    class: Arc<FieldClass>,
-    index: u32,
-}
-
-impl FieldInfo {
-    /// Creates the information about a field. The name is `None` for array elements and
-    /// root structures.
-    pub(crate) fn new(index: u32, name: Option<Arc<str>>, class: Arc<FieldClass>) -> Self {
-        FieldInfo { name, class, index }
-    }
-
-    /// Returns the member or option name; `None` for array elements and root structures.
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// Returns the name, shared by reference counting.
-    pub(crate) fn shared_name(&self) -> Option<&Arc<str>> {
-        self.name.as_ref()
-    }
-
-    /// Returns the field class.
-    pub fn class(&self) -> &Arc<FieldClass> {
-        &self.class
-    }
-
-    /// Returns the number of the field, which can be used as an index into tables of
-    /// fields.
-    ///
-    /// The fields of an event type's body (common context, specific context and payload
-    /// together) are numbered from 0 in the order of their declarations: the root
-    /// structure of a scope before its members, an array before its element, a variant
-    /// before its options. The fields of the packet header, the packet context and the
-    /// event header are each numbered from 0.
-    #[inline(always)]
-    pub fn index(&self) -> usize {
-        self.index as usize
-    }
-}
+pub use field_info::FieldInfo;
 
 /// The encoding of a fixed-length field of up to 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::FixedRead;
-use crate::error::DecodeError;
+use crate::layout::clock::update_clock;
+use crate::report::DecodeError;
 use crate::schema::{RangeSet, Role, Roles};
-use crate::time::update_clock;
 
 /// An index into [`Scratch::slots`]: a value slot or an anchor.
 pub(crate) type Slot = u32;
@@ -428,7 +428,7 @@ pub(crate) fn var_int(
         shift += 7;
         if last {
             if signed && shift < 64 {
-                value = crate::bits::sign_extend(value, shift) as u64;
+                value = crate::base::bits::sign_extend(value, shift) as u64;
             }
             return Ok((value, pos + 8 * (i as u64 + 1)));
         }
@@ -441,7 +441,7 @@ pub(crate) fn var_int(
 fn after_terminator(window: Window<'_>, pos: u64, unit: usize) -> Result<u64, DecodeError> {
     let bytes = window.whole_bytes().get((pos / 8) as usize..).unwrap_or(&[]);
     let len = match unit {
-        1 => crate::bits::find_zero(bytes),
+        1 => crate::base::bits::find_zero(bytes),
         _ => bytes.chunks_exact(unit).position(|u| u.iter().all(|b| *b == 0)).map(|i| i * unit),
     };
     match len {

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::error::Error;
+use crate::report::Error;
 
 /// The greatest number of errors that are kept.
 const MAX_ERRORS: usize = 4096;

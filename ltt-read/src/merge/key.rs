@@ -1,7 +1,7 @@
 //! Merge keys, by which events are ordered.
 
+use crate::base::time::Timestamp;
 use crate::cursor::Cursor;
-use crate::time::Timestamp;
 
 /// The key of a tracefile without further events, greater than every key of an event.
 pub(super) const END: u128 = u128::MAX;

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
+use crate::base::time::Timestamp;
 use crate::cursor::Cursor;
-use crate::error::Error;
-use crate::layout::header::skip::skip_interleaved;
-use crate::time::Timestamp;
+use crate::layout::record_skipper::skip_interleaved;
+use crate::report::Error;
 
 /// The number of tracefiles that are searched together. Larger groups are not faster.
 const GROUP_SIZE: usize = 4;

@@ -12,8 +12,10 @@ mod packetized;
 mod resolve;
 mod tsdl;
 
-pub use diagnostic::{Context, Diagnostic, LineColumn, MetadataError, Severity, Span};
+pub use diagnostic::{Context, Diagnostic, LineColumn, MetadataError, Severity};
 pub use nearest::nearest;
+
+pub use crate::schema::span::Span;
 
 pub(crate) use resolve::resolve;
 

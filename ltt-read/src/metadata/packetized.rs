@@ -8,8 +8,8 @@
 //! reserved bytes and the size of the header in bits: at least 44 bytes.
 
 use super::{Diagnostic, MetadataError, Span};
+use crate::base::uuid::Uuid;
 use crate::schema::ByteOrder;
-use crate::uuid::Uuid;
 
 const MAGIC: u32 = 0x75d1_1d57;
 const HEADER_SIZE: usize = 37;

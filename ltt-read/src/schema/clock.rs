@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Identity;
-use crate::uuid::Uuid;
+use crate::base::uuid::Uuid;
 
 /// The origin of a clock class: the meaning of time 0 before the clock's offset is added.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Scope;
-use crate::metadata::Span;
+use super::span::Span;
 
 /// The number of a value slot. The decoder keeps the value of a length or selector field
 /// in a slot until it decodes the field that depends on it.

@@ -9,6 +9,7 @@ mod clock;
 mod field_class;
 mod location;
 mod scope;
+pub(crate) mod span;
 
 pub use clock::{ClockClass, ClockOrigin};
 pub use field_class::{
@@ -21,7 +22,7 @@ pub use scope::Scope;
 
 use std::sync::Arc;
 
-use crate::uuid::Uuid;
+use crate::base::uuid::Uuid;
 
 /// An index of an event type in [`Schema::event_types`]. Dense per trace, so a table with
 /// an entry for each event type can be a plain array.

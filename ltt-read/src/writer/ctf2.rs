@@ -1,9 +1,9 @@
 //! Printing of a schema as the JSON text sequence of CTF 2.
 
+use super::clock::clock_offset;
 use super::error::WriteError;
 use super::fit::shallow;
 use super::json::{Object, array, string};
-use super::metadata::clock_offset;
 use crate::schema::{
     BitOrder, ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue,
     EventType, FieldClass, FieldKind, FixedLen, Identity, Integer, Length, LocationOrigin, Mapping,

@@ -2,8 +2,8 @@
 
 use super::error::WriteError;
 use super::{ctf2, tsdl};
-use crate::schema::{ByteOrder, ClockClass, Format, Schema};
-use crate::uuid::Uuid;
+use crate::base::uuid::Uuid;
+use crate::schema::{ByteOrder, Format, Schema};
 
 /// The magic number of metadata packets, in CTF 1.8 and CTF 2.
 const MAGIC: u32 = 0x75D1_1D57;
@@ -61,19 +61,6 @@ pub fn packetized_metadata(schema: &Schema, text: &str, packet_bytes: usize) -> 
         out.extend_from_slice(content);
     }
     out
-}
-
-/// Returns the offset of a clock in seconds and cycles, normalized to cycles from 0 to
-/// less than a second. Neither format allows negative cycles, and CTF 2 no cycles of a
-/// second or more.
-pub(super) fn clock_offset(clock: &ClockClass) -> (i64, i64) {
-    let (seconds, cycles) = (clock.offset_seconds, clock.offset_cycles);
-    if u64::try_from(cycles).is_ok_and(|cycles| cycles < clock.frequency) {
-        return (seconds, cycles);
-    }
-    let frequency = i128::from(clock.frequency.max(1));
-    let all = i128::from(seconds) * frequency + i128::from(cycles);
-    (all.div_euclid(frequency) as i64, all.rem_euclid(frequency) as i64)
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@
 //! The writer shares only the schema with the reader, so a round trip tests both.
 
 mod bits;
+mod clock;
 mod ctf2;
 mod demands;
 mod encode;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::base::uuid::Uuid;
 use crate::schema::{
     Array, BitOrder, Blob, ByteOrder, ClockClass, Dependency, DisplayBase, Encoding, EnvValue,
     FieldClass, FieldKind, FixedLen, Format, Integer, Length, Mapping, Role, Roles, Schema, Str,
     StreamClass, Variant, VariantOption,
 };
-use crate::uuid::Uuid;
 
 const LE: ByteOrder = ByteOrder::Little;
 const UUID: Uuid = Uuid(*b"LTTV trace uuid.");

@@ -2,8 +2,8 @@
 
 use super::bits::leb128_length;
 use super::value::FieldValue;
+use crate::base::uuid::Uuid;
 use crate::schema::{FieldClass, FieldKind, Role, Roles, StreamClass};
-use crate::uuid::Uuid;
 
 /// The magic number of packet headers.
 pub(super) const PACKET_MAGIC: u64 = 0xC1FC_1FC1;

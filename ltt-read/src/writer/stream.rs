@@ -15,8 +15,8 @@ use super::roles::{
 };
 use super::scopes::Scopes;
 use super::value::FieldValue;
+use crate::base::uuid::Uuid;
 use crate::schema::{EventType, EventTypeId, Role, Schema, Scope, StreamClass, StreamClassId};
-use crate::uuid::Uuid;
 
 /// The default limit of packet sizes in bytes.
 const PACKET_LIMIT: u64 = 1 << 20;

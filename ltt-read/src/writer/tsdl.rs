@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use super::clock::clock_offset;
 use super::error::WriteError;
 use super::fit::shallow;
-use super::metadata::clock_offset;
-use super::tsdl_names::{check_roles, escaped, identifier, quoted};
+use super::tsdl_names::{check_roles, escaped, identifier, inexpressible, quoted};
 use crate::schema::{
     ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue, EventType,
     FieldClass, FieldKind, FixedLen, Identity, Integer, Length, LocationOrigin, Mapping, PathStep,
@@ -32,10 +32,6 @@ pub(super) fn print(schema: &Schema) -> Printed<String> {
         print_event(&mut text, schema, event)?;
     }
     Ok(text)
-}
-
-pub(super) fn inexpressible(place: &str, what: impl Into<String>) -> WriteError {
-    WriteError::Inexpressible { place: place.to_owned(), format: "TSDL", what: what.into() }
 }
 
 fn refuse(place: &str, present: bool, what: &str) -> Printed<()> {

@@ -1,7 +1,6 @@
 //! Names in TSDL: keywords, escaping, and names with a role.
 
 use super::error::WriteError;
-use super::tsdl::inexpressible;
 use crate::schema::{Role, Roles, Scope};
 
 const KEYWORDS: [&str; 29] = [
@@ -35,6 +34,11 @@ const KEYWORDS: [&str; 29] = [
     "void",
     "volatile",
 ];
+
+/// Creates the error about a property that TSDL cannot express.
+pub(super) fn inexpressible(place: &str, what: impl Into<String>) -> WriteError {
+    WriteError::Inexpressible { place: place.to_owned(), format: "TSDL", what: what.into() }
+}
 
 fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();

@@ -5,7 +5,7 @@
 use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
 use super::version::Version;
-use crate::error::DecodeError;
+use crate::report::DecodeError;
 use crate::schema;
 
 /// The magic number in every block since version 0.3.

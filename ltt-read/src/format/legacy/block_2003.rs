@@ -4,7 +4,7 @@
 use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
 use super::block::NoHeader;
-use crate::error::DecodeError;
+use crate::report::DecodeError;
 use crate::schema;
 
 /// The ids of the events that the format itself defines.

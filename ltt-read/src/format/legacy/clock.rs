@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::double::{Double, PRECISION};
-use crate::time::Timestamp;
+use crate::base::time::Timestamp;
 
 const NS_PER_S: u64 = 1_000_000_000;
 

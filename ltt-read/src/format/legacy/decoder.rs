@@ -3,15 +3,15 @@
 use super::block::{BlockHeader, TraceHeader};
 use super::block_2003::{self, Block};
 use super::clock::TickClock;
-use super::event_header::{EventHeader, Form, Ids, align_up};
+use super::event_header::{EventHeader, Form, align_up};
 use super::interpolation::interpolate;
-use super::quick::Quick;
+use super::packing::{Packing, packing};
 use super::version::Version;
-use crate::error::DecodeError;
+use crate::base::time::Timestamp;
 use crate::format::packet::{Packet, PacketError};
 use crate::layout::program::Window;
+use crate::report::DecodeError;
 use crate::schema::{ByteOrder, EventTypeId, Schema, StreamClassId};
-use crate::time::Timestamp;
 
 /// The decoding parameters of the tracefiles of one trace.
 #[derive(Debug)]
@@ -41,16 +41,6 @@ pub(crate) struct FileKind {
     pub(crate) stream: StreamClassId,
     /// `true` for a compact channel of 1.0.
     pub(crate) compact: bool,
-}
-
-/// The packing of the events of one block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Packing {
-    form: Form,
-    /// The alignment of all payloads in bytes, minus 1 (before 2.0).
-    payload_mask: u8,
-    /// The fast path for most event headers (since 2.0).
-    pub(crate) quick: Option<Quick>,
 }
 
 /// A decoded event header, with positions in bits.
@@ -263,31 +253,4 @@ fn payload_masks(schema: &Schema) -> Box<[u8]> {
     let mask = |align: u32| u8::try_from(align / 8).unwrap_or(128).max(1) - 1;
     let payloads = schema.event_types.iter().map(|e| e.payload.as_ref());
     payloads.map(|p| p.map_or(0, |class| mask(class.align))).collect()
-}
-
-/// Returns the packing of the events of a block with this header.
-fn packing(trace: &TraceHeader, compact: bool, clock: TickClock) -> Packing {
-    let version = trace.version;
-    let arch = trace.alignment.min(trace.arch_size).checked_next_power_of_two().unwrap_or(1);
-    let mask = |size| version.align(trace.alignment, size) - 1;
-    let (form, payload_mask) = match version {
-        Version::Markers(_) => (Form::Markers { word: mask(4), tsc: mask(8) }, 0),
-        _ if compact => {
-            let align = if trace.alignment == 0 { 0 } else { 3 };
-            (Form::Compact { bits: trace.compact, align }, 0)
-        }
-        _ => {
-            let ids = if version.has_markers() { Ids::Marker } else { Ids::Facility };
-            let (wide_tsc, align) = (!trace.has_heartbeat, arch.max(1) - 1);
-            (Form::Heartbeat { wide_tsc, align, ids }, align)
-        }
-    };
-    let quick = match form {
-        Form::Markers { word, .. } => {
-            let big = trace.order == ByteOrder::Big;
-            Some(Quick { align_mask: 8 * u64::from(word) + 7, big, clock })
-        }
-        _ => None,
-    };
-    Packing { form, payload_mask, quick }
 }

@@ -4,10 +4,10 @@ use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
 use super::block::Compact;
 use super::block_2003::EVENT_HEADER;
-use crate::error::DecodeError;
+use crate::layout::clock::update_clock;
 use crate::layout::program::Window;
+use crate::report::DecodeError;
 use crate::schema;
-use crate::time::update_clock;
 
 /// The width of the clock in an event header of 2.0 to 2.6, in bits.
 pub(super) const TSC_BITS: u32 = 27;

@@ -1,7 +1,7 @@
 //! Times of events in a block of 2003, interpolated between both ends of the block.
 
 use super::double::Double;
-use crate::time::Timestamp;
+use crate::base::time::Timestamp;
 
 /// Computes the time of a tick count by linear interpolation between two ends of a block,
 /// each given as ticks and time. Rounds like LTTV, which computed ticks per nanosecond

@@ -8,8 +8,10 @@ mod decoder;
 mod double;
 mod event_header;
 mod interpolation;
+mod packing;
 mod quick;
 mod record;
 pub(crate) mod version;
 
-pub(crate) use decoder::{Decoder, FileKind, Packing};
+pub(crate) use decoder::{Decoder, FileKind};
+pub(crate) use packing::Packing;

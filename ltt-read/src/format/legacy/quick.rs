@@ -3,9 +3,9 @@
 
 use super::clock::TickClock;
 use super::event_header::{ID, ID_SIZE, ID_SIZE_TSC, TSC_BITS};
+use crate::layout::clock::update_clock;
 use crate::layout::header::QuickValues;
-use crate::layout::tables::IdTable;
-use crate::time::update_clock;
+use crate::layout::ids::IdTable;
 
 /// The parameters of the fast path for the events of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

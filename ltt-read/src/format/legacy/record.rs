@@ -2,11 +2,11 @@
 //! CTF.
 
 use super::decoder::Decoder;
-use crate::error::DecodeError;
 use crate::format::Record;
 use crate::format::packet::Packet;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::Tables;
+use crate::report::DecodeError;
 use crate::schema::Schema;
 
 impl Decoder {

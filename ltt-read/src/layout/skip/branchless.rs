@@ -4,9 +4,9 @@
 //! than all other work of skipping an event. Therefore bodies of fixed size, bodies with
 //! one string and bodies with one sequence are skipped by the same instructions.
 
-use super::byte_aligned::ByteStep;
-use crate::layout::region::Region;
-use crate::zeros::{NO_ZERO, zero_in};
+use super::byte_aligned::{ByteAlignedSkip, ByteStep};
+use crate::base::zeros::{NO_ZERO, zero_in};
+use crate::layout::phase::Phase;
 
 /// The layout of a body that starts at a byte boundary: fixed-size fields, one string or
 /// one sequence, and more fixed-size fields. All numbers are in bytes.
@@ -35,10 +35,15 @@ pub(crate) const LOOKAHEAD: usize = 2 * u8::MAX as usize + NO_ZERO as usize;
 const MAX_SIZE: u64 = 1 << 24;
 
 impl BranchlessSkip {
-    /// Creates the skip of a region; `None` if the region has another form.
-    pub(crate) fn new(region: &Region) -> Option<Self> {
-        let (step, tail) = match (region.fixed, &region.byte_aligned_skip) {
-            (Some(bits), _) => ByteStep::for_fixed_size(bits, region.start.phase)?,
+    /// Creates the skip of a region; `None` if the region has another form. `fixed` is the
+    /// size of the region in bits if it is constant.
+    pub(crate) fn new(
+        start: Phase,
+        fixed: Option<u64>,
+        byte_aligned: Option<&ByteAlignedSkip>,
+    ) -> Option<Self> {
+        let (step, tail) = match (fixed, byte_aligned) {
+            (Some(bits), _) => ByteStep::for_fixed_size(bits, start)?,
             (None, Some(skip)) => skip.single_step()?,
             (None, None) => return None,
         };

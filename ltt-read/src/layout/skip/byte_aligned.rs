@@ -4,8 +4,8 @@
 //! way, so that steps are smaller and need less work.
 
 use super::dynamic::{DynamicPart, DynamicSkip, Step};
-use crate::bits;
-use crate::layout::region::Phase;
+use crate::base::bits;
+use crate::layout::phase::Phase;
 use crate::layout::{FixedRead, WordRead};
 
 /// A sequence of steps, and the number of bytes after the last one.

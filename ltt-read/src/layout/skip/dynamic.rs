@@ -4,7 +4,7 @@
 //! elements whose length field directly precedes them, its program is equivalent to a
 //! sequence of steps from one dynamic part to the next. Errors are left to the program.
 
-use crate::bits;
+use crate::base::bits;
 use crate::layout::FixedRead;
 use crate::layout::program::{Op, Slot, Window};
 
@@ -117,8 +117,8 @@ impl DynamicSkip {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::phase::Phase;
     use crate::layout::program::{Scratch, run};
-    use crate::layout::region::Phase;
     use crate::layout::skip::{BranchlessSkip, ByteAlignedSkip};
     use crate::schema::{BitOrder, ByteOrder, FixedLen};
     use proptest::prelude::*;

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use super::common::{attributes, refuse_extensions};
 use super::draft;
 use super::json::{IntKind, Names, Node, Object, Result};
+use super::kind::{KINDS, Kind};
 use super::location::location;
 use super::scalar::{blob, fixed, flags, integer, ranges, text};
 use crate::metadata::nearest::nearest;
@@ -54,48 +55,6 @@ impl Contents {
         self.roles = self.roles.union(built.roles);
     }
 }
-
-/// The kinds of field classes, by the value of their `type` property.
-#[derive(Clone, Copy)]
-pub(super) enum Kind {
-    BitArray,
-    BitMap,
-    Bool,
-    Integer { signed: bool },
-    VarInteger { signed: bool },
-    Float,
-    NullTerminated,
-    StaticString,
-    DynamicString,
-    StaticBlob,
-    DynamicBlob,
-    StaticArray,
-    DynamicArray,
-    Structure,
-    Optional,
-    Variant,
-}
-
-const KINDS: &[(&str, Kind)] = &[
-    ("fixed-length-bit-array", Kind::BitArray),
-    ("fixed-length-bit-map", Kind::BitMap),
-    ("fixed-length-boolean", Kind::Bool),
-    ("fixed-length-unsigned-integer", Kind::Integer { signed: false }),
-    ("fixed-length-signed-integer", Kind::Integer { signed: true }),
-    ("variable-length-unsigned-integer", Kind::VarInteger { signed: false }),
-    ("variable-length-signed-integer", Kind::VarInteger { signed: true }),
-    ("fixed-length-floating-point-number", Kind::Float),
-    ("null-terminated-string", Kind::NullTerminated),
-    ("static-length-string", Kind::StaticString),
-    ("dynamic-length-string", Kind::DynamicString),
-    ("static-length-blob", Kind::StaticBlob),
-    ("dynamic-length-blob", Kind::DynamicBlob),
-    ("static-length-array", Kind::StaticArray),
-    ("dynamic-length-array", Kind::DynamicArray),
-    ("structure", Kind::Structure),
-    ("optional", Kind::Optional),
-    ("variant", Kind::Variant),
-];
 
 /// Lists property names, after those that every class has.
 macro_rules! properties {

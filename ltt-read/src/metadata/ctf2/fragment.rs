@@ -6,12 +6,12 @@ use super::attributes::{emf_uri, log_level};
 use super::class::{Built, Classes};
 use super::common::{attributes, identity, refuse_extensions};
 use super::json::{IntKind, Node, Result};
+use crate::base::uuid::Uuid;
 use crate::metadata::{Diagnostic, Span};
 use crate::schema::{
     ClockClass, ClockOrigin, EnvValue, EventType, Format, Role, Roles, Schema, StreamClass,
     StreamClassId,
 };
-use crate::uuid::Uuid;
 
 /// The kinds of fragments, by the value of their `type` property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,6 +10,7 @@ mod common;
 mod draft;
 mod fragment;
 mod json;
+mod kind;
 mod location;
 mod scalar;
 mod syntax;

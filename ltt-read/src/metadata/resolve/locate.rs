@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::check::Use;
+use super::needs::{Use, kind};
 use super::{Place, scope_name};
 use crate::metadata::nearest::nearest;
 use crate::metadata::{Diagnostic, Span, limits};
@@ -222,9 +222,7 @@ impl<'s> Locator<'s> {
                 }
             },
             _ => match names.first() {
-                Some(name) => {
-                    Err(format!("there is no `{name}` inside {}", super::check::kind(class)))
-                }
+                Some(name) => Err(format!("there is no `{name}` inside {}", kind(class))),
                 None => {
                     walk.targets.push((walk.place.clone(), class));
                     self.try_spend(PLACE_COST);

@@ -10,6 +10,7 @@
 mod apply;
 mod check;
 mod locate;
+mod needs;
 #[cfg(test)]
 mod tests;
 
@@ -23,8 +24,8 @@ use crate::schema::{
     Dependency, EventType, FieldClass, FieldKind, Format, Length, RangeSet, Schema, Scope, SlotId,
     StreamClass,
 };
-use check::Use;
 use locate::{Frame, Locator, PLACE_COST, Site};
+use needs::Use;
 
 /// Resolves every length and selector of a schema to a value slot.
 ///

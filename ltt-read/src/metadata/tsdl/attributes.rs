@@ -9,9 +9,9 @@ use super::literal;
 use super::parser::{Parser, byte_order};
 use super::scope::Names;
 use super::token::TokenKind;
+use crate::base::uuid::Uuid;
 use crate::metadata::Span;
 use crate::schema::ByteOrder;
-use crate::uuid::Uuid;
 
 /// Names separated by dots.
 pub(super) type Path<'a> = SmallVec<[&'a str; 4]>;

@@ -9,9 +9,9 @@ use super::error::{Error, Result, Within};
 use super::parser::{Parser, byte_order};
 use super::scope::{Names, Type};
 use super::token::{Keyword, TokenKind};
+use crate::base::uuid::Uuid;
 use crate::metadata::{Span, limits};
 use crate::schema::{ClockClass, ClockOrigin, EnvValue, FieldClass, FieldKind, Identity};
-use crate::uuid::Uuid;
 
 /// The declarations of the blocks.
 #[derive(Debug, Default)]

@@ -1,0 +1,380 @@
+//! Cursors: readers of one tracefile, event by event.
+
+mod packets;
+mod position;
+mod recover;
+mod seek;
+
+use std::sync::Arc;
+
+use crate::base::bits;
+use crate::base::source::{Source, prefetch};
+use crate::base::time::Timestamp;
+use crate::format::Packet;
+use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
+use crate::layout::program::{Scratch, Window};
+use crate::layout::tables::StreamTable;
+use crate::report::{DecodeError, Error};
+use crate::report::{Notice, NoticeKind};
+use crate::schema::EventTypeId;
+use crate::trace::Trace;
+use crate::trace::Tracefile;
+
+pub use position::Position;
+
+/// The distance in bytes past the current event at which data is prefetched: some events
+/// ahead. Hardware prefetchers follow sequential reads, but not across a page boundary,
+/// and a merge alternates between streams. Half and twice this distance perform as well.
+const PREFETCH_DISTANCE: usize = 192;
+
+/// A reader of one tracefile. Its current place is an event, the start of the tracefile
+/// or the end of it.
+///
+/// [`Trace::cursor`] creates a cursor. Cursors are independent of each other and cheap to
+/// clone; a clone has the same current event.
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut cursor = trace.cursor(0);
+/// let mut events = 0;
+/// while let Some(event) = cursor.next()? {
+///     println!("{:?} {}", event.timestamp(), event.event_type().name());
+///     events += 1;
+/// }
+/// # assert!(events > 0);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+///
+/// To continue after damage with the packets that are sound:
+///
+/// ```
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// let mut cursor = trace.cursor(0);
+/// loop {
+///     match cursor.advance() {
+///         Ok(true) => println!("{}", cursor.event().event_type().name()),
+///         Ok(false) => break,
+///         Err(error) => {
+///             eprintln!("{error}");
+///             if !cursor.skip_packet() {
+///                 break;
+///             }
+///         }
+///     }
+/// }
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cursor {
+    trace: Arc<Trace>,
+    /// The number of the trace among those that a merge reads.
+    trace_number: u32,
+    tracefile: u32,
+    state: State,
+    /// The index of the current file among those of the tracefile.
+    file: u32,
+    /// The bytes of that file, and the layouts of the packet's stream. Copies of the
+    /// handles are kept here so that the decoding loop need not reach them through the
+    /// trace.
+    source: Arc<Source>,
+    table: Option<Arc<StreamTable>>,
+    /// The current packet. It is a placeholder in the state `Start`, and after a packet
+    /// whose header could not be read.
+    packet: Packet,
+    /// The value of the default clock before the packet, in cycles.
+    packet_clock: u64,
+    /// The end of the packet's readable content, in bits; 0 unless `state` is `Packet`.
+    content_end: u64,
+    /// The start of the next event record or of the padding before it, in bits from the
+    /// packet's start.
+    next: u64,
+    /// The value of the default clock before that record, in cycles.
+    clock: u64,
+    scratch: Scratch,
+    current: Current,
+    last_timestamp: Timestamp,
+    notices: Vec<Notice>,
+    /// The number of notices that were dropped because too many were waiting.
+    notices_omitted: u64,
+    packets_entered: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before the first packet of `file`.
+    Start,
+    /// In `packet`.
+    Packet,
+    /// There was an error in `packet`. The packets after it may be readable.
+    Failed,
+    /// The content size of `packet` is damaged, but its events were found.
+    Recovered { events: u64 },
+    /// At the end of the tracefile, or after damage from which reading cannot continue.
+    End,
+}
+
+/// The current event of a cursor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Current {
+    /// The start of its header, in bits from the packet's start.
+    pub(crate) begin: u64,
+    pub(crate) event_type: EventTypeId,
+    pub(crate) timestamp: Option<Timestamp>,
+    pub(crate) cycles: u64,
+    /// The value of the default clock before its header, in cycles.
+    clock_before: u64,
+}
+
+impl Trace {
+    /// Creates a cursor before the first event of a tracefile.
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn cursor(self: &Arc<Self>, tracefile: usize) -> Cursor {
+        Cursor::new(self.clone(), tracefile)
+    }
+}
+
+impl Cursor {
+    pub(crate) fn new(trace: Arc<Trace>, tracefile: usize) -> Self {
+        let len = trace.tracefiles().len();
+        assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
+        let source = trace.tracefiles()[tracefile].files[0].source.clone();
+        Cursor {
+            trace,
+            source,
+            table: None,
+            trace_number: 0,
+            tracefile: tracefile as u32,
+            state: State::Start,
+            file: 0,
+            packet: Packet::none(),
+            packet_clock: 0,
+            content_end: 0,
+            next: 0,
+            clock: 0,
+            scratch: Scratch::default(),
+            current: Current {
+                begin: 0,
+                event_type: EventTypeId(0),
+                timestamp: None,
+                cycles: 0,
+                clock_before: 0,
+            },
+            last_timestamp: Timestamp::MIN,
+            notices: Vec::new(),
+            notices_omitted: 0,
+            packets_entered: 0,
+        }
+    }
+
+    /// Sets the number of the trace among those that a merge reads.
+    pub(crate) fn with_trace_number(self, number: usize) -> Self {
+        Cursor { trace_number: number as u32, ..self }
+    }
+
+    pub(crate) fn trace_number(&self) -> usize {
+        self.trace_number as usize
+    }
+
+    /// Returns the trace that the cursor reads.
+    pub fn trace(&self) -> &Arc<Trace> {
+        &self.trace
+    }
+
+    /// Returns the tracefile that the cursor reads.
+    pub fn tracefile(&self) -> &Tracefile {
+        &self.trace.tracefiles()[self.tracefile as usize]
+    }
+
+    /// Returns the index of that tracefile in [`Trace::tracefiles`].
+    pub fn tracefile_index(&self) -> usize {
+        self.tracefile as usize
+    }
+
+    /// Returns the current packet; `None` before the first packet, after the last one,
+    /// and after an error.
+    pub fn packet(&self) -> Option<&Packet> {
+        (self.state == State::Packet).then_some(&self.packet)
+    }
+
+    /// Reads the next event. Returns `true` if there is one, which [`event`](Self::event)
+    /// then returns, and `false` after the last one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if the bytes that follow are not a sound event record or packet:
+    /// see [`next`](Self::next).
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool, Error> {
+        if self.advance_quickly().is_some() {
+            return Ok(true);
+        }
+        self.advance_slowly()
+    }
+
+    /// Reads the next event of any form, or enters the next packet.
+    #[inline(never)]
+    fn advance_slowly(&mut self) -> Result<bool, Error> {
+        loop {
+            if self.state == State::Packet && self.next < self.content_end {
+                let decoder = self.trace.decoder();
+                if decoder.is_padding(&self.packet, self.next, self.content_end) {
+                    self.next = self.content_end;
+                    continue;
+                }
+                return match self.read_event() {
+                    Ok(()) => Ok(true),
+                    Err(kind) => Err(self.fail(kind)),
+                };
+            }
+            if !self.next_packet()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads the next event if its header has one of the forms for this and the event has
+    /// no anomaly. Otherwise returns `None` and changes nothing.
+    #[inline(always)]
+    pub(crate) fn advance_quickly(&mut self) -> Option<()> {
+        if self.table.as_deref()?.quick.is_none() {
+            return self.advance_by_packet_form();
+        }
+        self.advance_by::<OfStream>()
+    }
+
+    /// [`advance_quickly`](Self::advance_quickly) for the form that depends on the packet.
+    #[inline(never)] // keeps the code path of the other form short
+    fn advance_by_packet_form(&mut self) -> Option<()> {
+        match self.advance_by::<OfPacket<true>>() {
+            Some(()) => Some(()),
+            None => self.advance_by_any_packet_form(),
+        }
+    }
+
+    /// Reads an event that is not plain. This is a function of its own because it makes
+    /// calls: the plain path then need not save registers for them.
+    #[inline(never)]
+    fn advance_by_any_packet_form(&mut self) -> Option<()> {
+        self.advance_by::<OfPacket<false>>()
+    }
+
+    /// Reads the next event if its header has the form `F`.
+    #[inline(always)]
+    fn advance_by<F: HeaderForm>(&mut self) -> Option<()> {
+        let table = self.table.as_deref()?;
+        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let header = F::header(table, &self.packet, data, self.next, self.clock)?;
+        let entry = header.entry;
+        *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
+        let end = match entry.fixed() {
+            Some(bits) => header.end + bits,
+            None if F::FIXED => return None,
+            None => {
+                let window = Window { data, end: self.content_end };
+                let body = self.trace.tables().ready_body(entry)?;
+                body.region.end(window, header.end, &mut self.scratch)?
+            }
+        };
+        if end > self.content_end || header.time < self.last_timestamp {
+            return None;
+        }
+        self.current = Current {
+            begin: header.begin,
+            event_type: entry.event(),
+            timestamp: Some(header.time),
+            cycles: header.cycles,
+            clock_before: self.clock,
+        };
+        prefetch(data, (end / 8) as usize + PREFETCH_DISTANCE);
+        self.next = end;
+        self.clock = header.cycles;
+        self.last_timestamp = header.time;
+        Some(())
+    }
+
+    /// Decodes the record at `next`: its header, its type and the end of its body.
+    fn read_event(&mut self) -> Result<(), DecodeError> {
+        let decoder = self.trace.decoder();
+        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        let window = Window { data, end: self.content_end };
+        let (packet, scratch) = (&self.packet, &mut self.scratch);
+        let record = decoder.record(packet, window, self.next, self.clock, scratch)?;
+        self.current = Current {
+            begin: record.begin,
+            event_type: record.event_type,
+            timestamp: record.timestamp,
+            cycles: record.cycles,
+            clock_before: self.clock,
+        };
+        self.next = record.end;
+        self.clock = record.clock;
+        if let Some(now) = record.timestamp {
+            if now < self.last_timestamp {
+                self.note(NoticeKind::ClockBackwards { from: self.last_timestamp, to: now });
+            }
+            self.last_timestamp = now;
+        }
+        Ok(())
+    }
+
+    /// Returns the time of the last event that had one, since the last seek;
+    /// [`Timestamp::MIN`] if there is none.
+    pub(crate) fn last_timestamp(&self) -> Timestamp {
+        self.last_timestamp
+    }
+
+    /// Returns the number of packets entered so far.
+    pub(crate) fn packets_entered(&self) -> u64 {
+        self.packets_entered
+    }
+
+    #[inline(always)]
+    pub(crate) fn current(&self) -> &Current {
+        &self.current
+    }
+
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    pub(crate) fn packet_unchecked(&self) -> &Packet {
+        &self.packet
+    }
+
+    pub(crate) fn window(&self) -> Window<'_> {
+        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        Window { data, end: self.content_end }
+    }
+
+    /// Returns the bytes of the file, and the offset of the packet in them.
+    #[inline(always)]
+    pub(crate) fn data_and_begin(&self) -> (&[u8], usize) {
+        (self.source.bytes(), self.packet.offset as usize)
+    }
+
+    /// Reads the packet's little-endian bits from `pos` on, at least 57 of them.
+    #[inline(always)]
+    pub(crate) fn word_le(&self, pos: u64) -> u64 {
+        let byte = (self.packet.offset as usize).wrapping_add((pos >> 3) as usize);
+        bits::word(self.source.bytes(), byte) >> (pos & 7)
+    }
+
+    /// Returns the index of the current file among those of the tracefile.
+    pub(crate) fn file_index(&self) -> usize {
+        self.file as usize
+    }
+
+    /// Returns the number of bytes of the tracefile that have been read.
+    pub(crate) fn bytes_done(&self) -> u64 {
+        let files = &self.tracefile().files;
+        if self.state == State::End {
+            return self.tracefile().size();
+        }
+        let before: u64 =
+            files[..self.file as usize].iter().map(|f| f.source.bytes().len() as u64).sum();
+        before + self.packet.offset + self.next / 8
+    }
+}

@@ -1,0 +1,329 @@
+//! Access to the contents of an event: all fields in order ([`visit`]), by name
+//! ([`value`]) or by handle ([`field`]).
+
+mod field;
+mod field_path;
+mod owned;
+mod range_test;
+mod value;
+mod value_text;
+mod visit;
+mod walk;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::base::time::Timestamp;
+use crate::cursor::{Cursor, Position};
+use crate::format::Packet;
+use crate::layout::region::Region;
+use crate::report::Error;
+use crate::schema::{EventType, EventTypeId, Scope};
+use crate::trace::{Trace, Tracefile};
+
+use value::View;
+use walk::{bytes, first_zero, scalar};
+
+pub use field::Field;
+pub use field_path::FieldStep;
+pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};
+pub use range_test::{RangeTest, RangeTests};
+pub use value::{ArrayView, StructView, Value, labels};
+pub use visit::{StrValue, Visitor};
+
+impl Cursor {
+    /// Reads the next event and returns it; `None` after the last one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if the bytes that follow are not a sound event record or packet.
+    /// After that, the cursor returns `None` unless [`skip_packet`](Self::skip_packet)
+    /// finds a packet or a file to continue with.
+    #[allow(clippy::should_implement_trait)] // events borrow the cursor
+    pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
+        match self.advance()? {
+            true => Ok(Some(Event::new(self))),
+            false => Ok(None),
+        }
+    }
+
+    /// Returns the current event.
+    ///
+    /// Valid only directly after [`advance`](Self::advance) returned `Ok(true)`.
+    /// Otherwise the event has no meaning, and its methods may panic.
+    #[inline(always)]
+    pub fn event(&self) -> Event<'_> {
+        Event::new(self)
+    }
+}
+
+/// The current event of a cursor.
+///
+/// An event borrows its cursor. Only its header and its size have been decoded. All of
+/// its bytes are known to be within its packet, so reading its fields cannot fail.
+///
+/// | to read | use |
+/// |---|---|
+/// | a field of few events | [`field`](Self::field), [`scope`](Self::scope) |
+/// | some fields of many events | [`integer`](Self::integer), [`get`](Self::get) with a [`Field`] |
+/// | all fields | [`visit`](Self::visit) |
+/// | after the cursor has moved, or in another thread | [`to_owned_event`](Self::to_owned_event) |
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'a> {
+    cursor: &'a Cursor,
+}
+
+impl<'a> Event<'a> {
+    #[inline(always)]
+    pub(crate) fn new(cursor: &'a Cursor) -> Self {
+        Event { cursor }
+    }
+
+    /// Returns the id of its event type, which can be used as an index into tables.
+    #[inline(always)]
+    pub fn type_id(&self) -> EventTypeId {
+        self.cursor.current().event_type
+    }
+
+    /// Returns its event type.
+    pub fn event_type(&self) -> &'a EventType {
+        self.trace().event_type(self.type_id())
+    }
+
+    /// Returns its timestamp; `None` if its stream has no clock.
+    #[inline(always)]
+    pub fn timestamp(&self) -> Option<Timestamp> {
+        self.cursor.current().timestamp
+    }
+
+    /// Returns the clock value of its timestamp, in cycles; `None` if its stream has no
+    /// clock.
+    pub fn cycles(&self) -> Option<u64> {
+        self.timestamp().map(|_| self.cursor.current().cycles)
+    }
+
+    /// Returns the trace that contains it.
+    pub fn trace(&self) -> &'a Arc<Trace> {
+        self.cursor.trace()
+    }
+
+    /// Returns the tracefile that contains it.
+    pub fn tracefile(&self) -> &'a Tracefile {
+        self.cursor.tracefile()
+    }
+
+    /// Returns the index of its trace among those that a [`Merge`](crate::Merge) reads; 0
+    /// for the event of a cursor that belongs to no merge.
+    #[inline]
+    pub fn trace_index(&self) -> usize {
+        self.cursor.trace_number()
+    }
+
+    /// Returns the index of its tracefile in [`Trace::tracefiles`].
+    pub fn tracefile_index(&self) -> usize {
+        self.cursor.tracefile_index()
+    }
+
+    /// Returns the index of its file among those of its tracefile.
+    pub fn file_index(&self) -> usize {
+        self.cursor.file_index()
+    }
+
+    /// Returns the packet that contains it.
+    pub fn packet(&self) -> &'a Packet {
+        self.cursor.packet_unchecked()
+    }
+
+    /// Returns the position before it: a cursor that seeks this position reads it next.
+    pub fn position(&self) -> Position {
+        self.cursor.position_of_event()
+    }
+
+    /// Returns the offset of its header in its file, in bits.
+    pub fn offset(&self) -> u64 {
+        self.cursor.packet_unchecked().offset * 8 + self.cursor.current().begin
+    }
+
+    /// Returns `true` if its type has fields in a scope.
+    pub fn has_scope(&self, scope: Scope) -> bool {
+        self.root(scope).is_some()
+    }
+
+    /// Visits the root structure of a scope and all fields in it, or nothing if the event
+    /// has no such scope. [`Visitor`] has an example.
+    pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
+        let Some((region, root)) = self.root(scope) else { return };
+        let Some(view) = self.view(scope, region) else { return };
+        let (first, end) = region.nodes[root].cues;
+        walk::visit(region, (first as usize, end as usize), view.window, &view.slots, visitor);
+    }
+
+    /// Visits its common context, its specific context and its payload, if it has them:
+    /// all scopes that change from event to event. Faster than one [`visit`](Self::visit)
+    /// for each.
+    #[inline]
+    pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
+        let Some(body) = self.trace().tables().compiled_body(self.type_id()) else { return };
+        let (region, slots) = (&body.region, &*self.cursor.scratch().slots);
+        walk::visit(region, (0, region.cues.len()), self.cursor.window(), slots, visitor);
+    }
+
+    /// Returns the root structure of a scope; `None` if the event has no such scope.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// # let mut cursor = trace.cursor(0);
+    /// # let event = cursor.next()?.expect("an event");
+    /// use ltt_read::schema::Scope;
+    ///
+    /// for (info, value) in event.scope(Scope::Payload).iter().flat_map(|s| s.members()) {
+    ///     println!("{}: {value:?}", info.name().unwrap_or_default());
+    /// }
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn scope(&self, scope: Scope) -> Option<StructView<'a>> {
+        let (region, root) = self.root(scope)?;
+        match self.view(scope, region)?.value(root)? {
+            Value::Struct(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of a field, given its handle; `None` if this event has another
+    /// type or the field is absent from it.
+    pub fn get(&self, field: &Field) -> Option<Value<'a>> {
+        let (region, _) = self.root_for(field)?;
+        let view = self.view(field.scope, region)?;
+        if !field.conditions.iter().all(|c| c.holds(&view.slots)) {
+            return None;
+        }
+        let node = &region.nodes[field.node as usize];
+        if node.is_compound() {
+            return self.compound(view, field);
+        }
+        let pos = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(scalar(node, pos, view.window, &view.slots).into())
+    }
+
+    /// Returns the value of an integer field as 64 bits, sign-extended if signed, given
+    /// its handle. This is the fastest way to read an integer. `None` if this event has
+    /// another type, or if the field is absent or not an integer of fixed length.
+    #[inline]
+    pub fn integer(&self, field: &Field) -> Option<u64> {
+        if field.event_type != self.type_id() {
+            return None;
+        }
+        let Some(read) = field.plain else { return self.integer_slowly(field) };
+        let slots = &*self.cursor.scratch().slots;
+        let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(read.value(self.cursor.word_le(pos)))
+    }
+
+    /// [`integer`](Self::integer) for fields that cannot be read by a single load.
+    #[cold]
+    #[inline(never)]
+    fn integer_slowly(&self, field: &Field) -> Option<u64> {
+        let read = field.place.integer?;
+        if !field.rest.is_empty() {
+            return None;
+        }
+        if field.scope == Scope::EventHeader {
+            return self.get(field)?.as_i64().map(|v| v as u64);
+        }
+        let slots = &self.cursor.scratch().slots;
+        if !field.conditions.iter().all(|c| c.holds(slots)) {
+            return None;
+        }
+        let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(read.value(self.cursor.window().data, pos))
+    }
+
+    /// Returns `true` if all tests hold, or if there are none. The tests must be of
+    /// fields of this event's type. Faster than reading the fields.
+    #[inline]
+    pub fn all_in_range(&self, tests: &RangeTests) -> bool {
+        debug_assert!(tests.event_type().is_none_or(|of| of == self.type_id()));
+        let (data, begin) = self.cursor.data_and_begin();
+        let hold = tests.hold_vectorized(data, begin, &self.cursor.scratch().slots);
+        hold.unwrap_or_else(|| self.all_in_range_slowly(tests))
+    }
+
+    #[inline(never)]
+    fn all_in_range_slowly(&self, tests: &RangeTests) -> bool {
+        let (data, begin) = self.cursor.data_and_begin();
+        tests.hold(data, begin, &self.cursor.scratch().slots)
+    }
+
+    /// Returns all bytes of a text or blob of constant length, given its handle. This is
+    /// the fastest way to read it. The terminator of a text and the bytes after it are
+    /// included. `None` if this event has another type, or if the field is not in every
+    /// event of its type or has no constant length.
+    #[inline]
+    pub fn bytes(&self, field: &Field) -> Option<&'a [u8]> {
+        if field.event_type != self.type_id() {
+            return None;
+        }
+        let len = field.bytes?;
+        let slots = &*self.cursor.scratch().slots;
+        let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(bytes(self.cursor.window().data, pos, len))
+    }
+
+    /// Returns a UTF-8 text of constant length up to its terminator, given its handle.
+    /// This is the fastest way to read it. The bytes need not be valid UTF-8. `None` if
+    /// this event has another type, or if the field is [not such a
+    /// text](Field::is_plain_text).
+    #[inline]
+    pub fn text(&self, field: &Field) -> Option<&'a [u8]> {
+        let text = self.bytes(field).filter(|_| field.is_text)?;
+        Some(&text[..first_zero(text).unwrap_or(text.len())])
+    }
+
+    /// Returns the value of the first field with a name among the members of the payload,
+    /// the specific context, the common context and the packet context, in this order.
+    /// This looks the name up each time; [`Trace::field`] returns a handle for repeated
+    /// use.
+    pub fn field(&self, name: &str) -> Option<Value<'a>> {
+        let scopes =
+            [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
+        scopes.into_iter().find_map(|s| self.scope(s)?.get(name))
+    }
+
+    fn root_for(&self, field: &Field) -> Option<(&'a Region, usize)> {
+        (field.event_type == self.type_id()).then(|| self.root(field.scope))?
+    }
+
+    /// Returns the value of a compound field or of a field in it. The compound may be in an
+    /// array element with an anchor of its own.
+    fn compound(&self, mut view: View<'a>, field: &Field) -> Option<Value<'a>> {
+        let node = &view.region.nodes[field.node as usize];
+        let place = view.slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        if node.anchor != field.place.anchor {
+            let mut slots = view.slots.into_owned();
+            slots.resize(slots.len().max(view.region.slots as usize), 0);
+            slots[node.anchor as usize] = place - node.offset;
+            view.slots = slots.into();
+        }
+        view.resolve(field.node as usize, &field.rest)
+    }
+
+    fn view(&self, scope: Scope, region: &'a Region) -> Option<View<'a>> {
+        let window = self.cursor.window();
+        let scratch = self.cursor.scratch();
+        let slots = if scope == Scope::EventHeader {
+            // Reading in order decodes only the id and the clock of a header.
+            let mut scratch = scratch.clone();
+            region.run(window, self.cursor.current().begin, &mut scratch).ok()?;
+            Cow::Owned(scratch.slots)
+        } else {
+            Cow::Borrowed(scratch.slots.as_slice())
+        };
+        Some(View { region, window, slots })
+    }
+
+    fn root(&self, scope: Scope) -> Option<(&'a Region, usize)> {
+        let trace = &**self.trace();
+        let stream = self.packet().stream_class;
+        trace.tables().scope(trace.schema(), stream, Some(self.type_id()), scope)
+    }
+}

@@ -1,0 +1,461 @@
+//! Walks over the fields of a region, calling a visitor.
+
+use super::visit::{StrValue, Visitor};
+use crate::base::bits;
+use crate::layout::cue::{Base, Cue, CueKind};
+use crate::layout::node::{Elements, Node, NodeKind};
+use crate::layout::program::{Scratch, Slot, Window, run_element, var_int};
+use crate::layout::region::Region;
+use crate::schema::Encoding;
+
+/// Visits the fields of the cues `first..end`.
+#[inline(always)]
+pub(crate) fn visit<V: Visitor>(
+    region: &Region,
+    (first, end): (usize, usize),
+    window: Window<'_>,
+    slots: &[u64],
+    v: &mut V,
+) {
+    let (nodes, cues) = (&*region.nodes, &*region.cues);
+    if region.moves_anchors {
+        let mut slots = slots.to_vec();
+        slots.resize(slots.len().max(region.slots as usize), 0);
+        let slots = Scratch { slots, ..Scratch::default() };
+        Walk { nodes, cues, window, slots }.nested((first as u32, end as u32), v);
+        return;
+    }
+    let calls = Cues { cues, nodes, window, slots };
+    if let Some(pause) = calls.call::<_, true>(first, end, v) {
+        // In a function of its own, because most regions have no dynamic fields and then
+        // need no registers for it.
+        Walk { nodes, cues, window, slots }.resume(pause, end, v);
+    }
+}
+
+/// A node whose visitor calls depend on data, and the end of its cues.
+type Dynamic = (u32, u32);
+
+/// The bytes after a base in which numbers are read without further bounds checks.
+type BaseBytes = [u8; Base::REACH + 8];
+
+/// Cues, and all data for their visitor calls.
+#[derive(Clone, Copy)]
+struct Cues<'a> {
+    cues: &'a [Cue],
+    nodes: &'a [Node],
+    window: Window<'a>,
+    slots: &'a [u64],
+}
+
+impl Cues<'_> {
+    /// Makes the visitor calls of the cues `first..end` up to the first that depends on
+    /// data, which is returned. With `FAR`, numbers are read without bounds checks. Near
+    /// the end of the data, [`call_at_end`](Self::call_at_end) then makes the remaining
+    /// calls.
+    #[inline(always)]
+    fn call<V: Visitor, const FAR: bool>(
+        self,
+        mut first: usize,
+        end: usize,
+        v: &mut V,
+    ) -> Option<Dynamic> {
+        let Cues { cues, nodes, window, slots } = self;
+        let data = window.data;
+        'bases: loop {
+            let with_base = cues.get(first..end)?;
+            let base = with_base.first()?;
+            let begin = slots[base.anchor as usize].wrapping_add(base.base);
+            let bytes_at_base = data.get((begin / 8) as usize..).and_then(|b| b.first_chunk());
+            let bytes_at_base: &BaseBytes = match bytes_at_base {
+                Some(bytes) => bytes,
+                None if FAR => return self.call_at_end(first, end, v),
+                None => &[0; _],
+            };
+            for Cue { kind, offset, info, .. } in with_base {
+                macro_rules! number {
+                    ($number:ident, $at:expr) => {
+                        $number::from_le_bytes(match FAR {
+                            true => number_bytes(bytes_at_base, $at),
+                            false => load(data, begin.wrapping_add(8 * u64::from($at))),
+                        })
+                    };
+                }
+                match *kind {
+                    CueKind::U8 { at } => v.uint(info, number!(u8, at).into()),
+                    CueKind::U16 { at } => v.uint(info, number!(u16, at).into()),
+                    CueKind::U32 { at } => v.uint(info, number!(u32, at).into()),
+                    CueKind::U64 { at } => v.uint(info, number!(u64, at)),
+                    CueKind::I32 { at } => v.sint(info, number!(i32, at).into()),
+                    CueKind::I64 { at } => v.sint(info, number!(i64, at)),
+                    CueKind::F64 { at } => v.float(info, number!(f64, at)),
+                    CueKind::Utf8 { end } => {
+                        let pos = begin.wrapping_add(*offset);
+                        let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
+                        let bytes = bytes(data, pos, len);
+                        v.string(info, StrValue { bytes, encoding: Encoding::Utf8 });
+                    }
+                    CueKind::Text { len } => {
+                        let bytes = bytes(data, begin.wrapping_add(*offset), len.into());
+                        v.string(info, text(bytes, Encoding::Utf8));
+                    }
+                    CueKind::Scalar { node } => {
+                        let pos = begin.wrapping_add(*offset);
+                        visit_scalar(&nodes[node as usize], pos, window, slots, v);
+                    }
+                    CueKind::BeginStruct => v.begin_struct(info),
+                    CueKind::EndStruct => v.end_struct(info),
+                    CueKind::Base { next } => {
+                        first = next as usize;
+                        continue 'bases;
+                    }
+                    CueKind::Dynamic { node, next } => return Some((node, next)),
+                }
+            }
+            return None;
+        }
+    }
+
+    /// Makes the visitor calls close to the end of the data, with a bounds check for each
+    /// number.
+    #[cold]
+    #[inline(never)]
+    fn call_at_end<V: Visitor>(self, first: usize, end: usize, v: &mut V) -> Option<Dynamic> {
+        self.call::<_, false>(first, end, v)
+    }
+}
+
+/// Returns the bytes of a number. No bounds check is needed, because the array is long enough
+/// for every value of `at`.
+#[inline(always)]
+fn number_bytes<const N: usize>(bytes: &BaseBytes, at: u8) -> [u8; N] {
+    bytes[at as usize..].first_chunk().copied().unwrap_or([0; N])
+}
+
+/// The slots of a walk. Most regions only read them; regions with arrays of compound
+/// elements change the anchors of elements.
+trait Slots {
+    fn all(&self) -> &[u64];
+    /// Returns the scratch for element programs; `None` if the slots are only read.
+    fn scratch(&mut self) -> Option<&mut Scratch>;
+}
+
+impl Slots for &[u64] {
+    #[inline(always)]
+    fn all(&self) -> &[u64] {
+        self
+    }
+    fn scratch(&mut self) -> Option<&mut Scratch> {
+        None
+    }
+}
+
+impl Slots for Scratch {
+    #[inline(always)]
+    fn all(&self) -> &[u64] {
+        &self.slots
+    }
+    fn scratch(&mut self) -> Option<&mut Scratch> {
+        Some(self)
+    }
+}
+
+/// A walk over the fields of one region of one packet.
+struct Walk<'a, S> {
+    nodes: &'a [Node],
+    cues: &'a [Cue],
+    window: Window<'a>,
+    slots: S,
+}
+
+impl<'a, S: Slots> Walk<'a, S> {
+    /// Makes the visitor calls of the cues `first..end`.
+    #[inline(never)]
+    fn nested<V: Visitor>(&mut self, (first, end): (u32, u32), v: &mut V) {
+        let (first, end) = (first as usize, end as usize);
+        if let Some(pause) = self.cues().call::<_, true>(first, end, v) {
+            self.resume(pause, end, v);
+        }
+    }
+
+    /// Makes the visitor calls from one that depends on data up to the cue `end`.
+    #[inline(never)]
+    fn resume<V: Visitor>(&mut self, mut pause: Dynamic, end: usize, v: &mut V) {
+        loop {
+            let (node, next) = pause;
+            self.dynamic(&self.nodes[node as usize], v);
+            match self.cues().call::<_, true>(next as usize, end, v) {
+                Some(next) => pause = next,
+                None => return,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn cues(&self) -> Cues<'_> {
+        let Walk { nodes, cues, window, .. } = *self;
+        Cues { cues, nodes, window, slots: self.slots.all() }
+    }
+
+    /// Visits an array, a variant or an option.
+    #[inline(never)]
+    fn dynamic<V: Visitor>(&mut self, node: &'a Node, v: &mut V) {
+        let nodes = self.nodes;
+        let (info, slots) = (&node.info, self.slots.all());
+        // The field's own cue is followed by those of the fields in it.
+        let (first, end) = (node.cues.0 as usize + 1, node.next as usize);
+        match &node.kind {
+            NodeKind::Array { len, elements } => {
+                let len = len.get(slots);
+                let begin = slots[node.anchor as usize].wrapping_add(node.offset);
+                v.begin_array(info, len);
+                if let Some(element) = self.cues.get(first) {
+                    self.elements(element, (first as u32, node.cues.1), len, elements, begin, v);
+                }
+                v.end_array(info);
+            }
+            NodeKind::Variant { chosen } => {
+                let chosen = slots[*chosen as usize] as usize;
+                v.begin_variant(info, chosen);
+                let options = node.info.index() + 1;
+                if let Some(option) = sibling(nodes, options, end, chosen) {
+                    self.nested(nodes[option].cues, v);
+                }
+                v.end_variant(info);
+            }
+            NodeKind::Option { chosen } => {
+                let is_present = slots[*chosen as usize] != 0;
+                v.begin_option(info, is_present);
+                if is_present {
+                    self.nested((first as u32, node.cues.1), v);
+                }
+                v.end_option(info);
+            }
+            _ => {}
+        }
+    }
+
+    /// Visits the `len` elements of an array, the first of which starts at `begin`. `cue`
+    /// is the first of the elements' `cues`, and `layout` is their layout.
+    fn elements<V: Visitor>(
+        &mut self,
+        cue: &Cue,
+        cues: (u32, u32),
+        len: u64,
+        layout: &Elements,
+        begin: u64,
+        v: &mut V,
+    ) {
+        match layout {
+            Elements::Fixed { stride, .. } if cue.is_scalar() => {
+                self.scalars(cue, begin, len, *stride, v);
+            }
+            Elements::Fixed { stride, anchor } => {
+                for i in 0..len {
+                    let Some(scratch) = self.slots.scratch() else { return };
+                    set(scratch, *anchor, begin + i * stride);
+                    self.nested(cues, v);
+                }
+            }
+            Elements::Dynamic(program) => {
+                let mut pos = begin;
+                for _ in 0..len {
+                    let Some(scratch) = self.slots.scratch() else { return };
+                    match run_element(program, self.window, pos, scratch) {
+                        Ok(end) => pos = end,
+                        Err(_) => return, // ran without error when the event was read
+                    }
+                    self.nested(cues, v);
+                }
+            }
+        }
+    }
+
+    /// Visits the elements of an array of scalars.
+    fn scalars<V: Visitor>(&self, cue: &Cue, begin: u64, len: u64, stride: u64, v: &mut V) {
+        let (data, info) = (self.window.data, &cue.info);
+        match cue.kind {
+            CueKind::U8 { .. } if stride == 8 => {
+                load_each(data, begin, len, |b| v.uint(info, u8::from_le_bytes(b).into()));
+            }
+            CueKind::U16 { .. } if stride == 16 => {
+                load_each(data, begin, len, |b| v.uint(info, u16::from_le_bytes(b).into()));
+            }
+            CueKind::U32 { .. } if stride == 32 => {
+                load_each(data, begin, len, |b| v.uint(info, u32::from_le_bytes(b).into()));
+            }
+            CueKind::U64 { .. } if stride == 64 => {
+                load_each(data, begin, len, |b| v.uint(info, u64::from_le_bytes(b)));
+            }
+            CueKind::I32 { .. } if stride == 32 => {
+                load_each(data, begin, len, |b| v.sint(info, i32::from_le_bytes(b).into()));
+            }
+            CueKind::I64 { .. } if stride == 64 => {
+                load_each(data, begin, len, |b| v.sint(info, i64::from_le_bytes(b)));
+            }
+            _ => {
+                let (window, slots) = (self.window, self.slots.all());
+                let node = &self.nodes[info.index()];
+                (0..len).for_each(|i| visit_scalar(node, begin + i * stride, window, slots, v));
+            }
+        }
+    }
+}
+
+/// Visits a scalar field.
+#[inline(never)] // keeps the loop over the frequent kinds small
+fn visit_scalar<V: Visitor>(node: &Node, pos: u64, window: Window<'_>, slots: &[u64], v: &mut V) {
+    let info = &node.info;
+    match scalar(node, pos, window, slots) {
+        Scalar::Uint(value) => v.uint(info, value),
+        Scalar::Sint(value) => v.sint(info, value),
+        Scalar::Bool(value) => v.boolean(info, value),
+        Scalar::Bits(value) => v.bits(info, value),
+        Scalar::Float(value) => v.float(info, value),
+        Scalar::Str(value) => v.string(info, value),
+        Scalar::Blob(value) => v.blob(info, value),
+    }
+}
+
+/// Reads the bytes of a field that starts and ends at byte boundaries; zeros past the end
+/// of the data.
+#[inline(always)]
+fn load<const N: usize>(data: &[u8], pos: u64) -> [u8; N] {
+    let byte = (pos / 8) as usize;
+    match data.get(byte..byte + N).and_then(|bytes| bytes.as_array()) {
+        Some(bytes) => *bytes,
+        None => [0; N],
+    }
+}
+
+/// Calls `each` with `len` successive fields of `N` bytes.
+#[inline(always)]
+fn load_each<const N: usize>(data: &[u8], pos: u64, len: u64, mut each: impl FnMut([u8; N])) {
+    let fields = bytes(data, pos, len.saturating_mul(N as u64)).as_chunks().0;
+    fields.iter().for_each(|field| each(*field));
+}
+
+/// Returns the node of the `n`th of the siblings `first..end`.
+pub(crate) fn sibling(nodes: &[Node], first: usize, end: usize, n: usize) -> Option<usize> {
+    let mut i = first;
+    for _ in 0..n {
+        i = nodes.get(i)?.next as usize;
+    }
+    (i < end).then_some(i)
+}
+
+/// Finds the child of a structure or variant by name. Returns its node and its number.
+pub(crate) fn child(nodes: &[Node], parent: usize, name: &str) -> Option<(usize, u64)> {
+    let (mut i, mut number) = (parent + 1, 0);
+    while i < nodes[parent].next as usize {
+        if nodes[i].info.name() == Some(name) {
+            return Some((i, number));
+        }
+        (i, number) = (nodes[i].next as usize, number + 1);
+    }
+    None
+}
+
+/// The value of a scalar field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Scalar<'a> {
+    Uint(u64),
+    Sint(i64),
+    Bool(bool),
+    Bits(u64),
+    Float(f64),
+    Str(StrValue<'a>),
+    Blob(&'a [u8]),
+}
+
+/// Reads the value of a scalar field at a position.
+#[inline(always)]
+pub(crate) fn scalar<'a>(node: &Node, pos: u64, window: Window<'a>, slots: &[u64]) -> Scalar<'a> {
+    let data = window.data;
+    match &node.kind {
+        NodeKind::Uint(read) => Scalar::Uint(read.raw(data, pos)),
+        NodeKind::Sint(read) => Scalar::Sint(read.value(data, pos) as i64),
+        NodeKind::Bool(read) => Scalar::Bool(read.raw(data, pos) != 0),
+        NodeKind::Bits(read) => Scalar::Bits(read.raw(data, pos)),
+        NodeKind::Float32(_) | NodeKind::Float64(_) | NodeKind::FloatOther(_) => {
+            Scalar::Float(float(node, data, pos))
+        }
+        // A variable-length integer was decoded without error when the event was read.
+        NodeKind::VarUint => Scalar::Uint(var_int(window, pos, false).map_or(0, |v| v.0)),
+        NodeKind::VarSint => Scalar::Sint(var_int(window, pos, true).map_or(0, |v| v.0) as i64),
+        NodeKind::Terminated { encoding, end } => {
+            let end = slots[*end as usize] / 8;
+            let len = end.saturating_sub(pos / 8 + u64::from(encoding.unit_size()));
+            Scalar::Str(StrValue { bytes: bytes(data, pos, len), encoding: *encoding })
+        }
+        NodeKind::Text { encoding, len } => {
+            Scalar::Str(text(bytes(data, pos, len.get(slots)), *encoding))
+        }
+        NodeKind::Blob { len } => Scalar::Blob(bytes(data, pos, len.get(slots))),
+        NodeKind::Struct
+        | NodeKind::Array { .. }
+        | NodeKind::Variant { .. }
+        | NodeKind::Option { .. } => Scalar::Blob(&[]),
+    }
+}
+
+/// Returns `len` bytes from the bit position `pos` on; none if they are not all within the
+/// data.
+#[inline(always)]
+pub(crate) fn bytes(data: &[u8], pos: u64, len: u64) -> &[u8] {
+    let first = (pos / 8) as usize;
+    let end = first.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
+    data.get(first..end).unwrap_or(&[])
+}
+
+fn set(scratch: &mut Scratch, slot: Slot, value: u64) {
+    scratch.slots[slot as usize] = value;
+}
+
+/// Returns the text of a field of given length, up to the first null code unit.
+#[inline(always)]
+fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
+    let unit = encoding.unit_size() as usize;
+    let len = match unit {
+        1 => first_zero(bytes),
+        _ => bytes.chunks_exact(unit).position(|u| u.iter().all(|b| *b == 0)).map(|i| i * unit),
+    };
+    StrValue { bytes: &bytes[..len.unwrap_or(bytes.len())], encoding }
+}
+
+/// Returns the index of the first null byte. Texts of fixed length are too short for a
+/// vectorised search to be worth its start.
+#[inline(always)]
+pub(crate) fn first_zero(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 0xff;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (i, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest set bit is in the first byte that is 0.
+        let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
+        if zeros != 0 {
+            return Some(8 * i + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    Some(8 * words.len() + rest.iter().position(|byte| *byte == 0)?)
+}
+
+#[inline(never)] // rare, and long
+fn float(node: &Node, data: &[u8], pos: u64) -> f64 {
+    match &node.kind {
+        NodeKind::Float32(read) => f64::from(f32::from_bits(read.raw(data, pos) as u32)),
+        NodeKind::Float64(read) => f64::from_bits(read.raw(data, pos)),
+        NodeKind::FloatOther(read) if read.bits() == 16 => {
+            bits::half_to_f64(read.raw(data, pos) as u16)
+        }
+        NodeKind::FloatOther(read) => {
+            let (first, second) = (read.raw(data, pos), read.raw(data, pos + 64));
+            if read.is_big() {
+                bits::quad_to_f64(first, second)
+            } else {
+                bits::quad_to_f64(second, first)
+            }
+        }
+        _ => f64::NAN,
+    }
+}

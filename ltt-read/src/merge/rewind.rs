@@ -1,0 +1,143 @@
+//! Rewinding of a merge: to before the current event, or to saved positions.
+
+use super::{Damage, Merge, NO_CURSOR, seek_all};
+use crate::base::time::Timestamp;
+use crate::cursor::{Cursor, Position};
+use crate::event::Event;
+
+impl Merge {
+    /// Un-reads the current event: [`next`](Self::next) returns it again. Does nothing if
+    /// there is no event since the last call or seek.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let traces = ltt_read::open_all(path)?;
+    /// let mut merge = ltt_read::Merge::new(&traces);
+    /// let first = merge.next().map(|event| event.timestamp());
+    /// merge.unread();
+    /// assert_eq!(merge.next().map(|event| event.timestamp()), first);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    #[inline]
+    pub fn unread(&mut self) {
+        self.current = NO_CURSOR;
+        self.tree.mark_winner_untested();
+    }
+
+    /// Returns the current event, which is the last one returned; `None` before the first
+    /// event, after the last one, after a seek and after [`unread`](Self::unread).
+    #[inline]
+    pub fn current(&self) -> Option<Event<'_>> {
+        self.cursors.get(self.current as usize).map(Cursor::event)
+    }
+
+    /// Returns the index of the current event's tracefile among those of all traces, from
+    /// 0. If there is no current event, this is greater than every index.
+    #[inline(always)]
+    pub fn current_tracefile(&self) -> usize {
+        self.current as usize
+    }
+
+    /// Returns the positions of all tracefiles, those of the first trace first. The
+    /// position is before the current event for its tracefile, and before the next event
+    /// for each of the others.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let traces = ltt_read::open_all(path)?;
+    /// # let mut merge = ltt_read::Merge::new(&traces);
+    /// let time = merge.next().map(|event| event.timestamp());
+    /// let positions = merge.positions();
+    /// while merge.next().is_some() {}
+    /// merge.seek_positions(&positions);
+    /// assert_eq!(merge.next().map(|event| event.timestamp()), time);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn positions(&self) -> Vec<Position> {
+        self.cursors.iter().map(|cursor| cursor.undelivered_position(self.loaded)).collect()
+    }
+
+    /// Returns the positions of all tracefiles, those of the first trace first, after the
+    /// current event: see [`positions`](Self::positions).
+    pub fn positions_after(&self) -> Vec<Position> {
+        let position = |(number, cursor): (usize, &Cursor)| {
+            cursor.undelivered_position(self.loaded && number != self.current as usize)
+        };
+        self.cursors.iter().enumerate().map(position).collect()
+    }
+
+    /// Returns the position after the current event in its tracefile; `None` if there is
+    /// no current event.
+    pub fn position_after(&self) -> Option<Position> {
+        self.cursors.get(self.current as usize).map(Cursor::position)
+    }
+
+    /// Seeks a position in the order of all events that is given by a position in one
+    /// tracefile: before or after an event whose [time of delivery](Self::delivery_time)
+    /// is `time`. The other tracefiles seek that time. No tracefile is left out
+    /// afterwards.
+    pub fn seek_delivery(&mut self, time: Timestamp, tracefile: usize, place: Position) {
+        self.note_indexes();
+        self.left_out.clear();
+        let Self { cursors, damage, .. } = self;
+        let own = tracefile.min(cursors.len());
+        let (before, rest) = cursors.split_at_mut(own);
+        let (own, after) = rest.split_at_mut(rest.len().min(1));
+        // Events of equal times are ordered by tracefile.
+        match time.as_ns().checked_add(1) {
+            Some(next) => {
+                let next = Timestamp::from_ns(next);
+                seek_all(before.iter_mut(), next, |error| damage.keep(error));
+            }
+            None => before.iter_mut().for_each(|cursor| seek(cursor, Position::END, damage)),
+        }
+        own.iter_mut().for_each(|cursor| seek(cursor, place, damage));
+        seek_all(after.iter_mut(), time, |error| damage.keep(error));
+        self.reset_order();
+    }
+
+    /// Leaves out all tracefiles except those for which `wanted` returns `true`, given
+    /// their index. The cursors of the left-out tracefiles do not move. The current event
+    /// may belong to a left-out tracefile, so there is no current event after this call.
+    pub fn retain_tracefiles(&mut self, wanted: impl FnMut(usize) -> bool) {
+        if self.current().is_some() {
+            self.next();
+            self.unread();
+        }
+        self.left_out = (0..self.cursors.len()).map(wanted).map(|wanted| !wanted).collect();
+        if self.loaded {
+            self.remove_left_out();
+        }
+    }
+
+    /// Includes all tracefiles again and seeks positions, as
+    /// [`seek_positions`](Self::seek_positions) does.
+    pub fn read_whole(&mut self, positions: &[Position]) {
+        self.left_out.clear();
+        self.seek_positions(positions);
+    }
+
+    /// Seeks positions that were returned by [`positions`](Self::positions) for a merge
+    /// of the same traces. Tracefiles without a position do not move. If a packet cannot
+    /// be entered again, the error is kept for [`errors`](Self::errors).
+    pub fn seek_positions(&mut self, positions: &[Position]) {
+        for (cursor, position) in self.cursors.iter_mut().zip(positions) {
+            seek(cursor, *position, &mut self.damage);
+        }
+        self.reset_order();
+    }
+
+    /// Returns the number of packets entered so far, including repetitions after seeks.
+    /// This measures the work of seeks.
+    pub fn packets_entered(&self) -> u64 {
+        self.cursors.iter().map(|cursor| cursor.packets_entered()).sum()
+    }
+}
+
+/// Seeks a position in a tracefile, or the end of its packet if that cannot be entered.
+fn seek(cursor: &mut Cursor, position: Position, damage: &mut Damage) {
+    if let Err(error) = cursor.seek(position) {
+        damage.keep(error);
+        cursor.skip_packet();
+    }
+}

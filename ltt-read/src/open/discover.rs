@@ -1,0 +1,174 @@
+//! Discovery of traces below directories.
+
+use std::collections::VecDeque;
+use std::fs::FileType;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+
+use super::entries::{Entry, MAX_DEPTH, entries};
+use super::file_id::FileId;
+use super::findings::{Findings, OnFailure};
+use super::legacy;
+use crate::report::{Error, NoticeKind};
+
+/// Returns the directories at or below `path` that contain a `metadata` file or are
+/// [legacy](crate::legacy) traces, sorted by path.
+///
+/// LTTng writes a session as several traces: one in `kernel`, and one for each user or
+/// process in `ust/…`. Symbolic links to directories are followed, but each directory is
+/// searched only once. Hidden directories are skipped.
+///
+/// # Errors
+///
+/// [`Error::Io`] if `path` or a directory below it cannot be read, [`Error::TooDeep`] if
+/// there are directories more than 16 deep, [`Error::NotATrace`] if nothing is found.
+/// [`OpenOptions::open_all_of`](crate::OpenOptions::open_all_of) can continue after the
+/// first two.
+pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
+    let mut findings = Findings::new(OnFailure::Stop);
+    let mut search = Search::default();
+    search.add(path.as_ref(), &mut findings)?;
+    Ok(search.found.into_iter().map(|found| found.dir).collect())
+}
+
+/// A search for traces at or below several paths.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    /// The traces found so far, sorted by path within each given path.
+    pub(crate) found: Vec<Found>,
+    /// The directories that were searched, with the path by which each was reached.
+    searched: HashMap<FileId, PathBuf>,
+    /// The number of given paths.
+    paths: usize,
+}
+
+/// A directory that contains a trace.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) dir: PathBuf,
+    /// The index of the given path that led to it.
+    pub(crate) given: usize,
+    /// `true` if the trace has a format before CTF.
+    pub(crate) is_legacy: bool,
+}
+
+/// A directory that remains to be searched.
+struct PendingDir {
+    dir: PathBuf,
+    depth: usize,
+}
+
+impl Search {
+    /// Searches at and below another path. Traces in directories that were searched
+    /// before are noted as duplicates.
+    pub(crate) fn add(&mut self, path: &Path, findings: &mut Findings) -> Result<(), Error> {
+        let (first, failures) = (self.found.len(), findings.failures.len());
+        let given = self.paths;
+        self.paths += 1;
+        let io = |error| Error::Io { path: path.to_owned(), error };
+        let Some(metadata) = findings.keep(path.metadata().map_err(io))? else { return Ok(()) };
+        // A file is not a trace, but users may give the path of the `metadata` file.
+        if !metadata.is_dir() {
+            let reason = "path is a file, expected the directory that contains `metadata`";
+            return findings.fail(Error::NotATrace { path: path.to_owned(), reason });
+        }
+        let mut again = Vec::new();
+        let mut next = vec![PendingDir { dir: path.to_owned(), depth: 0 }];
+        // Links are searched last, so that they are reported as the duplicates.
+        let mut links = VecDeque::new();
+        while let Some(at) = next.pop().or_else(|| links.pop_front()) {
+            let metadata = at.dir.metadata();
+            let id = metadata.and_then(|metadata| FileId::new(&at.dir, &metadata));
+            let io = |error| Error::Io { path: at.dir.clone(), error };
+            let Some(id) = findings.keep(id.map_err(io))? else { continue };
+            if let Some(before) = self.searched.get(&id) {
+                again.push((at.dir, before.clone()));
+                continue;
+            }
+            self.searched.insert(id, at.dir.clone());
+            self.enter(at, given, &mut next, &mut links, findings)?;
+        }
+        self.found[first..].sort_by(|a, b| a.dir.cmp(&b.dir));
+        let mut has_traces = self.found.len() > first || findings.failures.len() > failures;
+        for (dir, before) in again {
+            if self.found.iter().any(|found| found.dir.starts_with(&before)) {
+                findings.note(&dir, NoticeKind::Duplicate { first: before.into() });
+                has_traces = true;
+            }
+        }
+        if has_traces {
+            return Ok(());
+        }
+        let reason = "no `metadata` file and no LTTng 0.x trace in this directory or below";
+        findings.fail(Error::NotATrace { path: path.to_owned(), reason })
+    }
+
+    /// Reads a directory: adds it to the results if it is a trace, and its subdirectories
+    /// to `next` or `links`.
+    fn enter(
+        &mut self,
+        at: PendingDir,
+        given: usize,
+        next: &mut Vec<PendingDir>,
+        links: &mut VecDeque<PendingDir>,
+        findings: &mut Findings,
+    ) -> Result<(), Error> {
+        if is_legacy(&at.dir) {
+            // Its subdirectories are parts of the trace.
+            self.found.push(Found { dir: at.dir, given, is_legacy: true });
+            return Ok(());
+        }
+        let Some(entries) = findings.keep(entries(&at.dir))? else { return Ok(()) };
+        let is_metadata = |entry: &Entry| {
+            entry.name() == b"metadata" && entry.kind.as_ref().is_ok_and(FileType::is_file)
+        };
+        let has_metadata = entries.iter().any(is_metadata);
+        if has_metadata {
+            self.found.push(Found { dir: at.dir.clone(), given, is_legacy: false });
+        }
+        let mut below = Vec::new();
+        for entry in entries {
+            if entry.name().starts_with(b".") {
+                continue;
+            }
+            let is_dir = match &entry.kind {
+                Ok(kind) => kind.is_dir(),
+                // In a trace, the entry is one of its data stream files and is reported
+                // when these are opened. Elsewhere a broken link is harmless and only
+                // noted.
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let is_metadata = entry.name() == b"metadata";
+                    if entry.is_link && !has_metadata && !is_metadata {
+                        findings.note(&entry.path, NoticeKind::BrokenLink);
+                    } else if is_metadata {
+                        findings.fail(entry.into_error())?;
+                    }
+                    continue;
+                }
+                Err(_) if has_metadata => continue,
+                Err(_) => {
+                    findings.fail(entry.into_error())?;
+                    continue;
+                }
+            };
+            if !is_dir {
+                continue;
+            }
+            if at.depth == MAX_DEPTH {
+                findings.fail(Error::TooDeep { path: entry.path })?;
+                continue;
+            }
+            let dir = PendingDir { dir: entry.path, depth: at.depth + 1 };
+            if entry.is_link { links.push_back(dir) } else { below.push(dir) }
+        }
+        next.extend(below.into_iter().rev());
+        Ok(())
+    }
+}
+
+/// Returns `true` if a directory is a trace in a format before CTF.
+pub(crate) fn is_legacy(dir: &Path) -> bool {
+    !dir.join("metadata").is_file() && legacy::is_trace(dir)
+}

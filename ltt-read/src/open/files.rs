@@ -1,0 +1,74 @@
+//! The files of traces, each opened once.
+
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+
+use super::entries::entries;
+use super::file_id::FileId;
+use super::findings::Findings;
+use crate::base::source::{Access, Source};
+use crate::report::{Error, NoticeKind};
+
+/// An opener of the files of traces, which opens each file once.
+#[derive(Debug, Default)]
+pub(crate) struct FilesOnce {
+    opened: HashMap<FileId, PathBuf>,
+    /// The number of files that were not opened again.
+    pub(crate) duplicates: usize,
+}
+
+impl FilesOnce {
+    /// Opens a file; `None` if it is empty. If it is open already, notes this and returns
+    /// `None`.
+    pub(crate) fn open(
+        &mut self,
+        path: &Path,
+        access: Access,
+        findings: &mut Findings,
+    ) -> Result<Option<Source>, Error> {
+        let io = |error| Error::Io { path: path.to_owned(), error };
+        let identify = || {
+            let metadata = path.metadata()?;
+            Ok((metadata.len(), FileId::new(path, &metadata)?))
+        };
+        let Some((len, id)) = findings.keep(identify().map_err(io))? else { return Ok(None) };
+        if len == 0 {
+            return Ok(None);
+        }
+        if let Some(first) = self.opened.get(&id) {
+            self.duplicates += 1;
+            findings.note(path, NoticeKind::Duplicate { first: first.as_path().into() });
+            return Ok(None);
+        }
+        let Some(source) = findings.keep(Source::open(path, access).map_err(io))? else {
+            return Ok(None);
+        };
+        self.opened.insert(id, path.to_owned());
+        Ok(Some(source))
+    }
+}
+
+/// Opens the data stream files of a trace directory, sorted by name, without empty files.
+pub(crate) fn data_files(
+    dir: &Path,
+    access: Access,
+    once: &mut FilesOnce,
+    findings: &mut Findings,
+) -> Result<Vec<(PathBuf, Source)>, Error> {
+    let mut files = Vec::new();
+    for entry in findings.keep(entries(dir))?.unwrap_or_default() {
+        if entry.name() == b"metadata" || entry.name().starts_with(b".") {
+            continue;
+        }
+        match &entry.kind {
+            Ok(kind) if kind.is_file() => {
+                let source = once.open(&entry.path, access, findings)?;
+                files.extend(source.map(|source| (entry.path, source)));
+            }
+            Ok(_) => {}
+            Err(_) => findings.fail(entry.into_error())?,
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,7 @@
+//! Errors, which stop reading, and notices, which do not.
+
+mod error;
+mod notice;
+
+pub use error::{DecodeError, Error, Place};
+pub use notice::{Notice, NoticeKind};

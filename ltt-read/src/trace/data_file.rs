@@ -1,0 +1,72 @@
+//! Files of a tracefile.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::source::Source;
+use crate::base::time::Timestamp;
+use crate::format::{Decoder, FileKind, Packet, PacketError};
+use crate::layout::program::Scratch;
+
+/// One file of a tracefile.
+#[derive(Debug)]
+pub(crate) struct DataFile {
+    pub(crate) path: Arc<Path>,
+    pub(crate) source: Arc<Source>,
+    /// The path at which LTTng would store its index.
+    pub(crate) index_path: PathBuf,
+    pub(crate) first_begin: Option<Timestamp>,
+    pub(crate) kind: FileKind,
+}
+
+impl DataFile {
+    /// Reads the header and context of the packet at a byte offset. `clock` is the value
+    /// of the default clock before it.
+    pub(crate) fn packet(
+        &self,
+        decoder: &Decoder,
+        offset: u64,
+        number: u64,
+        clock: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Packet, PacketError> {
+        decoder.packet(self.kind, self.source.bytes(), offset, number, clock, scratch)
+    }
+
+    /// Returns the key by which the files of a tracefile are ordered: their time if they
+    /// have one, then the tracer's numbering.
+    pub(crate) fn key(&self) -> impl Ord + '_ {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        (self.first_begin, self.path.parent(), split_name(&name, false).1, &self.path)
+    }
+}
+
+/// Splits a file name of LTTng into channel and CPU: `CHANNEL_CPU` or, with `rotated`,
+/// `CHANNEL_CPU_NUMBER`. The CPU is `None` if the name has another form.
+pub(crate) fn split_name(name: &str, rotated: bool) -> (&str, Option<u32>) {
+    let number = |s: &str| s.bytes().all(|b| b.is_ascii_digit()).then(|| s.parse().ok()).flatten();
+    let Some((rest, last)) = name.rsplit_once('_') else { return (name, None) };
+    let Some(last) = number(last) else { return (name, None) };
+    if rotated
+        && let Some((channel, cpu)) = rest.rsplit_once('_')
+        && let Some(cpu) = number(cpu)
+    {
+        return (channel, Some(cpu));
+    }
+    (rest, Some(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_split() {
+        assert_eq!(split_name("channel0_3", false), ("channel0", Some(3)));
+        assert_eq!(split_name("my_chan_11", false), ("my_chan", Some(11)));
+        assert_eq!(split_name("chan_2_0", true), ("chan", Some(2)));
+        assert_eq!(split_name("stream", false), ("stream", None));
+        assert_eq!(split_name("a_b", false), ("a_b", None));
+        assert_eq!(split_name("a_99999999999", false), ("a_99999999999", None));
+    }
+}

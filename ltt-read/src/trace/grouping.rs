@@ -1,0 +1,187 @@
+//! Grouping of files into tracefiles, and their names.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::data_file::{DataFile, split_name};
+use super::duplicates::follows;
+use super::packet_index::Indexes;
+use super::tracefile::Tracefile;
+use crate::base::source::Source;
+use crate::base::time::Timestamp;
+use crate::format::{Decoder, FileKind, Packet};
+use crate::layout::node::NodeKind;
+use crate::layout::program::Scratch;
+use crate::layout::tables::Tables;
+use crate::schema::StreamClassId;
+
+/// The number of packets at the start of a file that are searched for a readable one,
+/// which determines the file's stream.
+const DAMAGED_PACKETS: u64 = 64;
+
+/// Groups the files of a trace into tracefiles, sorted by channel and CPU.
+pub(crate) fn tracefiles(
+    decoder: &Decoder,
+    files: impl IntoIterator<Item = (PathBuf, Source)>,
+) -> Vec<Tracefile> {
+    let mut tracefiles = Vec::new();
+    for (path, source) in files {
+        add_file(&mut tracefiles, decoder, &path, source);
+    }
+    join_by_sequence(&mut tracefiles, decoder);
+    for t in &mut tracefiles {
+        t.files.sort_by(|a, b| a.key().cmp(&b.key()));
+    }
+    name_tracefiles(&mut tracefiles);
+    tracefiles.sort_by(|a, b| {
+        let key = |t: &Tracefile| (t.channel.clone(), t.cpu, t.files[0].path.clone());
+        key(a).cmp(&key(b))
+    });
+    tracefiles
+}
+
+/// The properties of a stream, from the first readable packet of a file.
+struct First {
+    class: StreamClassId,
+    id: Option<u64>,
+    begin: Timestamp,
+    cpu: Option<u32>,
+}
+
+impl First {
+    fn read(decoder: &Decoder, bytes: &[u8]) -> Option<First> {
+        let (mut scratch, mut offset) = (Scratch::default(), 0);
+        for number in 0..DAMAGED_PACKETS {
+            match decoder.packet(FileKind::Ctf, bytes, offset, number, 0, &mut scratch) {
+                Ok(packet) => {
+                    return Some(First {
+                        class: packet.stream_class,
+                        id: packet.stream_id,
+                        begin: packet.start.unwrap_or(Timestamp::MIN),
+                        cpu: cpu_of(&decoder.tables, &packet, bytes, &scratch),
+                    });
+                }
+                Err(error) => offset += error.size?,
+            }
+        }
+        None
+    }
+}
+
+/// Returns the CPU number in the packet context.
+fn cpu_of(tables: &Tables, packet: &Packet, bytes: &[u8], scratch: &Scratch) -> Option<u32> {
+    let table = &tables.streams[packet.stream_class.index()];
+    let nodes = &table.packet_context.as_ref()?.nodes;
+    // The root is the first node; its members follow.
+    let end = nodes.first()?.next as usize;
+    let members = std::iter::successors(Some(1), |i| Some(nodes.get(*i)?.next as usize))
+        .take_while(|i| *i < end);
+    let node = members.map(|i| &nodes[i]).find(|node| node.info.name() == Some("cpu_id"))?;
+    let (NodeKind::Uint(read) | NodeKind::Sint(read)) = node.kind else { return None };
+    let data = bytes.get(packet.offset as usize..)?;
+    let value = read.value(data, scratch.slots[node.anchor as usize] + node.offset);
+    u32::try_from(value).ok()
+}
+
+/// Adds a file to the tracefile that its first packet belongs to, or to a new one.
+fn add_file(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder, path: &Path, source: Source) {
+    let first = First::read(decoder, source.bytes());
+    let mut index_name = path.file_name().unwrap_or_default().to_owned();
+    index_name.push(".idx");
+    let file = DataFile {
+        path: path.into(),
+        index_path: path.with_file_name("index").join(index_name),
+        first_begin: first.as_ref().map(|first| first.begin),
+        source: Arc::new(source),
+        kind: FileKind::Ctf,
+    };
+    let class = first.as_ref().map(|first| first.class);
+    let id = first.as_ref().and_then(|first| first.id);
+    let cpu = first.and_then(|first| first.cpu);
+    let same = |t: &&mut Tracefile| id.is_some() && t.stream_class == class && t.stream_id == id;
+    match tracefiles.iter_mut().find(same) {
+        Some(t) => {
+            t.files.push(file);
+            t.cpu = t.cpu.or(cpu);
+        }
+        None => tracefiles.push(Tracefile {
+            name: String::new(),
+            channel: String::new(),
+            cpu,
+            process: None,
+            stream_class: class,
+            stream_id: id,
+            files: vec![file],
+            duplicates: OnceLock::new(),
+            index: Indexes::default(),
+        }),
+    }
+}
+
+/// Joins files whose packets have no stream id, if their names and the sequence numbers
+/// of their packets show that they are one stream.
+fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder) {
+    let mut alone: Vec<Tracefile> =
+        tracefiles.extract_if(.., |t| t.stream_id.is_none() && t.stream_class.is_some()).collect();
+    alone.sort_by(|a, b| a.files[0].key().cmp(&b.files[0].key()));
+    let first = tracefiles.len();
+    for t in alone {
+        let is_next = |before: &&mut Tracefile| {
+            let Some(last) = before.files.last() else { return false };
+            before.stream_class == t.stream_class
+                && before.cpu == t.cpu
+                && may_follow(&last.path, &t.files[0].path)
+                && follows(decoder, last, &t.files[0])
+        };
+        match tracefiles[first..].iter_mut().find(is_next) {
+            Some(before) => before.files.extend(t.files),
+            None => tracefiles.push(t),
+        }
+    }
+}
+
+/// Returns `true` if two files may belong to one stream according to their names: if they
+/// have the same name in two directories, or are two of the files `CHANNEL_CPU_NUMBER`.
+fn may_follow(a: &Path, b: &Path) -> bool {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (a_name, b_name) = (name(a), name(b));
+    if a.parent() != b.parent() {
+        return a_name == b_name;
+    }
+    let stream = |name: &str| {
+        let (channel, cpu) = split_name(name, true);
+        rotated(name).map(|_| (channel.to_owned(), cpu))
+    };
+    stream(&a_name).is_some() && stream(&a_name) == stream(&b_name)
+}
+
+/// Returns the two numbers at the end of a name of the form `CHANNEL_CPU_NUMBER`.
+fn rotated(name: &str) -> Option<(u32, u32)> {
+    let (rest, last) = split_name(name, false);
+    Some((split_name(rest, false).1?, last?))
+}
+
+/// Sets the name, channel and CPU of tracefiles. The CPU is the one in the packets or,
+/// without that, the one in the files' names.
+fn name_tracefiles(tracefiles: &mut [Tracefile]) {
+    let name =
+        |file: &DataFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let has_several = |t: &Tracefile| t.files.iter().any(|file| name(file) != t.name);
+    // The channels whose files rotate. Some of their streams may have only one file yet.
+    let mut rotating = Vec::new();
+    for t in &mut *tracefiles {
+        t.name = name(&t.files[0]);
+        let is_second =
+            rotated(&t.name).is_some_and(|(cpu, number)| cpu != number && t.cpu == Some(cpu));
+        if is_second || has_several(t) {
+            rotating.push(split_name(&t.name, true).0.to_owned());
+        }
+    }
+    for t in tracefiles {
+        let (channel, cpu) = split_name(&t.name, true);
+        let agrees = t.cpu.is_none() || t.cpu == cpu;
+        let rotates = rotating.iter().any(|r| r == channel) && agrees || has_several(t);
+        let (channel, cpu) = split_name(&t.name, rotates);
+        (t.channel, t.cpu) = (channel.to_owned(), t.cpu.or(cpu));
+    }
+}

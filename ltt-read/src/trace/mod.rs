@@ -1,0 +1,191 @@
+//! Traces: a schema and the tracefiles that it describes.
+
+mod data_file;
+mod duplicates;
+mod grouping;
+mod packet_index;
+mod packet_times;
+mod tracefile;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::source::Source;
+use crate::base::uuid::Uuid;
+use crate::format::Decoder;
+use crate::layout::tables::Tables;
+use crate::metadata::{self, Diagnostic};
+use crate::report::Error;
+use crate::schema::{EventType, EventTypeId, Schema};
+
+use grouping::tracefiles;
+
+pub(crate) use data_file::DataFile;
+pub(crate) use duplicates::{DuplicateRun, files_overlap, times_overlap};
+pub(crate) use packet_index::{Declared, Indexes};
+pub use packet_index::{Index, IndexEntry};
+pub use packet_times::PacketTimes;
+pub(crate) use packet_times::TimedPacket;
+pub use tracefile::{Tracefile, UserProcess};
+
+/// The default of
+/// [`OpenOptions::verify_times_up_to`](crate::OpenOptions::verify_times_up_to), in bytes.
+pub(crate) const SMALL: u64 = 16 << 20;
+
+/// A trace: the data that one tracer recorded in one session.
+///
+/// A trace is immutable and shared by reference counting between any number of
+/// [`Cursor`](crate::Cursor)s in any threads. Opening it reads the metadata. The layout of an event type
+/// is compiled at its first event, and the packet index of a tracefile is built when it
+/// is first needed.
+///
+/// ```
+/// use ltt_read::Trace;
+///
+/// let trace = Trace::open(
+///     # /*
+///     "my-session/kernel",
+///     # */
+///     # concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel")
+/// )?;
+/// println!("recorded by {:?}", trace.schema().env_str("tracer_name"));
+/// for tracefile in trace.tracefiles() {
+///     println!("{} on CPU {:?}: {} bytes", tracefile.channel(), tracefile.cpu(), tracefile.size());
+/// }
+/// # assert_eq!(trace.tracefiles().len(), 16);
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Trace {
+    paths: Vec<PathBuf>,
+    decoder: Decoder,
+    tracefiles: Vec<Tracefile>,
+    warnings: Vec<Diagnostic>,
+    /// The size in bytes up to which all events are read to determine the times of
+    /// packets.
+    verified: u64,
+}
+
+impl Trace {
+    /// Creates a trace from files in memory: the bytes of its metadata, and the name and
+    /// bytes of each data stream file. This is for tests and for traces that are not in a
+    /// file system.
+    ///
+    /// ```
+    /// let metadata = br#"/* CTF 1.8 */
+    ///     trace { major = 1; minor = 8; byte_order = le; };
+    ///     event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
+    /// let trace = ltt_read::Trace::from_memory(metadata, [("stream".to_owned(), vec![7, 8])])?;
+    /// let mut cursor = trace.cursor(0);
+    /// let tick = cursor.next()?.expect("an event a byte");
+    /// assert_eq!(tick.field("n").and_then(|n| n.as_u64()), Some(7));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Metadata`] if the metadata is invalid, [`Error::Unsupported`] if no decoder
+    /// can be compiled from it.
+    pub fn from_memory(
+        metadata: &[u8],
+        files: impl IntoIterator<Item = (String, Vec<u8>)>,
+    ) -> Result<Arc<Trace>, Error> {
+        let wrong = |e| Error::Metadata { path: "metadata".into(), error: Box::new(e) };
+        let parsed = metadata::parse(metadata).map_err(wrong)?;
+        let files = files.into_iter().filter(|(_, bytes)| !bytes.is_empty());
+        let files = files.map(|(name, bytes)| (name.into(), Source::in_memory(bytes)));
+        Trace::new(vec![PathBuf::new()], parsed, files).map(Arc::new)
+    }
+
+    /// Creates a trace from its parsed metadata and its files.
+    pub(crate) fn new(
+        paths: Vec<PathBuf>,
+        parsed: metadata::Parsed,
+        files: impl IntoIterator<Item = (PathBuf, Source)>,
+    ) -> Result<Trace, Error> {
+        let metadata::Parsed { schema, warnings, .. } = parsed;
+        let decoder = Decoder::of_ctf(schema)
+            .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
+        let tracefiles = tracefiles(&decoder, files);
+        Ok(Trace::from_tracefiles(paths, decoder, tracefiles, warnings))
+    }
+
+    /// Creates a trace from its parts. The tracefiles must be sorted.
+    pub(crate) fn from_tracefiles(
+        paths: Vec<PathBuf>,
+        decoder: Decoder,
+        tracefiles: Vec<Tracefile>,
+        warnings: Vec<Diagnostic>,
+    ) -> Trace {
+        Trace { paths, decoder, tracefiles, warnings, verified: SMALL }
+    }
+
+    /// Sets the size in bytes up to which all events are read to determine the times of
+    /// packets.
+    pub(crate) fn verified_up_to(self, bytes: u64) -> Trace {
+        Trace { verified: bytes, ..self }
+    }
+
+    /// Returns the schema: the contents of the metadata.
+    pub fn schema(&self) -> &Schema {
+        &self.decoder.schema
+    }
+
+    /// Returns the directory of the trace, the first one if there are several.
+    pub fn path(&self) -> &Path {
+        &self.paths[0]
+    }
+
+    /// Returns all directories of the trace; several if the session was rotated.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Returns the UUID of the trace; `None` if the metadata has none.
+    pub fn uuid(&self) -> Option<Uuid> {
+        self.schema().uuid
+    }
+
+    /// Returns the tracefiles, sorted by channel and CPU. The index in this slice is the
+    /// number of the tracefile in all other functions. Empty files are left out.
+    pub fn tracefiles(&self) -> &[Tracefile] {
+        &self.tracefiles
+    }
+
+    /// Returns an event type.
+    ///
+    /// # Panics
+    ///
+    /// If the id is out of range, which happens only if it comes from another trace.
+    pub fn event_type(&self, id: EventTypeId) -> &EventType {
+        &self.schema().event_types[id.index()]
+    }
+
+    /// Iterates over the event types with a name. Each stream class may have one.
+    pub fn event_types_named<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = EventTypeId> + 'a {
+        let named = move |(_, e): &(u32, &EventType)| e.name() == name;
+        (0..).zip(&self.schema().event_types).filter(named).map(|(i, _)| EventTypeId(i))
+    }
+
+    /// Returns the warnings about the metadata text.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// Returns `true` if the trace is so small that packet times are read from its
+    /// events.
+    pub(crate) fn is_small(&self) -> bool {
+        self.tracefiles.iter().map(Tracefile::size).sum::<u64>() <= self.verified
+    }
+
+    pub(crate) fn decoder(&self) -> &Decoder {
+        &self.decoder
+    }
+
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.decoder.tables
+    }
+}
