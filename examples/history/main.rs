@@ -198,8 +198,8 @@ fn open(path: &Path, report: &mut Report) -> Result<History> {
 /// Builds a history of traces, and shows the progress.
 fn read(traceset: &Traceset, target: Target<'_>, report: &mut Report) -> Result<Recorded> {
     let mut progress = Progress::new(false);
-    let recorded = record(traceset, target, |bytes| {
-        progress.update(bytes);
+    let recorded = record(traceset, target, |(done, total)| {
+        progress.update(ltt_read::Progress { done, total });
         ControlFlow::Continue(())
     })?;
     report.errors(&recorded.errors, recorded.errors_omitted);

@@ -27,7 +27,7 @@ impl Progress {
     }
 
     /// Updates the bar with the bytes done and in total. Must be called regularly.
-    pub fn update(&mut self, (done, total): (u64, u64)) {
+    pub fn update(&mut self, ltt_read::Progress { done, total }: ltt_read::Progress) {
         let Some(started) = self.started else { return };
         if self.bar.is_none() && started.elapsed() > PATIENCE {
             let template = "{wide_bar} {percent:>3} % of {total_bytes}, {msg} left";

@@ -239,7 +239,7 @@ impl Dump<'_> {
     }
 
     /// Reports progress, and the notices since the last call.
-    fn report(&mut self, progress: (u64, u64), notices: Vec<Notice>) {
+    fn report(&mut self, progress: ltt_read::Progress, notices: Vec<Notice>) {
         self.progress.update(progress);
         for notice in notices {
             report::line(&self.warnings.text(&notice));

@@ -103,7 +103,7 @@
 //! | [`Merge`] | a reader of many tracefiles in time order |
 //! | [`Event`] | a borrowed view of the current event record of a cursor |
 //! | [`OwnedEvent`] | a copy of an event that can be kept or sent to another thread |
-//! | [`choice`] | a description of the wanted events, so that the others need not be read |
+//! | [`selection`] | a description of the wanted events, so that the others need not be read |
 //! | [`Field`], [`Value`], [`Visitor`] | three ways to read fields: by handle, by name, or all of them |
 //! | [`Notice`], [`Error`] | anomalies that do not stop reading, and data that cannot be read |
 //!
@@ -199,7 +199,6 @@
 pub struct Readme;
 
 mod base;
-pub mod choice;
 mod cursor;
 mod event;
 mod format;
@@ -210,6 +209,7 @@ pub mod metadata;
 mod open;
 mod report;
 pub mod schema;
+pub mod selection;
 mod trace;
 #[cfg(feature = "writer")]
 pub mod writer;
@@ -220,11 +220,13 @@ pub use base::uuid;
 pub use cursor::{Cursor, Position};
 pub use event::{
     ArrayView, Event, Field, FieldStep, OwnedEvent, OwnedStruct, OwnedValue, RangeTest, RangeTests,
-    StrValue, StructView, Value, Visitor, labels,
+    StrValue, StructView, Value, Visitor,
 };
 pub use format::Packet;
 pub use layout::FieldInfo;
-pub use merge::{Decision, EventSink, Merge, TimeSearch};
+#[doc(hidden)]
+pub use merge::Decision;
+pub use merge::{EventSink, Merge, Progress, TimeSearch};
 pub use open::legacy;
 pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
 pub use report::{DecodeError, Error, Notice, NoticeKind, Place};

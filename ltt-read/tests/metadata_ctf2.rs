@@ -68,7 +68,7 @@ proptest! {
         }
         if let Err(e) = metadata::parse(&text) {
             let first = &e.diagnostics[0];
-            prop_assert!(first.span.start as usize <= text.len() * 3);
+            prop_assert!(first.diagnostic.span.start as usize <= text.len() * 3);
             prop_assert!(!e.to_string().is_empty());
         }
     }

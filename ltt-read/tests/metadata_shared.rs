@@ -63,10 +63,9 @@ fn lines(messages: &str) -> Vec<usize> {
 /// Returns the lines of all errors. Lines of CTF 2 count from the start of the fragment,
 /// as in the manifest.
 fn error_lines(text: &[u8], error: &MetadataError) -> Vec<usize> {
-    let all = error.diagnostics.iter().zip(&error.places);
-    let errors = all.filter(|(d, _)| d.severity == Severity::Error);
-    let line = |(d, place): (&metadata::Diagnostic, &metadata::LineColumn)| {
-        let before = &text[..(d.span.start as usize).min(text.len())];
+    let errors = error.diagnostics.iter().filter(|d| d.diagnostic.severity == Severity::Error);
+    let line = |metadata::LocatedDiagnostic { diagnostic, place, .. }: &_| {
+        let before = &text[..(diagnostic.span.start as usize).min(text.len())];
         let Some(fragment) = before.iter().rposition(|&b| b == 0x1e) else {
             return place.line as usize;
         };

@@ -132,7 +132,7 @@ fn an_event_that_does_not_fit_does_not_change_the_stream() {
 fn clock_values_that_cannot_be_encoded() {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
     let role = |role| {
-        let integer = Integer { roles: Roles::only(role), ..Integer::default() };
+        let integer = Integer { roles: Roles::from(role), ..Integer::default() };
         FieldClass::integer(32, Little, integer)
     };
     let header = [("id", role(Role::EventTypeId)), ("timestamp", role(Role::ClockTimestamp))];
@@ -150,7 +150,7 @@ fn clock_values_that_cannot_be_encoded() {
 #[test]
 fn variable_length_timestamps_take_as_few_bytes_as_possible() {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
-    let roles = Roles::only(Role::ClockTimestamp);
+    let roles = Roles::from(Role::ClockTimestamp);
     let time = FieldKind::VarInteger(Integer { roles, ..Integer::default() });
     let header = FieldClass::structure([("t", FieldClass::new(time, 8))]);
     schema.stream_classes[0].event_header = Some(Arc::new(header));
@@ -300,7 +300,7 @@ fn options_and_variants_set_their_selectors() {
 #[test]
 fn a_length_in_the_event_header() {
     let mut schema = presets::lttng_kernel(Format::Ctf1);
-    let id = Integer { roles: Roles::only(Role::EventTypeId), ..Integer::default() };
+    let id = Integer { roles: Roles::from(Role::EventTypeId), ..Integer::default() };
     let header = [("id", FieldClass::integer(8, Little, id)), ("n", FieldClass::uint(8, Little))];
     schema.stream_classes[0].event_header = Some(Arc::new(FieldClass::structure(header)));
     schema.stream_classes[0].default_clock = None;

@@ -178,7 +178,7 @@ impl<'h> Batch<'h> {
             }
             Some(from) => self.context.seek_time(from),
         }
-        pass.begin = self.context.progress().0;
+        pass.begin = self.context.progress().done;
         if let Some(from) = self.from.filter(|_| self.context.extensions().keep_state()) {
             let before = Bounds::all().until(from).events(self.report_every);
             let outcome = pass.read_chunks(&mut self.context, |context| {
@@ -208,10 +208,10 @@ impl<'h> Batch<'h> {
 
     /// Returns the number of bytes of all tracefiles before the end of the time range.
     fn bytes_at_end(&self) -> u64 {
-        let Some(until) = self.until else { return self.context.progress().1 };
+        let Some(until) = self.until else { return self.context.progress().total };
         let mut merge = Merge::new(self.context.traceset().traces());
         merge.seek(until);
-        merge.progress().0
+        merge.progress().done
     }
 }
 
@@ -253,7 +253,7 @@ impl Pass<'_> {
     fn report(&mut self, context: &mut TracesetContext<'_>) -> Flow {
         let total = self.end.saturating_sub(self.begin);
         // Packets are entered whole, so the last ones may extend past the end.
-        let done = context.progress().0.saturating_sub(self.begin).min(total);
+        let done = context.progress().done.saturating_sub(self.begin).min(total);
         let notices = context.drain_notices();
         (self.watch)(BatchProgress { events: self.events, done, total, notices })
     }

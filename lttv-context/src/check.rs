@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ltt_read::choice::{EventSelection, Spans, Verdict, Verdicts};
+use ltt_read::selection::{EventSelection, Spans, Verdict, Verdicts};
 use ltt_read::{Decision, Event, Merge, Timestamp};
 
 use crate::context::TracesetContext;

@@ -237,8 +237,8 @@ impl<'h> TracesetContext<'h> {
         self.merge.notices_omitted()
     }
 
-    /// Returns the number of bytes of all tracefiles before the current position, and in total.
-    pub fn progress(&self) -> (u64, u64) {
+    /// Returns how much of all tracefiles is before the current position.
+    pub fn progress(&self) -> ltt_read::Progress {
         self.merge.progress()
     }
 

@@ -153,13 +153,13 @@ impl ReadPoint {
         match self {
             // An empty list of positions makes the merge read all tracefiles.
             ReadPoint::Time(time) => {
-                merge.read_whole(&[]);
+                merge.seek_positions(&[]);
                 merge.seek(*time);
             }
             ReadPoint::Event { tracefile, place } => {
                 merge.seek_delivery(Timestamp::from_ns(now), *tracefile, *place);
             }
-            ReadPoint::Tracefiles { positions, .. } => merge.read_whole(positions),
+            ReadPoint::Tracefiles { positions, .. } => merge.seek_positions(positions),
         }
     }
 

@@ -100,7 +100,7 @@ impl TracesetContext<'_> {
     /// Returns [`StalePosition`] if the position belongs to another traceset. Nothing changes then.
     pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
         self.check_position(position)?;
-        self.merge.read_whole(position.tracefiles());
+        self.merge.seek_positions(position.tracefiles());
         self.read_point = None;
         self.moved();
         // After a clock has gone back, events are still delivered at this time.
@@ -121,7 +121,7 @@ impl TracesetContext<'_> {
     /// Seeks the position after the last event.
     pub fn seek_end(&mut self) {
         let end = TracesetPosition::end(self.traceset());
-        self.merge.read_whole(end.tracefiles());
+        self.merge.seek_positions(end.tracefiles());
         self.read_point = None;
         self.moved();
         self.now = i64::MAX;

@@ -6,8 +6,8 @@ mod support;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use ltt_read::choice::{EventSelection, Shortcut, Verdict};
 use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::selection::{EventSelection, Shortcut, Verdict};
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 use lttv_context::{
     Bounds, EndReason, Extension, Handle, Setup, Subscription, Traceset, TracesetContext,

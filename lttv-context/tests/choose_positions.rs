@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use config::cases;
-use ltt_read::choice::EventSelection;
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
+use ltt_read::selection::EventSelection;
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
 use ltt_read::{Event, Timestamp, Trace};
 use lttv_context::{

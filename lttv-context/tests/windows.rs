@@ -5,7 +5,7 @@ mod support;
 
 use std::cell::RefCell;
 
-use ltt_read::choice::EventSelection;
+use ltt_read::selection::EventSelection;
 use ltt_read::{Event, TimeSpan, Timestamp};
 use lttv_context::{
     Bounds, EndReason, Extension, Handle, ParallelReader, Setup, Subscription, Traceset,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ltt_read::choice::{EventSelection, Shortcut, Verdict};
 use ltt_read::schema::EventTypeId;
+use ltt_read::selection::{EventSelection, Shortcut, Verdict};
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
 use crate::compile::{self, Checked, Fault, Findings, Node, can_hold, spans};

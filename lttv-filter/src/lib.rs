@@ -48,7 +48,7 @@
 //! |---|---|
 //! | read the events that pass, and as little other data as possible | [`Filters::read`] |
 //! | test single events | [`Filters::matches`], [`Filter::matches`] |
-//! | call hooks only for events that pass | [`Filters`] as the [`EventSelection`](ltt_read::choice::EventSelection) of a context of `lttv-context` |
+//! | call hooks only for events that pass | [`Filters`] as the [`EventSelection`](ltt_read::selection::EventSelection) of a context of `lttv-context` |
 //! | inspect the conditions decided in advance | [`Filter::verdict`], [`spans`](Filter::spans), [`can_match_tracefile`](Filter::can_match_tracefile) |
 //! | add or remove traces | [`Filters::set_traces`] |
 //! | show errors | [`FilterError`] |

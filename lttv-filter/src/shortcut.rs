@@ -1,7 +1,7 @@
 //! Shortcuts: tests of integers in ranges that run before the program of an event type,
 //! and usually decide without it.
 
-use ltt_read::choice::Shortcut;
+use ltt_read::selection::Shortcut;
 
 use crate::compile::{Node, Test};
 use crate::trace::TraceField;

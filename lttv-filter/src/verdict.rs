@@ -2,7 +2,7 @@
 
 // Filters of traces share the type with the reader, which skips by it.
 #[cfg(feature = "traces")]
-pub use ltt_read::choice::Verdict;
+pub use ltt_read::selection::Verdict;
 
 /// The result of a condition for all records of a type.
 #[cfg(not(feature = "traces"))]

@@ -46,7 +46,7 @@ fn read(host: &mut Host) {
     let cancel = Arc::clone(&work.cancel);
     work.chosen.skip_others(&mut work.batch.context);
     work.end = Some(work.batch.run(|report| {
-        progress.update((report.done, report.total));
+        progress.update(ltt_read::Progress { done: report.done, total: report.total });
         for notice in &report.notices {
             report::line(&warnings.text(notice));
         }

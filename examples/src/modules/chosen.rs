@@ -3,8 +3,8 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use ltt_read::choice::{EventSelection, Shortcut, Verdict};
 use ltt_read::schema::EventTypeId;
+use ltt_read::selection::{EventSelection, Shortcut, Verdict};
 use ltt_read::{Event, TimeSpan};
 use lttv_context::{EventCall, TracesetContext};
 use lttv_filter::Filters;

@@ -3,7 +3,7 @@
 
 use ltt_read::legacy::{MarkerField, MarkerFormat, is_character};
 use ltt_read::schema::{DisplayBase, EventType, FieldClass, FieldKind, Length};
-use ltt_read::{FieldInfo, StrValue, Visitor, labels};
+use ltt_read::{FieldInfo, StrValue, Visitor};
 
 use super::float;
 use super::legacy_symbols::{Symbols, Table};
@@ -262,7 +262,7 @@ impl<'a> LegacyFields<'a> {
                 self.symbols.append(table, value, out);
             }
             How::Label => {
-                match labels(field, value.cast_signed().into()).next() {
+                match field.labels(value.cast_signed().into()).next() {
                     Some(label) => out.append(escape::name(label).as_bytes()),
                     None => number::signed(out, value.cast_signed()),
                 };

@@ -28,7 +28,7 @@ pub use field::Field;
 pub use field_path::FieldStep;
 pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};
 pub use range_test::{RangeTest, RangeTests};
-pub use value::{ArrayView, StructView, Value, labels};
+pub use value::{ArrayView, StructView, Value};
 pub use visit::{StrValue, Visitor};
 
 impl Cursor {

@@ -16,7 +16,7 @@ use crate::schema::Encoding;
 /// The value of a field.
 ///
 /// Options and variants are transparent: their value is that of the contained field.
-/// Enumerations are integers; [`labels`] returns their labels. Floating-point numbers of
+/// Enumerations are integers; [`FieldInfo::labels`] returns their labels. Floating-point numbers of
 /// any size are converted to `f64`.
 ///
 /// `Display` writes one line, such as `{ a: 1, b: "text", c: [1, 2] }`: bit fields in
@@ -132,25 +132,6 @@ impl<'a> From<Scalar<'a>> for Value<'a> {
             Scalar::Blob(value) => Value::Blob(value),
         }
     }
-}
-
-/// Iterates over the labels of a value in an enumeration, in declaration order.
-///
-/// There are none if the field is not an enumeration, and several if ranges overlap.
-///
-/// ```
-/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-/// use ltt_read::{labels, schema::Scope};
-///
-/// let softirq = trace.event_types_named("irq_softirq_entry").next().expect("a kernel trace");
-/// let name = trace.field(softirq, Scope::Payload, "name").expect("an enumeration");
-/// assert!(labels(name.info(), 9).eq(["RCU"]));
-/// # Ok::<(), ltt_read::Error>(())
-/// ```
-pub fn labels(field: &FieldInfo, value: i128) -> impl Iterator<Item = &str> {
-    let mappings = field.class().mappings().unwrap_or(&[]);
-    let has = move |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= value && value <= *h);
-    mappings.iter().filter(move |m| has(&m.ranges)).map(|m| &*m.label)
 }
 
 /// A view of the fields of a region whose program has been run.

@@ -7,7 +7,7 @@ use crate::schema::FieldClass;
 /// The static information about a field: its name and class.
 ///
 /// A [`Visitor`](crate::Visitor) receives it with each value, [`StructView::members`]
-/// returns it with each member, and [`labels`](crate::labels) uses it to name the values
+/// returns it with each member, and [`labels`](Self::labels) names the values
 /// of enumerations.
 ///
 /// [`StructView::members`]: crate::StructView::members
@@ -38,6 +38,27 @@ impl FieldInfo {
     /// Returns the field class.
     pub fn class(&self) -> &Arc<FieldClass> {
         &self.class
+    }
+
+    /// Iterates over the labels of a value in the field's enumeration, in declaration
+    /// order.
+    ///
+    /// There are none if the field is not an enumeration, and several if ranges overlap.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// use ltt_read::schema::Scope;
+    ///
+    /// let softirq = trace.event_types_named("irq_softirq_entry").next().expect("a kernel trace");
+    /// let name = trace.field(softirq, Scope::Payload, "name").expect("an enumeration");
+    /// assert!(name.info().labels(9).eq(["RCU"]));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn labels(&self, value: i128) -> impl Iterator<Item = &str> {
+        let mappings = self.class.mappings().unwrap_or(&[]);
+        let has =
+            move |ranges: &[(i128, i128)]| ranges.iter().any(|(l, h)| *l <= value && value <= *h);
+        mappings.iter().filter(move |m| has(&m.ranges)).map(|m| &*m.label)
     }
 
     /// Returns the number of the field, which can be used as an index into tables of

@@ -233,6 +233,7 @@ impl Merge {
     /// [`next_where`](Self::next_where). An event that was accepted with [`Decision::Take`]
     /// is not tested again when it is delivered. Acceptance is forgotten after a seek,
     /// and for the events that [`next`](Self::next) returns.
+    #[doc(hidden)]
     #[inline]
     pub fn next_taken(&mut self, look: impl FnMut(&Event<'_>) -> Decision) -> Option<Event<'_>> {
         self.advance_where(look).then(|| self.cursors[self.current as usize].event())
@@ -478,14 +479,15 @@ impl Merge {
         self.cursors.iter().map(Cursor::notices_omitted).sum()
     }
 
-    /// Returns the number of bytes of data stream files read so far, and their total
-    /// number. Tracefiles that are left out count as read.
-    pub fn progress(&self) -> (u64, u64) {
+    /// Returns how much of the data stream files has been read. Tracefiles that are left
+    /// out count as read.
+    pub fn progress(&self) -> Progress {
         let done = |(number, cursor): (usize, &Cursor)| match self.left_out.get(number) {
             Some(true) => cursor.tracefile().size(),
             _ => cursor.bytes_done(),
         };
-        (self.cursors.iter().enumerate().map(done).sum(), self.bytes_total)
+        let done = self.cursors.iter().enumerate().map(done).sum();
+        Progress { done, total: self.bytes_total }
     }
 
     /// Removes the keys of tracefiles that are left out from the tournament.
@@ -561,6 +563,15 @@ enum Winner {
     Accepted,
     /// The event has not been tested, or has to be tested again.
     Untested,
+}
+
+/// A part of a whole, in bytes of data stream files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// The number of bytes that have been read.
+    pub done: u64,
+    /// The number of all bytes.
+    pub total: u64,
 }
 
 /// The decision about an event in [`Merge::next_taken`].

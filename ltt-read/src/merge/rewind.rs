@@ -110,17 +110,12 @@ impl Merge {
         }
     }
 
-    /// Includes all tracefiles again and seeks positions, as
-    /// [`seek_positions`](Self::seek_positions) does.
-    pub fn read_whole(&mut self, positions: &[Position]) {
-        self.left_out.clear();
-        self.seek_positions(positions);
-    }
-
     /// Seeks positions that were returned by [`positions`](Self::positions) for a merge
-    /// of the same traces. Tracefiles without a position do not move. If a packet cannot
-    /// be entered again, the error is kept for [`errors`](Self::errors).
+    /// of the same traces. Tracefiles without a position do not move. No tracefile is left
+    /// out afterwards. If a packet cannot be entered again, the error is kept for
+    /// [`errors`](Self::errors).
     pub fn seek_positions(&mut self, positions: &[Position]) {
+        self.left_out.clear();
         for (cursor, position) in self.cursors.iter_mut().zip(positions) {
             seek(cursor, *position, &mut self.damage);
         }

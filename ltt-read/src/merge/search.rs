@@ -121,7 +121,7 @@ impl Merge {
     /// reached do not move.
     pub fn seek_result(&mut self, search: TimeSearch) {
         self.note_indexes();
-        self.read_whole(&search.found);
+        self.seek_positions(&search.found);
         self.damage.add(search.damage);
     }
 }

@@ -82,7 +82,7 @@ pub struct LineColumn {
 
 impl LineColumn {
     /// Computes the line and column of a byte offset in a text.
-    pub fn of(text: &str, offset: u32) -> Self {
+    pub(crate) fn of(text: &str, offset: u32) -> Self {
         let before = &text.as_bytes()[..text.len().min(offset as usize)];
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
         LineColumn {
@@ -100,19 +100,29 @@ impl LineColumn {
 #[non_exhaustive]
 pub struct MetadataError {
     /// The diagnostics in text order. At least one is an error.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The line and column of each diagnostic.
-    pub places: Vec<LineColumn>,
-    /// The text of the line of each diagnostic, without its line break, at most 2000
-    /// characters.
-    pub lines: Vec<String>,
+    pub diagnostics: Vec<LocatedDiagnostic>,
+}
+
+/// A diagnostic with its place in the metadata text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LocatedDiagnostic {
+    /// The problem.
+    pub diagnostic: Diagnostic,
+    /// The line and column of its position.
+    pub place: LineColumn,
+    /// The text of that line, without its line break, at most 2000 characters.
+    pub line: String,
 }
 
 impl MetadataError {
     pub(crate) fn new(text: &str, diagnostics: Vec<Diagnostic>) -> Self {
-        let places = diagnostics.iter().map(|d| LineColumn::of(text, d.span.start)).collect();
-        let lines = diagnostics.iter().map(|d| line_at(text, d.span.start)).collect();
-        MetadataError { diagnostics, places, lines }
+        let located = |diagnostic: Diagnostic| LocatedDiagnostic {
+            place: LineColumn::of(text, diagnostic.span.start),
+            line: line_at(text, diagnostic.span.start),
+            diagnostic,
+        };
+        MetadataError { diagnostics: diagnostics.into_iter().map(located).collect() }
     }
 }
 
@@ -127,11 +137,11 @@ fn line_at(text: &str, offset: u32) -> String {
 
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, d) in self.diagnostics.iter().enumerate() {
+        for (i, located) in self.diagnostics.iter().enumerate() {
             if i > 0 {
                 writeln!(f)?;
             }
-            let place = self.places[i];
+            let LocatedDiagnostic { diagnostic: d, place, .. } = located;
             write!(f, "{}:{}: {}", place.line, place.column, d.message)?;
             for c in d.context.iter().rev() {
                 write!(f, ", {}", c.what)?;

@@ -12,7 +12,8 @@ mod packetized;
 mod resolve;
 mod tsdl;
 
-pub use diagnostic::{Context, Diagnostic, LineColumn, MetadataError, Severity};
+pub use diagnostic::{Context, Diagnostic, LineColumn, LocatedDiagnostic, MetadataError, Severity};
+#[doc(hidden)]
 pub use nearest::nearest;
 
 pub use crate::schema::span::Span;

@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn message(bytes: &[u8]) -> String {
-        unpack(bytes).unwrap_err().diagnostics[0].message.clone()
+        unpack(bytes).unwrap_err().diagnostics[0].diagnostic.message.clone()
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(message(b""), "the metadata is empty");
         assert_eq!(message(b" \n"), "the metadata has no text");
         let error = unpack(b"a\nb\0").unwrap_err();
-        assert_eq!((error.places[0].line, error.places[0].column), (2, 2));
+        assert_eq!((error.diagnostics[0].place.line, error.diagnostics[0].place.column), (2, 2));
     }
 
     #[test]

@@ -107,11 +107,6 @@ impl Roles {
     /// The set without roles.
     pub const NONE: Roles = Roles(0);
 
-    /// Creates a set of one role.
-    pub fn only(role: Role) -> Self {
-        Roles(1 << role as u8)
-    }
-
     /// Adds a role to the set.
     #[must_use]
     pub fn with(self, role: Role) -> Self {
@@ -132,6 +127,13 @@ impl Roles {
     /// Returns `true` if the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
+    }
+}
+
+impl From<Role> for Roles {
+    /// Creates the set of one role.
+    fn from(role: Role) -> Self {
+        Roles(1 << role as u8)
     }
 }
 

@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn late_variable_length_integers_are_padded() {
-        let roles = Roles::only(Role::PacketContentLength);
+        let roles = Roles::from(Role::PacketContentLength);
         let late = FieldKind::VarInteger(Integer { roles, ..Integer::default() });
         let late = FieldClass::new(late, 8);
         let (mut w, mut role_fields) = (BitWriter::default(), Vec::new());

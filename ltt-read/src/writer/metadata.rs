@@ -100,7 +100,8 @@ mod tests {
                 [start.concat(), end].concat()
             };
             assert_eq!(packets, [one(b"\x1e{}a"), one(b"bc")].concat());
-            let read = crate::metadata::parse(&packets).unwrap_err().lines.concat();
+            let read = crate::metadata::parse(&packets).unwrap_err();
+            let read = read.diagnostics.iter().map(|d| d.line.as_str()).collect::<String>();
             assert!(read.contains("{}abc"), "{read}");
         }
     }

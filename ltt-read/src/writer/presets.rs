@@ -74,7 +74,7 @@ fn fixed(bits: u32) -> FixedLen {
 }
 
 fn with_role(bits: u32, align: u32, role: Role) -> FieldClass {
-    let integer = Integer { roles: Roles::only(role), ..Integer::default() };
+    let integer = Integer { roles: Roles::from(role), ..Integer::default() };
     FieldClass::new(FieldKind::Integer(fixed(bits), integer), align)
 }
 
@@ -113,10 +113,10 @@ fn lttng(format: Format, domain: &str, tracer: &str) -> Schema {
     });
     let uuid = match format {
         Format::Ctf1 | Format::Legacy => {
-            array(Length::Static(16), FieldClass::uint(8, LE), Roles::only(Role::Uuid))
+            array(Length::Static(16), FieldClass::uint(8, LE), Roles::from(Role::Uuid))
         }
         Format::Ctf2 => {
-            let (length, roles) = (Length::Static(16), Roles::only(Role::Uuid));
+            let (length, roles) = (Length::Static(16), Roles::from(Role::Uuid));
             FieldClass::new(FieldKind::Blob(Blob { length, media_type: None, roles }), 8)
         }
     };
@@ -155,14 +155,14 @@ fn stream_class(header: FieldClass) -> StreamClass {
 /// Builds an event header with ids up to 30 in 5 bits and timestamps in 27 bits.
 fn compact_header() -> FieldClass {
     let labels = [("compact", 0, 30), ("extended", 31, 31)];
-    let id = enumerated(5, 1, labels, Roles::only(Role::EventTypeId));
+    let id = enumerated(5, 1, labels, Roles::from(Role::EventTypeId));
     header(id, with_role(27, 1, Role::ClockTimestamp), 30)
 }
 
 /// Builds an event header with ids up to 65534 in 16 bits and timestamps in 32 bits.
 fn large_header() -> FieldClass {
     let labels = [("compact", 0, 65534), ("extended", 65535, 65535)];
-    let id = enumerated(16, 8, labels, Roles::only(Role::EventTypeId));
+    let id = enumerated(16, 8, labels, Roles::from(Role::EventTypeId));
     header(id, with_role(32, 8, Role::ClockTimestamp), 65534)
 }
 

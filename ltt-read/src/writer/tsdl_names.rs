@@ -110,8 +110,8 @@ pub(super) fn check_roles(
     name: &str,
     roles: Roles,
 ) -> Result<(), WriteError> {
-    let expected = role_of_name(scope, name).map_or(Roles::NONE, Roles::only);
-    let timestamp = expected.is_empty() && roles == Roles::only(Role::ClockTimestamp);
+    let expected = role_of_name(scope, name).map_or(Roles::NONE, Roles::from);
+    let timestamp = expected.is_empty() && roles == Roles::from(Role::ClockTimestamp);
     if roles == expected || timestamp {
         return Ok(());
     }
@@ -138,12 +138,12 @@ mod tests {
 
     #[test]
     fn roles_follow_names() {
-        let id = Roles::only(Role::EventTypeId);
+        let id = Roles::from(Role::EventTypeId);
         assert!(check_roles("", Scope::EventHeader, "id", id).is_ok());
         assert!(check_roles("", Scope::EventHeader, "number", id).is_err());
         assert!(check_roles("", Scope::EventHeader, "id", Roles::NONE).is_err());
         assert!(check_roles("", Scope::Payload, "id", Roles::NONE).is_ok());
-        let time = Roles::only(Role::ClockTimestamp);
+        let time = Roles::from(Role::ClockTimestamp);
         assert!(check_roles("", Scope::EventHeader, "t", time).is_ok());
     }
 }

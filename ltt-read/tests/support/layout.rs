@@ -94,7 +94,7 @@ impl Layout {
         let id = |bits, align| with_role(bits, native, align, Role::EventTypeId);
         let time = |bits, align| with_role(bits, native, align, Role::ClockTimestamp);
         let variable = |role| {
-            let integer = Integer { roles: Roles::only(role), ..Integer::default() };
+            let integer = Integer { roles: Roles::from(role), ..Integer::default() };
             FieldClass::new(FieldKind::VarInteger(integer), 8)
         };
         Some(match self.header {
@@ -119,7 +119,7 @@ pub(crate) fn is_divided(class: &StreamClass) -> bool {
 
 /// Returns a packet header with the fields in the bit set `parts`.
 pub(crate) fn packet_header(format: Format, native: ByteOrder, parts: u8) -> FieldClass {
-    let (length, roles) = (Length::Static(16), Roles::only(Role::Uuid));
+    let (length, roles) = (Length::Static(16), Roles::from(Role::Uuid));
     let uuid = match format {
         Format::Ctf2 => FieldKind::Blob(Blob { length, media_type: None, roles }),
         _ => {
@@ -138,7 +138,7 @@ pub(crate) fn packet_header(format: Format, native: ByteOrder, parts: u8) -> Fie
 }
 
 fn with_role(bits: u32, native: ByteOrder, align: u32, role: Role) -> FieldClass {
-    let integer = Integer { roles: Roles::only(role), ..Integer::default() };
+    let integer = Integer { roles: Roles::from(role), ..Integer::default() };
     FieldClass { align, ..FieldClass::integer(bits, native, integer) }
 }
 

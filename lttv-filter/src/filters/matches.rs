@@ -1,6 +1,6 @@
 //! Reads the events that pass a filter, and as little other data as possible.
 
-use ltt_read::choice::Spans;
+use ltt_read::selection::Spans;
 use ltt_read::{Decision, Event, Merge};
 
 use crate::filters::Filters;

@@ -5,8 +5,8 @@ mod matches;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use ltt_read::choice::{EventSelection, Shortcut, Verdict, Verdicts};
 use ltt_read::schema::EventTypeId;
+use ltt_read::selection::{EventSelection, Shortcut, Verdict, Verdicts};
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
 use crate::compile::{Fault, Findings};

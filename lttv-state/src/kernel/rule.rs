@@ -1,7 +1,7 @@
 //! The transition rules of one trace: rows of the table, resolved for its event types.
 
 use ltt_read::schema::{EventType, EventTypeId, Scope};
-use ltt_read::{Event, Field, Trace, Value, labels};
+use ltt_read::{Event, Field, Trace, Value};
 
 use super::names::NameId;
 use super::resources::DeviceNumber;
@@ -114,7 +114,7 @@ impl Rule {
     pub(super) fn label(&self, event: &Event<'_>, slot: usize) -> Option<&str> {
         let field = self.fields[slot].as_ref()?;
         let value = event.get(field)?.as_i64()?;
-        labels(field.info(), value.into()).next()
+        field.info().labels(value.into()).next()
     }
 
     /// Reads the number of the block device from the slots of a request.
@@ -160,9 +160,9 @@ fn softirq_labels(trace: &Trace, id: EventTypeId, transition: Transition) -> Vec
         return Vec::new();
     }
     let fields = ["name", "vec"].into_iter().filter_map(|f| trace.field(id, Scope::Payload, f));
-    let named = fields.into_iter().find(|field| labels(field.info(), 0).next().is_some());
+    let named = fields.into_iter().find(|field| field.info().labels(0).next().is_some());
     let Some(field) = named else { return Vec::new() };
-    (0..SOFTIRQS).map(|number| labels(field.info(), number).next().map(Box::from)).collect()
+    (0..SOFTIRQS).map(|number| field.info().labels(number).next().map(Box::from)).collect()
 }
 
 /// Returns the location of the CPU number in events of a type.

@@ -171,8 +171,12 @@ pub fn record(
                 marker.write(&mut context, writer)?;
                 break;
             }
-            _ if progress(context.progress()).is_break() => return Err(HistoryError::Unfinished),
-            _ => {}
+            _ => {
+                let ltt_read::Progress { done, total } = context.progress();
+                if progress((done, total)).is_break() {
+                    return Err(HistoryError::Unfinished);
+                }
+            }
         }
     }
     let (errors, errors_omitted) = (context.drain_errors(), context.errors_omitted());

@@ -59,7 +59,7 @@ fn roles(class: &FieldClass) -> Vec<(String, Roles)> {
 
 fn expect(class: &Option<Arc<FieldClass>>, expected: &[(&str, Role)]) {
     let expected: Vec<_> =
-        expected.iter().map(|(path, role)| (path.to_string(), Roles::only(*role))).collect();
+        expected.iter().map(|(path, role)| (path.to_string(), Roles::from(*role))).collect();
     assert_eq!(roles(class.as_ref().unwrap()), expected);
 }
 

@@ -1,4 +1,4 @@
-//! The advance knowledge of a choice about all event types, as a table.
+//! The advance knowledge of a selection about all event types, as a table.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::event::Event;
 use crate::schema::EventTypeId;
 use crate::trace::Trace;
 
-/// A table of the verdicts and shortcuts of a choice for all event types of some traces.
+/// A table of the verdicts and shortcuts of a selection for all event types of some traces.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// # let traces = ltt_read::open_all(path)?;
-/// use ltt_read::choice::{EventSelection, Verdict, Verdicts};
+/// use ltt_read::selection::{EventSelection, Verdict, Verdicts};
 ///
 /// struct None;
 ///

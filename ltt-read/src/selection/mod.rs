@@ -8,7 +8,9 @@ mod spans;
 mod verdicts;
 
 pub use shortcut::Shortcut;
+#[doc(hidden)]
 pub use spans::Spans;
+#[doc(hidden)]
 pub use verdicts::Verdicts;
 
 use crate::base::time::TimeSpan;
@@ -19,7 +21,7 @@ use crate::schema::EventTypeId;
 /// required. The other methods describe what is known without looking at an event.
 ///
 /// ```
-/// use ltt_read::choice::{EventSelection, Verdict};
+/// use ltt_read::selection::{EventSelection, Verdict};
 /// use ltt_read::schema::EventTypeId;
 /// use ltt_read::{Event, Trace};
 ///

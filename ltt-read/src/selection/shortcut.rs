@@ -9,7 +9,7 @@ use crate::event::RangeTests;
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-/// use ltt_read::choice::{Shortcut, Verdict};
+/// use ltt_read::selection::{Shortcut, Verdict};
 /// use ltt_read::schema::Scope;
 ///
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
