@@ -88,3 +88,32 @@ fn metadata_that_is_not_a_regular_file_is_an_error() {
         assert!(matches!(error, Error::Io { .. }), "{kind}: {error}");
     }
 }
+
+#[test]
+fn metadata_that_is_not_a_regular_file_is_named_by_the_search() {
+    for kind in ["pipe", "device", "directory"] {
+        let dir = tempfile::tempdir().expect("a directory");
+        write(dir.path());
+        let metadata = dir.path().join("metadata");
+        if kind == "directory" {
+            fs::remove_file(&metadata).expect("it is there");
+            fs::create_dir(&metadata).expect("a directory");
+        } else if !replace(&metadata, kind) {
+            eprintln!("skipped: no {kind} can be made here");
+            continue;
+        }
+        let path = dir.path().to_owned();
+        let error = within_a_minute(move || ltt_read::open_all(path)).expect_err("no metadata");
+        let text = format!("{}: not a regular file", metadata.display());
+        assert_eq!(error.to_string(), text, "{kind}");
+    }
+}
+
+#[test]
+fn directories_named_metadata_do_not_hide_traces() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("metadata")).expect("a directory");
+    fs::create_dir(dir.path().join("trace")).expect("a directory");
+    write(&dir.path().join("trace"));
+    assert_eq!(ltt_read::open_all(dir.path()).expect("a trace").len(), 1);
+}

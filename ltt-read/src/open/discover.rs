@@ -23,7 +23,8 @@ use crate::report::{Error, NoticeKind};
 /// # Errors
 ///
 /// [`Error::Io`] if `path` or a directory below it cannot be read, [`Error::TooDeep`] if
-/// there are directories more than 16 deep, [`Error::NotATrace`] if nothing is found.
+/// there are directories more than 16 deep, [`Error::NotATrace`] if nothing is found. If
+/// there is only a `metadata` that is not a regular file, [`Error::Io`] names it.
 /// [`OpenOptions::open_all_of`](crate::OpenOptions::open_all_of) can continue after the
 /// first two.
 pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
@@ -42,6 +43,8 @@ pub(crate) struct Search {
     searched: HashMap<FileId, PathBuf>,
     /// The number of given paths.
     paths: usize,
+    /// The first `metadata` below the current path that is not a regular file.
+    irregular: Option<PathBuf>,
 }
 
 /// A directory that contains a trace.
@@ -67,6 +70,7 @@ impl Search {
         let (first, failures) = (self.found.len(), findings.failures.len());
         let given = self.paths;
         self.paths += 1;
+        self.irregular = None;
         let io = |error| Error::Io { path: path.to_owned(), error };
         let Some(metadata) = findings.keep(path.metadata().map_err(io))? else { return Ok(()) };
         // A file is not a trace, but users may give the path of the `metadata` file.
@@ -101,6 +105,10 @@ impl Search {
         if has_traces {
             return Ok(());
         }
+        if let Some(path) = self.irregular.take() {
+            let error = std::io::Error::new(ErrorKind::InvalidInput, "not a regular file");
+            return findings.fail(Error::Io { path, error });
+        }
         let reason = "no `metadata` file and no LTTng 0.x trace in this directory or below";
         findings.fail(Error::NotATrace { path: path.to_owned(), reason })
     }
@@ -127,6 +135,14 @@ impl Search {
         let has_metadata = entries.iter().any(is_metadata);
         if has_metadata {
             self.found.push(Found { dir: at.dir.clone(), given, is_legacy: false });
+        }
+        // An unrelated directory of this name is harmless, so this is reported only if there
+        // is no trace.
+        let is_irregular = |entry: &&Entry| {
+            entry.name() == b"metadata" && entry.kind.as_ref().is_ok_and(|kind| !kind.is_file())
+        };
+        if let Some(entry) = entries.iter().find(is_irregular) {
+            self.irregular.get_or_insert_with(|| entry.path.clone());
         }
         let mut below = Vec::new();
         for entry in entries {
