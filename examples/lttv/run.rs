@@ -9,9 +9,7 @@ use std::sync::atomic::Ordering;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use lttv_context::batch::BatchOutcome;
-use lttv_context::modules::Modules;
-use lttv_context::options::Options;
+use lttv_context::framework::{BatchOutcome, Modules, Options};
 use lttv_examples::clap_options::{add_args, take_args};
 use lttv_examples::loading::load;
 use lttv_examples::modules::{Host, Work, modules};

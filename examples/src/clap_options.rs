@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lttv_context::attributes::{AttributeValue, Kind};
-use lttv_context::options::{OptionError, Options};
+use lttv_context::framework::{OptionError, Options};
 
 /// Adds the options to a command, with one help heading per module.
 pub fn add_args(command: Command, options: &Options) -> Command {
@@ -60,7 +60,7 @@ pub fn take_args(matches: &ArgMatches, options: &mut Options) -> Result<(), Opti
 #[cfg(test)]
 mod tests {
     use lttv_context::attributes::{Paths, Text};
-    use lttv_context::options::OptionSpec;
+    use lttv_context::framework::OptionSpec;
 
     use super::*;
 

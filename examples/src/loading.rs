@@ -5,8 +5,7 @@
 //! processed from left to right, and the options of a module are known from its name on.
 
 use lttv_context::attributes::Kind;
-use lttv_context::modules::{ModuleError, Modules};
-use lttv_context::options::{OptionError, OptionSpec, Options};
+use lttv_context::framework::{ModuleError, Modules, OptionError, OptionSpec, Options};
 
 /// An error from loading modules.
 #[derive(Debug, thiserror::Error)]
@@ -109,7 +108,7 @@ fn meaning(word: &str, options: &Options) -> Meaning {
 
 #[cfg(test)]
 mod tests {
-    use lttv_context::modules::{Failure, Module, ModuleInfo};
+    use lttv_context::framework::{Failure, Module, ModuleInfo};
 
     use super::*;
 

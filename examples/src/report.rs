@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use lttv_context::modules::ModuleError;
+use lttv_context::framework::ModuleError;
 use lttv_filter::{FilterError, FilterNotes};
 
 use crate::escape;

@@ -46,6 +46,18 @@
 //! | use all processors | [`ParallelReader`] |
 //! | detect traces that have changed or grown | [`Fingerprint`], [`settled_since`] |
 //!
+//! Typed values in a named tree, [`attributes`], are independent of traces.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `checkpoint-files` | storing and loading checkpoints and the state of extensions, for instance to continue when a trace has grown |
+//! | `framework` | modules, their options, and batch runs, from which programs are built (module `framework`) |
+//! | `serde` | reading and writing attribute trees in any serde format |
+//!
 //! # Order
 //!
 //! Events are ordered by timestamp. Events of the same time are ordered by trace, by tracefile
@@ -78,10 +90,8 @@
 pub struct Readme;
 
 pub mod attributes;
-pub mod batch;
-pub mod modules;
-pub mod options;
-pub mod session;
+#[cfg(feature = "framework")]
+pub mod framework;
 
 mod appended;
 mod begin_end;

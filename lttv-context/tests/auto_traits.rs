@@ -6,8 +6,7 @@
 use std::fmt::Debug;
 
 use lttv_context::attributes::{AttributeError, Attributes, Path, Pattern};
-use lttv_context::modules::ModuleError;
-use lttv_context::options::{OptionError, OptionSpec, Options};
+use lttv_context::framework::{ModuleError, OptionError, OptionSpec, Options};
 use lttv_context::{
     Bounds, CheckpointFileError, CheckpointPolicy, Checkpoints, ParallelReader, ReadEnd,
     StalePosition, Subscription, TimeSpan, Traceset, TracesetPosition,

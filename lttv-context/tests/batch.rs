@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use ltt_read::{Merge, Timestamp, Trace, open_all};
-use lttv_context::batch::{Batch, BatchOutcome};
+use lttv_context::framework::{Batch, BatchOutcome};
 use lttv_context::{Extension, Handle, Level, Setup, Subscription, Traceset};
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");

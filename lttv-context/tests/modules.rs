@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lttv_context::modules::{Failure, Module, ModuleError, ModuleInfo, Modules};
-use lttv_context::options::{OptionError, OptionSpec, Options};
+use lttv_context::framework::{
+    Failure, Module, ModuleError, ModuleInfo, Modules, OptionError, OptionSpec, Options,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lttv_context::attributes::{Kind, Paths, Text};
-use lttv_context::options::{OptionError, OptionSpec, Options};
+use lttv_context::framework::{OptionError, OptionSpec, Options};
 
 fn options() -> Options {
     let mut options = Options::new();

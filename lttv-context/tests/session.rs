@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use lttv_context::session::Session;
+use lttv_context::framework::Session;
 use lttv_hooks::Priority;
 
 #[test]

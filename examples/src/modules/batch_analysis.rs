@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::{Flow, Priority};
 
 use super::Host;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use ltt_read::Timestamp;
 use lttv_context::TimeSpan;
 use lttv_context::attributes::{Kind, Text};
-use lttv_context::batch::Batch;
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::{OptionError, OptionSpec, Options};
+use lttv_context::framework::{
+    Batch, Failure, Module, ModuleInfo, OptionError, OptionSpec, Options,
+};
 
 use super::Host;
 use crate::bundled::bundled_trace;

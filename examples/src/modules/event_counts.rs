@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 
 use ltt_read::Trace;
 use lttv_context::attributes::{AttributeError, Browse, Entries, Kind, MergeRule, Text};
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::OptionSpec;
+use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_context::{Handle, Subscription};
 use lttv_hooks::Priority;
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
-use lttv_context::modules::{Failure, Module, ModuleInfo};
+use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_context::{Handle, Subscription};
 use lttv_hooks::Priority;
 use lttv_state::kernel::{KernelState, NameId, SourceKind, TraceState, Transition};

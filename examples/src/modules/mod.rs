@@ -24,8 +24,7 @@ mod work;
 
 use std::error::Error;
 
-use lttv_context::modules::{ModuleError, Modules};
-use lttv_context::session::Session;
+use lttv_context::framework::{ModuleError, Modules, Session};
 use lttv_hooks::{Flow, Priority};
 
 pub use work::Work;

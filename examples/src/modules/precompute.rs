@@ -4,9 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use lttv_context::attributes::{Kind, Text};
-use lttv_context::batch::BatchOutcome;
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::OptionSpec;
+use lttv_context::framework::{BatchOutcome, Failure, Module, ModuleInfo, OptionSpec};
 use lttv_context::{CheckpointPolicy, Handle};
 use lttv_hooks::Priority;
 use lttv_state::history::{Builder, Settings};

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lttv_context::attributes::{Attributes, Indented, Kind, Paths, Text};
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::{OptionError, OptionSpec};
+use lttv_context::framework::{Failure, Module, ModuleInfo, OptionError, OptionSpec};
 use lttv_hooks::Priority;
 
 use super::{Host, report_with};

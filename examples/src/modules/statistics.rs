@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use lttv_context::Handle;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::OptionSpec;
+use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
 use lttv_state::stats::Statistics as Collected;
 

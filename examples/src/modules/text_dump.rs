@@ -6,8 +6,7 @@ use std::io;
 use std::rc::Rc;
 
 use lttv_context::Subscription;
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::OptionSpec;
+use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::{Flow, Priority};
 
 use super::{Host, report_with};

@@ -3,8 +3,7 @@
 use std::fs;
 
 use lttv_context::attributes::{Kind, Text};
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::OptionSpec;
+use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_state::filter::KernelFilters;
 

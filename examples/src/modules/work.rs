@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use ltt_read::schema::{EventTypeId, Format};
-use lttv_context::batch::{Batch, BatchEnd};
+use lttv_context::framework::{Batch, BatchEnd};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
 use lttv_hooks::{Flow, IntoFlow, Priority};
 use lttv_state::kernel::{KernelState, Transition};

@@ -7,8 +7,7 @@ mod waits;
 
 use lttv_context::Handle;
 use lttv_context::attributes::{AttributeError, Kind};
-use lttv_context::modules::{Failure, Module, ModuleInfo};
-use lttv_context::options::OptionSpec;
+use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
 use lttv_state::kernel::{KernelState, Serial, Tid};
 

@@ -1,47 +1,10 @@
 //! Named units of a program, started in the order of their dependencies.
-//!
-//! A [`Module`] is an analysis, an output or a data source: a unit that a driver runs without
-//! special knowledge of it. It declares its dependencies and options. On its start it adds its
-//! hooks and attributes to the *host*: a value of any type `S` that the application chooses,
-//! usually one with a [`Session`](crate::session::Session).
-//!
-//! ```
-//! use lttv_context::modules::{Failure, Module, ModuleInfo, Modules};
-//!
-//! struct Part(&'static str, &'static [&'static str]);
-//!
-//! impl Module<Vec<String>> for Part {
-//!     fn info(&self) -> ModuleInfo {
-//!         ModuleInfo { name: self.0, summary: "", description: "", requires: self.1 }
-//!     }
-//!
-//!     fn init(&mut self, host: &mut Vec<String>) -> Result<(), Failure> {
-//!         host.push(format!("{} starts", self.0));
-//!         Ok(())
-//!     }
-//!
-//!     fn destroy(&mut self, host: &mut Vec<String>) {
-//!         host.push(format!("{} ends", self.0));
-//!     }
-//! }
-//!
-//! let mut modules = Modules::new();
-//! modules.add(Part("statistics", &["state"]))?;
-//! modules.add(Part("state", &[]))?;
-//! modules.add(Part("unused", &[]))?;
-//!
-//! let mut host = Vec::new();
-//! modules.init(["statistics"], &mut host)?;
-//! modules.destroy(&mut host);
-//! assert_eq!(host, ["state starts", "statistics starts", "statistics ends", "state ends"]);
-//! # Ok::<(), lttv_context::modules::ModuleError>(())
-//! ```
 
 use std::fmt;
 
 use hashbrown::HashMap;
 
-use crate::options::{OptionError, OptionSpec, Options};
+use super::options::{OptionError, OptionSpec, Options};
 
 /// The reason why a module could not start.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -59,7 +22,43 @@ pub struct ModuleInfo {
     pub requires: &'static [&'static str],
 }
 
-/// A named unit of a program. See the [module](crate::modules) for an example.
+/// A named unit of a program: an analysis, an output or a data source.
+///
+/// A driver runs modules without special knowledge of them. A module declares its dependencies
+/// and options. On its start it adds its hooks and attributes to the *host*: a value of any
+/// type `S` that the application chooses, usually one with a [`Session`](super::Session).
+///
+/// ```
+/// use lttv_context::framework::{Failure, Module, ModuleInfo, Modules};
+///
+/// struct Part(&'static str, &'static [&'static str]);
+///
+/// impl Module<Vec<String>> for Part {
+///     fn info(&self) -> ModuleInfo {
+///         ModuleInfo { name: self.0, summary: "", description: "", requires: self.1 }
+///     }
+///
+///     fn init(&mut self, host: &mut Vec<String>) -> Result<(), Failure> {
+///         host.push(format!("{} starts", self.0));
+///         Ok(())
+///     }
+///
+///     fn destroy(&mut self, host: &mut Vec<String>) {
+///         host.push(format!("{} ends", self.0));
+///     }
+/// }
+///
+/// let mut modules = Modules::new();
+/// modules.add(Part("statistics", &["state"]))?;
+/// modules.add(Part("state", &[]))?;
+/// modules.add(Part("unused", &[]))?;
+///
+/// let mut host = Vec::new();
+/// modules.init(["statistics"], &mut host)?;
+/// modules.destroy(&mut host);
+/// assert_eq!(host, ["state starts", "statistics starts", "statistics ends", "state ends"]);
+/// # Ok::<(), lttv_context::framework::ModuleError>(())
+/// ```
 pub trait Module<S: ?Sized> {
     /// Returns the description of the module. Every call returns the same one.
     fn info(&self) -> ModuleInfo;

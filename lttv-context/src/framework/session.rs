@@ -4,19 +4,19 @@ use std::fmt;
 
 use lttv_hooks::{Flow, Hooks};
 
+use super::options::Options;
 use crate::attributes::Attributes;
-use crate::options::Options;
 
 /// The state that the parts of a program share: attributes, options, and lists of hooks. The
 /// application creates and owns it. There may be several: nothing here is global.
 ///
-/// `data` holds anything else that the parts share, such as a [`Batch`](crate::batch::Batch).
+/// `data` holds anything else that the parts share, such as a [`Batch`](super::Batch).
 ///
-/// [Modules](crate::modules) add hooks to the lists when they start. The application then
+/// [Modules](super::Module) add hooks to the lists when they start. The application then
 /// [runs](Session::run) the lists without depending on their content.
 ///
 /// ```
-/// use lttv_context::session::Session;
+/// use lttv_context::framework::Session;
 /// use lttv_hooks::Priority;
 ///
 /// let mut session = Session::new(());

@@ -1,44 +1,4 @@
 //! Reading a traceset once for any number of analyses.
-//!
-//! A [`Batch`] is the core of a program without a user interface. Analyses add their hooks and
-//! state independently of each other, and one pass then delivers all events, or those of a time
-//! range, to all of them.
-//!
-//! ```
-//! use lttv_context::Traceset;
-//! use lttv_context::batch::{Batch, BatchOutcome};
-//!
-//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-//! let mut switches = 0;
-//! let mut batch = Batch::new(Traceset::open(path)?);
-//! batch.hooks.on_event("sched_switch", |_| switches += 1);
-//! let end = batch.run(|report| eprintln!("{} of {} bytes", report.done, report.total));
-//! drop(batch);
-//! assert_eq!((end.outcome, end.events, switches), (BatchOutcome::Complete, 6087, 497));
-//! # Ok::<(), ltt_read::Error>(())
-//! ```
-//!
-//! # Cancelling
-//!
-//! The function that is called with each report may return a [`Flow`]. `Break` cancels the
-//! batch. A flag that a signal handler or another thread sets is thus checked every few
-//! thousand events:
-//!
-//! ```
-//! # use std::ops::ControlFlow;
-//! # use std::sync::atomic::{AtomicBool, Ordering};
-//! # use lttv_context::Traceset;
-//! # use lttv_context::batch::{Batch, BatchOutcome};
-//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-//! # let mut batch = Batch::new(Traceset::open(path)?).report_every(100);
-//! let cancel = AtomicBool::new(true);
-//! let end = batch.run(|_| match cancel.load(Ordering::Relaxed) {
-//!     true => ControlFlow::Break(()),
-//!     false => ControlFlow::Continue(()),
-//! });
-//! assert_eq!((end.outcome, end.events), (BatchOutcome::Cancelled, 100));
-//! # Ok::<(), ltt_read::Error>(())
-//! ```
 
 use std::mem::take;
 
@@ -55,7 +15,47 @@ use crate::traceset::Traceset;
 const REPORT_EVERY: u64 = 1 << 14;
 
 /// A single pass over a traceset, or over a time range of it, with the hooks of several
-/// analyses. See the [module](crate::batch) for examples.
+/// analyses.
+///
+/// This is the core of a program without a user interface. Analyses add their hooks and
+/// state independently of each other, and one pass then delivers all events, or those of a time
+/// range, to all of them.
+///
+/// ```
+/// use lttv_context::Traceset;
+/// use lttv_context::framework::{Batch, BatchOutcome};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let mut switches = 0;
+/// let mut batch = Batch::new(Traceset::open(path)?);
+/// batch.hooks.on_event("sched_switch", |_| switches += 1);
+/// let end = batch.run(|report| eprintln!("{} of {} bytes", report.done, report.total));
+/// drop(batch);
+/// assert_eq!((end.outcome, end.events, switches), (BatchOutcome::Complete, 6087, 497));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+///
+/// # Cancelling
+///
+/// The function that is called with each report may return a [`Flow`]. `Break` cancels the
+/// batch. A flag that a signal handler or another thread sets is thus checked every few
+/// thousand events:
+///
+/// ```
+/// # use std::ops::ControlFlow;
+/// # use std::sync::atomic::{AtomicBool, Ordering};
+/// # use lttv_context::Traceset;
+/// # use lttv_context::framework::{Batch, BatchOutcome};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// # let mut batch = Batch::new(Traceset::open(path)?).report_every(100);
+/// let cancel = AtomicBool::new(true);
+/// let end = batch.run(|_| match cancel.load(Ordering::Relaxed) {
+///     true => ControlFlow::Break(()),
+///     false => ControlFlow::Continue(()),
+/// });
+/// assert_eq!((end.outcome, end.events), (BatchOutcome::Cancelled, 100));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Batch<'h> {

@@ -1,44 +1,4 @@
 //! Options that modules contribute and an application parses.
-//!
-//! A module describes each of its options by an [`OptionSpec`]. The application collects these
-//! in [`Options`], obtains values from the user in any way (a command line, a file, a dialog),
-//! and sets them. The module then reads the typed values.
-//!
-//! ```
-//! use lttv_context::attributes::Kind;
-//! use lttv_context::options::{OptionSpec, Options};
-//!
-//! let mut options = Options::new();
-//! options.declare("rates", OptionSpec::new("interval", Kind::Duration, "Length of a row")
-//!     .short('i')
-//!     .value_name("SECONDS")
-//!     .default_value("1"))?;
-//! options.declare("rates", OptionSpec::flag("per-cpu", "Count each CPU by itself"))?;
-//!
-//! // The values on a command line are text.
-//! options.set_text("interval", "0.25")?;
-//!
-//! let interval = options.get::<std::time::Duration>("interval")?;
-//! assert_eq!(interval.map(|d| d.as_millis()), Some(250));
-//! assert!(!options.is_set("per-cpu")?);
-//! # Ok::<(), lttv_context::options::OptionError>(())
-//! ```
-//!
-//! # With clap
-//!
-//! The crate depends on no parser, but specifications contain everything that `clap` needs:
-//!
-//! ```text
-//! for spec in options.specs() {
-//!     let mut arg = Arg::new(spec.name).long(spec.name).help(spec.help);
-//!     arg = match spec.kind {
-//!         Kind::Bool => arg.action(ArgAction::SetTrue),
-//!         _ => arg.value_parser(move |text: &str| spec.parse(text)).action(…),
-//!     };
-//! }
-//! ```
-//!
-//! The example program `lttv` contains the complete code, in one file.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -148,8 +108,46 @@ impl OptionSpec {
 
 /// The options of all modules, with their values.
 ///
-/// Names are unique across modules: if two modules use one name for different options, the
-/// second is refused.
+/// A module describes each of its options by an [`OptionSpec`]. The application declares these,
+/// obtains values from the user in any way (a command line, a file, a dialog), and sets them.
+/// The module then reads the typed values. Names are unique across modules: if two modules use
+/// one name for different options, the second is refused.
+///
+/// ```
+/// use lttv_context::attributes::Kind;
+/// use lttv_context::framework::{OptionSpec, Options};
+///
+/// let mut options = Options::new();
+/// options.declare("rates", OptionSpec::new("interval", Kind::Duration, "Length of a row")
+///     .short('i')
+///     .value_name("SECONDS")
+///     .default_value("1"))?;
+/// options.declare("rates", OptionSpec::flag("per-cpu", "Count each CPU by itself"))?;
+///
+/// // The values on a command line are text.
+/// options.set_text("interval", "0.25")?;
+///
+/// let interval = options.get::<std::time::Duration>("interval")?;
+/// assert_eq!(interval.map(|d| d.as_millis()), Some(250));
+/// assert!(!options.is_set("per-cpu")?);
+/// # Ok::<(), lttv_context::framework::OptionError>(())
+/// ```
+///
+/// # With clap
+///
+/// The crate depends on no parser, but specifications contain everything that `clap` needs:
+///
+/// ```text
+/// for spec in options.specs() {
+///     let mut arg = Arg::new(spec.name).long(spec.name).help(spec.help);
+///     arg = match spec.kind {
+///         Kind::Bool => arg.action(ArgAction::SetTrue),
+///         _ => arg.value_parser(move |text: &str| spec.parse(text)).action(…),
+///     };
+/// }
+/// ```
+///
+/// The example program `lttv` contains the complete code, in one file.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     options: Vec<Declared>,
