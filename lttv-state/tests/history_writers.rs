@@ -293,6 +293,23 @@ fn live_readers_survive_any_change_of_the_growing_file() {
     }
 }
 
+/// A lock is inherited by processes that are being started: it may outlive its builder for a
+/// moment.
+#[test]
+fn a_lock_that_ends_soon_does_not_refuse_a_builder() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let file = File::create(partial(&path)).unwrap();
+    file.lock().unwrap();
+    let holder = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        drop(file);
+    });
+    let builder = Builder::create(&path, 0, settings()).unwrap();
+    holder.join().unwrap();
+    assert!(builder.close(10).is_ok());
+}
+
 /// The file is checked as a whole before it replaces another one.
 #[test]
 fn a_finished_file_is_not_replaced_by_a_damaged_one() {

@@ -54,7 +54,7 @@
 //! # Several processes
 //!
 //! A file is built under another name, and locked. Further builders of the same file get
-//! [`HistoryError::Busy`] at once. The lock is advisory and ends with its process, so that an
+//! [`HistoryError::Busy`]. The lock is advisory and ends with its process, so that an
 //! unfinished file can be resumed or replaced after its builder was killed. A builder
 //! checks what it wrote, and that the file is still its own, before it replaces a finished
 //! file by renaming. Readers that opened the old file keep it. Growing files are read, not

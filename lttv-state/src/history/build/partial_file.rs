@@ -9,6 +9,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::history::error::HistoryError;
 use crate::history::file::source::LazyFrame;
@@ -18,6 +19,9 @@ const PARTIAL: &str = ".partial";
 
 /// The number of attempts to lock a file while other builders create and remove it.
 const ATTEMPTS: usize = 32;
+
+/// The pause between attempts to lock a file.
+const PAUSE: Duration = Duration::from_millis(5);
 
 pub(crate) fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -173,13 +177,21 @@ fn open(partial: &Path) -> std::io::Result<File> {
 
 /// Locks a file until it is closed. On a file system without locks it succeeds: the file is
 /// checked before it gets its name.
+///
+/// A process that another thread has just forked holds copies of the locks of this process
+/// until it executes its program. A lock that is taken is therefore tried again for a moment.
 fn lock(file: &File, path: &Path, partial: &Path) -> Result<(), HistoryError> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(HistoryError::Busy { path: path.to_owned() }),
-        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(()),
-        Err(TryLockError::Error(error)) => Err(io(partial, error)),
+    for _ in 0..ATTEMPTS {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                return Ok(());
+            }
+            Err(TryLockError::Error(error)) => return Err(io(partial, error)),
+        }
     }
+    Err(HistoryError::Busy { path: path.to_owned() })
 }
 
 /// Returns whether a path leads to an open file, and not to another one that replaced it.
