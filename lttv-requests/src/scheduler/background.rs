@@ -174,7 +174,7 @@ impl<'h> Background<'h> {
     }
 
     /// Registers a notification, which is delivered once in
-    /// [`Chunk::notifications`](crate::ChunkReport::notifications): in the chunk in which the condition is
+    /// [`ChunkReport::notifications`](crate::ChunkReport::notifications): in the chunk in which the condition is
     /// met, or in the next one if it is met already, and at the latest when the
     /// computation is complete.
     pub fn notify(&mut self, module: ComputationId, owner: Owner, when: Condition) {

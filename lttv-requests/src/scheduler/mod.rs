@@ -243,7 +243,7 @@ impl<'h> Scheduler<'h> {
 
     /// Sets whether requests that end before they start are reported. If so, their
     /// `after_request` hooks are called without any hooks before them, and those that a
-    /// hook cancelled are part of [`Chunk::finished`](crate::ChunkReport::finished). The
+    /// hook cancelled are part of [`ChunkReport::finished`](crate::ChunkReport::finished). The
     /// default is `false`. This option serves viewers that show themselves as busy from
     /// the time when they submit a request.
     pub fn set_report_unstarted(&mut self, reports_all: bool) {
