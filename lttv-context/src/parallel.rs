@@ -71,6 +71,21 @@ pub struct ParallelResult<R> {
     pub notices_omitted: u64,
 }
 
+impl<R> ParallelResult<R> {
+    fn new(results: Vec<R>, report: Report) -> Self {
+        let Report { events, stopped, errors, errors_omitted, notices, notices_omitted } = report;
+        ParallelResult {
+            results,
+            events,
+            stopped,
+            errors,
+            errors_omitted,
+            notices,
+            notices_omitted,
+        }
+    }
+}
+
 impl ParallelReader {
     /// Creates a read of a whole traceset on as many threads as there are processors.
     pub fn new(traceset: impl Into<Traceset>) -> Self {
@@ -112,25 +127,8 @@ impl ParallelReader {
     /// Panics if `work` does.
     pub fn run<R: Send>(&self, work: impl Fn(&mut TimeSlice<'_>) -> R + Sync) -> ParallelResult<R> {
         let mut results = Vec::new();
-        let read = self.run_in_order(work, |result| results.push(result));
-        let ParallelResult {
-            events,
-            stopped,
-            errors,
-            errors_omitted,
-            notices,
-            notices_omitted,
-            ..
-        } = read;
-        ParallelResult {
-            results,
-            events,
-            stopped,
-            errors,
-            errors_omitted,
-            notices,
-            notices_omitted,
-        }
+        let report = self.read_slices(work, |result| results.push(result));
+        ParallelResult::new(results, report)
     }
 
     /// Calls `work` for each slice, and `take` with each result in time order, as soon as this
@@ -142,8 +140,16 @@ impl ParallelReader {
     pub fn run_in_order<R: Send>(
         &self,
         work: impl Fn(&mut TimeSlice<'_>) -> R + Sync,
-        mut take: impl FnMut(R),
+        take: impl FnMut(R),
     ) -> ParallelResult<()> {
+        ParallelResult::new(Vec::new(), self.read_slices(work, take))
+    }
+
+    fn read_slices<R: Send>(
+        &self,
+        work: impl Fn(&mut TimeSlice<'_>) -> R + Sync,
+        mut take: impl FnMut(R),
+    ) -> Report {
         let points = self.slice_points();
         let slices = points.len() + 1;
         let do_slice = |number: usize| {
@@ -179,17 +185,7 @@ impl ParallelReader {
         } else {
             in_order(self.threads, slices, do_slice, put);
         }
-        let Report { events, stopped, errors, errors_omitted, notices, notices_omitted } = all;
-        let results = Vec::new();
-        ParallelResult {
-            results,
-            events,
-            stopped,
-            errors,
-            errors_omitted,
-            notices,
-            notices_omitted,
-        }
+        all
     }
 
     /// Computes the times between slices.
