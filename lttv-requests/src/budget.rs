@@ -30,7 +30,8 @@ impl Budget {
 
     /// Creates a budget of about a duration. The clock is read repeatedly, more often
     /// towards the end. A hook that takes long is not interrupted, nor is building the
-    /// index of a tracefile that has none when it is first sought.
+    /// index of a tracefile that has none when it is first sought. Where requests start or
+    /// end together, a call starts or ends at least an eighth of them.
     pub const fn time(time: Duration) -> Self {
         Budget { events: None, time: Some(time) }
     }
@@ -152,6 +153,13 @@ impl Meter {
     /// its limit, which does not depend on the previous work of the call.
     pub(crate) fn is_final_limit(commands: usize) -> bool {
         commands as u64 >= MIN_EFFORT
+    }
+
+    /// Returns the number of requests that a step starts or ends however late it is, if it
+    /// has to look at a total number of requests for it. With a fixed number, a call whose
+    /// time is spent on looking would let the number of calls grow with the requests.
+    pub(crate) fn min_steps(total: usize) -> usize {
+        total / 8 + 1
     }
 
     /// Counts the start or end of a request.

@@ -421,6 +421,29 @@ fn a_seek_is_interrupted_when_time_is_up() {
 }
 
 #[test]
+fn the_number_of_calls_does_not_grow_with_the_requests_however_short_each_call_is() {
+    let traceset = traceset(100);
+    let calls = |requests: u64| {
+        let received = Cell::new(0);
+        let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+        for _ in 0..requests {
+            let request = EventsRequest::new(Owner::unique())
+                .max_events(20)
+                .on_every_event(|_, _| received.set(received.get() + 1));
+            scheduler.submit(request).unwrap();
+        }
+        let mut calls = 0;
+        while scheduler.service_chunk(Budget::time(Duration::ZERO)).has_more() {
+            calls += 1;
+        }
+        assert_eq!(received.get(), requests * 20);
+        calls
+    };
+    let (few, many) = (calls(10), calls(1000));
+    assert!(many < few + 100, "{few} calls for 10 requests, {many} for 1000");
+}
+
+#[test]
 fn replay_is_bounded_and_reported() {
     let seen = Seen::default();
     let mut context = TracesetContext::new(traceset(1000));

@@ -265,16 +265,17 @@ impl<'h> Scheduler<'h> {
     fn attach_waiting(&mut self, min_urgency: Urgency, meter: &mut Meter, chunk: &mut ChunkReport) {
         let here = self.context.position();
         let mut joining = self.waiting.at(&here, min_urgency).into_iter().peekable();
-        let before = self.running.len();
+        let total = self.running.len() + joining.len();
+        let mut at_least = Meter::min_steps(total);
         let mut running = take(&mut self.running).into_iter().peekable();
-        self.running.reserve(before + joining.len());
+        self.running.reserve(total);
         // Merges both by id: `running` stays in the order of ids.
         loop {
             let joins = match (joining.peek(), running.peek()) {
                 (Some(id), Some(request)) => *id < request.id,
                 (joining, _) => joining.is_some(),
             };
-            if joins && meter.is_out_of_time() {
+            if joins && at_least == 0 && meter.is_out_of_time() {
                 break;
             }
             let next = match joins {
@@ -283,6 +284,7 @@ impl<'h> Scheduler<'h> {
             };
             let Some(mut next) = next else { break };
             if joins {
+                at_least = at_least.saturating_sub(1);
                 meter.restart_slices();
                 next.start = RequestStart::Position(here.clone());
             }
@@ -303,6 +305,7 @@ impl<'h> Scheduler<'h> {
         meter: &mut Meter,
         chunk: &mut ChunkReport,
     ) -> bool {
+        let mut at_least = Meter::min_steps(self.running.len());
         let is_complete = |request: &mut Box<ActiveRequest<'h>>| request.reason(here).is_some();
         let complete: Vec<_> = self.running.extract_if(.., is_complete).collect();
         if complete.is_empty() {
@@ -310,9 +313,10 @@ impl<'h> Scheduler<'h> {
         }
         let mut complete = complete.into_iter();
         let mut has_ended = false;
-        while !meter.is_out_of_time()
+        while (at_least > 0 || !meter.is_out_of_time())
             && let Some(request) = complete.next()
         {
+            at_least = at_least.saturating_sub(1);
             if let Some(reason) = request.reason(here) {
                 chunk.finished.push(request.finish(&mut self.context, reason, true));
                 meter.count_step();
