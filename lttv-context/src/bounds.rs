@@ -2,7 +2,7 @@
 
 use ltt_read::{Event, Position, Timestamp};
 
-use crate::position::{Key, TracesetPosition};
+use crate::traceset::{Key, TracesetPosition};
 
 /// The bounds of a read: where it stops, at the first bound met, and which times the delivered
 /// events have. All bounds are exact except [`max_examined`](Self::max_examined).

@@ -93,55 +93,32 @@ pub mod attributes;
 #[cfg(feature = "framework")]
 pub mod framework;
 
-mod appended;
-mod begin_end;
 mod bounds;
-mod call;
-mod check;
-mod checkpoint;
 #[cfg(feature = "checkpoint-files")]
 mod checkpoint_file;
-mod checkpoint_policy;
-mod commands;
 mod context;
-mod contexts;
-mod delivery;
-mod dispatch;
 mod extension;
-mod filtered_read;
 mod fingerprint;
-mod hook_set;
+mod hooks;
 mod parallel;
-mod pattern;
-mod position;
-mod read;
-mod read_ahead;
-mod seek;
-mod seek_events;
-mod slice;
-mod slice_points;
 mod state;
-mod subscription;
 mod traceset;
 
-pub use appended::{settled_since, settled_until};
-pub use begin_end::ReadId;
 pub use bounds::{Bounds, EndReason, ReadEnd};
-pub use call::{EventCall, EventHook, ReadCall, ReadHook};
-pub use checkpoint::{Checkpoint, CheckpointMismatch, Checkpoints};
 #[cfg(feature = "checkpoint-files")]
 pub use checkpoint_file::CheckpointFileError;
-pub use checkpoint_policy::CheckpointPolicy;
-pub use commands::Commands;
-pub use context::TracesetContext;
-pub use contexts::{Contexts, TraceContext, TracefileContext};
-pub use extension::{Codec, Extension, ExtensionIdentity, Extensions, Handle, Setup};
-pub use fingerprint::{Fingerprint, fingerprint};
-pub use hook_set::{HookSet, Level};
+pub use context::{IncrementalSeek, ReadId, TracesetContext};
+pub use extension::{Codec, Extension, Setup};
+pub use fingerprint::{Fingerprint, fingerprint, settled_since, settled_until};
+pub use hooks::{
+    Commands, EventCall, EventHook, HookSet, Level, ReadCall, ReadHook, Scope, Subscription,
+};
 pub use ltt_read::TimeSpan;
-pub use parallel::{ParallelReader, ParallelResult};
-pub use position::{StalePosition, TracesetPosition};
-pub use seek::IncrementalSeek;
-pub use slice::{MissingState, TimeSlice};
-pub use subscription::{Scope, Subscription};
-pub use traceset::{Revision, Traceset};
+pub use parallel::{MissingState, ParallelReader, ParallelResult, TimeSlice};
+pub use state::{
+    Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints, ExtensionIdentity, Extensions,
+    Handle,
+};
+pub use traceset::{
+    Contexts, Revision, StalePosition, TraceContext, TracefileContext, Traceset, TracesetPosition,
+};

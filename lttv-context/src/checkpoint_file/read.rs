@@ -9,11 +9,10 @@ use crc32fast::Hasher;
 use ltt_read::Position;
 
 use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
-use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::context::TracesetContext;
-use crate::extension::{AnyCodec, Saved};
 use crate::fingerprint::Fingerprint;
-use crate::position::TracesetPosition;
+use crate::state::{AnyCodec, Checkpoint, Checkpoints, Saved};
+use crate::traceset::TracesetPosition;
 
 /// The maximum number of bytes that are reserved for a frame before its content is read.
 const FIRST_RESERVED: u64 = 1 << 16;

@@ -4,9 +4,8 @@ use ltt_read::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::StoredExtension;
-use crate::checkpoint::Checkpoint;
 use crate::context::TracesetContext;
-use crate::extension::Saved;
+use crate::state::{Checkpoint, Saved};
 
 /// A state in bytes.
 #[derive(Debug, Serialize, Deserialize)]

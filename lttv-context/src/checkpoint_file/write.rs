@@ -9,11 +9,10 @@ use crc32fast::Hasher;
 use serde::Serialize;
 
 use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
-use crate::checkpoint::Checkpoint;
 use crate::context::TracesetContext;
-use crate::extension::AnyCodec;
 use crate::fingerprint::fingerprint;
-use crate::position::TracesetPosition;
+use crate::state::{AnyCodec, Checkpoint};
+use crate::traceset::TracesetPosition;
 
 impl TracesetContext<'_> {
     /// Writes the current checkpoints to a file, from which any later context of the same traces

@@ -7,7 +7,7 @@ use lttv_hooks::{Flow, IntoFlow};
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::context::TracesetContext;
-use crate::hook_set::HookSet;
+use crate::hooks::HookSet;
 use crate::traceset::Traceset;
 
 /// The default number of events between two reports. It takes most hooks well below 10 ms, and

@@ -1,0 +1,272 @@
+//! The delivery of events to hooks.
+
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use ltt_read::{Event, EventSink, Merge};
+use lttv_hooks::{Flow, HooksFound};
+
+use super::read_ahead::TimeFilter;
+use crate::bounds::{EndReason, Limit};
+use crate::hooks::{Check, Commands, EventCall, Looks, Ready};
+use crate::state::Extensions;
+use crate::traceset::{Contexts, Key, Latest, time_of};
+
+/// A loop that delivers the events of a merge one after the other.
+pub(crate) struct Delivery<'d, 'h, M> {
+    pub(crate) contexts: &'d Contexts,
+    pub(crate) dispatch: Ready<'d, 'h>,
+    pub(crate) extensions: &'d mut Extensions,
+    pub(crate) commands: &'d mut Commands<'h>,
+    pub(crate) check: Option<&'d mut Check<'h>>,
+    pub(crate) limit: &'d Limit<'d>,
+    /// The filter that decides about events by their times, in modes that use one.
+    pub(crate) time_filter: Option<&'d mut TimeFilter>,
+    /// The time of delivery of the last event, in ns.
+    pub(crate) time: i64,
+    pub(crate) latest: Latest,
+    /// The number of events that may still be delivered, and how many of them may pass the check.
+    pub(crate) left: u64,
+    pub(crate) left_passing: u64,
+    pub(crate) mode: PhantomData<M>,
+}
+
+/// The reason why the delivery paused.
+pub(crate) enum Pause {
+    /// The current event of the merge must not be delivered.
+    Before(EndReason),
+    /// A hook returned `Break`.
+    Stopped,
+    /// A hook has requested changes of hooks.
+    Changed,
+    /// The requested number of events has been delivered.
+    Full,
+}
+
+/// A way to deliver events.
+pub(crate) trait Mode {
+    /// Only hooks of extensions are called.
+    const STATE_ONLY: bool = false;
+    /// Each event is delivered to extensions, and to the other hooks if it passes the check.
+    const CHECKS: bool = false;
+    /// The merge skips the events that do not pass the check.
+    const SKIPS: bool = false;
+    /// The time of each event decides about it, and not only its place in the order.
+    const BY_TIME: bool = false;
+}
+
+/// The mode without a check: all hooks are called for all events.
+pub(crate) struct AllHooks;
+
+/// The mode of a replay.
+pub(crate) struct StateHooks;
+
+/// The mode with a check while extensions keep state.
+pub(crate) struct Checked;
+
+/// The mode with a check while no extension keeps state.
+pub(crate) struct PassingOnly;
+
+/// The mode of a read with a [`TimeFilter`].
+pub(crate) struct ByTime;
+
+impl Mode for AllHooks {}
+
+impl Mode for StateHooks {
+    const STATE_ONLY: bool = true;
+}
+
+impl Mode for Checked {
+    const CHECKS: bool = true;
+}
+
+impl Mode for ByTime {
+    const CHECKS: bool = true;
+    const BY_TIME: bool = true;
+}
+
+impl Mode for PassingOnly {
+    const SKIPS: bool = true;
+}
+
+impl<M: Mode> Delivery<'_, '_, M> {
+    /// Delivers events from the current position of the merge on. Returns `None` at the end of the
+    /// traceset.
+    pub(crate) fn deliver(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
+        match M::SKIPS || M::CHECKS {
+            true => self.deliver_checked(merge, looks),
+            false => self.deliver_all(merge),
+        }
+    }
+
+    /// Delivers all events. Events without hooks are skipped.
+    #[inline(always)]
+    fn deliver_all(&mut self, merge: &mut Merge) -> Option<Pause> {
+        let most = self.left;
+        let time = self.time;
+        let mut hooks =
+            HookListener { delivery: self, time, found: None, is_first: true, pause: None };
+        let seen = merge.drive(most, &mut hooks);
+        let HookListener { is_first, pause, .. } = hooks;
+        if !is_first {
+            self.latest = Some(self.time);
+        }
+        // An event that meets a limit was passed to the listener but not delivered.
+        self.left -= seen - u64::from(matches!(pause, Some(Pause::Before(_))));
+        match pause {
+            None if self.left == 0 => Some(Pause::Full),
+            pause => pause,
+        }
+    }
+
+    /// Delivers all events and checks them, or delivers only the events that pass the check.
+    #[inline(always)]
+    fn deliver_checked(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
+        loop {
+            if self.left == 0 || M::CHECKS && self.left_passing == 0 {
+                return Some(Pause::Full);
+            }
+            match &mut self.check {
+                Some(check) if M::SKIPS => {
+                    check.advance(merge, self.extensions, self.limit.time, looks).then_some(())?;
+                }
+                _ => _ = merge.next()?,
+            }
+            let (tracefile, event) = (merge.current_tracefile(), merge.current()?);
+            let mut time = self.time.max(time_of(&event));
+            if M::SKIPS {
+                // The clock may have gone back after an event that was skipped.
+                time = merge.delivery_time().map_or(time, |at| time.max(at.as_ns()));
+                if looks.spent {
+                    self.time = time;
+                    return Some(Pause::Before(EndReason::ExaminedCount));
+                }
+            }
+            let found = self.dispatch.find(self.dispatch.key(tracefile, event.type_id()));
+            let mut is_skipped = false;
+            if M::BY_TIME
+                && let Some(time_filter) = &mut self.time_filter
+            {
+                match time_filter.admits((time, tracefile as u32), &event, self.limit) {
+                    Ok(is_in_time) => is_skipped = !is_in_time,
+                    Err(reason) => return Some(Pause::Before(reason)),
+                }
+            } else if time >= self.limit.time {
+                if let Some(reason) = self.limit.met((time, tracefile as u32), &event) {
+                    return Some(Pause::Before(reason));
+                }
+                // The merge evaluates the check only for events before the limit.
+                if M::SKIPS
+                    && let Some(check) = &mut self.check
+                    && !check.passes(&event, self.extensions)
+                {
+                    continue;
+                }
+            }
+            self.time = time;
+            self.left -= 1;
+            let latest = self.latest.replace(self.time);
+            let key = (self.time, tracefile as u32);
+            let pause = self.call(merge, &event, found, key, latest, is_skipped);
+            if pause.is_some() {
+                return pause;
+            }
+        }
+    }
+
+    /// Calls the hooks for an event.
+    #[inline(always)]
+    fn call(
+        &mut self,
+        merge: &Merge,
+        event: &Event<'_>,
+        hooks: HooksFound,
+        key: Key,
+        latest: Latest,
+        is_skipped: bool,
+    ) -> Option<Pause> {
+        let tracefile = &self.contexts.tracefiles()[key.1 as usize];
+        let mut call = EventCall {
+            event: *event,
+            trace: tracefile.trace_context(),
+            tracefile,
+            contexts: self.contexts,
+            fields: &[],
+            extensions: self.extensions,
+            commands: self.commands,
+            merge,
+            time: key.0,
+            latest: if M::SKIPS { Some(key.0) } else { latest },
+            is_filtered: M::SKIPS,
+            is_heard: match M::CHECKS {
+                true => is_skipped.then_some(false),
+                false => Some(!M::STATE_ONLY),
+            },
+            check: if M::CHECKS { self.check.as_deref_mut() } else { None },
+        };
+        let flow = self.dispatch.at(hooks).call_runs(|run, info| {
+            if (M::STATE_ONLY || M::CHECKS) && !info.keeps_state && !call.reaches_all_hooks() {
+                return Flow::Continue(());
+            }
+            let fields = info.fields();
+            run.call_each(|hook| {
+                call.fields = fields;
+                hook(&mut call)
+            })
+        });
+        if M::CHECKS {
+            self.left_passing -= u64::from(call.reaches_all_hooks());
+        }
+        match flow {
+            Flow::Break(()) => Some(Pause::Stopped),
+            Flow::Continue(()) => (!self.commands.pending.is_empty()).then_some(Pause::Changed),
+        }
+    }
+}
+
+/// The listener of a merge that counts the events without hooks as delivered.
+struct HookListener<'d, D> {
+    delivery: &'d mut D,
+    /// The time of delivery of the event that `wants` was called for last, in ns, and its hooks.
+    time: i64,
+    found: Option<HooksFound>,
+    /// `true` until an event has been delivered.
+    is_first: bool,
+    pause: Option<Pause>,
+}
+
+impl<M: Mode> EventSink for HookListener<'_, Delivery<'_, '_, M>> {
+    #[inline(always)]
+    fn accepts(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
+        let delivery = &mut *self.delivery;
+        self.time = delivery.time.max(time_of(event));
+        let key = delivery.dispatch.key(tracefile, event.type_id());
+        let is_over = self.time >= delivery.limit.time;
+        if is_over || delivery.dispatch.may_have_hooks(key) {
+            let found = delivery.dispatch.find(key);
+            self.found = Some(found);
+            if is_over || delivery.dispatch.has_hooks(found) {
+                return true;
+            }
+        }
+        (delivery.time, self.is_first) = (self.time, false);
+        false
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, merge: &Merge, tracefile: usize, event: &Event<'_>) -> ControlFlow<()> {
+        let delivery = &mut *self.delivery;
+        let Some(found) = self.found else { return ControlFlow::Continue(()) };
+        let place = (self.time, tracefile as u32);
+        if self.time >= delivery.limit.time
+            && let Some(reason) = delivery.limit.met(place, event)
+        {
+            self.pause = Some(Pause::Before(reason));
+            return ControlFlow::Break(());
+        }
+        let latest = if self.is_first { delivery.latest } else { Some(delivery.time) };
+        (delivery.time, self.is_first) = (self.time, false);
+        self.pause = delivery.call(merge, event, found, place, latest, false);
+        if self.pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

@@ -1,0 +1,79 @@
+//! The filter that decides which events hooks are called for.
+
+use ltt_read::Event;
+use ltt_read::selection::EventSelection;
+
+use super::TracesetContext;
+use crate::hooks::Check;
+use crate::state::Extensions;
+
+/// # Choosing events
+///
+/// With a check, hooks are called only for events that pass it. Other events are treated as
+/// absent: numbers of events in [`Bounds`](crate::Bounds) and [`ReadEnd`](crate::ReadEnd) count
+/// only those that pass. There are two exceptions. Hooks of [extensions](crate::Extension) are
+/// called for every event, so that their state is right, and seeking by events and positions
+/// counts all events.
+///
+/// Data in which no event can pass is not read unless an extension keeps state: whole
+/// tracefiles and packets are skipped, and single events are skipped before they are merged.
+///
+/// Events that do not pass still count as read. A read that ended by a hook or a number of
+/// events is positioned after the last event delivered, and one that met any other bound at
+/// that bound. After the check is removed or replaced, reading continues from there with every
+/// event.
+///
+/// ```
+/// use lttv_context::{Bounds, Subscription, TracesetContext, Traceset};
+/// use lttv_filter::{Expression, Filters};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let expression = Expression::parse("tracefile.cpu == 1 && next_tid != 0")?;
+/// let filters = Filters::new(&expression, traceset.traces())?;
+///
+/// let mut switches = 0;
+/// let mut context = TracesetContext::new(&traceset);
+/// context.set_filter(&filters);
+/// context.on_event(Subscription::to_every_event(), |call| {
+///     assert_eq!(call.tracefile.tracefile().cpu(), Some(1));
+///     switches += 1;
+/// });
+/// let read = context.read(&Bounds::all())?;
+/// drop(context);
+/// assert_eq!(read.events, switches);
+/// # assert!(switches > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<'h> TracesetContext<'h> {
+    /// Sets the check, in place of any previous one: hooks are called only for the events that
+    /// `choice` chooses.
+    pub fn set_filter(&mut self, choice: impl EventSelection + 'h) {
+        self.set_check(Check::new(&self.contexts, choice));
+    }
+
+    /// Sets a check that also depends on what is attached to the context, usually on the state of
+    /// extensions.
+    ///
+    /// `choice` makes the decisions that are known in advance. For other events `passes` is called
+    /// instead of [`EventSelection::matches`], at most once per event, with the same state that the first
+    /// hook without state of its own is called with.
+    pub fn set_filter_with(
+        &mut self,
+        choice: &impl EventSelection,
+        passes: impl FnMut(&Event<'_>, &Extensions) -> bool + 'h,
+    ) {
+        self.set_check(Check::with(&self.contexts, choice, passes));
+    }
+
+    /// Removes the check: hooks are called for all events.
+    pub fn clear_filter(&mut self) {
+        self.unfilter_merge();
+        self.check = None;
+    }
+
+    fn set_check(&mut self, check: Check<'h>) {
+        self.unfilter_merge();
+        self.check = Some(check).filter(|check| !check.passes_all());
+    }
+}

@@ -1,0 +1,169 @@
+//! Reads that skip the events that do not pass a check.
+//!
+//! In such a read, each tracefile is ahead of the others up to its next event that passes, or
+//! is not read at all. The merge alone therefore does not determine which events are before the
+//! current position. A [`ReadPoint`] does, and allows the merge to return to the state that it
+//! would have after reading all events.
+
+use std::sync::Arc;
+
+use ltt_read::{Merge, Position, Timestamp};
+
+use super::TracesetContext;
+use crate::bounds::{Bounds, EndReason};
+use crate::traceset::{Latest, TracesetPosition, time_of};
+
+/// A position in the order of all events.
+#[derive(Debug)]
+pub(crate) enum ReadPoint {
+    /// The position before the first event of each tracefile at this time or later.
+    Time(Timestamp),
+    /// The position before or after an event. `place` is the event's position in its tracefile, and
+    /// its time of delivery is [`TracesetContext::now`].
+    Event { tracefile: usize, place: Position },
+    /// The positions in all tracefiles.
+    Tracefiles { positions: Arc<[Position]>, latest: Latest },
+}
+
+impl TracesetContext<'_> {
+    /// Moves the merge to the state that it would have after reading all events.
+    pub(crate) fn unfilter_merge(&mut self) {
+        if let Some(read_point) = self.read_point.take() {
+            self.latest = read_point.latest(self.now);
+            read_point.seek(&mut self.merge, self.now);
+        }
+    }
+
+    /// Returns `true` if events that do not pass the check may be skipped.
+    pub(crate) fn can_filter_merge(&self) -> bool {
+        self.check.is_some() && !self.extensions.keep_state()
+    }
+
+    /// Prepares the merge to skip events that do not pass the check.
+    pub(crate) fn filter_merge(&mut self) {
+        let Some(check) = &mut self.check else { return };
+        if self.read_point.is_none() {
+            let positions = self.merge.positions_after().into();
+            self.read_point = Some(ReadPoint::Tracefiles { positions, latest: self.latest });
+            check.retain_tracefiles(&mut self.merge);
+        }
+        // Events may have been skipped since the last one delivered.
+        check.enter_spans(&mut self.merge, self.latest);
+    }
+
+    /// Updates the current position after a read that skipped events. The read delivered `events`
+    /// events and ended for `reason`. `end_time` is the time of delivery at which it stops, in ns.
+    pub(crate) fn set_read_point(
+        &mut self,
+        bounds: &Bounds,
+        end_time: Option<i64>,
+        events: u64,
+        reason: EndReason,
+    ) {
+        match reason {
+            EndReason::Stopped | EndReason::EventCount => {
+                if events > 0
+                    && let Some(place) = self.merge.position_after()
+                {
+                    let tracefile = self.merge.current_tracefile();
+                    self.read_point = Some(ReadPoint::Event { tracefile, place });
+                }
+            }
+            EndReason::ExaminedCount => {
+                // All events before this one have been looked at.
+                if let Some(place) = self.merge.next().map(|event| event.position()) {
+                    let tracefile = self.merge.current_tracefile();
+                    self.read_point = Some(ReadPoint::Event { tracefile, place });
+                }
+                self.merge.unread();
+            }
+            EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
+                self.set_read_point_at_end(bounds, end_time, events > 0);
+            }
+        }
+    }
+
+    /// Updates the current position after no event before the bounds passed: it is at the nearer
+    /// bound.
+    fn set_read_point_at_end(
+        &mut self,
+        bounds: &Bounds,
+        end_time: Option<i64>,
+        has_delivered: bool,
+    ) {
+        let end = TracesetPosition::end(self.traceset());
+        let position = bounds.end_position().unwrap_or(&end);
+        let key = position.key();
+        match end_time {
+            Some(time) if time <= key.0 => {
+                if has_delivered || time > self.now {
+                    self.now = time;
+                    self.read_point = Some(ReadPoint::Time(Timestamp::from_ns(time)));
+                }
+            }
+            _ => {
+                if has_delivered || !self.is_after(position) {
+                    self.now = key.0;
+                    self.read_point = Some(ReadPoint::Tracefiles {
+                        positions: position.tracefiles().into(),
+                        latest: position.latest(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Returns `true` if the current position is after `position`.
+    fn is_after(&self, position: &TracesetPosition) -> bool {
+        let (time, tracefile) = position.key();
+        if time != self.now {
+            return time < self.now;
+        }
+        let (tracefile, place) = (tracefile as usize, position.place());
+        match &self.read_point {
+            Some(ReadPoint::Event { tracefile: own, .. }) if *own != tracefile => tracefile < *own,
+            Some(ReadPoint::Event { place: own, .. }) => place.is_some_and(|place| place < own),
+            Some(ReadPoint::Tracefiles { positions, .. }) => {
+                place.zip(positions.get(tracefile)).is_some_and(|(place, own)| place < own)
+            }
+            Some(ReadPoint::Time(_)) | None => false,
+        }
+    }
+
+    /// Computes the current position if events are skipped. A second merge seeks it, so that this
+    /// one does not move.
+    pub(crate) fn filtered_position(&self) -> Option<TracesetPosition> {
+        let read_point = self.read_point.as_ref()?;
+        let mut merge = Merge::new(self.traceset().traces());
+        read_point.seek(&mut merge, self.now);
+        let time = merge.next().map(|event| self.now.max(time_of(&event)));
+        let key = time.map(|time| (time, merge.current_tracefile() as u32));
+        let (generation, latest) = (self.traceset().revision(), read_point.latest(self.now));
+        Some(TracesetPosition::new(generation, key, latest, merge.positions()))
+    }
+}
+
+impl ReadPoint {
+    /// Moves a merge to this position, and stops it from skipping tracefiles.
+    fn seek(&self, merge: &mut Merge, now: i64) {
+        match self {
+            // An empty list of positions makes the merge read all tracefiles.
+            ReadPoint::Time(time) => {
+                merge.seek_positions(&[]);
+                merge.seek(*time);
+            }
+            ReadPoint::Event { tracefile, place } => {
+                merge.seek_delivery(Timestamp::from_ns(now), *tracefile, *place);
+            }
+            ReadPoint::Tracefiles { positions, .. } => merge.seek_positions(positions),
+        }
+    }
+
+    fn latest(&self, now: i64) -> Latest {
+        match self {
+            ReadPoint::Time(time) => time.as_ns().checked_sub(1),
+            ReadPoint::Event { .. } => Some(now),
+            ReadPoint::Tracefiles { latest, .. } => *latest,
+        }
+    }
+}

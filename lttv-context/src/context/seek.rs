@@ -1,0 +1,139 @@
+//! Seeking a time, a position, the start and the end.
+
+use ltt_read::{TimeSearch, Timestamp};
+
+use super::TracesetContext;
+use super::filtered_read::ReadPoint;
+use crate::traceset::{Revision, StalePosition, TracesetPosition, UNKNOWN};
+
+/// A seek to a time that is done in pieces, created by [`TracesetContext::search_time`].
+#[derive(Debug)]
+pub struct IncrementalSeek {
+    search: TimeSearch,
+    generation: Revision,
+}
+
+impl IncrementalSeek {
+    /// Returns the time that is sought.
+    pub fn time(&self) -> Timestamp {
+        self.search.time()
+    }
+
+    /// Continues the seek over at most `events` events. Returns `true` once the time is found. See
+    /// [`TimeSearch::run`].
+    pub fn run(&mut self, events: u64) -> bool {
+        self.search.run(events)
+    }
+}
+
+/// # Seeking
+///
+/// Seeking moves the position but not the state of extensions: see
+/// [`update_state`](Self::update_state).
+impl TracesetContext<'_> {
+    /// Seeks a time: the new position is before the first event of each tracefile, in file order,
+    /// that is at this time or later. Events without a time come before all times but
+    /// [`Timestamp::MIN`].
+    ///
+    /// No event before the position is at this time or later. If a clock goes back, events before
+    /// the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them.
+    pub fn seek_time(&mut self, time: Timestamp) {
+        self.merge.seek(time);
+        if let Some(read_point) = &mut self.read_point {
+            *read_point = ReadPoint::Time(time);
+        }
+        self.moved();
+        self.now = time.as_ns();
+        self.latest = time.as_ns().checked_sub(1);
+    }
+
+    /// Creates a seek to a time that is done in pieces, since a seek in large packets takes
+    /// milliseconds. The context stays where it is and may be used for anything else until
+    /// [`seek_result`](Self::seek_result) is called.
+    ///
+    /// ```
+    /// use lttv_context::{TracesetContext, Traceset};
+    /// use ltt_read::Timestamp;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let span = context.contexts().time_span().expect("some events");
+    /// let mut seek = context.search_time(span.end);
+    /// while !seek.run(100) {
+    ///     // Do other work.
+    /// }
+    /// context.seek_result(seek)?;
+    /// let there = context.position();
+    /// context.seek_time(span.end);
+    /// assert_eq!(there, context.position());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn search_time(&self, time: Timestamp) -> IncrementalSeek {
+        let traceset = self.traceset();
+        let search = TimeSearch::new(traceset.traces(), time);
+        IncrementalSeek { search, generation: traceset.revision() }
+    }
+
+    /// Seeks the time of `seek`, with the same result as [`seek_time`](Self::seek_time). If the
+    /// search is not finished, this finishes it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StalePosition`] if `seek` belongs to another traceset. Nothing changes then.
+    pub fn seek_result(&mut self, mut seek: IncrementalSeek) -> Result<(), StalePosition> {
+        self.check_generation(seek.generation)?;
+        while !seek.run(u64::MAX) {}
+        let time = seek.time();
+        self.merge.seek_result(seek.search);
+        self.read_point = None;
+        self.moved();
+        self.now = time.as_ns();
+        self.latest = time.as_ns().checked_sub(1);
+        Ok(())
+    }
+
+    /// Seeks a position of this traceset.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StalePosition`] if the position belongs to another traceset. Nothing changes then.
+    pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
+        self.check_position(position)?;
+        self.merge.seek_positions(position.tracefiles());
+        self.read_point = None;
+        self.moved();
+        // After a clock has gone back, events are still delivered at this time.
+        self.now = position.time().map_or(i64::MAX, Timestamp::as_ns);
+        self.latest = position.latest();
+        Ok(())
+    }
+
+    /// Seeks the position before the first event, and resets all extensions.
+    pub fn seek_start(&mut self) {
+        self.seek_time(Timestamp::MIN);
+        self.extensions.reset();
+        self.state.is_current = true;
+        self.state.at_begin = true;
+        self.state.events = 0;
+    }
+
+    /// Seeks the position after the last event.
+    pub fn seek_end(&mut self) {
+        let end = TracesetPosition::end(self.traceset());
+        self.merge.seek_positions(end.tracefiles());
+        self.read_point = None;
+        self.moved();
+        self.now = i64::MAX;
+    }
+
+    fn moved(&mut self) {
+        (self.skip_before, self.read_ahead) = (None, None);
+        self.now = i64::MIN;
+        self.latest = UNKNOWN;
+        self.state.is_current = false;
+        self.state.at_begin = false;
+        if let Some(check) = &mut self.check {
+            check.moved();
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Fingerprints, which identify traces mostly without reading them.
+
+mod appended;
+mod file;
+
+use std::borrow::Cow;
+
+use ltt_read::{Timestamp, Trace};
+
+use crate::traceset::Traceset;
+
+pub use appended::{settled_since, settled_until};
+use file::{CurrentFile, FileRecord, read_metadata};
+
+/// A fingerprint of traces. It is stored with data computed from the traces, and detects later
+/// that the traces have changed.
+///
+/// It contains the identifier of each trace. For the metadata and each file of the tracefiles,
+/// it contains the name, the size, the time of modification, and three checksums: one of the
+/// offsets, sizes and start times of the packets, one of 64 samples of 4 KiB, and one of the
+/// whole content. Creating it reads the traces once. (The checksums are CRC-32: they detect
+/// changes, but not forgery.)
+///
+/// # Comparisons
+///
+/// | a file that since the creation of the fingerprint | is compared by |
+/// |---|---|
+/// | has another size or name | size and name |
+/// | was modified (at another time than before) | its whole content |
+/// | appears unmodified | the offsets and times of its packets, and its samples |
+///
+/// Traces that were only copied, moved or touched are therefore equal, at the cost of reading
+/// them once. For unmodified traces, a comparison takes well below a millisecond per file. The
+/// only undetected change is one that keeps the size *and* the time of modification of a file
+/// of more than 256 KiB, and lies outside of its samples. [`strict`](Self::strict) detects
+/// this, too, since it always reads everything.
+///
+/// A fingerprint in the format of an earlier version of this crate fits no traces, so data
+/// stored with it is computed again.
+///
+/// ```
+/// use lttv_context::{Fingerprint, Traceset};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let bytes = Fingerprint::of(&traceset).into_bytes();
+/// // Later:
+/// let known = Fingerprint::from_bytes(&bytes);
+/// assert!(known.matches(&traceset) && known.strict().matches(&traceset));
+/// assert!(!Fingerprint::from_bytes(b"something else").matches(&traceset));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint<'b> {
+    bytes: Cow<'b, [u8]>,
+    is_strict: bool,
+}
+
+/// Creates the [`Fingerprint`] of traces as they are now, and returns its bytes.
+///
+/// The bytes may differ between fingerprints of the same traces, for instance after a file was
+/// copied or touched. To test whether stored bytes belong to these traces, use
+/// [`Fingerprint::matches`]. To compare bytes, compare them with [`Fingerprint::into_current_bytes`].
+pub fn fingerprint(traceset: &Traceset) -> Vec<u8> {
+    Fingerprint::of(traceset).into_bytes()
+}
+
+/// The first bytes of a fingerprint. The last of them is the version of the format.
+const MAGIC: [u8; 4] = *b"LFP\x02";
+
+impl Fingerprint<'static> {
+    /// Creates the fingerprint of traces as they are now. This reads all of them.
+    pub fn of(traceset: &Traceset) -> Self {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&(traceset.traces().len() as u32).to_le_bytes());
+        for trace in traceset.traces() {
+            let count = |count: usize, bytes: &mut Vec<u8>| {
+                bytes.extend_from_slice(&(count as u32).to_le_bytes());
+            };
+            bytes.extend_from_slice(&identifier(trace));
+            count(trace.paths().len(), &mut bytes);
+            each_metadata(trace, |now| now.record().write(&mut bytes));
+            count(trace.tracefiles().len(), &mut bytes);
+            for number in 0..trace.tracefiles().len() {
+                count(trace.tracefiles()[number].files().count(), &mut bytes);
+                each_file(trace, number, |now| now.record().write(&mut bytes));
+            }
+        }
+        Fingerprint { bytes: bytes.into(), is_strict: false }
+    }
+}
+
+impl<'b> Fingerprint<'b> {
+    /// Creates a fingerprint from any bytes. If they are not those of a fingerprint, it fits no
+    /// traces.
+    pub fn from_bytes(bytes: &'b [u8]) -> Self {
+        Fingerprint { bytes: bytes.into(), is_strict: false }
+    }
+
+    /// Sets comparisons to read the whole content of the traces.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Fingerprint { is_strict: true, ..self }
+    }
+
+    /// Returns the bytes of the fingerprint.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Converts the fingerprint to its bytes.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into_owned()
+    }
+
+    /// Returns `true` if the fingerprint fits these traces as they are now.
+    pub fn matches(&self, traceset: &Traceset) -> bool {
+        let now = traceset.traces().iter().flat_map(|trace| trace.tracefiles());
+        self.sizes_before(traceset).is_some_and(|before| {
+            !before.has_more_metadata
+                && now.zip(before.sizes).all(|(now, before)| now.file_sizes().eq(before))
+        })
+    }
+
+    /// Returns the bytes of a fingerprint of traces as they are now: those of this fingerprint if
+    /// it fits the traces, otherwise those of a new one. The bytes of unchanged traces therefore
+    /// stay the same, and the traces are read completely only if they have changed.
+    pub fn into_current_bytes(self, traceset: &Traceset) -> Vec<u8> {
+        if self.matches(traceset) { self.into_bytes() } else { fingerprint(traceset) }
+    }
+
+    /// Computes the time before which traces have received nothing since this fingerprint was
+    /// created. See [`settled_since`](crate::settled_since).
+    pub fn settled_since(&self, traceset: &Traceset) -> Option<Timestamp> {
+        appended::settled(self.sizes_before(traceset)?.sizes, traceset)
+    }
+
+    /// Returns the earlier sizes of all files if the fingerprint fits these traces, either as they
+    /// are now or as they were before they grew. A tracefile may grow by content at the end of its
+    /// last file and by further files, and metadata by text at its end and by further directories.
+    fn sizes_before(&self, traceset: &Traceset) -> Option<EarlierSizes> {
+        let bytes = &mut &*self.bytes;
+        if take::<4>(bytes)? != MAGIC || count(bytes)? != traceset.traces().len() {
+            return None;
+        }
+        let mut before = EarlierSizes { sizes: Vec::new(), has_more_metadata: false };
+        for trace in traceset.traces() {
+            if take(bytes)? != identifier(trace) {
+                return None;
+            }
+            let mut left = count(bytes)?;
+            let mut is_same = left <= trace.paths().len();
+            before.has_more_metadata |= left < trace.paths().len();
+            each_metadata(trace, |now| {
+                if is_same && left > 0 {
+                    left -= 1;
+                    let record = take(bytes).as_ref().and_then(FileRecord::read);
+                    is_same = record.is_some_and(|record| {
+                        before.has_more_metadata |= record.size < now.bytes.len() as u64;
+                        now.extends(&record, self.is_strict)
+                    });
+                }
+            });
+            if !is_same || count(bytes)? != trace.tracefiles().len() {
+                return None;
+            }
+            for (number, tracefile) in trace.tracefiles().iter().enumerate() {
+                let files = count(bytes)?;
+                let mut sizes = Vec::new();
+                let mut is_same = files <= tracefile.files().count();
+                each_file(trace, number, |now| {
+                    if is_same && sizes.len() < files {
+                        let record = take(bytes).as_ref().and_then(FileRecord::read);
+                        is_same = record.is_some_and(|record| {
+                            sizes.push(record.size);
+                            // A running tracer appends to the last file.
+                            let may_grow = sizes.len() == files;
+                            (may_grow || record.size == now.bytes.len() as u64)
+                                && now.extends(&record, self.is_strict)
+                        });
+                    }
+                });
+                if !is_same {
+                    return None;
+                }
+                before.sizes.push(sizes);
+            }
+        }
+        bytes.is_empty().then_some(before)
+    }
+}
+
+/// The earlier sizes of traces.
+struct EarlierSizes {
+    /// The sizes of all files of each tracefile, in bytes.
+    sizes: Vec<Vec<u64>>,
+    /// `true` if there is more metadata now.
+    has_more_metadata: bool,
+}
+
+fn identifier(trace: &Trace) -> [u8; 16] {
+    trace.uuid().map_or([0; 16], |uuid| uuid.0)
+}
+
+/// Calls a function for the metadata in each directory of a trace. Metadata counts as empty if
+/// there is no such file.
+fn each_metadata(trace: &Trace, mut visit: impl FnMut(CurrentFile<'_>)) {
+    for directory in trace.paths() {
+        let path = directory.join("metadata");
+        // Traces in memory are in no directory.
+        let is_file = !directory.as_os_str().is_empty();
+        let bytes = is_file.then(|| read_metadata(&path)).flatten().unwrap_or_default();
+        visit(CurrentFile { path: &path, bytes: &bytes, packets: &[] });
+    }
+}
+
+/// Calls a function for each file of a tracefile.
+fn each_file(trace: &Trace, number: usize, mut visit: impl FnMut(CurrentFile<'_>)) {
+    let Some(tracefile) = trace.tracefiles().get(number) else { return };
+    let mut packets = trace.packet_index(number).entries();
+    for (file, (path, bytes)) in (0..).zip(tracefile.files().zip(tracefile.file_bytes())) {
+        let (of_file, rest) = packets.split_at(packets.partition_point(|p| p.file <= file));
+        packets = rest;
+        visit(CurrentFile { path, bytes, packets: of_file });
+    }
+}
+
+fn count(bytes: &mut &[u8]) -> Option<usize> {
+    Some(u32::from_le_bytes(take(bytes)?) as usize)
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
+}

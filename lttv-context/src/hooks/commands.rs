@@ -1,0 +1,83 @@
+//! Changes of hooks that hooks request.
+
+use std::fmt;
+
+use lttv_hooks::{HookId, IntoFlow};
+
+use super::call::{EventCall, EventHook};
+use super::subscription::Subscription;
+
+/// A queue of hooks to add and remove, which other hooks fill. The changes are made in order
+/// before the next event.
+#[derive(Default)]
+pub struct Commands<'h> {
+    pub(crate) pending: Vec<Command<'h>>,
+}
+
+/// A requested change of hooks.
+pub(crate) enum Command<'h> {
+    Add(Registration<'h>),
+    Remove(HookId),
+}
+
+/// A hook with its subscription and id.
+pub(crate) struct Registration<'h> {
+    pub(crate) id: HookId,
+    pub(crate) subscription: Subscription,
+    pub(crate) hook: Box<EventHook<'h>>,
+}
+
+impl<'h> Registration<'h> {
+    pub(crate) fn new<V: IntoFlow>(
+        subscription: Subscription,
+        mut hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
+    ) -> Self {
+        let id = subscription.identity.unwrap_or_else(HookId::unique);
+        let hook: Box<EventHook<'h>> = Box::new(move |call| hook(call).into_flow());
+        Registration { id, subscription, hook }
+    }
+}
+
+impl<'h> Commands<'h> {
+    /// Adds a hook before the next event, with the arguments of
+    /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
+    pub fn on_event<V: IntoFlow>(
+        &mut self,
+        events: impl Into<Subscription>,
+        hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
+    ) -> HookId {
+        let registration = Registration::new(events.into(), hook);
+        let id = registration.id;
+        self.pending.push(Command::Add(registration));
+        id
+    }
+
+    /// Removes a hook, or one reference to it, before the next event.
+    pub fn remove(&mut self, id: HookId) {
+        self.pending.push(Command::Remove(id));
+    }
+}
+
+impl fmt::Debug for Commands<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.pending).finish()
+    }
+}
+
+impl fmt::Debug for Command<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::Add(registration) => f.debug_tuple("Add").field(registration).finish(),
+            Command::Remove(id) => f.debug_tuple("Remove").field(id).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Registration<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration")
+            .field("id", &self.id)
+            .field("subscription", &self.subscription)
+            .finish_non_exhaustive()
+    }
+}

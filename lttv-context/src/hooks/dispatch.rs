@@ -1,0 +1,254 @@
+//! Tables of the hooks to call for each event.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ltt_read::Field;
+use ltt_read::schema::EventTypeId;
+use lttv_hooks::{
+    HookId, HookTargets, HooksAt, HooksById, HooksFound, Priority, ReadyHooks, Removal,
+};
+
+use super::call::EventHook;
+use super::commands::Registration;
+use super::subscription::{EventSelector, Scope, Subscription};
+use crate::traceset::{Contexts, TracefileContext};
+
+/// The hooks for events, by dense keys.
+///
+/// The key of an event is the base of its tracefile plus the id of its event type. Tracefiles
+/// of one channel share their keys until a hook distinguishes between them.
+#[derive(Debug)]
+pub(crate) struct Dispatch<'h> {
+    hooks: HooksById<EventHook<'h>, HookInfo>,
+    subscriptions: HashMap<HookId, Registered>,
+    /// The base of each tracefile, by its number.
+    bases: Vec<usize>,
+    tables: Vec<Table>,
+    keys: usize,
+}
+
+/// Data for a hook and a key that is computed when the hook is added.
+#[derive(Debug, Clone)]
+pub(crate) struct HookInfo {
+    /// The handles of the fields of the hook's subscription.
+    fields: Rc<[Field]>,
+    /// `true` if the hook belongs to an extension. It is then called for every event of the key,
+    /// also for events that other hooks do not see.
+    pub(crate) keeps_state: bool,
+}
+
+impl HookInfo {
+    #[inline(always)]
+    pub(crate) fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+}
+
+/// Equality of the data of two hooks: those with equal data are called as one run. All hooks
+/// without fields are equal if they agree in `keeps_state`.
+impl PartialEq for HookInfo {
+    fn eq(&self, other: &Self) -> bool {
+        let are_none = self.fields.is_empty() && other.fields.is_empty();
+        self.keeps_state == other.keeps_state
+            && (are_none || Rc::ptr_eq(&self.fields, &other.fields))
+    }
+}
+
+#[derive(Debug)]
+struct Registered {
+    subscription: Subscription,
+    keeps_state: bool,
+}
+
+/// A range of keys that some tracefiles share.
+#[derive(Debug, Clone, Copy)]
+struct Table {
+    base: usize,
+    trace: usize,
+    /// The number of one of these tracefiles.
+    tracefile: usize,
+    /// `true` if the tracefile does not share its keys.
+    single: bool,
+}
+
+impl<'h> Dispatch<'h> {
+    pub(crate) fn new(contexts: &Contexts) -> Self {
+        let mut dispatch = Dispatch {
+            hooks: HooksById::new(),
+            subscriptions: HashMap::new(),
+            bases: Vec::new(),
+            tables: Vec::new(),
+            keys: 0,
+        };
+        let mut known: HashMap<(usize, &str), usize> = HashMap::new();
+        for tracefile in contexts.tracefiles() {
+            let channel = (tracefile.trace_index(), tracefile.tracefile().channel());
+            let table = match known.get(&channel) {
+                Some(table) => {
+                    dispatch.tables[*table].single = false;
+                    *table
+                }
+                None => {
+                    known.insert(channel, dispatch.tables.len());
+                    dispatch.add_table(tracefile)
+                }
+            };
+            dispatch.bases.push(dispatch.tables[table].base);
+        }
+        dispatch
+    }
+
+    /// Prepares for a loop in which no hooks are added or removed.
+    pub(crate) fn ready(&mut self) -> Ready<'_, 'h> {
+        Ready { hooks: self.hooks.ready(), bases: &self.bases }
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        contexts: &Contexts,
+        registration: Registration<'h>,
+        keeps_state: bool,
+    ) {
+        let Registration { id, subscription, hook } = registration;
+        if let Some(registered) = self.subscriptions.get(&id) {
+            let priority = registered.subscription.priority;
+            self.insert(id, priority, HookTargets::Ids(Vec::new()), hook);
+            return;
+        }
+        let priority = subscription.priority;
+        if let Scope::Tracefile(number) = subscription.scope {
+            self.separate(contexts, number);
+        }
+        let registered = Registered { subscription, keeps_state };
+        let targets = self.hook_targets(contexts, &registered);
+        self.subscriptions.insert(id, registered);
+        self.insert(id, priority, targets, hook);
+    }
+
+    fn insert(
+        &mut self,
+        id: HookId,
+        priority: Priority,
+        targets: HookTargets<HookInfo>,
+        hook: Box<EventHook<'h>>,
+    ) {
+        let added = self.hooks.add_as(id, priority, targets, hook);
+        debug_assert!(added.is_ok(), "the hook is added with its first priority");
+    }
+
+    pub(crate) fn remove(&mut self, id: HookId) -> Removal<Registration<'h>> {
+        let hook = match self.hooks.remove(id) {
+            Removal::Absent => return Removal::Absent,
+            Removal::Referenced => return Removal::Referenced,
+            Removal::Removed(hook) => hook,
+        };
+        let Some(registered) = self.subscriptions.remove(&id) else { return Removal::Absent };
+        Removal::Removed(Registration { id, subscription: registered.subscription, hook })
+    }
+
+    fn add_table(&mut self, tracefile: &TracefileContext) -> usize {
+        let (trace, number) = (tracefile.trace_index(), tracefile.number());
+        self.tables.push(Table { base: self.keys, trace, tracefile: number, single: true });
+        self.keys += tracefile.trace().schema().event_types.len();
+        self.tables.len() - 1
+    }
+
+    /// Moves a tracefile to keys of its own.
+    fn separate(&mut self, contexts: &Contexts, number: usize) {
+        let Some(tracefile) = contexts.tracefiles().get(number) else { return };
+        let base = self.bases[number];
+        let Some(at) = self.tables.iter().position(|table| table.base == base) else { return };
+        if self.tables[at].single {
+            return;
+        }
+        let new = self.add_table(tracefile);
+        self.bases[number] = self.tables[new].base;
+        let mut others = (0..self.bases.len()).filter(|other| self.bases[*other] == base);
+        if let Some(other) = others.next() {
+            let single = others.next().is_none();
+            self.tables[at] = Table { tracefile: other, single, ..self.tables[at] };
+        }
+        let ids: Vec<_> = self.subscriptions.keys().copied().collect();
+        for id in ids {
+            let Some(registered) = self.subscriptions.remove(&id) else { continue };
+            let targets = self.hook_targets(contexts, &registered);
+            self.hooks.set_targets(id, targets);
+            self.subscriptions.insert(id, registered);
+        }
+    }
+
+    /// Computes all keys that a subscription selects.
+    fn hook_targets(&self, contexts: &Contexts, registered: &Registered) -> HookTargets<HookInfo> {
+        let Registered { subscription, keeps_state } = registered;
+        let info =
+            |fields: Vec<Field>| HookInfo { fields: fields.into(), keeps_state: *keeps_state };
+        if subscription.is_unconditional() && subscription.scope == Scope::Traceset {
+            return HookTargets::All(info(Vec::new()));
+        }
+        let mut keys = Vec::new();
+        for trace in contexts.traces() {
+            let tables = self.tables.iter().filter(|table| {
+                let tracefile = &contexts.tracefiles()[table.tracefile];
+                table.trace == trace.index()
+                    && subscription.wants_channel(tracefile.tracefile().channel())
+                    && match subscription.scope {
+                        Scope::Traceset => true,
+                        Scope::Trace(index) => index == trace.index(),
+                        Scope::Tracefile(number) => number == table.tracefile,
+                    }
+            });
+            let bases: Vec<_> = tables.map(|table| table.base).collect();
+            if bases.is_empty() {
+                continue;
+            }
+            for (event_type, fields) in subscription.types(trace.index(), trace.trace()) {
+                let info = info(fields);
+                keys.extend(bases.iter().map(|base| (base + event_type.index(), info.clone())));
+            }
+        }
+        match subscription.selector {
+            EventSelector::Everything => HookTargets::Main(keys),
+            EventSelector::Named(_) | EventSelector::Type { .. } => HookTargets::Ids(keys),
+        }
+    }
+}
+
+/// A prepared [`Dispatch`] that does not change for now.
+#[derive(Debug)]
+pub(crate) struct Ready<'a, 'h> {
+    hooks: ReadyHooks<'a, EventHook<'h>, HookInfo>,
+    bases: &'a [usize],
+}
+
+impl<'h> Ready<'_, 'h> {
+    /// Returns the key of events of a type in a tracefile.
+    #[inline(always)]
+    pub(crate) fn key(&self, tracefile: usize, event_type: EventTypeId) -> usize {
+        self.bases.get(tracefile).copied().unwrap_or_default() + event_type.index()
+    }
+
+    /// Returns `true` if there may be hooks for a key, and `false` for most keys without hooks.
+    #[inline(always)]
+    pub(crate) fn may_have_hooks(&self, key: usize) -> bool {
+        self.hooks.may_have_hooks(key)
+    }
+
+    /// Finds the hooks for a key.
+    #[inline(always)]
+    pub(crate) fn find(&self, key: usize) -> HooksFound {
+        self.hooks.find(key)
+    }
+
+    /// Returns `true` if any hooks were found.
+    #[inline(always)]
+    pub(crate) fn has_hooks(&self, found: HooksFound) -> bool {
+        self.hooks.has_hooks(found)
+    }
+
+    /// Returns the hooks that were found.
+    #[inline(always)]
+    pub(crate) fn at(&mut self, found: HooksFound) -> HooksAt<'_, EventHook<'h>, HookInfo> {
+        self.hooks.at(found)
+    }
+}

@@ -1,0 +1,18 @@
+//! Hooks: the choice of events for them, their arguments, and the tables that lead to them.
+
+mod call;
+mod check;
+mod commands;
+mod dispatch;
+mod hook_set;
+mod pattern;
+mod subscription;
+
+pub use call::{EventCall, EventHook, ReadCall, ReadHook};
+pub(crate) use check::{Check, Looks};
+pub use commands::Commands;
+pub(crate) use commands::{Command, Registration};
+pub(crate) use dispatch::{Dispatch, Ready};
+pub(crate) use hook_set::Moment;
+pub use hook_set::{HookSet, Level};
+pub use subscription::{Scope, Subscription};

@@ -1,0 +1,344 @@
+//! Reading a traceset on several threads, slice by slice.
+
+mod slice;
+mod slice_points;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use ltt_read::{Error, Notice, Timestamp};
+
+use crate::bounds::Bounds;
+use crate::traceset::Traceset;
+
+use slice::Report;
+pub use slice::{MissingState, TimeSlice};
+use slice_points::slice_points;
+
+/// A parallel read of a traceset on several threads.
+///
+/// The time range is divided into slices. Each slice is read in a context of its own, with its
+/// own hooks and extensions, and the results are returned in time order. Every event is in
+/// exactly one slice, and events within a slice are in the same order as in a read on one
+/// thread. The combined results therefore do not depend on the number of threads and slices,
+/// provided that the analysis itself can be divided (counts, sums, filters, dumps).
+///
+/// ```
+/// use lttv_context::{MissingState, ParallelReader, Traceset};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let read = ParallelReader::new(&traceset).threads(2).run(|slice| {
+///     let mut switches = 0;
+///     let mut context = slice.context();
+///     context.on_event("sched_switch", |_| switches += 1);
+///     slice.read(&mut context)?;
+///     drop(context);
+///     Ok(switches)
+/// });
+/// let switches = read.results.into_iter().sum::<Result<u32, MissingState>>()?;
+/// assert_eq!((switches, read.events), (497, 6087));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The state of an [`Extension`](crate::Extension) that depends on earlier events has to be
+/// computed for the start of each slice, otherwise the slice [is not read](TimeSlice::read).
+#[derive(Debug, Clone)]
+pub struct ParallelReader {
+    traceset: Traceset,
+    begin: Timestamp,
+    end: Option<Timestamp>,
+    threads: usize,
+    slices: Option<usize>,
+}
+
+/// The result of a parallel read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ParallelResult<R> {
+    /// The results of all slices, in time order.
+    pub results: Vec<R>,
+    /// The number of events delivered.
+    pub events: u64,
+    /// `true` if a hook stopped the read. The slices after that of the hook are left out then.
+    pub stopped: bool,
+    /// The errors met while reading: see
+    /// [`TracesetContext::errors`](crate::TracesetContext::errors).
+    pub errors: Vec<Error>,
+    /// The number of errors that were met but not kept. An error met by two slices counts twice.
+    pub errors_omitted: u64,
+    /// The notices of the read.
+    pub notices: Vec<Notice>,
+    /// The number of notices that were not kept. A notice of two slices counts twice.
+    pub notices_omitted: u64,
+}
+
+impl<R> ParallelResult<R> {
+    fn new(results: Vec<R>, report: Report) -> Self {
+        let Report { events, stopped, errors, errors_omitted, notices, notices_omitted } = report;
+        ParallelResult {
+            results,
+            events,
+            stopped,
+            errors,
+            errors_omitted,
+            notices,
+            notices_omitted,
+        }
+    }
+}
+
+impl ParallelReader {
+    /// Creates a read of a whole traceset on as many threads as there are processors.
+    pub fn new(traceset: impl Into<Traceset>) -> Self {
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        ParallelReader {
+            traceset: traceset.into(),
+            begin: Timestamp::MIN,
+            end: None,
+            threads,
+            slices: None,
+        }
+    }
+
+    /// Sets the number of worker threads. 0 counts as 1.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        ParallelReader { threads: threads.max(1), ..self }
+    }
+
+    /// Sets the maximum number of slices. The default is a few for each thread. More slices
+    /// distribute the work better, but at the start of each slice, part of a packet of each
+    /// tracefile is read twice. 0 counts as 1.
+    #[must_use]
+    pub fn slices(self, slices: usize) -> Self {
+        ParallelReader { slices: Some(slices.max(1)), ..self }
+    }
+
+    /// Sets the time range: events at `begin` or later and before `end` are delivered.
+    #[must_use]
+    pub fn between(self, begin: Timestamp, end: Timestamp) -> Self {
+        ParallelReader { begin, end: Some(end), ..self }
+    }
+
+    /// Calls `work` for each slice and returns the results in time order. `work` creates the
+    /// context of its slice, adds hooks and reads the slice.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `work` does.
+    pub fn run<R: Send>(&self, work: impl Fn(&mut TimeSlice<'_>) -> R + Sync) -> ParallelResult<R> {
+        let mut results = Vec::new();
+        let report = self.read_slices(work, |result| results.push(result));
+        ParallelResult::new(results, report)
+    }
+
+    /// Calls `work` for each slice, and `take` with each result in time order, as soon as this
+    /// result and all earlier ones are available. Few results are kept in memory at a time.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `work` or `take` does.
+    pub fn run_in_order<R: Send>(
+        &self,
+        work: impl Fn(&mut TimeSlice<'_>) -> R + Sync,
+        take: impl FnMut(R),
+    ) -> ParallelResult<()> {
+        ParallelResult::new(Vec::new(), self.read_slices(work, take))
+    }
+
+    fn read_slices<R: Send>(
+        &self,
+        work: impl Fn(&mut TimeSlice<'_>) -> R + Sync,
+        mut take: impl FnMut(R),
+    ) -> Report {
+        let points = self.slice_points();
+        let slices = points.len() + 1;
+        let do_slice = |number: usize| {
+            let begin = number.checked_sub(1).map_or(self.begin, |before| points[before]);
+            let end = points.get(number).copied().or(self.end);
+            // Slices meet where seeking leads to, so that each event is in exactly one. The times
+            // of events decide only at the ends of the whole range.
+            let mut bounds = Bounds::all();
+            if self.begin > Timestamp::MIN {
+                bounds = bounds.since(self.begin);
+            }
+            bounds = match (points.get(number), self.end) {
+                (Some(point), _) => bounds.until_start_of(*point),
+                (None, Some(end)) => bounds.until(end),
+                (None, None) => bounds,
+            };
+            let mut slice = TimeSlice::new(&self.traceset, number, begin, end, bounds);
+            let result = work(&mut slice);
+            (result, slice.report)
+        };
+        let mut all = Report::default();
+        let mut put = |(result, report): (R, Report)| {
+            all.add(report);
+            take(result);
+            !all.stopped
+        };
+        if self.threads == 1 {
+            for number in 0..slices {
+                if !put(do_slice(number)) {
+                    break;
+                }
+            }
+        } else {
+            in_order(self.threads, slices, do_slice, put);
+        }
+        all
+    }
+
+    /// Computes the times between slices.
+    fn slice_points(&self) -> Vec<Timestamp> {
+        let tracefiles: Vec<_> = (self.traceset.traces().iter())
+            .flat_map(|trace| (0..trace.tracefiles().len()).map(move |index| (trace, index)))
+            .collect();
+        // Without index files, this reads a little of each packet.
+        for_each(self.threads, tracefiles.len(), |number| {
+            let (trace, index) = tracefiles[number];
+            trace.packet_index(index);
+        });
+        let entries = || tracefiles.iter().flat_map(|(trace, i)| trace.packet_index(*i).entries());
+        let slices = self.slices.unwrap_or_else(|| {
+            // A slice should be long compared with the packets at its ends. At the same time, no
+            // thread should wait long for the last slice of another.
+            let most = entries().count() / (4 * tracefiles.len()).max(1);
+            let each = (most / self.threads).clamp(1, SLICES_PER_THREAD);
+            if self.threads == 1 { 1 } else { each * self.threads }
+        });
+        slice_points(entries(), self.begin, self.end, slices)
+    }
+}
+
+const SLICES_PER_THREAD: usize = 4;
+
+impl Report {
+    /// Adds the report of the next slice. Two neighbouring slices may report the same faults.
+    fn add(&mut self, next: Report) {
+        self.events += next.events;
+        self.stopped |= next.stopped;
+        self.errors_omitted += next.errors_omitted;
+        self.notices_omitted += next.notices_omitted;
+        for error in next.errors {
+            if !self.errors.iter().any(|e| e.place().is_some() && e.place() == error.place()) {
+                self.errors.push(error);
+            }
+        }
+        for notice in next.notices {
+            if !self.notices.contains(&notice) {
+                self.notices.push(notice);
+            }
+        }
+    }
+}
+
+/// Calls a function for each number below a count, on several threads.
+fn for_each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            work(number);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+}
+
+/// The state shared by the workers and the thread that takes their results.
+struct Progress<R> {
+    /// The next number to work on.
+    next: usize,
+    /// The next result to take.
+    taken: usize,
+    done: BTreeMap<usize, R>,
+    /// `true` if no more work is to be started.
+    over: bool,
+}
+
+/// Calls `work` for all numbers below a count on several threads, and `take` with the results
+/// in order until it returns `false`.
+fn in_order<R: Send>(
+    threads: usize,
+    count: usize,
+    work: impl Fn(usize) -> R + Sync,
+    mut take: impl FnMut(R) -> bool,
+) {
+    let ahead = 2 * threads;
+    let progress = Mutex::new(Progress { next: 0, taken: 0, done: BTreeMap::new(), over: false });
+    let changed = Condvar::new();
+    let guard = || PanicGuard { progress: &progress, changed: &changed };
+    let worker = || {
+        let _guard = guard();
+        loop {
+            let mut now = lock(&progress);
+            while !now.over && now.next < count && now.next >= now.taken + ahead {
+                now = changed.wait(now).unwrap_or_else(PoisonError::into_inner);
+            }
+            if now.over || now.next >= count {
+                break;
+            }
+            let number = now.next;
+            now.next += 1;
+            drop(now);
+            let result = work(number);
+            lock(&progress).done.insert(number, result);
+            changed.notify_all();
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.min(count) {
+            scope.spawn(worker);
+        }
+        let _guard = guard();
+        for number in 0..count {
+            let mut now = lock(&progress);
+            let result = loop {
+                match now.done.remove(&number) {
+                    Some(result) => break result,
+                    None if now.over => return,
+                    None => now = changed.wait(now).unwrap_or_else(PoisonError::into_inner),
+                }
+            };
+            now.taken += 1;
+            drop(now);
+            changed.notify_all();
+            if !take(result) {
+                break;
+            }
+        }
+        lock(&progress).over = true;
+        changed.notify_all();
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A guard that ends all work on a panic, so that no thread waits for one that has ended.
+struct PanicGuard<'a, R> {
+    progress: &'a Mutex<Progress<R>>,
+    changed: &'a Condvar,
+}
+
+impl<R> Drop for PanicGuard<'_, R> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            lock(self.progress).over = true;
+            self.changed.notify_all();
+        }
+    }
+}

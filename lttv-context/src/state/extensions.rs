@@ -1,0 +1,177 @@
+//! The extensions and data attached to a context.
+
+use std::fmt;
+use std::ops::{Index, IndexMut};
+#[cfg(feature = "checkpoint-files")]
+use std::sync::Arc;
+
+#[cfg(feature = "checkpoint-files")]
+use super::cell::AnyCodec;
+use super::cell::Cell;
+use super::handle::Handle;
+use super::mismatch::CheckpointMismatch;
+#[cfg(feature = "checkpoint-files")]
+use super::saved::NoState;
+use super::saved::Saved;
+
+/// The extensions and data attached to a context.
+///
+/// Indexing with a [`Handle`] of another context may panic. [`get`](Self::get) does not panic.
+#[derive(Default)]
+pub struct Extensions {
+    cells: Vec<Cell>,
+}
+
+impl Extensions {
+    /// Returns the extension or data of a handle. Returns `None` if the handle belongs to another
+    /// context and refers to nothing of this type here.
+    #[inline]
+    pub fn get<T: 'static>(&self, handle: Handle<T>) -> Option<&T> {
+        self.cells.get(handle.index)?.value()
+    }
+
+    /// Returns the extension or data of a handle mutably. Returns `None` if the handle belongs to
+    /// another context and refers to nothing of this type here.
+    #[inline]
+    pub fn get_mut<T: 'static>(&mut self, handle: Handle<T>) -> Option<&mut T> {
+        self.cells.get_mut(handle.index)?.value_mut()
+    }
+
+    /// Returns two extensions or data mutably at the same time. Returns `None` if they are the
+    /// same, or if [`get_mut`](Self::get_mut) returns `None` for one of the handles.
+    #[inline]
+    pub fn both_mut<T: 'static, U: 'static>(
+        &mut self,
+        first: Handle<T>,
+        second: Handle<U>,
+    ) -> Option<(&mut T, &mut U)> {
+        // This is called for each event, and cheaper than `get_disjoint_mut`.
+        let (first, second) = if first.index < second.index {
+            let (before, from) = self.cells.split_at_mut_checked(second.index)?;
+            (before.get_mut(first.index)?, from.first_mut()?)
+        } else if first.index > second.index {
+            let (before, from) = self.cells.split_at_mut_checked(first.index)?;
+            (from.first_mut()?, before.get_mut(second.index)?)
+        } else {
+            return None;
+        };
+        Some((first.value_mut()?, second.value_mut()?))
+    }
+
+    /// Finds the first extension or data of a type and returns its handle.
+    pub fn find<T: 'static>(&self) -> Option<Handle<T>> {
+        self.cells.iter().position(|cell| cell.value::<T>().is_some()).map(Handle::new)
+    }
+
+    /// Returns `true` if at least one extension is attached, and not only plain data.
+    pub fn keep_state(&self) -> bool {
+        self.cells.iter().any(Cell::keeps_state)
+    }
+
+    /// Returns the number of extensions and data.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Returns `true` if neither extensions nor data are attached.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    pub(crate) fn add_data<T: 'static>(&mut self, value: T) -> Handle<T> {
+        self.push(Cell::of_data(value))
+    }
+
+    pub(crate) fn push<T>(&mut self, cell: Cell) -> Handle<T> {
+        self.cells.push(cell);
+        Handle::new(self.cells.len() - 1)
+    }
+
+    /// Iterates over the extensions: index, type name, and codec if there is one.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn codecs(&self) -> impl Iterator<Item = (usize, &'static str, Option<AnyCodec>)> {
+        let cells = self.cells.iter().enumerate().filter(|(_, cell)| cell.keeps_state());
+        cells.map(|(at, cell)| (at, cell.type_name(), cell.codec()))
+    }
+
+    /// Decodes the state of the extension at index `at` with its codec.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn read_state(
+        &self,
+        at: usize,
+        codec: &AnyCodec,
+        bytes: &[u8],
+        before: Option<&Saved>,
+    ) -> Option<Saved> {
+        self.cells.get(at)?.read_state(codec, bytes, before)
+    }
+
+    /// Creates a list of states that contains a placeholder for each extension or data.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn no_states(&self) -> Vec<Saved> {
+        let nothing: Saved = Arc::new(NoState);
+        vec![nothing; self.cells.len()]
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.cells.iter_mut().for_each(Cell::reset);
+    }
+
+    pub(crate) fn save(&self) -> Vec<Saved> {
+        self.cells.iter().map(Cell::save).collect()
+    }
+
+    /// Checks that saved states fit what is attached, index by index. Placeholders for plain data
+    /// fit any plain data, and are optional at the end.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CheckpointMismatch::Extension`] for the first index where a state does not fit.
+    pub(crate) fn check(&self, saved: &[Saved]) -> Result<(), CheckpointMismatch> {
+        for place in 0..self.cells.len().max(saved.len()) {
+            let (cell, state) = (self.cells.get(place), saved.get(place));
+            let attached = cell.and_then(Cell::identity);
+            let found = state.and_then(|state| state.identity());
+            // Different types may have the same name.
+            let matches = cell.zip(state).is_none_or(|(cell, state)| cell.matches(state));
+            if found != attached || attached.is_some() && !matches {
+                return Err(CheckpointMismatch::Extension { place, found, attached });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the type names of the extensions whose state depends on earlier events.
+    pub(crate) fn needing_earlier_state(&self) -> Vec<&'static str> {
+        let cells = self.cells.iter().filter(|cell| cell.needs_earlier_state());
+        cells.map(Cell::type_name).collect()
+    }
+
+    pub(crate) fn restore(&mut self, saved: &[Saved]) {
+        for (cell, saved) in self.cells.iter_mut().zip(saved) {
+            cell.restore(saved);
+        }
+    }
+}
+
+impl<T: 'static> Index<Handle<T>> for Extensions {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, handle: Handle<T>) -> &T {
+        self.get(handle).expect("the handle belongs to another context")
+    }
+}
+
+impl<T: 'static> IndexMut<Handle<T>> for Extensions {
+    #[inline]
+    fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
+        self.get_mut(handle).expect("the handle belongs to another context")
+    }
+}
+
+impl fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.cells.iter().map(Cell::type_name)).finish()
+    }
+}

@@ -1,0 +1,127 @@
+//! Tracesets: ordered lists of traces that are read together, and places in them.
+
+mod contexts;
+mod position;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ltt_read::{OnFailure, OpenOptions, Trace};
+
+pub use contexts::{Contexts, TraceContext, TracefileContext};
+pub(crate) use position::{Key, Latest, UNKNOWN, time_of};
+pub use position::{StalePosition, TracesetPosition};
+
+/// An ordered list of traces to be read together.
+///
+/// Clones share the traces, but adding or removing a trace changes only one clone.
+///
+/// ```
+/// use lttv_context::Traceset;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let mut twice = traceset.clone();
+/// twice.add(traceset.traces()[0].clone());
+/// assert_eq!((traceset.traces().len(), twice.traces().len()), (1, 2));
+/// assert_ne!(traceset.revision(), twice.revision());
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Traceset {
+    traces: Vec<Arc<Trace>>,
+    generation: Revision,
+}
+
+/// A number that identifies the contents of a traceset. A clone has the generation of the
+/// original until one of them is changed. Each change leads to a new generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Revision(u64);
+
+impl Revision {
+    fn fresh() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Revision(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Traceset {
+    /// Creates a traceset without traces.
+    pub fn new() -> Self {
+        Traceset { traces: Vec::new(), generation: Revision::fresh() }
+    }
+
+    /// Opens all traces at or below a directory: see [`open_all`](ltt_read::open_all).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the conditions of [`open_all`](ltt_read::open_all).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ltt_read::Error> {
+        ltt_read::open_all(path).map(Traceset::from)
+    }
+
+    /// Opens all traces at or below several directories, each trace once, and otherwise like
+    /// [`open`](Self::open). To read the remaining traces when some cannot be opened, use the
+    /// traces of [`OpenOptions::open_all_of`](ltt_read::OpenOptions::open_all_of).
+    ///
+    /// # Errors
+    ///
+    /// Returns the first failure, under the conditions of [`open_all`](ltt_read::open_all) for each
+    /// directory.
+    pub fn open_many<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Self, ltt_read::Error> {
+        let opened = OpenOptions::new().on_failure(OnFailure::Stop).open_all_of(paths)?;
+        Ok(Traceset::from(opened.traces))
+    }
+
+    /// Returns the traces. The place of a trace in this slice is its index everywhere else.
+    pub fn traces(&self) -> &[Arc<Trace>] {
+        &self.traces
+    }
+
+    /// Returns the generation, which changes with every change of the traceset.
+    pub fn revision(&self) -> Revision {
+        self.generation
+    }
+
+    /// Adds a trace after the others and returns its index.
+    pub fn add(&mut self, trace: Arc<Trace>) -> usize {
+        self.traces.push(trace);
+        self.generation = Revision::fresh();
+        self.traces.len() - 1
+    }
+
+    /// Removes and returns a trace. The indices of the traces after it decrease by one. Returns
+    /// `None` if there is no trace of this index.
+    pub fn remove(&mut self, index: usize) -> Option<Arc<Trace>> {
+        let removed = (index < self.traces.len()).then(|| self.traces.remove(index))?;
+        self.generation = Revision::fresh();
+        Some(removed)
+    }
+}
+
+impl Default for Traceset {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<Vec<Arc<Trace>>> for Traceset {
+    fn from(traces: Vec<Arc<Trace>>) -> Self {
+        Traceset { traces, generation: Revision::fresh() }
+    }
+}
+
+impl FromIterator<Arc<Trace>> for Traceset {
+    fn from_iter<I: IntoIterator<Item = Arc<Trace>>>(traces: I) -> Self {
+        Traceset::from(Vec::from_iter(traces))
+    }
+}
+
+impl From<&Traceset> for Traceset {
+    fn from(traceset: &Traceset) -> Self {
+        traceset.clone()
+    }
+}
